@@ -127,7 +127,9 @@ def _vector_env(rule: CompiledRule) -> Iterator[Measurement]:
     ]:
         rate = tape.size / seconds / 1e6
         yield Measurement(f"VectorEnv, uniform attempts, {name}", rate, "M attempts/s")
-        yield Measurement(f"- over the engine, {name}", engine_s / seconds, "x", share, note=note)
+        yield Measurement(
+            f"VectorEnv over the engine, {name}", engine_s / seconds, "x", share, note=note
+        )
 
 
 def _single_env(rule: CompiledRule) -> Iterator[Measurement]:

@@ -67,6 +67,17 @@ def test_a_crashed_run_does_not_erase_the_curve(gnomon, curves):
     assert any("dqn run 2 on chess ends at 10 of 30: beyond" in text for text in found["warnings"])
 
 
+def test_a_folder_of_monitors_has_steps_and_no_episodes(gnomon):
+    for run in range(2):
+        path = Path(f"monitors/ppo/CartPole-v1/{run}/0.monitor.csv")
+        path.parent.mkdir(parents=True)
+        head = '#{"t_start": 1.0, "env_id": "CartPole-v1"}\nr,l,t\n'
+        path.write_text(head + "".join(f"{n + run},10,{n}.5\n" for n in range(1, 6)))
+    assert gnomon("curves", "monitors", "--figure", "c.svg", "--resamples", "20").status == 0
+    words = Path("c.svg").read_text()
+    assert (">step<" in words, ">episode<" in words) == (True, False)
+
+
 def test_areas_of_unequal_lengths_are_refused(gnomon, curves):
     area = ("curves", "curves.csv", "--summary", "area", "--metric", "mean")
     said = gnomon(*area)

@@ -33,6 +33,11 @@ def test_options_of_people_and_of_score_files_do_not_mix(gnomon, tmp_path):
     said = gnomon("score", "own.csv", "--target-streak", "3")
     assert said.status == 2
     assert "own.csv: expected transcripts of people, whose series such options as" in said.err
+    said = gnomon("score", "nowhere", "--target-streak", "3")
+    assert (said.status, "nowhere: expected transcripts of people; there is none" in said.err) == (
+        2,
+        True,
+    )
     said = gnomon("score", "A01", "--trial-lists", "A01/lists", "--where", "a=b")
     assert said.status == 2
     assert "have no options of score files, such as --where" in said.err

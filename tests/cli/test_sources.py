@@ -145,6 +145,7 @@ def test_the_gate_takes_tables_of_tasks(gnomon, logs):
     said = gnomon("compare", "scores.csv", "--fail-if", "new worse than old")
     assert said.status == 2
     assert "a claim is about one metric: expected one of mean, median, iqm" in said.err
+    assert "--metric" in said.err
     two = ("--metric", "iqm", "--metric", "mean")
     said = gnomon("compare", "scores.csv", *two, "--fail-if", "new worse than old")
     assert said.status == 2

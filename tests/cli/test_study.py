@@ -12,6 +12,8 @@ from gnomon.cli import main
 from gnomon.experiments.game_log_reader import read_game_log
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.scores import read_scores
+from gnomon.studies.plan.study_plan import read_plan
+from gnomon.studies.plan.trial_list_plans import trial_list_record
 from gnomon.web.server import prepare
 from serving import serving
 
@@ -21,9 +23,12 @@ title = "Which rules do people find?"
 consent = "Every attempt is kept."
 episodes = 1
 horizon = 4
+already = { a = 9 }
 [lists]
 a = ["anything-goes"]
+b = ["clockwise"]
 """
+RULES = ["anything-goes", "clockwise"]
 
 
 @pytest.fixture
@@ -84,6 +89,9 @@ def test_a_study_from_its_plan_to_its_files(gnomon, data, tmp_path):
     transcript, scores = found["pilot-transcript.csv"], found["pilot-scores.csv"]
     assert read_game_log(transcript).algorithms == ("pilot-0001",)
     assert read_scores(scores).runs("pilot-0001", "anything-goes").tolist() == [0.0]
+    assert {"anything-goes.txt", "clockwise.txt"} <= set(found), "also what nobody has played yet"
+    again = read_plan(None, trial_list_record(found["a.csv"].parent), name="again")
+    assert [series.rule for name in "ab" for series in again.series(name)] == RULES
 
 
 def test_a_closed_study_takes_nobody_until_it_invites_anew(gnomon, data, tmp_path):
@@ -120,7 +128,7 @@ def test_a_plan_is_checked_without_a_server(monkeypatch, capsys, tmp_path):
         return int(stop.value.code or 0), json.loads(out)["results"] if out else []
 
     status, records = check(tmp_path / "plan.toml")
-    assert (status, [each["kind"] for each in records]) == (0, ["consent", "series", "end"])
+    assert (status, [each["kind"] for each in records]) == (0, ["consent", "series", "end"] * 2)
     assert list(records[0]) == ["record", "rule_list", "number", "kind", "text", "most_points"]
     (tmp_path / "odd.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
     status, records = check(tmp_path / "odd.toml")

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from gnomon.distill import SubsetModel
-from gnomon.scores import ScoreTable, write_scores
-from gnomon.scores.anchors import atari_baselines
+from gnomon.scores import ScoreTable, atari_baselines, write_scores
 
 
 @pytest.fixture

@@ -147,6 +147,7 @@ CALLS = {
         "scores.csv --way widths --simulations 20",
         "scores.csv --way subsample --simulations 20",
         "scores.csv a b --way sequential --runs 2 --runs 4",
+        "scores.csv --way participants --participants 8 --n-rules 2 --simulations 20",
     ],
     "gnomon tolerance": ["scores.csv --method normal"],
     "gnomon sensitivity": ["swept.csv"],

@@ -144,17 +144,27 @@ def test_bounds_of_shares_are_those_of_clopper_and_pearson_if_nothing_is_censore
             censored_times(wrong, np.ones(np.shape(wrong), dtype=bool))
 
 
+def test_median_may_lie_where_most_are_censored():
+    found = censored_times([3.0, *[5.0] * 8, 9.0], [True, *[False] * 8, True])
+    assert (found.median_low, found.median, found.median_high) == (5.0, 9.0, math.inf)
+
+
 @pytest.mark.full
 def test_intervals_of_medians_and_shares_cover():
     rng = np.random.default_rng(0)
     trials, truth = 1500, 30 * math.log(2)
     for n in (8, 20, 40):
-        for censored in (math.inf, 40.0, None):
+        for censored, ends in (
+            ("nobody", lambda n: np.full(n, math.inf)),
+            ("after 40", lambda n: np.full(n, 40.0)),
+            ("at random", lambda n: rng.exponential(60, n)),
+            ("most at 9", lambda n: np.where(rng.random(n) < 0.7, 9.0, 150.0)),
+        ):
             medians, shares = [], []
             for _ in range(trials):
                 times = rng.exponential(30, n)
-                ends = np.full(n, censored) if censored else rng.exponential(60, n)
-                found = censored_times(np.minimum(times, ends), times <= ends)
+                end = ends(n)
+                found = censored_times(np.minimum(times, end), times <= end)
                 medians.append(found.median_low <= truth <= found.median_high)
                 at = np.searchsorted(found.times, 15.0, side="right") - 1
                 real = 1 - math.exp(-0.5)

@@ -45,6 +45,9 @@ def test_a_plan_is_read(tmp_path):
         ("already = {b = 2}", "there is no list 'b'"),
         ('rule_texts = {"../x" = "(*,*,*,*,*)"}', "'../x': expected letters"),
         ("colour = 3", "field 'colour'"),
+        ('recruitment = {finished = {url = "https://{PID}/done"}}', "field 'recruitment.finished"),
+        ('recruitment = {finished = {url = "javascript:alert(1)"}}', "field 'recruitment.finished"),
+        ('recruitment = {finished = {url = "//evil.example"}}', "field 'recruitment.finished"),
         ("board = {pieces = 99}", "pieces: expected between 1 and 36"),
     ],
 )

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from sqlalchemy import select, text
 
 from gnomon._io.http_client import HttpClient
 from gnomon.database.engine import Database
-from gnomon.database.schema import AuditRecord, Job, Submission, VerifiedTrial
+from gnomon.database.schema import AuditRecord, Job, PlayAttempt, Submission, VerifiedTrial
 from gnomon.leaderboard import submit, wait_for_verdict
 from serving import Server, serving
 from submitted import play_entry, register, send
@@ -66,6 +67,29 @@ def test_the_worker_is_killed_while_it_verifies(settings, database, season, toke
         job = session.scalars(select(Job)).one()
         assert (job.state, job.n_attempts) == ("done", 2)
         assert len(session.scalars(select(VerifiedTrial)).all()) == 4
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_server_killed_in_the_middle_of_a_game_loses_nothing_and_counts_nothing_twice(settings):
+    made: list[dict[str, object]] = []
+    game = ""
+    for _ in range(2):
+        with serving(settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+            game = game or client.post("/play/anything-goes").headers["location"]
+            # Whose answer was lost with the server asks for it again.
+            for again in made[-2:]:
+                assert client.post(f"{game}/attempts.json", json=again).status_code == 200
+            view = client.get(f"{game}.json").json()["view"]
+            assert len(view["attempts"]) == len(made)
+            for piece in view["pieces"][:3]:
+                made.append({"cell": piece["cell"], "bucket": len(made) % 4, "episode": 1})
+                made[-1] |= {"number": len(made), "client": {"touch_ms": 1, "action_ms": 2}}
+                assert client.post(f"{game}/attempts.json", json=made[-1]).status_code == 200
+            server.kill()
+    with closing(Database(settings.database)) as database, database.reading() as session:
+        rows = session.scalars(select(PlayAttempt).order_by(PlayAttempt.id)).all()
+        kept = [(row.number, row.cell, row.bucket) for row in rows]
+    assert kept == [(each["number"], each["cell"], each["bucket"]) for each in made]
 
 
 def test_eight_at_once_with_the_server_killed_twice(settings, database, season, token, tmp_path):

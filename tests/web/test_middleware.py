@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections import Counter
 from collections.abc import Iterator, MutableMapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -21,7 +22,8 @@ from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.api.dependencies import COOKIE, CSRF_HEADER, csrf_token
 from gnomon.web.app import create_app
-from gnomon.web.middleware import is_allowed_host
+from gnomon.web.client_limits import Turns
+from gnomon.web.middleware import Gate, is_allowed_host
 from gnomon.web.pages.account_pages import sign_in
 from serving import serving
 from small_season import make_account
@@ -245,6 +247,53 @@ def test_the_last_of_several_forwarded_addresses_counts(settings, database):
             headers = [made_up, ("X-Forwarded-For", "198.51.100.7")]
             statuses.append(client.get("/api/health", headers=headers).status_code)
     assert 429 in statuses
+
+
+def test_the_addresses_of_one_line_share_their_limits(settings, database):
+    """A client has 2**64 addresses of IPv6."""
+    few = replace(settings, requests_per_minute=5, trusted_proxies=("127.0.0.1",))
+    with AppClient(create_app(few, database)) as client:
+        made_up = [{"X-Forwarded-For": f"2001:db8:0:1::{k}"} for k in range(12)]
+        statuses = [client.get("/api/health", headers=each).status_code for each in made_up]
+    assert 429 in statuses
+
+
+def test_who_sends_slowly_keeps_no_others_of_the_address_waiting(settings):
+    async def app(scope, receive, send):
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def never():
+        await asyncio.Future()
+
+    async def nothing():
+        return {"type": "http.request", "body": b""}
+
+    async def status_of(gate, method, receive, *headers):
+        host = [(b"host", b"127.0.0.1"), *headers]
+        scope = {"type": "http", "method": method, "path": "/x", "headers": host}
+        found = []
+
+        async def send(message):
+            found.append(message.get("status"))
+
+        await gate({**scope, "client": ("192.0.2.7", 1)}, receive, send)
+        return found[0]
+
+    async def all_of_it(*headers):
+        gate = Gate(app, replace(settings, slow_client_s=0.5), Turns(1), lambda *_: None)
+        slow = [asyncio.create_task(status_of(gate, "POST", never, *headers)) for _ in range(20)]
+        await asyncio.sleep(0)
+        quick = await asyncio.wait_for(status_of(gate, "GET", nothing), 0.4)
+        posted = await asyncio.wait_for(status_of(gate, "POST", nothing), 0.4)
+        return quick, posted, Counter(await asyncio.gather(*slow))
+
+    assert asyncio.run(all_of_it()) == (200, 200, {408: 20})
+    # Of large bodies as many wait in memory as of uploads.
+    large = (b"content-length", b"500000")
+    expected = {408: settings.uploads_at_once, 429: 20 - settings.uploads_at_once}
+    assert asyncio.run(all_of_it(large)) == (200, 200, expected)
 
 
 def test_only_a_trusted_proxy_is_believed(settings, database, monkeypatch):

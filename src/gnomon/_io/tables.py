@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gnomon.errors import visible
@@ -70,12 +70,14 @@ def text_table(
      dqn     0.25
      ppo        -
     """
+    if len(records) > MOST_ROWS:
+        return "\n".join(long_table(lambda: records, columns, title=title))
     shown = None if title is None else visible(title)
     numeric = [all(isinstance(r[name], int | float | None) for r in records) for name in columns]
     heads = [visible(name) for name in columns]
     rows = [[_text_cell(record[name], name) for name in columns] for record in records]
-    if len(rows) > MOST_ROWS or _fits(shown, heads, rows, width):
-        return _plain_table(shown, heads, rows, numeric)
+    if _fits(shown, heads, rows, width):
+        return "\n".join(_lines(shown, heads, rows, numeric, _widths(heads, rows)))
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -126,11 +128,42 @@ def _columns(text: str) -> int:
     return cell_len(text)
 
 
-def _plain_table(
-    title: str | None, heads: list[str], rows: list[list[str]], numeric: list[bool]
-) -> str:
+def long_table(
+    records: Callable[[], Iterable[Record]], columns: Sequence[str], *, title: str | None = None
+) -> Iterator[str]:
+    """Yield the lines of a table in plain text, of records that need not be in memory together.
+
+    Parameters
+    ----------
+    records : function
+        Returns the records, the same each time: their cells are measured before they are printed.
+    columns, title
+        As for :func:`text_table`.
+
+    Examples
+    --------
+    >>> list(long_table(lambda: ({"run": run} for run in (9, 10)), ["run"]))
+    [' run', ' ───', '   9', '  10']
+    """
+    heads = [visible(name) for name in columns]
+    widths, numeric = list(map(_columns, heads)), [True] * len(heads)
+    for record in records():
+        for n, name in enumerate(columns):
+            value = record[name]
+            widths[n] = max(widths[n], _columns(_text_cell(value, name)))
+            numeric[n] &= isinstance(value, int | float | None)
+    rows = ([_text_cell(record[name], name) for name in columns] for record in records())
+    return _lines(None if title is None else visible(title), heads, rows, numeric, widths)
+
+
+def _lines(
+    title: str | None,
+    heads: list[str],
+    rows: Iterable[list[str]],
+    numeric: list[bool],
+    widths: list[int],
+) -> Iterator[str]:
     """Lay out a table as Rich does where no line has to be broken."""
-    widths = _widths(heads, rows)
 
     def line(cells: list[str]) -> str:
         blanks = [" " * (n - _columns(cell)) for n, cell in zip(widths, cells, strict=True)]
@@ -138,10 +171,11 @@ def _plain_table(
         text = "   ".join(b + c if to_right else c + b for c, b, to_right in ordered)
         return f" {text}".rstrip()
 
-    rule = " " + "─" * (sum(widths) + 3 * (len(widths) - 1))
-    return "\n".join(
-        [*([title.rstrip(), ""] if title else []), line(heads), rule, *map(line, rows)]
-    )
+    if title:
+        yield from (title.rstrip(), "")
+    yield line(heads)
+    yield " " + "─" * (sum(widths) + 3 * (len(widths) - 1))
+    yield from map(line, rows)
 
 
 def html_table(

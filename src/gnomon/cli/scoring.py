@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
+from gnomon._io.tables import MOST_ROWS
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import Normalize, ReadOptions, normalized, scores_of, with_groups
 from gnomon.cli.people import NaiveOption, SeriesOptions
@@ -62,7 +63,10 @@ def score(
             answer.say(f"{table.describe()}\n{origin}\nwritten to {out}")
         else:
             answer.say(f"{table.scale}; {origin}")
-            answer.records(table.to_records())
+            if as_json or len(table.frame) <= MOST_ROWS:
+                answer.records(table.to_records())
+            else:
+                answer.long_table(table.iter_records, table.frame.columns)
 
 
 class _OfPeople(NamedTuple):
@@ -81,6 +85,9 @@ def _table(
     asked = people != _OfPeople()
     if not _is_of_people(places, metric, asked=asked):
         if asked:
+            for place in places:
+                if not place.exists():
+                    raise ScoreDataError(f"{place}: expected transcripts of people; there is none")
             raise ScoreDataError(
                 f"{source[0]}: expected transcripts of people, whose series such options as "
                 "--target-streak are for; found none"

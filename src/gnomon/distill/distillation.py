@@ -306,7 +306,7 @@ def best_subsets(
     if n < n_folds:
         raise ScoreDataError(
             f"expected at least {n_folds} algorithms for {n_folds} folds, found {n}: "
-            f"too few to choose tasks by; {error_of_few(n)}; or give at most {n} folds"
+            f"too few to choose tasks by; {error_of_few(n)}; or give at most {n} folds (--folds)"
         )
     check_target(data)
     judged = procedure.best(data, size, forced=forced, progress=progress)

@@ -125,9 +125,21 @@ class _SequenceFields(_Fields):
 
 
 def read_phase_experiment(path: Path) -> PhaseExperiment:
-    """Read an experiment with phases from a TOML file; other files are looked for beside it.
+    r"""Read an experiment with phases from a TOML file; other files are looked for beside it.
 
     Raises GnomonError: one line that begins with the name of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "pilot.toml"
+    ...     _ = path.write_text(
+    ...         'name = "pilot"\nlearners = ["tabular_q"]\n'
+    ...         'sequences = [{phases = [{rule = "clockwise"}, {rule = "nearby"}]}]'
+    ...     )
+    ...     len(read_phase_experiment(path).all_sequences())
+    2
     """
     try:
         record = tomllib.loads(read_text(path, noun="config", error=ConfigError))
@@ -154,6 +166,15 @@ def phase_experiment(record: Mapping[str, Any], *, base: Path | None = None) -> 
     ------
     ConfigError
         A field is misspelt, missing or of the wrong kind.
+
+    Examples
+    --------
+    >>> made = phase_experiment({
+    ...     "name": "pilot", "learners": ["tabular_q"], "episodes": 3,
+    ...     "sequences": [{"phases": [{"rule": "clockwise"}, {"rule": "nearby", "episodes": 9}]}],
+    ... })
+    >>> [phase.episodes for phase in made.sequences[0]]
+    [3, 9]
     """
     fields = dict(record)
     try:

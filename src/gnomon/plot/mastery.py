@@ -61,15 +61,11 @@ def mastery_curves(
     names = [one.task for one in found][:MOST_TASKS]
     ax = axes_for(ax, *size_for(len(names)), grid="both")
     spreads = {name: found.distributions[name] for name in names}
-    bounds = [found.samples[name].at_least for name in names]
-    ends = [x[np.isfinite(x)].max(initial=0.0) for x in bounds]
-    ends += [float(one.times[-1]) for one in spreads.values() if one.times.size]
-    furthest = max([*ends, 1.0])
+    furthest = max(one.times.max(initial=1.0) for one in spreads.values())
     for i, name in enumerate(names):
         one, style = spreads[name], series_style(series[name] if series else i)
-        end = max(bounds[i][np.isfinite(bounds[i])].max(initial=0.0), one.times.max(initial=0.0))
-        if np.isinf(bounds[i]).any():
-            end = furthest
+        unending = np.isinf(found.samples[name].at_least).any()
+        end = furthest if unending else one.times.max(initial=0.0)
         x = np.concatenate([[0.0], one.times, [end]])
         y, low, high = (_stepped(values) for values in (one.share, one.low, one.high))
         nothing = np.full(x.size, np.nan)

@@ -8,7 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
+from gnomon.errors import counted
 from gnomon.plot.labels import MOST_INSIDE, name_rows, name_series
+from gnomon.plot.record import Figure
 from gnomon.plot.style import (
     FULL_WIDTH,
     HALF_WIDTH,
@@ -18,10 +20,15 @@ from gnomon.plot.style import (
     MUTED,
     SIZE,
     axes_for,
+    band_alpha,
+    draw_series,
+    drawing_of,
     mark_numbers,
     series_style,
+    size_for,
 )
 from gnomon.scores.table import FloatArray
+from gnomon.stats.planning.participants import StudyPowers
 from gnomon.stats.planning.power import IntervalWidth, PowerPoint
 from gnomon.stats.planning.subsampling import Subsamples
 
@@ -181,4 +188,41 @@ def width_curves(widths: Sequence[IntervalWidth], *, ax: Axes | None = None) -> 
     ax = _curves_by_runs(curves, 0.5, ax)
     ax.set_ylim(bottom=0.0)
     ax.set_ylabel("width of the interval, of today's")
+    return ax
+
+
+def draw_study_powers(powers: StudyPowers, ax: Axes | None = None) -> Figure | Axes:
+    """Draw the power of studies of several sizes, a curve for each number of rules."""
+    if ax is not None:
+        return study_power_curves(powers, ax=ax)
+    return Figure(
+        "study-power",
+        "Power of a study",
+        "Share of simulated studies that find the effect, with its interval; the line is the power "
+        "that is wanted.",
+        "Power by number of participants, for each number of rules.",
+        drawing_of(study_power_curves(powers)),
+        tuple(powers.as_records()),
+    )
+
+
+def study_power_curves(powers: StudyPowers, *, ax: Axes | None = None) -> Axes:
+    """Draw them into axes: participants to the right, power upwards."""
+    rules = list(dict.fromkeys(one.rules for one in powers))
+    ax = axes_for(ax, *size_for(len(rules)), grid="both")
+    for i, m in enumerate(rules):
+        own = [one for one in powers if one.rules == m]
+        x = np.array([one.participants for one in own], dtype=np.float64)
+        y, low, high = np.array([(one.power, one.low, one.high) for one in own]).T
+        draw_series(
+            ax, x, y, series_style(i), (low, high),
+            alpha=band_alpha(len(rules)), label=counted(m, "rule"), linewidth=1.8, marker="o",
+            markersize=4,
+        )  # fmt: skip
+    ax.axhline(powers.settings["goal"], color=MUTED, linewidth=0.8, zorder=0)
+    ax.set_ylim(0, 1.02)
+    mark_numbers(ax.xaxis, ax.yaxis)
+    ax.set_xlabel("participants")
+    ax.set_ylabel("power")
+    name_series(ax, "lower right")
     return ax

@@ -84,9 +84,7 @@ def _row(one: TaskMastery, sample: TaskSample) -> list[str]:
     learned = sample.learned
     # A player without a value, by m-dagger, has no place in a mean of all.
     everyone = sample.values if sample.values.size == sample.n else np.array([math.nan])
-    least, middle, most = (
-        map(float, (learned.min(), np.median(learned), learned.max())) if learned.size else "   "
-    )
+    spread = (learned.min(), np.median(learned), learned.max()) if learned.size else ()
     numbers = [one.ease, one.difficulty, one.transfer, _mean(learned), _mean(everyone)]
     harmonic = [_harmonic_mean(learned), _harmonic_mean(everyone)]
     return [
@@ -94,7 +92,7 @@ def _row(one: TaskMastery, sample: TaskSample) -> list[str]:
         str(one.n_learned),
         str(one.n - one.n_learned),
         *map(_text, numbers),
-        *(x.strip() if isinstance(x, str) else _text(x) for x in (least, middle, most)),
+        *(map(_text, spread) if spread else [""] * 3),
         *map(_text, [*harmonic, sample.error_rate]),
     ]
 
@@ -107,12 +105,8 @@ def _harmonic_mean(values: FloatArray) -> float:
     """Return the number of values over the sum of their reciprocals: 0 as soon as one is 0."""
     if not values.size:
         return math.nan
-    if np.isnan(values).any():
-        return math.nan
-    if (values == 0.0).any():
-        return 0.0
-    total = float((1.0 / values).sum())
-    return values.size / total if total else math.inf
+    with np.errstate(divide="ignore"):
+        return float(values.size / (1.0 / values).sum())
 
 
 def _text(value: float) -> str:

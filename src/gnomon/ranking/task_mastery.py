@@ -217,6 +217,7 @@ def mastery(
         raise ScoreDataError(
             f"expected attempts before mastery, of which fewer is better; found {table.scale}"
         )
+    settings = {"metric": table.metric, "grouping": grouping, "level": level}
     with recorded() as notes:
         samples = _samples(table, grouping, each=each, as_reference=as_reference)
         wins, ease = _ease(list(samples.values()), 1e-12 if as_reference else 1e-26)
@@ -226,36 +227,29 @@ def mastery(
         pairs = tuple(_pairs(names, samples, wins, as_reference=as_reference))
         labels = labels_of(names)
         clusters, tree = cluster_tasks(labels, [pair.p_value for pair in pairs])
-        hard = difficulty(ease) if not as_reference else np.minimum(ease.min(), 1.0) / ease
+        hard = np.minimum(ease.min(), 1.0) / ease if as_reference else difficulty(ease)
         by_name = dict(zip(names, hard.tolist(), strict=True))
-        spread = {name: one.distribution(level) for name, one in samples.items()}
-        records = [
-            TaskMastery(
-                names[i],
-                labels[names[i]],
-                samples[names[i]].n,
-                samples[names[i]].n_learned,
-                *_success(samples[names[i]], level),
-                *_median(samples[names[i]], spread[names[i]], as_reference=as_reference),
-                float(ease[i]),
-                by_name[names[i]],
-                _transfer(names[i], by_name),
-                clusters[names[i]],
+        spread = {names[i]: samples[names[i]].distribution(level) for i in order}
+        records = tuple(
+            _record(
+                *(samples[name], spread[name], level),
+                as_reference=as_reference,
+                task=name,
+                label=labels[name],
+                ease=float(ease[names.index(name)]),
+                difficulty=by_name[name],
+                transfer=_transfer(name, by_name),
+                cluster=clusters[name],
             )
-            for i in order
-        ]
+            for name in spread
+        )
     return TaskMasteries(
-        tuple(records),
-        {
-            "metric": table.metric,
-            "grouping": grouping,
-            "level": level,
-            "as_reference": as_reference,
-        },
+        records,
+        settings | {"as_reference": as_reference},
         tuple(notes),
         pairs=pairs,
         samples=samples,
-        distributions={record.task: spread[record.task] for record in records},
+        distributions=spread,
         wins=wins[np.ix_(order, order)],
         tree=tree,
     )
@@ -398,21 +392,26 @@ def _uncorrected(wins: float, n: int, m: int) -> float:
     return float(2.0 * ndtr((min(wins, n * m - wins) - n * m / 2.0) / spread))
 
 
-def _success(sample: TaskSample, level: float) -> tuple[float, float, float]:
+def _record(
+    sample: TaskSample, spread: CensoredTimes, level: float, *, as_reference: bool, **more: Any
+) -> TaskMastery:
+    """Return how many learned a task and how soon, with what is known of its place."""
     low, high = clopper_pearson(sample.n_learned, sample.n, level=level)
-    return sample.n_learned / sample.n, float(low), float(high)
-
-
-def _median(
-    sample: TaskSample, spread: CensoredTimes, *, as_reference: bool
-) -> tuple[float, float, float]:
+    median = spread.median, spread.median_low, spread.median_high
     if as_reference:
-        return (
-            float(np.median(sample.learned)) if sample.n_learned else math.nan,
-            math.nan,
-            math.nan,
-        )
-    return spread.median, spread.median_low, spread.median_high
+        middle = float(np.median(sample.learned)) if sample.n_learned else math.nan
+        median = middle, math.nan, math.nan
+    return TaskMastery(
+        n=sample.n,
+        n_learned=sample.n_learned,
+        success_rate=sample.n_learned / sample.n,
+        success_low=float(low),
+        success_high=float(high),
+        median=median[0],
+        median_low=median[1],
+        median_high=median[2],
+        **more,
+    )
 
 
 def _transfer(task: str, hard: Mapping[str, float]) -> float:

@@ -6,7 +6,7 @@ Statistics, ranking and distillation read this table and know nothing of where i
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -435,8 +435,13 @@ class ScoreTable:
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return the rows as mappings fit for JSON: a score that is not finite is None."""
+        return list(self.iter_records())
+
+    def iter_records(self) -> Iterator[dict[str, Any]]:
+        """Yield the records of :meth:`to_records`, of which few are in memory together."""
         finite = pl.when(pl.col("score").is_finite()).then(pl.col("score"))
-        return self.frame.with_columns(finite.alias("score")).to_dicts()
+        for part in self.frame.iter_slices():
+            yield from part.with_columns(finite.alias("score")).to_dicts()
 
     def _with(self, frame: pl.DataFrame, note: str) -> ScoreTable:
         """Return the table with other rows, the step recorded."""

@@ -83,6 +83,9 @@ from .learning_curves.curves_by_step import curves as curves
 from .metrics import METRICS as METRICS
 from .metrics import Metric as Metric
 from .metrics import metric_named as metric_named
+from .planning.participants import StudyPower as StudyPower
+from .planning.participants import StudyPowers as StudyPowers
+from .planning.participants import plan_participants as plan_participants
 from .planning.plans import Plan as Plan
 from .planning.plans import plan as plan
 from .planning.power import IntervalWidth as IntervalWidth
@@ -189,6 +192,8 @@ __all__ = [
     "Sensitivity",
     "SequentialResult",
     "Strata",
+    "StudyPower",
+    "StudyPowers",
     "Subsamples",
     "Tolerance",
     "Tolerances",
@@ -253,6 +258,7 @@ __all__ = [
     "permutation_test",
     "placements",
     "plan",
+    "plan_participants",
     "power_curve",
     "probability_of_improvement",
     "profile",

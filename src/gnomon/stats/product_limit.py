@@ -1,4 +1,4 @@
-"""Times that are known to be long, but not how long: Kaplan and Meier's estimate, and medians.
+"""Product-limit estimate (Kaplan and Meier) of censored times, with intervals and the median.
 
 A person who did not master a rule in forty attempts has a time above forty. Such a time is
 *censored*: to leave it out makes the rest look fast, and to put a number in its place makes one up.
@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 
+_Counts = npt.NDArray[np.int64]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CensoredTimes:
@@ -21,22 +23,22 @@ class CensoredTimes:
     Parameters
     ----------
     times : numpy.ndarray of float, shape (n_steps,)
-        The different times that were observed, rising.
+        The different finite times, also those of censored ones, rising.
     share : numpy.ndarray of float, shape (n_steps,)
-        Estimated share of all whose time is at most that.
+        Estimated share of all whose time is at most that; it holds until the next of `times`.
     low, high : numpy.ndarray of float, shape (n_steps,)
-        Ends of the pointwise interval of the share.
+        Ends of the pointwise interval of the share between that time and the next.
     n, n_observed : int
         How many times, and how many of them are not censored.
     median, median_low, median_high : float
         The first time at which half are through, with its interval; infinite where the data do not
-        reach so far.
+        reach so far. The lower end may be the time of a censored one.
 
     Examples
     --------
     >>> found = censored_times([3, 8, 5, 9], [True, True, False, True])
     >>> found.times, found.share.round(3), found.median
-    (array([3., 8., 9.]), array([0.25 , 0.625, 1.   ]), 8.0)
+    (array([3., 5., 8., 9.]), array([0.25 , 0.25 , 0.625, 1.   ]), 8.0)
     """
 
     times: FloatArray
@@ -72,7 +74,7 @@ def censored_times(
     Returns
     -------
     CensoredTimes
-        Without steps if everything is censored.
+        Without times if all of them are infinite.
 
     Raises
     ------
@@ -96,13 +98,14 @@ def censored_times(
         raise ValueError("expected at least one time, and of each whether it was observed")
     if np.isnan(t).any() or np.isinf(t[seen]).any():
         raise ValueError("expected times, infinite at most where censored")
-    steps, events = np.unique(t[seen], return_counts=True)
-    at_risk = (t[:, None] >= steps).sum(axis=0)
-    # Whoever is censored at the very time of an event was still at risk there.
-    after = (t[:, None] > steps).sum(axis=0) + ((t[:, None] == steps) & ~seen[:, None]).sum(axis=0)
+    steps = np.unique(t[np.isfinite(t)])
+    events = (t[seen, None] == steps).sum(axis=0)
+    at_risk, after = (t[:, None] >= steps).sum(axis=0), (t[:, None] > steps).sum(axis=0)
     left = np.cumprod(1.0 - events / at_risk)
-    low, high = _beta_product(events, at_risk, after, level)
-    first = 1.0 - np.power(0.5 - level / 2.0, 1.0 / t.size)
+    moments, tail = _beta_product(events, at_risk), 0.5 - level / 2.0
+    # At the latest, the next event comes at once: one more Beta(Y, 1).
+    low = _beta_quantile(moments * [after / (after + 1), after / (after + 2)], tail)
+    high = _beta_quantile(moments, 1.0 - tail)
     return CensoredTimes(
         steps,
         1.0 - left,
@@ -111,8 +114,8 @@ def censored_times(
         t.size,
         int(seen.sum()),
         _first(steps, left <= 0.5 + 1e-12),
-        # With very few, half may be through before the first event.
-        _first(steps, low <= 0.5) if first < 0.5 else 0.0,
+        # With very few, half may be through before the first time.
+        _first(steps, low <= 0.5) if tail ** (1.0 / t.size) > 0.5 else 0.0,
         _first(steps, high < 0.5),
     )
 
@@ -121,32 +124,21 @@ def _first(steps: FloatArray, there: npt.NDArray[np.bool_]) -> float:
     return float(steps[np.argmax(there)]) if there.any() else float("inf")
 
 
-def _beta_product(
-    events: npt.NDArray[np.int64],
-    at_risk: npt.NDArray[np.int64],
-    after: npt.NDArray[np.int64],
-    level: float,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of the interval of the share that is not through, after each event."""
+def _beta_product(events: _Counts, at_risk: _Counts) -> FloatArray:
+    """Return mean and mean square of the share that is not through, shape (2, n_times)."""
+    # Beta(Y - d + 1, d): the Beta variables of d events one by one make this product.
+    a, size = at_risk - events + 1.0, at_risk + 1.0
+    return np.cumprod([a / size, a * (a + 1.0) / (size * (size + 1.0))], axis=1)
+
+
+def _beta_quantile(moments: FloatArray, q: float) -> FloatArray:
+    """Return the quantile of the Beta distribution with a mean and a mean square."""
     from scipy.special import betaincinv
 
-    tail = (1.0 - level) / 2.0
-    # Beta(Y - d + 1, d): the Beta variables of d events one by one make this product.
-    b = events.astype(np.float64)
-    a = at_risk.astype(np.float64) - b + 1.0
-    mean = np.asarray(np.cumprod(a / (a + b)), dtype=np.float64)
-    ratio = a * (a + 1.0) / ((a + b) * (a + b + 1.0))
-    square = np.asarray(np.cumprod(ratio), dtype=np.float64)
-    high = betaincinv(*_moments(mean, square), 1.0 - tail)
-    # At the latest, the next event comes at once: one more Beta(Y, 1).
-    low = np.zeros(mean.size)
-    some = after > 0
-    more, mean, square = after[some].astype(np.float64), mean[some], square[some]
-    low[some] = betaincinv(*_moments(mean * more / (more + 1), square * more / (more + 2)), tail)
-    return low, np.asarray(high)
-
-
-def _moments(mean: FloatArray, square: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the parameters of the Beta distribution with a mean and a mean square."""
+    mean, square = moments
+    # Before the first event it is 1 for certain, and 0 is possible when nobody is left.
+    found, varies = mean.copy(), square > mean * mean
+    mean, square = mean[varies], square[varies]
     size = (mean - square) / (square - mean * mean)
-    return np.asarray(mean * size), np.asarray((1.0 - mean) * size)
+    found[varies] = betaincinv(mean * size, (1.0 - mean) * size, q)
+    return np.asarray(found)

@@ -11,7 +11,6 @@ from threading import Lock
 from typing import Any, cast
 
 from sqlalchemy import Table, bindparam, select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
@@ -211,6 +210,8 @@ _CHANGE = (
         _ROWS.c.id == bindparam("this_id"),
         _ROWS.c.state == "playing",
         _ROWS.c.n_episodes == bindparam("this_board"),
+        # Not even a guess: the settings are written as a whole.
+        _ROWS.c.changed_at == bindparam("this_change"),
     )
     .values({name: bindparam(name) for name in _CHANGED})
 )
@@ -234,6 +235,7 @@ def store_changes(
     changes = {
         "this_id": row.id,
         "this_board": row.n_episodes,
+        "this_change": row.changed_at,
         "n_episodes": played.n_boards,
         "changed_at": changed_at,
         "settings": _changed_settings(game),
@@ -244,12 +246,11 @@ def store_changes(
     if not connection.execute(_CHANGE, changes).rowcount:
         raise Conflict("this game has gone on meanwhile")
     if attempt is not None:
-        try:
-            connection.execute(_ADD, _values_of(game, attempt))
-        except IntegrityError:
-            raise Conflict("this attempt was made already") from None
+        connection.execute(_ADD, _values_of(game, attempt))
     if ended and row.assignment_id is not None:
-        end_series(session.get_one(StudyAssignment, row.assignment_id), row.series)
+        player = session.get_one(StudyAssignment, row.assignment_id)
+        session.refresh(player, with_for_update=True)
+        end_series(player, row.series)
     return changed_at
 
 
@@ -282,26 +283,31 @@ def end_study(player: StudyAssignment, plan: StudyPlan, ending: Ending) -> None:
 def store_guess(
     session: Session, game: StoredGame, text: str, confidence: int | None = None
 ) -> None:
-    """Keep what a player thinks that the rule is.
+    """Keep what a player thinks that the rule is, once after each board.
 
     Raises Conflict: no guess is asked for now.
     """
     if not game.guess_due or game.row.assignment_id is None:
         raise Conflict("no guess is asked for now")
+    row = session.get_one(Row, game.row.id)
+    session.refresh(row, with_for_update=True)
+    if game.session.episode in row.settings.get("guessed", []):
+        # The same was sent at the same time.
+        return
     session.add(
         StudyAnswer(
             assignment_id=game.row.assignment_id,
             page="guess",
             name="guess",
-            text=text.strip()[:2000],
+            text=text.replace("\0", "").strip()[:2000],
             series=game.row.series,
             episode=game.session.episode,
             confidence=confidence,
         )
     )
-    guessed = [*game.row.settings.get("guessed", []), game.session.episode]
-    row = session.get_one(Row, game.row.id)
+    guessed = [*row.settings.get("guessed", []), game.session.episode]
     row.settings = {**row.settings, "guessed": guessed}
+    row.changed_at = now()
 
 
 def _values_of(game: StoredGame, attempt: Attempt) -> dict[str, Any]:

@@ -201,14 +201,19 @@ def take_step(
 ) -> tuple[str, ...]:
     """Take the answers to a page, and go on to the next.
 
-    A page that was sent twice is taken once. Returns the questions of a quiz that were answered
+    A page that was sent twice is taken once; that of a quiz bears how often it was answered before,
+    as :func:`quiz_tries`. Returns the questions of a quiz that were answered
     wrongly, in which case the player stays, or is screened out after so many tries.
 
     Raises AnswerError: an answer is missing, or is none. Raises Conflict: the player has not
     agreed.
     """
+    # Two that come at once are dealt with one after the other.
+    session.refresh(player, with_for_update=True)
     plan = StudyPlan.from_record(player.study.plan)
     here, number = step_of(player, plan)
+    if here == "quiz":
+        number = quiz_tries(session, player, plan)
     if here != step or str(number) != given.get("page", str(number)):
         return ()
     if step == "consent":
@@ -235,14 +240,20 @@ def _take_quiz(
     if not wrong:
         player.step = steps_of(plan).index(("quiz", 0)) + 1
         return ()
+    session.flush()
+    if quiz_tries(session, player, plan) >= plan.quiz.tries:
+        end_study(player, plan, "screened out")
+    return wrong
+
+
+def quiz_tries(session: Session, player: StudyAssignment, plan: StudyPlan) -> int:
+    """Return how often a player has answered the quiz."""
+    if plan.quiz is None:
+        return 0
     query = select(func.count(StudyAnswer.id)).where(
         StudyAnswer.assignment_id == player.id, StudyAnswer.page == "quiz"
     )
-    session.flush()
-    tries = (session.scalar(query) or 0) // len(plan.quiz.questions)
-    if tries >= plan.quiz.tries:
-        end_study(player, plan, "screened out")
-    return wrong
+    return (session.scalar(query) or 0) // len(plan.quiz.questions)
 
 
 def _keep(session: Session, player: StudyAssignment, page: str, answers: Mapping[str, str]) -> None:
@@ -252,11 +263,12 @@ def _keep(session: Session, player: StudyAssignment, page: str, answers: Mapping
     )
 
 
-def leave(player: StudyAssignment) -> None:
+def leave(session: Session, player: StudyAssignment) -> None:
     """End a study for a player who wants to go.
 
     Raises Conflict: it has ended.
     """
+    session.refresh(player, with_for_update=True)
     if player.ending:
         raise Conflict("this study is over for you")
     end_study(player, StudyPlan.from_record(player.study.plan), "left")
@@ -271,13 +283,18 @@ def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) 
     Series count from 0. ``key`` is that of the player, for the first game; else of the game before,
     which must be over.
 
-    Raises Conflict: the game before is in progress, or the player is not to play now.
+    Raises Conflict: the game before is in progress, or the player is not to play now: has not read
+    and answered what comes before, or does not take part.
 
     Returns the key of the game; None if the list has come to its end.
     """
+    # A form that was sent twice at once leads twice to one game.
+    session.refresh(assignment, with_for_update=True)
     plan = StudyPlan.from_record(assignment.study.plan)
-    if assignment.consented_at is None or assignment.ending in ("left", "screened out"):
+    if assignment.ending in ("left", "screened out"):
         raise Conflict("expected a player who takes part")
+    if step_of(assignment, plan)[0] in ("consent", "instructions", "quiz"):
+        raise Conflict("expected a player who has gone through the pages before play")
     listed = plan.series(assignment.rule_list)
     if series:
         before = session.scalar(select(PlaySession).where(PlaySession.key == digest_of(key)))

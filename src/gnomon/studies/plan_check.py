@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from gnomon.errors import GnomonError, counted
+from gnomon.errors import GnomonError, UnknownNameError, counted
 from gnomon.game.rule_check import check_rule
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.studies.board_dealing import deal_boards
@@ -127,7 +127,9 @@ def _rule_findings(name: str, text: str | None) -> Iterator[PlanFinding]:
     if text is None:
         in_season = "/" in name or name.startswith("puzzle-")
         severity: Literal["note", "error"] = "note" if in_season else "error"
-        remedy = "looked up when the study is made" if in_season else "there is no such rule"
+        remedy = "looked up when the study is made"
+        if not in_season:
+            remedy = str(UnknownNameError("rule", name, available_rules()))
         yield PlanFinding(severity, where, remedy)
         return
     for finding in check_rule(name, text, max_states=0).findings:
@@ -228,6 +230,7 @@ def _in_words(series: SeriesPlan) -> str:
     purposes = {"for training": series.train, "for testing": series.test}
     parts += [purpose for purpose, condition in purposes.items() if condition]
     parts.append(f"{series.feedback} feedback")
+    parts += ["hints of a bot"] if series.bot_assist else []
     parts += [_incentive_in_words(series)] if series.incentive else []
     if series.give_up_at is not None:
         always = series.give_up_at >= series.episodes

@@ -18,6 +18,7 @@ from gnomon.game.outcomes import (
     IN_PROGRESS,
     STALEMATE,
 )
+from gnomon.studies.bot_assist import Hint
 from gnomon.studies.plan.series_plan import DEFAULT_TERMS, SeriesTerms
 from gnomon.studies.rewards import BoardEnd
 
@@ -249,6 +250,8 @@ class PlayView:
         What else can be done now.
     reward : RewardView or None
         What is earned, where the plan pays or ends at mastery.
+    hint : Hint or None
+        The move that a bot suggests, ``cell, bucket, confidence``, where the plan has one.
     """
 
     rule: str
@@ -267,6 +270,7 @@ class PlayView:
     mastered: bool
     may: tuple[Action, ...] = ()
     reward: RewardView | None = None
+    hint: Hint | None = None
 
     def as_record(self) -> dict[str, Any]:
         """Return the view as JSON can hold it."""

@@ -23,6 +23,7 @@ from gnomon.game.outcomes import IN_PROGRESS
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.parser import parse
 from gnomon.studies.board_dealing import boards_of
+from gnomon.studies.bot_assist import Hint, hint_for
 from gnomon.studies.plan.series_plan import Bonus
 from gnomon.studies.play_records import (
     END_WORDS,
@@ -134,11 +135,10 @@ class PlaySession:
     @property
     def state(self) -> State:
         """Where the game stands."""
-        if self.gave_up:
-            return "ended"
-        if self._goes_on():
+        if not self.gave_up and self._goes_on():
             return "playing"
-        return "board over" if self._can_go_on() or self._can_begin_bonus() else "ended"
+        follows = not self.gave_up and (self._can_go_on() or self._can_begin_bonus())
+        return "board over" if follows else "ended"
 
     @property
     def next_attempt(self) -> tuple[int, int]:
@@ -146,24 +146,12 @@ class PlaySession:
         return self.n_boards, len(self._here()) + 1
 
     @property
-    def progress(self) -> tuple[object, ...]:
-        """What changes with everything that is done."""
-        return len(self.attempts), self.n_boards, self.gave_up, self.bonus_from
-
-    def made(self, episode: int, number: int) -> Attempt | None:
-        """Return the attempt of a board, from 0, with a number, from 1; None if there is none."""
-        own = (each for each in self.attempts if each.episode == episode)
-        return next((each for each in own if each.number == number), None)
-
-    @property
     def may(self) -> tuple[Action, ...]:
         """What the player may do besides moving pieces."""
         state = self.state
         if state == "ended":
             return ()
-        found: list[Action] = []
-        if state == "board over" and self._can_go_on():
-            found.append("next")
+        found: list[Action] = ["next"] if state == "board over" and self._can_go_on() else []
         if self._can_begin_bonus():
             found.append("bonus")
         latest = self.game.terms.give_up_at
@@ -314,12 +302,25 @@ class PlaySession:
             math.isfinite(attempts_to_master(good)) if good else False,
             self.may,
             self._reward_view(good),
+            self.hint,
         )
 
     def _reward_view(self, good: Sequence[bool]) -> RewardView | None:
         if self.game.terms.points is None and self.game.terms.incentive is None:
             return None
         return reward_view(self.game.terms, self.reward(), self._rated_boards()[-1], good)
+
+    @property
+    def hint(self) -> Hint | None:
+        """What a bot suggests: after each attempt but an accepted pick, and until the next one."""
+        plan = self.game.terms.bot_assist
+        counted = [attempt.number for attempt in self._here() if attempt.counts]
+        if plan is None or not counted or self.state != "playing":
+            return None
+        n_attempts = sum(attempt.counts for attempt in self.attempts)
+        # Its own stream of numbers, so that it is the same again after a restart.
+        rng = np.random.default_rng([self.game.seed, 1, self.episode, counted[-1]])
+        return hint_for(self._table, plan, n_attempts, only_movable=self._is_fixed, rng=rng)
 
     def reward(self) -> SeriesReward:
         """Return what the series has earned so far."""

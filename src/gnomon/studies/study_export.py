@@ -18,7 +18,8 @@ from gnomon._io.atomic_file import write_atomically
 from gnomon._version import __version__
 from gnomon.database.schema import PlaySession, Study, StudyAnswer, StudyAssignment
 from gnomon.leaderboard.refusals import Conflict
-from gnomon.rules.catalogue import available_rules
+from gnomon.rules.catalogue import available_rules, load_rule_text
+from gnomon.studies.bot_assist import Hint
 from gnomon.studies.game_store import rebuild_game
 from gnomon.studies.participants import player_counts
 from gnomon.studies.plan.study_plan import StudyPlan
@@ -30,6 +31,8 @@ from gnomon.studies.transcript import (
     boards_text,
     episode_name,
     first_attempts,
+    hints_of,
+    is_followed,
     play_scores,
     transcript_text,
 )
@@ -77,6 +80,9 @@ ATTEMPTS = (
     Column("outcome", _WHOLE, "0 accepted, 3 empty cell, 4 denied, 7 immovable"),
     Column("outcome_words", _TEXT, "the outcome in words"),
     Column("board_after", _WHOLE, "0 going on, 1 cleared, 2 stalemate"),
+    Column("hint_cell", _WHOLE, "cell of the piece that a bot suggested; empty: no hint"),
+    Column("hint_bucket", _WHOLE, "bucket that it suggested"),
+    Column("followed", pl.Boolean, "whether the attempt is that move; empty: no hint"),
     Column("reaction_s", _REAL, "since the reply before, by the server's clock", "s"),
     Column("client_touch_ms", _WHOLE, "display to first touch, by the player's clock", "ms"),
     Column("client_action_ms", _WHOLE, "display to the attempt, by the player's clock", "ms"),
@@ -191,6 +197,7 @@ def _frame(rows: Sequence[Sequence[Any]], columns: Sequence[Column]) -> pl.DataF
 
 def _attempt_rows(game: PlayedGame) -> Iterator[Sequence[Any]]:
     names = {e: episode_name(game, first) for e, first in first_attempts(game).items()}
+    hints = hints_of(game.session)
     boards = {e: {p.pos: p for p in game.session.board(e).pieces} for e in names}
     for attempt in game.session.attempts:
         piece = boards.get(attempt.episode, {}).get(attempt.cell)
@@ -199,9 +206,17 @@ def _attempt_rows(game: PlayedGame) -> Iterator[Sequence[Any]]:
             *(game.player, game.rule_list, game.series, game.rule, attempt.episode),
             *(names.get(attempt.episode), attempt.number, _milliseconds(attempt.at)),
             *(attempt.cell, *look, attempt.bucket, attempt.outcome),
-            *(OUTCOME_WORDS[attempt.outcome], attempt.finish, round(attempt.reaction_s, 3)),
+            *(OUTCOME_WORDS[attempt.outcome], attempt.finish),
+            *_hint_cells(attempt, hints.get((attempt.episode, attempt.number))),
+            *(round(attempt.reaction_s, 3),),
             *_client_times(attempt),
         )
+
+
+def _hint_cells(attempt: Attempt, hint: Hint | None) -> Sequence[int | bool | None]:
+    if hint is None:
+        return None, None, None
+    return hint.cell, hint.bucket, is_followed(attempt, hint)
 
 
 def _client_times(attempt: Attempt) -> Sequence[int | None]:
@@ -275,8 +290,11 @@ def codebook_text() -> str:
 
 def _rules_and_lists(plan: StudyPlan, games: Sequence[PlayedGame]) -> dict[str, str]:
     """Return what else an analysis needs: the rules, but for hidden ones of a season, and lists."""
-    known = {*plan.rule_texts, *available_rules()}
-    texts = {game.rule: game.session.game.rule_text for game in games if game.rule in known}
+    ours = available_rules()
+    listed = sorted({series.rule for name in plan.lists for series in plan.series(name)})
+    texts = {name: load_rule_text(name) for name in listed if name in ours} | plan.rule_texts
+    # As they were played, where the library has changed since.
+    texts |= {game.rule: game.session.game.rule_text for game in games if game.rule in texts}
     rules = {f"rules/{name}.txt": text for name, text in texts.items()}
     return rules | trial_list_files(plan)
 

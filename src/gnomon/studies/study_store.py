@@ -166,6 +166,8 @@ def personal_links(session: Session, study: Study, n: int, *, by: int) -> list[t
     """
     if study.closes_at is not None and study.closes_at <= now():
         raise Conflict(f"study {study.name!r} is closed")
+    # Players are numbered one after the other.
+    session.get_one(Study, study.id, with_for_update=True)
     found = []
     for _ in range(n):
         key = secrets.token_urlsafe(24)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,6 +14,7 @@ from gnomon.experiments.game_log_rows import TRANSCRIPT
 from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
 from gnomon.game.board import BUCKET_PLACES
 from gnomon.game.outcomes import EMPTY_CELL
+from gnomon.studies.bot_assist import Hint
 from gnomon.studies.play_records import Attempt
 from gnomon.studies.play_session import PlaySession
 
@@ -68,15 +69,45 @@ def transcript_text(games: Iterable[PlayedGame]) -> str:
     >>> text.splitlines()[1].split(",")[:5]
     ['pilot-0001', 'a', '0', 'anything-goes', '0']
     """
+    games = list(games)
+    assisted = any(game.session.game.terms.bot_assist for game in games)
     out = io.StringIO()
-    out.write(f"#{TRANSCRIPT}\n")
+    out.write(f"#{TRANSCRIPT}{',followed' if assisted else ''}\n")
     writer = csv.writer(out, lineterminator="\n")
     for game in games:
-        writer.writerows(_lines(game))
+        writer.writerows(_lines(game, assisted=assisted))
     return out.getvalue()
 
 
-def _lines(game: PlayedGame) -> Iterator[Sequence[Any]]:
+def hints_of(session: PlaySession) -> dict[tuple[int, int], Hint | None]:
+    """Return the hint that was on the screen at each attempt, by episode and number.
+
+    A bot's hints follow from the seed and the attempts before, so that they are not kept.
+    """
+    if session.game.terms.bot_assist is None:
+        return {}
+    again = PlaySession(session.game)
+    found: dict[tuple[int, int], Hint | None] = {}
+    for attempt in session.attempts:
+        while again.episode < attempt.episode:
+            again = PlaySession(
+                again.game,
+                again.attempts,
+                n_boards=again.n_boards + 1,
+                bonus_from=session.bonus_from,
+            )
+        found[attempt.episode, attempt.number] = again.hint
+        again.attempt(attempt.cell, attempt.bucket, now=attempt.at)
+    return found
+
+
+def is_followed(attempt: Attempt, hint: Hint | None) -> bool:
+    """Tell whether an attempt is the move that a hint suggested; a pick is not."""
+    return hint is not None and (attempt.cell, attempt.bucket) == (hint.cell, hint.bucket)
+
+
+def _lines(game: PlayedGame, *, assisted: bool) -> Iterator[Sequence[Any]]:
+    hints = hints_of(game.session)
     for episode, attempts in groupby(game.session.attempts, key=lambda a: a.episode):
         pieces = {piece.pos: piece for piece in game.session.board(episode).pieces}
         left, episode_id = len(pieces), ""
@@ -93,7 +124,14 @@ def _lines(game: PlayedGame) -> Iterator[Sequence[Any]]:
                 *(number, _moment(attempt.at), 0, f"{attempt.reaction_s:.3f}"),
                 *(f"{piece.color}_{piece.shape}", piece.id, piece.y, piece.x),
                 *(*place, attempt.outcome, left),
+                *([_followed(attempt, hints)] if assisted else []),
             )
+
+
+def _followed(attempt: Attempt, hints: Mapping[tuple[int, int], Hint | None]) -> int | str:
+    if not hints:
+        return ""
+    return int(is_followed(attempt, hints[attempt.episode, attempt.number]))
 
 
 def episode_name(game: PlayedGame, first: Attempt) -> str:

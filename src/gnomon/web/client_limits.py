@@ -7,6 +7,7 @@ and hold for all processes; what is open now is this process's own affair.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -25,6 +26,27 @@ from gnomon.leaderboard.server_settings import MIB, ServerSettings
 
 #: Seconds after which somebody who has too much in hand may try again.
 _AGAIN_S = 5
+
+
+def client_of(address: str) -> str:
+    """Return an address as that of one client: of IPv6 the first 64 bits, which are a line's own.
+
+    Within them a client takes as many addresses as it likes, and would have the limits of each.
+
+    Examples
+    --------
+    >>> [client_of(x) for x in ("192.0.2.7", "2001:db8:1:2:3::4", "::ffff:192.0.2.7", "::1")]
+    ['192.0.2.7', '2001:db8:1:2::', '192.0.2.7', '::1']
+    """
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address) or found.is_loopback:
+        return address
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.IPv6Address(int(found) >> 64 << 64))
 
 
 class Transport(Protocol):
@@ -90,7 +112,7 @@ class AtOnce:
 
 
 class Turns:
-    """Turns at being answered: a few requests of one address go on at once, and its others wait.
+    """Concurrency limit of each address: a few of its requests are answered at once, others wait.
 
     So what one address asks for never fills the server, and whoever comes is answered soon: the
     reserve for everybody else. For the event loop alone.

@@ -9,6 +9,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -19,7 +20,7 @@ from starlette.responses import JSONResponse
 from gnomon.leaderboard.accounts.rate_limits import MINUTE_S
 from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.web.client_limits import AtOnce, Turns
+from gnomon.web.client_limits import AtOnce, Turns, client_of
 from gnomon.web.request_log import HEADER as REQUEST_ID
 from gnomon.web.request_log import begin_request, log_request
 
@@ -43,6 +44,8 @@ HEADERS = {
 }
 #: Bytes a second that a body comes by at least, besides the seconds that it may be silent.
 _LEAST_RATE = 2000
+#: Bodies of so many bytes are no upload.
+_SMALL = 64 << 10
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 #: Paths that take a log: by a program, and by the form of a page.
 _UPLOADS = re.compile(r"^/api/submissions/\d+/log$|/submit$")
@@ -87,30 +90,41 @@ class Gate:
             await refusal(scope, receive, sending)
             return
         try:
-            await self._answer(scope, receive, sending)
+            await self._with_limits(scope, receive, sending)
         except Exception:
             # Answered outside of this gate.
             noted(500)
             raise
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _with_limits(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, with its body counted as it comes."""
         most = _most_bytes(scope["path"], self._settings)
         counted = _counted(receive, most, self._settings.slow_client_s)
-        if not (_UPLOADS.search(scope["path"]) and scope["method"] in ("PUT", "POST")):
-            await self._in_turn(scope, counted, send)
-            return
-        try:
-            # A form is read whole before anybody knows whose it is.
-            with self._uploads.held(scope["gnomon.address"]):
+        reads = scope["method"] in ("GET", "HEAD", "OPTIONS")
+        is_upload = _UPLOADS.search(scope["path"]) and scope["method"] in ("PUT", "POST")
+        with ExitStack() as held:
+            if is_upload or not (reads or _is_small(scope)):
+                try:
+                    # A form is read whole before anybody knows whose it is.
+                    held.enter_context(self._uploads.held(scope["gnomon.address"]))
+                except TooMany as error:
+                    await _answer(429, str(error), error.retry_after_s)(scope, receive, send)
+                    return
+            if is_upload:
                 await self._app(scope, counted, send)
-        except TooMany as error:
-            await _answer(429, str(error), error.retry_after_s)(scope, receive, send)
+                return
+            try:
+                whole = counted if reads else await _read_whole(counted)
+            except HTTPException as error:
+                await _answer(error.status_code, error.detail)(scope, receive, send)
+                return
+            await self._in_turn(scope, whole, send)
 
     async def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request when its address has a turn, which ends as the answer begins.
 
-        How fast the client takes the answer is its own affair: a download holds no turn.
+        The request is there, whole: who sends it slowly keeps no others of the address waiting. How
+        fast the client takes the answer is its own affair: a download holds no turn.
         """
         turn = self._turns.of(scope["gnomon.address"])
         await turn.acquire()
@@ -224,8 +238,8 @@ def _client_address(scope: Scope, settings: ServerSettings) -> str:
         # The proxy puts the address that it saw behind whatever the client said of itself.
         # Some proxies add a header of their own, behind the one that a client made up.
         forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
-        return forwarded.rpartition(",")[2].strip()[:64] or address
-    return address
+        address = forwarded.rpartition(",")[2].strip()[:64] or address
+    return client_of(address)
 
 
 def _is_own_origin(origin: str | None, host: str, public_url: str) -> bool:
@@ -275,6 +289,30 @@ def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
         return message
 
     return counting
+
+
+def _is_small(scope: Scope) -> bool:
+    """Whether a body is announced that many of may wait in memory."""
+    headers = Headers(scope=scope)
+    chunked = "transfer-encoding" in headers
+    return not chunked and int(headers.get("content-length", "0")) <= _SMALL
+
+
+async def _read_whole(receive: Receive) -> Receive:
+    """Return a receiver of a body that has come to its end, or of what came before the client left.
+
+    Raises HTTPException: it is too large, or comes too slowly.
+    """
+    messages = [await receive()]
+    while messages[-1].get("more_body", False):
+        messages.append(await receive())
+    waiting = iter(messages)
+
+    async def replaying() -> Message:
+        message = next(waiting, None)
+        return await receive() if message is None else message
+
+    return replaying
 
 
 def _with_headers(send: Send, values: Mapping[str, str], noted: Callable[[int], None]) -> Send:

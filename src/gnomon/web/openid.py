@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -21,32 +22,39 @@ from gnomon.leaderboard.refusals import Refusal
 from gnomon.leaderboard.server_settings import ServerSettings
 
 _TIMEOUT_S = 10.0
+#: OpenID Connect Core 1.0, section 2.
+_LONGEST_SUBJECT = 255
 #: Signatures that need the provider's own key; a shared secret would sign for us as well.
 _ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
 
 
 @dataclass(frozen=True)
 class Begun:
-    """A sign-in that was begun, as the browser keeps it until the provider sends it back."""
+    """A sign-in that was begun, as the browser keeps it until the provider sends it back.
+
+    ``link`` is empty, or the token of the signed-in browser whose account is to be connected.
+    """
 
     state: str
     nonce: str
     verifier: str
+    link: str = ""
 
     @classmethod
-    def new(cls) -> Begun:
+    def new(cls, link: str = "") -> Begun:
         """Return one that nobody can guess."""
-        return cls(*(secrets.token_urlsafe(32) for _ in range(3)))
+        state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+        return cls(state, nonce, verifier, link)
 
     @classmethod
     def of_cookie(cls, text: str) -> Begun | None:
         """Return what a cookie holds; None if it is no sign-in of ours."""
         parts = text.split(".")
-        return cls(*parts) if len(parts) == 3 and all(parts) else None
+        return cls(*parts) if len(parts) == 4 and all(parts[:3]) else None
 
     def to_cookie(self) -> str:
         """Return the text of a cookie."""
-        return f"{self.state}.{self.nonce}.{self.verifier}"
+        return f"{self.state}.{self.nonce}.{self.verifier}.{self.link}"
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,7 @@ class Provider:
     @cached_property
     def _about(self) -> dict[str, Any]:
         found = _asked(self.issuer, "GET", "/.well-known/openid-configuration")
-        if not isinstance(found, dict) or found.get("issuer") != self.issuer:
+        if found.get("issuer") != self.issuer:
             raise Refusal("the sign-in provider does not go by the name that it was set up with")
         for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
             check_provider_address(str(found.get(name)))
@@ -108,19 +116,20 @@ class Provider:
             "client_secret": self._secret,
             "code_verifier": begun.verifier,
         }
-        answer = _asked(self._about["token_endpoint"], "POST", "", form=form)
-        claims = self._claims(str(answer.get("id_token", "")) if isinstance(answer, dict) else "")
+        answer = _asked(self._about["token_endpoint"], "POST", form=form)
+        claims = self._claims(str(answer.get("id_token", "")))
         if not secrets.compare_digest(str(claims.get("nonce")).encode(), begun.nonce.encode()):
             raise Refusal("the sign-in provider answered another sign-in than this one")
-        name = claims.get("preferred_username") or claims.get("name") or "player"
-        return Person(str(claims["sub"])[:300], str(name)[:40])
+        if len(claims["sub"]) > _LONGEST_SUBJECT:
+            raise Refusal("the sign-in provider's name for this person is too long")
+        return Person(claims["sub"], _public_name(claims))
 
     def _claims(self, id_token: str) -> dict[str, Any]:
         """Return what an ID token says, once its signature, audience, issuer and time are right."""
         import jwt
 
         try:
-            keys = jwt.PyJWKSet.from_dict(_asked(self._about["jwks_uri"], "GET", ""))
+            keys = jwt.PyJWKSet.from_dict(_asked(self._about["jwks_uri"], "GET"))
             key = keys[str(jwt.get_unverified_header(id_token).get("kid") or keys.keys[0].key_id)]
             found: dict[str, Any] = jwt.decode(
                 id_token,
@@ -137,6 +146,18 @@ class Provider:
         return found
 
 
+def _public_name(claims: Mapping[str, Any]) -> str:
+    """Return what the world may call a person; many providers tell an e-mail address as a name.
+
+    Examples
+    --------
+    >>> _public_name({"preferred_username": "ada@example.org", "name": "Ada"}), _public_name({})
+    ('Ada', 'player')
+    """
+    told = (str(claims.get(each) or "").strip() for each in ("preferred_username", "name"))
+    return next((name[:40] for name in told if name and "@" not in name), "player")
+
+
 def check_provider_address(url: str) -> None:
     """Refuse a provider's address whose answers somebody on the way could have written."""
     parts = urlsplit(url)
@@ -145,11 +166,16 @@ def check_provider_address(url: str) -> None:
         raise LeaderboardError(f"sign-in provider: expected https://..., found {url!r}")
 
 
-def _asked(url: str, method: str, path: str, form: dict[str, str] | None = None) -> Any:
+def _asked(
+    url: str, method: str, path: str = "", form: dict[str, str] | None = None
+) -> dict[str, Any]:
     """Ask a provider once: a code is good for one try."""
     try:
         client = HttpClient(url, timeout_s=_TIMEOUT_S, max_tries=1)
-        return client.ask(method, path, form=form)
+        found = client.ask(method, path, form=form)
     except GnomonError as error:
         # What it says may hold more of the address than a stranger should read.
         raise Refusal(f"the sign-in provider does not help ({type(error).__name__})") from error
+    if not isinstance(found, dict):
+        raise Refusal("the sign-in provider answered with something else than a JSON object")
+    return found

@@ -25,7 +25,7 @@ from gnomon.leaderboard.accounts.tokens import issue_token
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.job_queue import sweep
 from gnomon.leaderboard.submissions.worker import WorkerSupervisor
-from gnomon.web.client_limits import Connections
+from gnomon.web.client_limits import Connections, client_of
 from gnomon.web.request_log import LogFormat, log_to_stderr
 
 _log = logging.getLogger("gnomon.server")
@@ -193,7 +193,9 @@ def impatient(settings: ServerSettings) -> type[asyncio.Protocol]:
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             address = transport.get_extra_info("peername")[0]
-            if address in settings.trusted_proxies or connections.admit(address, transport):
+            if address in settings.trusted_proxies or connections.admit(
+                client_of(address), transport
+            ):
                 # As if it had been looked at, with no request yet.
                 self._look_again((None,))
             else:

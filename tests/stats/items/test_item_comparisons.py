@@ -74,6 +74,13 @@ def test_right_or_wrong_is_tangos_interval_and_mcnemars_test():
     assert one.low > one.value - one.detectable
 
 
+def test_a_note_speaks_of_columns_that_are_shown():
+    two = ScoreTable.from_arrays({"a": [[1, 1, 0, 1] * 8], "b": [[1, 0, 0, 1] * 8]}, units="items")
+    assert "p_adjusted" not in str(compare_all(two))
+    assert "from_" not in str(estimate(two))
+    assert "from_...: shares" in str(estimate(table(n_epochs=2)))
+
+
 def test_clusters_make_it_cluster_robust():
     scores = table()
     (one,) = compare(scores, "a", "b", cluster="topic")

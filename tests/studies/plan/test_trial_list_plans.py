@@ -136,7 +136,8 @@ def test_who_a_list_lacks_is_read(folder):
             "expected one incentive, found activate_bonus_at and x2_after",
         ),
         ({"images": "*.png"}, "field 'images': studies have no pieces that are pictures yet"),
-        ({"bot_assist": "pseudo"}, "studies have no hints of a bot yet"),
+        ({"bot": "pseudo"}, "studies have no games of two yet"),
+        ({"bot_assist": "wise"}, "field 'bot_assist': expected pseudo"),
         ({"rule_id": "nowhere"}, "nowhere: there is no such file"),
         ({"initial_boards": "two"}, "expected no numbers of objects"),
         ({"condTrain": "none"}, "none: there is no such file"),
@@ -197,16 +198,28 @@ def test_the_check_finds_every_error_and_not_the_first_alone():
         name="p",
         title="P",
         consent="See ![it](missing.png)",
-        lists={"a": ["nowhere", {"rule": "clockwise", "board": teal}], "b": ["clockwise"]},
+        lists={"a": ["clokwise", {"rule": "clockwise", "board": teal}], "b": ["clockwise"]},
     )
     messages = " ".join(finding.message for finding in check_plan(plan).findings)
     for expected in (
-        "no such rule",
+        "unknown rule 'clokwise'; did you mean 'clockwise'",
         "no browser draws the colour TEAL",
         "no picture 'missing.png'",
     ):
         assert expected in messages
     assert "a has up to" in messages or "b has up to" in messages
+
+
+def test_series_without_points_are_read_back_without(folder):
+    plan = plan_of(
+        folder({k: v for k, v in ROW.items() if k not in ("min_points", "max_points", "b")})
+    )
+    (series,) = plan.series("list_a")
+    assert series.points is None
+    (text,) = trial_list_files(plan).values()
+    assert "points" not in text
+    with pytest.raises(GnomonError, match="field 'max_points': expected a number, found nothing"):
+        plan_of(folder({k: v for k, v in ROW.items() if k != "max_points"}))
 
 
 def test_the_columns_are_told_apart():
@@ -226,6 +239,7 @@ def test_lists_are_written_and_read_back(folder, tmp_path):
     rows = [
         ROW,
         plain | {"condTrain": "low", "continue": "true"},
+        plain | {"bot_assist": "pseudo", "pseudo_halftime": "4.0", "pseudo_init_error_rate": "1"},
         plain | bonus | {"clearing_threshold": "1.5", "feedback_switches": "fixed"},
         given | {"initial_boards": "two", "initial_boards_order": "order.csv"},
         given | {"x2_likelihood": "100", "x4_likelihood": "10000"}

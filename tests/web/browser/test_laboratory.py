@@ -25,9 +25,9 @@ TRIAL_LIST = """\
 rule_id,max_boards,min_points,max_points,b,min_objects,max_objects,min_shapes,max_shapes,\
 min_colors,max_colors,feedback_switches,stack_memory_depth,stack_memory_show_order,\
 grid_memory_show_order,x2_after,x4_after,give_up_at,activate_bonus_at,clear_how_many,\
-bonus_extra_pts,clearing_threshold
-my/hue,3,2,10,1.5,5,5,1,4,1,4,free,6,TRUE,TRUE,3,7,0,,,,
-anything-goes,2,2,10,1.5,3,3,1,3,1,3,fixed,0,FALSE,FALSE,,,,2,1,20,1.3
+bonus_extra_pts,clearing_threshold,bot_assist,pseudo_halftime
+my/hue,3,2,10,1.5,5,5,1,4,1,4,free,6,TRUE,TRUE,3,7,0,,,,,,
+anything-goes,2,2,10,1.5,3,3,1,3,1,3,fixed,0,FALSE,FALSE,,,,2,1,20,1.3,pseudo,4
 """
 PLAN = """
 name = "{name}"
@@ -142,7 +142,11 @@ def test_a_study_of_a_trial_list_is_played_to_its_code(
     step = iter(range(1, 100))
 
     def look_at(what):
-        looked_at(page, screenshots, f"lab-{look}-{next(step):02}-{what}")
+        name = f"lab-{look}-{next(step):02}-{what}"
+        if look == "phone":
+            looked_at(page, screenshots, name)
+        else:
+            page.screenshot(path=screenshots / f"{name}.png", full_page=True)
 
     look_at("consent")
     page.get_by_role("checkbox").check()
@@ -191,6 +195,10 @@ def test_a_study_of_a_trial_list_is_played_to_its_code(
     guess(page, "Anything, it seems")
     page.locator("#bonus button").click()
     page.locator("button.piece").first.wait_for()
+    assert page.locator("#hint").is_hidden()
+    tapped(page, state(page)["view"]["pieces"][0]["cell"], 3)
+    page.locator("#hint").wait_for()
+    assert page.locator(".hinted").count() == 2
     look_at("bonus")
     last = play_board(page, lambda piece: 2)
     assert (last["state"], last["reward"]["points"]) == ("ended", 10 + 10 + 20)
@@ -239,6 +247,10 @@ def check_export(database, name, folder):
     # What the browser measured has no way to the server and back in it.
     assert (attempts["client_action_ms"] <= attempts["reaction_s"] * 1000 + 50).all()
     people = pl.read_csv(folder / "data" / "participants.csv")
+    # Of each board the first attempt had no hint yet.
+    hinted = attempts.filter(pl.col("rule") == "anything-goes")
+    assert hinted["hint_cell"].null_count() == 2
+    assert hinted["followed"].null_count() == 2
     assert people["points"].to_list() == [64 + 40]
     assert people["ending"].to_list() == ["finished"]
     guesses = (folder / f"{name}-guesses.csv").read_text().splitlines()

@@ -326,7 +326,7 @@ def test_a_lost_answer_is_no_second_error(open_page):
     page = open_page(f"/play/puzzle-{puzzles().index('clockwise') + 1}")
     page.get_by_role("button", name="Deal the first board").click()
     page.locator("button.piece").first.wait_for()
-    slow(page, 100, lost={1, 3, 4})
+    slow(page, 300, lost={1, 3, 4})
     page.locator("button.piece").first.focus()
     for n in range(5):
         page.keyboard.press(str(n % 4))

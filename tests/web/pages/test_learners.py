@@ -39,6 +39,7 @@ def test_two_that_are_ticked_lead_to_their_page(lively):
         ("/compare", 422, "found 0"),
         ("/compare?entry=1&entry=2&entry=3", 422, "found 3"),
         ("/compare?" + "&".join(["entry=1"] * 101), 422, "100"),
+        (f"/compare?entry=1&entry={2**70}", 422, "entry"),
         ("/compare/2/2.json", 422, "twice"),
         ("/compare/2/999.json", 404, "no entry 999"),
         ("/compare/2/11.json", 409, "have not played the same"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
@@ -14,6 +15,9 @@ from gnomon.studies import StudyPlan
 from gnomon.studies.study_export import write_study
 from gnomon.studies.study_store import make_study, personal_links, study_named
 from submitted import bearer
+
+#: Both databases run the studies of test_studies.py; here the pages are what is tested.
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 PLAN = {
     "name": "pilot",
@@ -98,9 +102,10 @@ def test_pages_come_in_their_order_to_the_code(client, study, database, admin_to
     play_out(client, game)
     # The rule is asked for before anything goes on, and kept once.
     assert client.post(f"{game}/continue").headers["location"] == game
-    body = {"guess": "Anything", "confidence": 5}
-    assert client.post(f"{game}/guess.json", json=body).json()["guess_due"] is False
-    assert client.post(f"{game}/guess.json", json=body).status_code == 200
+    body = {"guess": "Any\0thing", "confidence": 5}
+    with ThreadPoolExecutor(4) as pool:
+        sent = [pool.submit(client.post, f"{game}/guess.json", json=body) for _ in range(4)]
+    assert [each.result().json()["guess_due"] for each in sent] == [False] * 4
     following = client.post(f"{game}/continue").headers["location"]
     assert client.post(f"{following}/guess.json", json=body).status_code == 409
     play_out(client, following)
@@ -108,11 +113,12 @@ def test_pages_come_in_their_order_to_the_code(client, study, database, admin_to
         (assignment,) = session.scalars(select(StudyAssignment))
         assert (assignment.ending, assignment.completion_code) == ("finished", "DONE")
         assert assignment.identifiers == {"PID": "abc", "STUDY": "s1"}
-        assert (
-            len(session.scalars(select(StudyAnswer).where(StudyAnswer.page == "guess")).all()) == 1
-        )
+        (guess,) = session.scalars(select(StudyAnswer).where(StudyAnswer.page == "guess"))
+        assert guess.text == "Anything"
     end = client.post(f"{following}/continue").headers["location"]
-    assert where(client, end) == "demographics"
+    told = client.get(f"{end}.json").json()
+    assert (told["step"], told["ending"]) == ("demographics", "finished")
+    assert told["completion_code"] == told["completion_url"] == ""
     assert step(client, end, "demographics", age="7").status_code == 422
     step(client, end, "demographics", age="44")
     page = client.get(end)
@@ -163,6 +169,34 @@ def test_who_fails_the_quiz_is_screened_out_and_takes_no_place(client, study, da
     assert client.post(f"{player}/begin").status_code == 409
 
 
+def test_the_pages_before_play_cannot_be_passed_over(client, study):
+    player = join(client, study)
+    assert client.post(f"{player}/begin").status_code == 409
+    for page in ("0", "1"):
+        step(client, player, "instructions", page=page)
+    assert client.post(f"{player}/begin").status_code == 409
+    assert where(client, player) == "quiz"
+
+
+def test_wrong_answers_that_are_sent_twice_are_one_try(client, study, database):
+    player = join(client, study)
+    for page in ("0", "1"):
+        step(client, player, "instructions", page=page)
+    assert 'name="page" value="0"' in client.get(player).text
+    with ThreadPoolExecutor(4) as pool:
+        wrong = [pool.submit(step, client, player, "quiz", page="0", q1="n") for _ in range(4)]
+    assert sorted(each.result().status_code for each in wrong) == [200, 303, 303, 303]
+    assert where(client, player) == "quiz"
+    assert 'name="page" value="1"' in client.get(player).text
+    assert step(client, player, "quiz", page="1", q1="y").status_code == 303
+    with ThreadPoolExecutor(4) as pool:
+        begun = [pool.submit(client.post, f"{player}/begin") for _ in range(4)]
+    assert len({each.result().headers["location"] for each in begun}) == 1
+    with database.reading() as session:
+        answers = session.scalars(select(StudyAnswer).order_by(StudyAnswer.id))
+        assert [each.text for each in answers] == ["n", "y"]
+
+
 def test_who_leaves_in_the_middle_gets_a_code_and_nothing_goes_on(client, study):
     player = join(client, study)
     to_play(client, player)
@@ -172,6 +206,10 @@ def test_who_leaves_in_the_middle_gets_a_code_and_nothing_goes_on(client, study)
     assert (page["step"], page["ending"], page["completion_code"]) == ("end", "left", "LEFT")
     assert "nothing" not in client.get(end).text
     assert client.post(f"{game}/leave").status_code == 409
+    view = client.get(f"{game}.json").json()["view"]
+    move = {"cell": view["pieces"][0]["cell"], "bucket": 0}
+    assert client.post(f"{game}/attempts.json", json=move).status_code == 409
+    assert client.get(f"{game}.json").json()["view"] == view
     assert client.post(f"{end}/leave").status_code == 409
 
 

@@ -206,7 +206,7 @@ def test_the_same_attempt_twice_at_once_counts_once(client, database):
         with database.writing() as session:
             store_changes(session, stale, made)
 
-    with pytest.raises(Conflict, match="made already"):
+    with pytest.raises(Conflict, match="gone on meanwhile"):
         keep_the_stale_one()
 
 

@@ -122,15 +122,15 @@ def provider():
 
 @pytest.fixture
 def signing(settings, database, provider):
-    provider.claims, provider.key = {}, provider.__class__.key
+    provider.claims, provider.key, provider.forms = {}, provider.__class__.key, []
     ours = {"openid_client": "board", "openid_secret": "hush", "public_url": "http://127.0.0.1"}
     settings = replace(settings, openid_issuer=provider.issuer, **ours)
     with AppClient(create_app(settings, database)) as client:
         yield client
 
 
-def sign_in(client, provider):
-    sent = client.get("/account/openid")
+def sign_in(client, provider, begin="/account/openid"):
+    sent = client.get(begin)
     assert sent.status_code == 303
     return client.get(provider.come_back(sent.headers["location"]))
 
@@ -146,20 +146,65 @@ def test_a_stranger_signs_in_where_registration_is_open(signing, provider, moder
     signing.cookies.clear()
     sign_in(signing, provider)
     assert signing.get("/account.json").json()["account"] == "Ada"
-    # Another person of the same name has another one.
-    signing.cookies.clear()
-    provider.claims = {"sub": "subject-2"}
-    sign_in(signing, provider)
-    assert signing.get("/account.json").json()["account"] == "Ada 2"
+    # Another person of the same name has another one, and an address of mail is nobody's name.
+    names = {"Ada": "Ada 2", "bob@x.org": "player", "\u200b": "player 2"}
+    for n, (claimed, name) in enumerate(names.items()):
+        signing.cookies.clear()
+        provider.claims = {"sub": f"another-{n}", "preferred_username": claimed}
+        sign_in(signing, provider)
+        assert signing.get("/account.json").json()["account"] == name
+
+
+def connect(client, provider):
+    link = re.search(r"/account/openid\?link=\w{64}", client.get("/account").text)[0]
+    return client.get(provider.come_back(client.get(link).headers["location"]))
 
 
 def test_an_account_is_connected_to_a_sign_in(signing, provider, token):
     signing.post("/account/sign-in", data={"token": token})
     name = signing.get("/account.json").json()["account"]
-    assert sign_in(signing, provider).status_code == 303
+    assert signing.get("/account/openid?link=0f").status_code == 403
+    assert connect(signing, provider).status_code == 303
     signing.cookies.clear()
     assert sign_in(signing, provider).status_code == 303
     assert signing.get("/account.json").json()["account"] == name
+
+
+@pytest.mark.parametrize("forged", ["", "?link=" + 64 * "a"])
+def test_nobody_else_connects_their_sign_in_to_an_account(signing, provider, token, forged):
+    """A foreign page leads a signed-in browser, which the provider takes for somebody else."""
+    signing.post("/account/sign-in", data={"token": token})
+    sent = signing.get(f"/account/openid{forged}")
+    if not forged:
+        assert signing.get(provider.come_back(sent.headers["location"])).status_code == 303
+        assert provider.forms == []
+    else:
+        assert sent.status_code == 403
+    signing.cookies.clear()
+    assert sign_in(signing, provider).status_code == 403
+
+
+def test_a_link_of_one_browser_connects_in_no_other(signing, provider, token, database):
+    signing.post("/account/sign-in", data={"token": token})
+    link = re.search(r"/account/openid\?link=\w{64}", signing.get("/account").text)[0]
+    back = provider.come_back(signing.get(link).headers["location"])
+    signing.post("/account/sign-in", data={"token": make_account(database, "eve", "submit")})
+    assert signing.get(link).status_code == 403
+    assert signing.get(back).status_code == 303
+    signing.cookies.clear()
+    assert sign_in(signing, provider).status_code == 403
+
+
+def test_an_address_for_mail_becomes_no_public_name(signing, provider, moderator):
+    switched(signing, moderator, "open")
+    provider.claims = {"preferred_username": "ada@example.org", "name": "ada@example.org"}
+    sign_in(signing, provider)
+    assert signing.get("/account.json").json()["account"] == "player"
+
+
+def test_sign_ins_by_a_provider_are_counted(signing, provider):
+    answers = [sign_in(signing, provider).status_code for _ in range(11)]
+    assert answers == [403] * 10 + [429]
 
 
 def test_a_closed_account_stays_closed_and_an_erased_one_is_forgotten(
@@ -191,6 +236,7 @@ def test_a_closed_account_stays_closed_and_an_erased_one_is_forgotten(
         {"exp": 1.0},
         {"exp": "-"},
         {"sub": "-"},
+        {"sub": "s" * 256},
     ],
     ids=str,
 )

@@ -59,7 +59,9 @@ class LearningCurve:
         return _curve(t, self.start, self.end, self.inflection, self.steepness)
 
 
-def fit_learning_curve(accepted: npt.ArrayLike, p0: npt.ArrayLike | None = None) -> LearningCurve:
+def fit_learning_curve(
+    accepted: npt.ArrayLike, p0: npt.ArrayLike | None = None, *, as_reference: bool = False
+) -> LearningCurve:
     """Fit a learning curve to a trial by maximum likelihood.
 
     The probability of success at attempt ``t`` is ``g(t)``, or ``p0 + (1 - p0) g(t)`` if the chance
@@ -73,6 +75,9 @@ def fit_learning_curve(accepted: npt.ArrayLike, p0: npt.ArrayLike | None = None)
         Whether each attempt was a success.
     p0 : array_like of float, shape (n_attempts,), optional
         Chance of success at each attempt, 0 to 1.
+    as_reference : bool
+        Let skills fall below 0, as the reference system does: such a player does worse than chance,
+        and only the probability of success at each attempt must be one.
 
     Returns
     -------
@@ -88,7 +93,8 @@ def fit_learning_curve(accepted: npt.ArrayLike, p0: npt.ArrayLike | None = None)
     Notes
     -----
     The reference system's ``AnalyzeTranscripts`` fits the same curve by conjugate gradients, and
-    keeps the skills in bounds by a penalty; here they are bounded (L-BFGS-B).
+    keeps probabilities in bounds by a penalty; here the skills are bounded (L-BFGS-B), by 0 or,
+    with ``as_reference``, by what makes a probability 0.
 
     Examples
     --------
@@ -113,15 +119,16 @@ def fit_learning_curve(accepted: npt.ArrayLike, p0: npt.ArrayLike | None = None)
         text = f"learning curve: not estimable, there is no {what} among {good.size} attempts"
         warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
         return LearningCurve(good[0], good[0], math.nan, math.nan, 0.0, good.size)
-    return _best(t, good, chance)
+    least = -float((chance / (1 - chance)).min()) if as_reference else 0.0
+    return _best(t, good, chance, (least, 1.0))
 
 
-def _best(t: _Floats, good: _Floats, chance: _Floats) -> LearningCurve:
+def _best(t: _Floats, good: _Floats, chance: _Floats, skills: tuple[float, float]) -> LearningCurve:
     """Search from many starting points; times are in units of the whole trial."""
     from scipy.optimize import minimize
 
     scale = max(1.0, float(t[-1]))
-    bounds = [(0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, _STEEPEST)]
+    bounds = [skills, skills, (0.0, 1.0), (0.0, _STEEPEST)]
     n_starts = min(_STARTS, t.size)
     results = []
     places = (np.arange(n_starts) + 0.5) / n_starts

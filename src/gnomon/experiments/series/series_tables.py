@@ -116,7 +116,7 @@ def _header(line: str) -> list[str]:
 
 
 def read_series_table(path: Path, metric: str = "m_star") -> ScoreTable:
-    """Read such a table: players are algorithms, a rule after those met before is a task.
+    r"""Read such a table: players are algorithms, a rule after those met before is a task.
 
     Parameters
     ----------
@@ -136,6 +136,15 @@ def read_series_table(path: Path, metric: str = "m_star") -> ScoreTable:
     ------
     ScoreDataError
         A number cannot be read; the message names file, row and column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "series.csv"
+    ...     _ = path.write_text("#ruleSetName,playerId,learned,mStar\nclockwise,p1,true,12\n")
+    ...     read_series_table(path).runs("p1", "clockwise")
+    array([12.])
     """
     if metric not in ("m_star", "m_dagger"):
         raise ScoreDataError(f"{path}: expected the score m_star or m_dagger, found {metric}")
@@ -163,18 +172,18 @@ def _row(cells: dict[str, str], where: str, metric: str, number: int) -> dict[st
     m_dagger = _number(cells, "mDagger", where)
     score = m_star if metric == "m_star" else m_dagger
     preceding = cells.get("precedingRules", "").replace(";", ":")
-    rule, moves = cells.get("ruleSetName", ""), int(_number(cells, "total_moves", where, 0))
+    rule, moves = cells.get("ruleSetName", ""), _count(cells, "total_moves", where)
     return {
         "player": cells.get("playerId") or f"row-{number}",
         "task": f"{preceding}:{rule}" if preceding else rule,
-        "series": int(_number(cells, "seriesNo", where, 0)),
+        "series": _count(cells, "seriesNo", where),
         "rule": rule,
         "preceding": preceding or None,
         "plan": cells.get("exp") or None,
         "trial_list": cells.get("trialListId") or None,
         "learned": learned,
         "attempts": moves,
-        "errors": int(_number(cells, "total_errors", where, 0)),
+        "errors": _count(cells, "total_errors", where),
         "at_least": _at_least(cells.get("moveInfo", ""), moves),
         "recorded_m_star": m_star,
         "recorded_m_dagger": m_dagger,
@@ -189,10 +198,20 @@ def _at_least(moves: str, n_attempts: int) -> int:
     return (failures[-1] + 1 if failures else 0) if good else n_attempts
 
 
-def _number(cells: dict[str, str], name: str, where: str, absent: float = math.nan) -> float:
+def _count(cells: dict[str, str], name: str, where: str) -> int:
+    """Return a cell that counts; 0 if it is absent."""
+    number = _number(cells, name, where) if cells.get(name) else 0.0
+    if not number.is_integer():
+        raise ScoreDataError(
+            f"{where}, column {name!r}: expected a whole number, found {cells[name]!r}"
+        )
+    return int(number)
+
+
+def _number(cells: dict[str, str], name: str, where: str) -> float:
     text = cells.get(name, "")
     try:
-        return float(text) if text else absent
+        return float(text) if text else math.nan
     except ValueError:
         raise ScoreDataError(
             f"{where}, column {name!r}: expected a number, found {text!r}"

@@ -19,7 +19,7 @@ from gnomon.leaderboard.accounts.accounts import make_account
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_name, clean_text, name_key
 from gnomon.leaderboard.accounts.tokens import Caller, caller_by, digest_of, is_live, issue_token
-from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, TooMany
+from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal, TooMany
 
 Registration = Literal["open", "asked", "closed"]
 _SWITCH = "registration"
@@ -154,7 +154,11 @@ def sign_in_identity(
 
 
 def _stranger(session: Session, name: str) -> Account:
-    """Make an account of a name, or of the name with the first number that is free."""
+    """Make an account of a name (``player`` where it can be none), with a number if it is taken."""
+    try:
+        name = clean_name(name)
+    except Refusal:
+        name = "player"
     for number in ("", *map(str, range(2, 100))):
         try:
             return make_account(session, f"{name} {number}".strip())

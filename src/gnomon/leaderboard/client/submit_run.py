@@ -62,7 +62,9 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
     run = RunFolder.open(folder)
     names = [each.name for each in run.config.learners]
     if learner is None and len(names) > 1:
-        raise LeaderboardError(f"{folder}: has the learners {', '.join(names)}; choose one of them")
+        raise LeaderboardError(
+            f"{folder}: has the learners {', '.join(names)}; choose one of them (--learner)"
+        )
     learner = learner or names[0]
     frame = run.attempts(learner=learner)
     trials = [t for t in run.trials() if t.learner == learner and t.status == "done"]

@@ -66,12 +66,12 @@ class LearnerCard(BaseModel):
 
         Raises Refusal: a text cannot be shown, or the code is no web address.
         """
-        texts = ("organisation", "training_data", "hardware")
         return self.model_copy(
             update={
-                **{name: clean_text(getattr(self, name), name) for name in texts},
                 # A name of one line: it is a choice in a list.
                 "organisation": " ".join(clean_text(self.organisation, "organisation").split()),
+                "training_data": clean_text(self.training_data, "training_data"),
+                "hardware": clean_text(self.hardware, "hardware"),
                 "code": clean_link(self.code, "code"),
             }
         )

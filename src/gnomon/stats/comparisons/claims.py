@@ -228,7 +228,8 @@ def _metric(scores: ScoreTable, metric: str | None) -> str:
         return metric or "mean"
     if metric is None:
         raise ScoreDataError(
-            f"a claim is about one metric: expected one of {', '.join(METRICS)}, found none"
+            f"a claim is about one metric: expected one of {', '.join(METRICS)}, found none "
+            "(metric=NAME or --metric NAME chooses)"
         )
     if metric not in METRICS:
         raise UnknownNameError("metric of a claim", metric, METRICS)

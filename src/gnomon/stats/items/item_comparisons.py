@@ -121,7 +121,8 @@ class ItemComparisons(Comparisons):
         }
         methods = dict.fromkeys(tests[one.method] for one in self if one.method in tests)
         family = self.settings.get("family")
-        adjusted = [f"p_adjusted: {family}."] if family else []
+        shown = any(one.p_adjusted != one.p_value for one in self)
+        adjusted = [f"p_adjusted: {family}."] if family and shown else []
         return (*notes, f"{told}; {'; '.join(methods)}.", *adjusted)
 
     def rows(self) -> Sequence[Row]:

@@ -90,7 +90,7 @@ class ItemEstimates(Estimates):
         cluster = self.settings.get("cluster")
         what = f"clusters ({cluster})" if cluster else "items"
         told = [f"Intervals are of {what} like these: they are a sample."]
-        if any(math.isfinite(one.from_items) for one in self if isinstance(one, ItemEstimate)):
+        if any(name.startswith("from_") for name in self._shown(self.rows())):
             told.append("from_...: shares of the variance of the mean; gnomon plan uses them.")
         return tuple(told)
 

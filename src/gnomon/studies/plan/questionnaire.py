@@ -50,7 +50,8 @@ class Question(Part):
         AnswerError
             There is none to a question that needs one, or it is none that was offered.
         """
-        text = text.strip()
+        # PostgreSQL keeps no NUL.
+        text = text.replace("\0", "").strip()
         if not text:
             if self.required:
                 raise AnswerError(f"{self.title}: expected an answer")

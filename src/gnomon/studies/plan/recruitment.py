@@ -26,7 +26,10 @@ class Completion(Part):
     """
 
     code: Annotated[str, Field(max_length=64)] = ""
-    url: Annotated[str, Field(max_length=2000, pattern=r"^($|https?://[^\s]+$)")] = ""
+    # What a browser says of itself must not choose the host that it is sent to.
+    url: Annotated[
+        str, Field(max_length=2000, pattern=r"^($|https?://[^\s{}/?#\\]+([/?#][^\s]*)?$)")
+    ] = ""
 
 
 class Recruitment(Part):

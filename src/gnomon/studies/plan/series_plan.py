@@ -120,6 +120,18 @@ class Bonus(Part):
     threshold: Annotated[float, Field(ge=1, le=100)] = 1.3
 
 
+class BotAssist(Part):
+    """Hints of a bot whose chance of a bad one begins at ``error_rate``, and halves each halftime.
+
+    ``halftime`` counts attempts; with 0 no hint is bad. ``confidence``: whether it says how sure it
+    is.
+    """
+
+    halftime: Annotated[float, Field(ge=0, le=1e9)] = 8.0
+    error_rate: Annotated[float, Field(ge=0, le=1)] = 0.75
+    confidence: bool = True
+
+
 Incentive = Annotated[Mastery | Doubling | Likelihood | Bonus, Field(discriminator="kind")]
 
 
@@ -150,6 +162,7 @@ class SeriesTerms(Part):
     points: PointsPlan | None = None
     incentive: Incentive | None = None
     guess: GuessMoment = "never"
+    bot_assist: BotAssist | None = None
 
     @model_validator(mode="after")
     def _fits_together(self) -> SeriesTerms:

@@ -58,6 +58,7 @@ def _row(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, Any
         "give_up_at": 999 if series.give_up_at is None else series.give_up_at,
         "continue": series.continues,
         **_incentive(series),
+        **_bot_assist(series),
     }
 
 
@@ -75,6 +76,17 @@ def _incentive(series: SeriesPlan) -> Mapping[str, Any]:
                 "clearing_threshold": bonus.threshold,
             }
     return {}
+
+
+def _bot_assist(series: SeriesPlan) -> Mapping[str, Any]:
+    if series.bot_assist is None:
+        return {}
+    return {
+        "bot_assist": "pseudo",
+        "pseudo_halftime": series.bot_assist.halftime,
+        "pseudo_init_error_rate": series.bot_assist.error_rate,
+        "pseudo_report_confidence": series.bot_assist.confidence,
+    }
 
 
 def _boards(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, Any]:

@@ -27,8 +27,7 @@ _UNPLAYABLE = {
     "crowded": "several pieces in a cell",
     "chat": "games of two",
     "bot": "games of two",
-    "bot_assist": "hints of a bot",
-    "bot_assist1": "hints of a bot",
+    "bot_assist1": "games of two",
 }
 _BOARD_COLUMNS = [
     f"{end}_{noun}" for end in ("min", "max") for noun in ("objects", "shapes", "colors")
@@ -148,16 +147,21 @@ def _series(row: ParameterSet, data: DataFolder, texts: dict[str, str]) -> dict[
             "attempts": False,
         },
         "give_up_at": cells.integer("give_up_at", 999),
-        "points": {
-            "least": cells.number("min_points", None),
-            "most": cells.number("max_points", None),
-            "slope": cells.number("b", None),
-        },
+        "points": _points(cells),
         "incentive": incentive_of(row),
         "continues": cells.boolean("continue"),
+        "bot_assist": _bot_assist(cells),
     }
     entry["guess"] = "mastery" if _ends_early(entry["incentive"]) else "board"
     return entry | _boards(row, data)
+
+
+def _points(cells: _Cells) -> dict[str, float] | None:
+    """Return what boards are paid, None where no column says so: an export of such a series."""
+    columns = {"least": "min_points", "most": "max_points", "slope": "b"}
+    if not any(cells.has(name) for name in columns.values()):
+        return None
+    return {field: cells.number(name, None) for field, name in columns.items()}
 
 
 class _Cells:
@@ -240,6 +244,19 @@ def incentive_of(row: ParameterSet) -> dict[str, Any] | None:
         "kind": kinds[x2],
         "x2": cells.integer(x2, None),
         "x4": cells.integer(x2.replace("x2", "x4"), None),
+    }
+
+
+def _bot_assist(cells: _Cells) -> dict[str, Any] | None:
+    if not cells.has("bot_assist"):
+        return None
+    if cells.needed("bot_assist") != "pseudo":
+        raise ConfigError(f"{cells.where}, field 'bot_assist': expected pseudo")
+    confident = not cells.has("pseudo_report_confidence")
+    return {
+        "halftime": cells.number("pseudo_halftime", 8.0),
+        "error_rate": cells.number("pseudo_init_error_rate", 0.75),
+        "confidence": confident or cells.boolean("pseudo_report_confidence"),
     }
 
 

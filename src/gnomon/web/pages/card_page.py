@@ -82,7 +82,7 @@ def card_html(
     page = card_json(session, entry_id)
     owner = find_entry(session, entry_id).account_id
     may = who is not None and who.may("submit") and who.account_id == owner
-    return html_response(request, "board/card.html", page, may=may, kinds=KINDS)
+    return html_response(request, "board/card.html", page, public=True, may=may, kinds=KINDS)
 
 
 @router.post("/entries/{entry_id}/card", include_in_schema=False)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from gnomon.database.schema import Entry
@@ -26,6 +27,7 @@ router = APIRouter(tags=["pages"])
 
 #: Charts of one page: of the rules on which the two differ most.
 _MOST_CHARTS = 6
+_EntryId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def _two(session: Session, a: int, b: int) -> tuple[Entry, Entry]:
 @router.get("/compare", include_in_schema=False)
 def choose_two(
     session: ReadSession,
-    entry: Annotated[list[int], Query(max_length=100)] = [],  # noqa: B006
+    entry: Annotated[list[_EntryId], Query(max_length=100)] = [],  # noqa: B006
 ) -> Response:
     """Lead to the page of two learners that were ticked in the standings."""
     if len(entry) != 2:

@@ -270,6 +270,13 @@ def game_html(request: Request, session: ReadSession, key: Key) -> Response:
     return html_response(request, "play/game.html", page, **shown)
 
 
+def _check_takes_part(game: StoredGame) -> None:
+    """Refuse what comes of a player who has left: nothing more is kept."""
+    player = game.row.assignment
+    if player is not None and player.ending == "left":
+        raise Conflict("this study is over for you")
+
+
 def _done(
     board: BoardState,
     database: Database,
@@ -285,11 +292,12 @@ def _done(
     """
     with database.reading() as session:
         game = board.games.take(session, key)
+        _check_takes_part(game)
     if after_guess and game.guess_due:
         raise Conflict("expected a guess at the rule first")
-    before = game.session.progress
+    before = _progress(game.session)
     made = do(game.session)
-    if game.session.progress == before:
+    if _progress(game.session) == before:
         board.games.put_back(game, game.row.changed_at)
         return _page(game)
     with database.noting() as session:
@@ -299,12 +307,23 @@ def _done(
     return page
 
 
+def _progress(played: PlaySession) -> tuple[object, ...]:
+    """Return what changes with everything that is done."""
+    return len(played.attempts), played.n_boards, played.gave_up, played.bonus_from
+
+
+def _made(played: PlaySession, episode: int, number: int) -> Attempt | None:
+    """Return an attempt that was made already, by its place; None if there is none."""
+    places = ((each, (each.episode, each.number)) for each in played.attempts)
+    return next((each for each, place in places if place == (episode, number)), None)
+
+
 def _attempted(form: AttemptForm) -> Callable[[PlaySession], Attempt | None]:
     """Return what makes an attempt, unless it was made already."""
 
     def attempt(played: PlaySession) -> Attempt | None:
         if form.episode is not None and form.number is not None:
-            known = played.made(form.episode - 1, form.number)
+            known = _made(played, form.episode - 1, form.number)
             if known is not None and (known.cell, known.bucket) == (form.cell, form.bucket):
                 return None
             if known is not None or (form.episode, form.number) != played.next_attempt:
@@ -392,6 +411,7 @@ def guess_json(session: WriteSession, key: Key, form: GuessForm, _: Checked) -> 
     game = find_game(session, key)
     if game.has_guessed:
         return _page(game)
+    _check_takes_part(game)
     store_guess(session, game, form.guess, form.confidence)
     session.flush()
     return _page(find_game(session, key))

@@ -94,7 +94,7 @@ class LearnerPage:
 def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPage:
     """Put the page of an entry together."""
     season = entry.season
-    snapshot = board.standings.get(season.id, season.version)
+    snapshot = board.snapshot(season)
     lines = (*snapshot.standings.ranked, *snapshot.standings.unranked) if snapshot else ()
     standing = next((line for line in lines if line.contender.entry_id == entry.id), None)
     trials = trials_of_entry(session, entry)

@@ -1,7 +1,7 @@
 """Cache of rendered pages with ETags, packed by gzip, and the state that pages share in a process.
 
-Only what is the same for every reader is kept and packed. A page with a form of somebody who is
-signed in is neither: from the length of a packed page its token could be guessed (BREACH).
+Only what is the same for every reader is packed. A page with a form of somebody who is signed in is
+not: from the length of a packed page its token could be guessed (BREACH).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from fastapi.encoders import jsonable_encoder
 from starlette.requests import HTTPConnection
 
 from gnomon.database.schema import Season
-from gnomon.leaderboard.standing_snapshots import StandingsCache
+from gnomon.leaderboard.standing_records import Standing
+from gnomon.leaderboard.standing_snapshots import Snapshot, StandingsCache
 from gnomon.studies.game_store import PlayedGameCache
 
 HTML = "text/html; charset=utf-8"
@@ -122,6 +123,15 @@ class BoardState:
     games: PlayedGameCache
     site: str
 
+    def snapshot(self, season: Season) -> Snapshot | None:
+        """Return the standings of a season, new or as they were before; None if none are ready."""
+        return self.standings.get(season.id, season.version)
+
+    def ranked(self, season: Season) -> tuple[Standing, ...]:
+        """Return the lines of a season's standings that have a rank, the first one first."""
+        snapshot = self.snapshot(season)
+        return snapshot.standings.ranked if snapshot else ()
+
     def page(
         self,
         season: Season,
@@ -130,7 +140,7 @@ class BoardState:
         media_type: str = HTML,
     ) -> CachedPage:
         """Return a page of a season, made once for each state of it and of its standings."""
-        snapshot = self.standings.get(season.id, season.version)
+        snapshot = self.snapshot(season)
         shown = snapshot and (snapshot.standings.version, snapshot.is_current)
         whole = (*key, media_type, season.id, season.version, shown)
         return self.pages.get(whole, make, media_type)

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
-from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
+from gnomon.leaderboard.accounts.rate_limits import HOUR_S, MINUTE_S, count_or_refuse
 from gnomon.leaderboard.accounts.registration import (
     Registration,
     ask_for_token,
@@ -21,16 +21,18 @@ from gnomon.leaderboard.accounts.registration import (
     set_registration,
     sign_in_identity,
 )
-from gnomon.leaderboard.accounts.tokens import Caller
-from gnomon.leaderboard.refusals import Missing, Refusal
+from gnomon.leaderboard.refusals import Missing, NotAllowed, Refusal
+from gnomon.web.api.administration import Moderator
 from gnomon.web.api.dependencies import (
+    COOKIE,
     CurrentSettings,
     DatabaseOf,
     MaybeCaller,
     ReadSession,
     RowId,
     WriteSession,
-    caller,
+    csrf_token,
+    link_token,
 )
 from gnomon.web.api.records import status_of
 from gnomon.web.middleware import address_of
@@ -40,7 +42,6 @@ from gnomon.web.pages.templating import html_response
 
 router = APIRouter(tags=["pages"])
 
-Moderator = Annotated[Caller, Depends(caller("moderate"))]
 #: Requests for a token that one address may send in an hour.
 _ASKS_PER_HOUR = 10
 _COOKIE, _COOKIE_PATH, _COOKIE_S = "gnomon_openid", "/account/openid", 600
@@ -138,9 +139,16 @@ CurrentProvider = Annotated[Provider, Depends(provider_of)]
 
 
 @router.get("/account/openid", include_in_schema=False)
-async def openid_begin(provider: CurrentProvider, settings: CurrentSettings) -> Response:
-    """Send a browser to the provider."""
-    begun = Begun.new()
+async def openid_begin(
+    request: Request,
+    provider: CurrentProvider,
+    settings: CurrentSettings,
+    link: Annotated[str, Query(max_length=64)] = "",
+) -> Response:
+    """Send a browser to the provider; ``link`` is that of the page of the account to connect."""
+    if link and not _is_link(request, link):
+        raise NotAllowed("this link is out of date: load the page again")
+    begun = Begun.new(link)
     answer = RedirectResponse(await run_in_threadpool(provider.address, begun), 303)
     answer.set_cookie(
         _COOKIE,
@@ -152,6 +160,18 @@ async def openid_begin(provider: CurrentProvider, settings: CurrentSettings) -> 
         samesite="lax",
     )
     return answer
+
+
+def _is_link(request: Request, link: str) -> bool:
+    """Whether a page of the signed-in browser gave a link, and no page of somebody else.
+
+    Else who had signed a browser in with a provider of theirs could lead it here, and have their
+    own sign-in connected to the account of the browser.
+    """
+    cookie = request.cookies.get(COOKIE, "")
+    return bool(cookie) and secrets.compare_digest(
+        link_token(csrf_token(cookie)).encode(), link.encode()
+    )
 
 
 @router.get("/account/openid/back", include_in_schema=False)
@@ -170,9 +190,15 @@ def openid_back(
         raise Refusal("this sign-in was not begun in this browser, or long ago: begin again")
     if not code:
         raise Refusal("the sign-in was not completed")
-    person = provider.person(code, begun)
     answer = RedirectResponse("/account", 303)
     answer.delete_cookie(_COOKIE, path=_COOKIE_PATH, httponly=True, samesite="lax")
+    if who is not None and not (begun.link and _is_link(request, begun.link)):
+        # Signed in already; nothing is connected that was not asked for.
+        return answer
+    with database.writing() as session:
+        most = settings.sign_ins_per_minute
+        count_or_refuse(session, f"sign-in {address_of(request.scope)}", most, MINUTE_S)
+    person = provider.person(code, begun)
     signed_in = None if who is None else who.account_id
     with database.writing() as session:
         found = sign_in_identity(

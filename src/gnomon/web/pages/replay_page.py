@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from gnomon.database.schema import Submission
 from gnomon.game.board import Board, BoardSpec
-from gnomon.game.outcomes import EMPTY_CELL
+from gnomon.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
 from gnomon.leaderboard.seasons.assignment import season_board_spec
 from gnomon.leaderboard.server_settings import ServerSettings
@@ -110,7 +109,9 @@ def replay_html(
     values = {"rule": page.rule, "trial": trial, "episode": episode, "step": page.step}
     path = f"/submissions/{number}/replay"
     links = PageLinks(path, values, {"trial": 0, "episode": 0, "step": 0})
-    return html_response(request, "board/replay.html", page, twin=links.twin, links=links)
+    return html_response(
+        request, "board/replay.html", page, public=True, twin=links.twin, links=links
+    )
 
 
 def check_replay(submission: Submission) -> None:
@@ -177,7 +178,7 @@ def episode_errors(rows: pl.DataFrame) -> list[int]:
     """Return the number of errors in each episode."""
     import polars as pl
 
-    wrong = ~pl.col("outcome").is_in([0, -4])
+    wrong = ~pl.col("outcome").is_in([ACCEPTED, EPISODE_OVER])
     counted = rows.group_by("episode", maintain_order=True).agg(wrong.sum().alias("n"))
     return [int(n) for n in counted.sort("episode")["n"]]
 
@@ -190,19 +191,13 @@ def _pieces(board: Any, spec: BoardSpec) -> list[dict[str, Any]]:
 
 
 def _steps(rows: pl.DataFrame, pieces: list[dict[str, Any]]) -> list[Step]:
-    looks: Mapping[int, dict[str, Any]] = {piece["cell"]: piece for piece in pieces}
-    steps = []
+    nothing = (None, None)
+    looks = {piece["cell"]: (piece["shape"], piece["color"]) for piece in pieces}
     played = rows.filter(rows["attempt"].is_not_null())
-    for number, cell, bucket, outcome in played.select(
-        "attempt", "cell", "bucket", "outcome"
-    ).iter_rows():
-        piece = looks.get(int(cell), {"shape": None, "color": None})
-        told = OUTCOME_WORDS.get(int(outcome), "?")
-        if outcome == EMPTY_CELL:
-            piece = {"shape": None, "color": None}
-        steps.append(
-            Step(int(number), int(cell), piece["shape"], piece["color"], int(bucket), told)
-        )
+    steps = []
+    for number, cell, bucket, outcome in played["attempt", "cell", "bucket", "outcome"].iter_rows():
+        shape, color = nothing if outcome == EMPTY_CELL else looks.get(cell, nothing)
+        steps.append(Step(number, cell, shape, color, bucket, OUTCOME_WORDS.get(outcome, "?")))
     return steps
 
 

@@ -72,7 +72,7 @@ def rule_page(
     session: Session, board: BoardState, season: Season, rule: SeasonRule, number: int = 1
 ) -> RulePage:
     """Put a page of a rule together."""
-    snapshot = board.standings.get(season.id, season.version)
+    snapshot = board.snapshot(season)
     rules = snapshot.standings.rules if snapshot else ()
     names = ("name", "hidden", "rank_low", "rank_high", "groups")
     ranked = [line.contender for line in snapshot.standings.ranked] if snapshot else []

@@ -165,7 +165,7 @@ class MethodsPage:
     ranking: str
 
 
-@twin(router, "/methods", "board/methods.html")
+@twin(router, "/methods", "board/methods.html", public=True)
 def methods_json() -> MethodsPage:
     """Tell by which methods scores and ranks are made."""
     return MethodsPage(__version__, LEVEL, "tce", METRICS, "hodge")

@@ -28,6 +28,7 @@ from gnomon.studies.participants import (
     go_on,
     join,
     leave,
+    quiz_tries,
     step_of,
     take_step,
 )
@@ -113,8 +114,8 @@ class PlayerPage:
     """Where a player of a study stands, and what is to be read or answered there.
 
     ``step`` is ``consent``, ``instructions``, ``quiz``, ``play``, ``demographics`` or ``end``;
-    ``number`` counts the pages of instructions from 0. ``wrong`` are questions of a quiz that were
-    just answered wrongly.
+    ``number`` counts the pages of instructions from 0, or how often a quiz was answered. ``wrong``
+    are questions of a quiz that were just answered wrongly.
     """
 
     title: str
@@ -299,12 +300,15 @@ def _player_page(
     plan = StudyPlan.from_record(player.study.plan)
     step, number = step_of(player, plan)
     texts_of: dict[Step, str] = {"consent": player.study.consent, "end": ""}
+    if step == "quiz":
+        number = quiz_tries(session, player, plan)
     if step == "instructions":
         texts_of[step] = plan.instructions[number]
     if player.ending == "finished":
         texts_of["end"] = plan.debrief
     asked = {"quiz": plan.quiz.questions if plan.quiz else (), "demographics": plan.demographics}
-    ending = cast(Ending, player.ending) if player.ending else None
+    # Who has finished has still to answer; the code is there at the end.
+    ending = cast(Ending, player.ending) if step == "end" and player.ending else None
     completion = None if ending is None else plan.recruitment.completion(ending)
     is_paid = bool(player.rule_list) and any(
         series.points is not None for series in plan.series(player.rule_list)
@@ -323,7 +327,7 @@ def _player_page(
         player.finished_at is not None,
         player.ending,
         points_of_player(session, player) if is_paid and step == "end" else None,
-        player.completion_code,
+        player.completion_code if ending else "",
         completion_address(completion, player.completion_code, player.identifiers),
     )
 
@@ -370,7 +374,7 @@ def _stepped(request: Request, database: Database, key: str, given: Mapping[str,
 @router.post("/players/{key}/leave", include_in_schema=False)
 def leave_form(session: WriteSession, key: Key, _: Checked) -> Response:
     """End the study for a player who wants to go."""
-    leave(find_player(session, key))
+    leave(session, find_player(session, key))
     return RedirectResponse(f"/players/{key}", 303)
 
 
@@ -409,5 +413,5 @@ def leave_game_form(session: WriteSession, key: Key, _: Checked) -> Response:
     player = find_game(session, key).row.assignment
     if player is None:
         raise Conflict("this game is part of no study")
-    leave(player)
+    leave(session, player)
     return RedirectResponse(f"/players/{end_key(player, key)}", 303)

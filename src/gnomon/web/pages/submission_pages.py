@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -35,9 +35,6 @@ from gnomon.web.api.records import AuditLine, SubmissionRecord, TokenRequestReco
 from gnomon.web.api.seasons import check_owner
 from gnomon.web.pages.templating import html_response, twin
 
-if TYPE_CHECKING:
-    pass
-
 router = APIRouter(tags=["pages"])
 
 Reason = Annotated[str, Form(max_length=4000)]
@@ -66,7 +63,7 @@ class SubmissionPage:
     can_replay: bool
 
 
-@twin(router, "/seasons/{name}/submissions", "board/submissions.html")
+@twin(router, "/seasons/{name}/submissions", "board/submissions.html", public=True)
 def submissions_json(session: ReadSession, name: Slug, after: After = 0) -> SubmissionsPage:
     """List the submissions of a season, whatever became of them."""
     season = find_season(session, name)
@@ -113,6 +110,7 @@ def submission_html(
         request,
         "board/submission.html",
         page,
+        public=True,
         moderates=who is not None and who.may("moderate"),
         owns=who is not None and (who.account_id == owner or who.may("moderate")),
     )
@@ -181,7 +179,7 @@ class ModerationPage:
     registration: Registration
 
 
-@twin(router, "/moderation", "board/moderation.html")
+@twin(router, "/moderation", "board/moderation.html", public=True)
 def moderation_json(
     session: ReadSession, who: MaybeCaller, before: Before = None
 ) -> ModerationPage:

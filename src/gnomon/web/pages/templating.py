@@ -20,8 +20,9 @@ from gnomon._version import __version__
 from gnomon.game.instructions import INSTRUCTIONS
 from gnomon.leaderboard.standing_records import Why
 from gnomon.studies.languages import texts
-from gnomon.web.api.dependencies import COOKIE, csrf_token
+from gnomon.web.api.dependencies import COOKIE, csrf_token, link_token
 from gnomon.web.pages.charts import MOST_LOG_ODDS
+from gnomon.web.pages.page_cache import CachedPage, cached_response
 
 _STATIC = Path(__file__).with_name("static")
 _Handler = TypeVar("_Handler", bound=Callable[..., Any])
@@ -180,6 +181,7 @@ def _environment() -> Environment:
         "lines": lines,
         "zip": zip,
         "page_markup": page_markup,
+        "link_token": link_token,
     }
     environment.globals |= {
         "version": __version__,
@@ -231,13 +233,22 @@ def html_response(
     *,
     status: int = 200,
     json: bool = True,
+    public: bool = False,
     **more: Any,
-) -> HTMLResponse:
-    """Return a rendered page as a response that is not cached: it may hold a form."""
+) -> Response:
+    """Return a rendered page as a response that is not cached: it may hold a form.
+
+    ``public``: whether all who are not signed in get the same; for them it is packed, and not sent
+    again while it is as it was.
+    """
     cookie = request.cookies.get(COOKIE)
     csrf = csrf_token(cookie) if cookie else ""
     site = request.app.state.settings.public_url.rstrip("/")
     text = rendered(template, request.url.path, page, csrf=csrf, json=json, site=site, **more)
+    if public and not cookie and "authorization" not in request.headers:
+        answer = cached_response(request, CachedPage.of(text))
+        answer.headers["Vary"] = "Accept-Encoding, Cookie, Authorization"
+        return answer
     return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
 
 

@@ -90,7 +90,7 @@ def citation_html(
 ) -> Response:
     """Show how a season is cited."""
     page = citation_json(session, settings, board, name)
-    return html_response(request, "sharing/cite.html", page)
+    return html_response(request, "sharing/cite.html", page, public=True)
 
 
 @router.get("/seasons/{name}/citation.bib", response_class=PlainTextResponse)
@@ -133,6 +133,5 @@ def _archive(
     def scores() -> Iterator[str]:
         yield csv_text(score_rows(session, board, season), SCORE_COLUMNS)
 
-    snapshot = board.standings.get(season.id, season.version)
     citation = citation_of(season, settings)
-    return season_archive(session, settings, season, snapshot, scores(), citation)
+    return season_archive(session, settings, season, board.snapshot(season), scores(), citation)

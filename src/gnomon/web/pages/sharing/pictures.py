@@ -17,7 +17,7 @@ from gnomon.leaderboard.standing_records import Standing
 from gnomon.web.api.dependencies import ReadSession, RowId, Slug
 from gnomon.web.pages.charts import MOST_LOG_ODDS
 from gnomon.web.pages.home_page import current_season
-from gnomon.web.pages.page_cache import BoardState, CachedPage, CurrentBoard, cached_response
+from gnomon.web.pages.page_cache import CachedPage, CurrentBoard, cached_response
 from gnomon.web.pages.templating import rendered
 
 router = APIRouter(tags=["pages"])
@@ -40,7 +40,7 @@ def badge(request: Request, session: ReadSession, board: CurrentBoard, entry_id:
 
     def make() -> str:
         left = _short(entry.season.title, 34)
-        right = _rank_words(entry, *_standing(board, entry))
+        right = _rank_words(entry, board.ranked(entry.season))
         return rendered(
             "sharing/badge.svg",
             f"/entries/{entry_id}/badge.svg",
@@ -55,22 +55,24 @@ def badge(request: Request, session: ReadSession, board: CurrentBoard, entry_id:
     return _for_others(request, kept)
 
 
-def _standing(board: BoardState, entry: Entry) -> tuple[Standing | None, int]:
-    """Return where an entry stands, and among how many."""
-    snapshot = board.standings.get(entry.season_id, entry.season.version)
-    ranked = snapshot.standings.ranked if snapshot else ()
-    own = next((line for line in ranked if line.contender.entry_id == entry.id), None)
-    return own, len(ranked)
+def _place(entry: Entry, ranked: Sequence[Standing]) -> int | None:
+    """Return the place of an entry among the standings, from 0; None if it has no rank."""
+    return next((i for i, line in enumerate(ranked) if line.contender.entry_id == entry.id), None)
 
 
-def _rank_words(entry: Entry, own: Standing | None, n_ranked: int) -> str:
+def _rank_words(entry: Entry, ranked: Sequence[Standing]) -> str:
     if entry.withdrawn_at is not None:
         return "withdrawn"
-    if own is None or own.rank_low is None:
+    at = _place(entry, ranked)
+    if at is None:
         return "no rank"
-    to = "" if own.rank_low == own.rank_high else f"–{own.rank_high}"
-    said = "" if entry.season.division != "open" else ", reported"
-    return f"rank {own.rank_low}{to} of {n_ranked:,}{said}"
+    said = ", reported" if entry.season.division == "open" else ""
+    return f"rank {_ranks(ranked[at])} of {len(ranked):,}{said}"
+
+
+def _ranks(line: Standing) -> str:
+    to = "" if line.rank_low == line.rank_high else f"–{line.rank_high}"
+    return f"{line.rank_low}{to}"
 
 
 def _short(text: str, most: int) -> str:
@@ -108,8 +110,7 @@ def season_picture(
     season = find_season(session, name)
 
     def make() -> bytes:
-        snapshot = board.standings.get(season.id, season.version)
-        ranked = snapshot.standings.ranked if snapshot else ()
+        ranked = board.ranked(season)
         about = f"{season.division} division · {len(season.rules)} rules · {len(ranked):,} learners"
         return _drawn(season.title, about, ranked[:_TOP], 0)
 
@@ -124,13 +125,12 @@ def entry_picture(
     entry = find_entry(session, entry_id)
 
     def make() -> bytes:
-        own, n_ranked = _standing(board, entry)
-        words = _rank_words(entry, own, n_ranked)
-        about = f"{words} · {entry.season.title}, {entry.season.division} division"
-        snapshot = board.standings.get(entry.season_id, entry.season.version)
-        ranked = list(snapshot.standings.ranked) if snapshot and own else []
-        first = max(0, min(ranked.index(own) - 2, len(ranked) - _TOP)) if own else 0
-        return _drawn(entry.name, about, ranked[first : first + _TOP], entry.id)
+        season, ranked = entry.season, board.ranked(entry.season)
+        about = f"{_rank_words(entry, ranked)} · {season.title}, {season.division} division"
+        at = _place(entry, ranked)
+        first = 0 if at is None else max(0, min(at - 2, len(ranked) - _TOP))
+        beside = () if at is None else ranked[first : first + _TOP]
+        return _drawn(entry.name, about, beside, entry.id)
 
     kept = board.page(entry.season, ("entry picture", entry.id), make, "image/png")
     return _for_others(request, kept)
@@ -165,15 +165,15 @@ def _drawn(title: str, about: str, lines: Sequence[Standing], you: int) -> bytes
         most = max((abs(x) for line in lines for x in _ends(line)), default=1.0) * 1.03 or 1.0
         for i, line in enumerate(lines):
             y = 255 + 66 * i
-            color = _YOU if line.contender.entry_id == you else _INK
-            to = "" if line.rank_low == line.rank_high else f"–{line.rank_high}"
-            say(70, y + 10, f"{line.rank_low}{to}", 19, color, weight="bold")
+            is_you = line.contender.entry_id == you
+            color = _YOU if is_you else _INK
+            say(70, y + 10, _ranks(line), 19, color, weight="bold")
             say(190, y + 10, _short(line.contender.name, 28), 19, color)
             axes.plot([680, 1130], [y, y], color=_LINE, linewidth=1.5)
             axes.plot([905, 905], [y - 12, y + 12], color=_LINE, linewidth=1.5)
-            low, value, high = (905 + 225 * x / most for x in (*_ends(line), 0.0, 0.0)[:3])
+            low, value, high = (905 + 225 * x / most for x in _ends(line))
             if line.rating is not None:
-                own = _YOU if line.contender.entry_id == you else _DOT
+                own = _YOU if is_you else _DOT
                 axes.plot([low, high], [y, y], color=own, linewidth=5, alpha=0.5)
                 axes.plot([value, value], [y - 11, y + 11], color=own, linewidth=6)
         say(70, 596, "Gnomon", 19, _YOU, weight="bold")
@@ -183,10 +183,13 @@ def _drawn(title: str, about: str, lines: Sequence[Standing], you: int) -> bytes
     return out.getvalue()
 
 
-def _ends(line: Standing) -> tuple[float, ...]:
+def _ends(line: Standing) -> tuple[float, float, float]:
     """Return the ends of the interval of a rating, and the rating between them; 0 for none."""
     rating = line.rating
     if rating is None:
         return (0.0, 0.0, 0.0)
-    numbers = (x or 0.0 for x in (rating.low, rating.value, rating.high))
-    return tuple(max(-MOST_LOG_ODDS, min(x, MOST_LOG_ODDS)) for x in numbers)
+    low, value, high = (
+        max(-MOST_LOG_ODDS, min(x or 0.0, MOST_LOG_ODDS))
+        for x in (rating.low, rating.value, rating.high)
+    )
+    return low, value, high

@@ -116,7 +116,21 @@
     PLACES.forEach(([x, y, where], bucket) => board.append(bucketButton(bucket, x, y, where)));
     drawCounts();
     drawReward();
+    drawHint();
     drawMoves();
+  }
+
+  /** What a bot suggests, in words and on the board; it stays until the next hint. */
+  function drawHint() {
+    const line = document.getElementById("hint");
+    const { hint } = view;
+    const piece = hint && view.pieces.find((one) => one.cell === hint.cell);
+    line.hidden = !piece;
+    if (!piece) return;
+    const sure = hint.confidence === null ? "" : " " + say("hint_sure", { percent: hint.confidence });
+    line.textContent = say("hint", { piece: words(piece), bucket: hint.bucket }) + sure;
+    pieceAt(hint.cell)?.classList.add("hinted");
+    bucketAt(hint.bucket).classList.add("hinted");
   }
 
   /** What stays on the cell of a piece that was moved: its shadow with a number, or a tick. */

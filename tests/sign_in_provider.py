@@ -33,6 +33,8 @@ class SignInProvider:
         Put over the right ones, into the next ID token.
     key : Any
         What signs it.
+    keys : Any
+        What the provider says its keys are; the right ones if None.
     forms : list of dict
         What the token endpoint was sent.
     """
@@ -40,6 +42,7 @@ class SignInProvider:
     issuer: str
     claims: dict[str, Any] = field(default_factory=dict)
     key: Any = KEY
+    keys: Any = None
     forms: list[dict[str, str]] = field(default_factory=list)
     challenges: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -80,7 +83,8 @@ def sign_in_provider() -> Iterator[SignInProvider]:
         def do_GET(self) -> None:
             if self.path == "/keys":
                 public = jwt.algorithms.ECAlgorithm.to_jwk(KEY.public_key(), as_dict=True)
-                self._answer({"keys": [{**public, "kid": "1", "use": "sig", "alg": "ES256"}]})
+                right = {"keys": [{**public, "kid": "1", "use": "sig", "alg": "ES256"}]}
+                self._answer(right if provider.keys is None else provider.keys)
             else:
                 self._answer(
                     {
@@ -96,7 +100,7 @@ def sign_in_provider() -> Iterator[SignInProvider]:
             form = {name: values[0] for name, values in parse_qs(body).items()}
             self._answer({"access_token": "none", "id_token": provider.id_token(form)})
 
-        def _answer(self, record: dict[str, Any]) -> None:
+        def _answer(self, record: Any) -> None:
             data = json.dumps(record).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")

@@ -12,7 +12,7 @@ from gnomon.cli import main
 from gnomon.experiments.game_log_reader import read_game_log
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.scores import read_scores
-from gnomon.studies.plan.study_plan import read_plan
+from gnomon.studies import read_plan
 from gnomon.studies.plan.trial_list_plans import trial_list_record
 from gnomon.web.server import prepare
 from serving import serving

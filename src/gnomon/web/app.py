@@ -140,7 +140,9 @@ def _disk(request: Request, error: Exception) -> Response:
     """Answer where the disk has no room; another fault of the system is a mistake of ours."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return _full(request)
-    _log.exception("answering %s", request.url.path, exc_info=error)
+    # Not the path: the key of a player or of a request may stand in it.
+    route = getattr(request.scope.get("route"), "path", "-")
+    _log.exception("answering %s", route, exc_info=error)
     return _failed(request, error)
 
 

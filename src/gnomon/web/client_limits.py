@@ -32,12 +32,19 @@ def client_of(address: str) -> str:
     """Return an address as that of one client: of IPv6 the first 64 bits, which are a line's own.
 
     Within them a client takes as many addresses as it likes, and would have the limits of each.
+    Some proxies tell a port too, which is another one for each connection.
 
     Examples
     --------
     >>> [client_of(x) for x in ("192.0.2.7", "2001:db8:1:2:3::4", "::ffff:192.0.2.7", "::1")]
     ['192.0.2.7', '2001:db8:1:2::', '192.0.2.7', '::1']
+    >>> client_of("192.0.2.7:4711"), client_of("[2001:db8:1:2:3::4]:4711")
+    ('192.0.2.7', '2001:db8:1:2::')
     """
+    if address.startswith("["):
+        address = address[1:].partition("]")[0]
+    elif address.count(":") == 1:
+        address = address.partition(":")[0]
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

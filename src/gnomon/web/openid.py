@@ -140,7 +140,8 @@ class Provider:
                 leeway=30,
                 options={"require": ["exp", "iat", "sub", "aud", "iss"]},
             )
-        except (jwt.PyJWTError, KeyError, IndexError) as error:
+        # The last two: keys that are no set of keys.
+        except (jwt.PyJWTError, KeyError, IndexError, AttributeError, TypeError) as error:
             why = type(error).__name__
             raise Refusal(f"the sign-in provider sent what cannot be believed ({why})") from None
         return found

@@ -123,6 +123,7 @@ def provider():
 @pytest.fixture
 def signing(settings, database, provider):
     provider.claims, provider.key, provider.forms = {}, provider.__class__.key, []
+    provider.keys = None
     ours = {"openid_client": "board", "openid_secret": "hush", "public_url": "http://127.0.0.1"}
     settings = replace(settings, openid_issuer=provider.issuer, **ours)
     with AppClient(create_app(settings, database)) as client:
@@ -251,6 +252,12 @@ def test_id_tokens_that_are_not_believed(signing, provider, moderator, claims):
 def test_an_id_token_that_our_own_secret_signs_is_not_believed(signing, provider, moderator):
     switched(signing, moderator, "open")
     provider.key = "hush" * 8
+    assert sign_in(signing, provider).status_code == 422
+
+
+@pytest.mark.parametrize("keys", [[], "x", {}, {"keys": []}, {"keys": ["x"]}, {"keys": 3}], ids=str)
+def test_keys_that_are_none_are_no_mistake_of_ours(signing, provider, keys):
+    provider.keys = keys
     assert sign_in(signing, provider).status_code == 422
 
 

@@ -62,8 +62,8 @@ _VERBS = {
     "play": "game.play",
     "captive": "game.captive",
     "serve": "leaderboard.serve",
-    "register": "leaderboard.register",
-    "submit": "leaderboard.submit",
+    "register": "submitting.register",
+    "submit": "submitting.submit",
     "leaderboard": "study.leaderboard",
 }
 #: What the parser of a verb is told beside its options: a keyword, and where the value stands.

@@ -1,4 +1,4 @@
-"""``gnomon serve``, ``register``, ``submit`` and ``leaderboard``, with the seasons of a board."""
+"""``gnomon serve`` and ``gnomon leaderboard``, with the seasons of a board."""
 
 from __future__ import annotations
 
@@ -44,12 +44,6 @@ DatabaseOption = Annotated[
         show_default=False,
         help="Another database than the SQLite file in the data folder: postgresql://...",
     ),
-]
-ServerOption = Annotated[
-    str, typer.Option("--to", envvar="GNOMON_SERVER", help="The leaderboard: http://HOST:PORT.")
-]
-TokenOption = Annotated[
-    str, typer.Option("--token", envvar="GNOMON_TOKEN", help="An API token of it.")
 ]
 _DATA = Path("leaderboard-data")
 
@@ -104,82 +98,6 @@ def serve(
         serve_until_stopped(
             *(settings, host, port), worker=worker, log_format=log_format, on_start=tell
         )
-
-
-def register(
-    season: Annotated[str, typer.Argument(help="The season.")],
-    name: Annotated[str, typer.Argument(help="How the learner is called on the board.")],
-    to: ServerOption,
-    token: TokenOption,
-    out: Annotated[Path | None, typer.Option(help="Write what to play to this TOML file.")] = None,
-    description: Annotated[str, typer.Option(help="What it is, as plain text.")] = "",
-    link: Annotated[str, typer.Option(help="A page about it.")] = "",
-    card: Annotated[
-        Path | None, typer.Option(help="What it is, in fields: a TOML file (kind, code, ...).")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Register a learner in a season of a leaderboard, and get what it has to play."""
-    from urllib.parse import quote
-
-    from gnomon._io.atomic_file import write_atomically
-    from gnomon._io.http_client import HttpClient
-    from gnomon._io.text_file import read_toml
-
-    with answering("register", as_json=as_json) as answer:
-        client = HttpClient(to, token)
-        value: dict[str, Any] = {"name": name, "description": description, "link": link}
-        if card is not None:
-            # A moment of TOML is none of JSON: as a text the server tells what is wrong with it.
-            value["card"] = json.loads(json.dumps(read_toml(card, dict), default=str))
-        entry = client.ask("POST", f"/api/seasons/{quote(season, safe='')}/entries", value)
-        answer.results([entry])
-        answer.say(f"{entry['name']} is entry {entry['id']} of {entry['season']}")
-        if out is not None:
-            text = client.text(f"/api/entries/{entry['id']}/attempts/1/config")
-            write_atomically(out, text.encode())
-            answer.say(
-                f"What it has to play is in {out}: put the learner in, then gnomon run {out}"
-            )
-
-
-def submit(
-    folder: Annotated[Path, typer.Argument(help="A run folder.")],
-    to: ServerOption,
-    token: TokenOption,
-    learner: Annotated[str | None, typer.Option(help="Which learner, if it has several.")] = None,
-    entry: Annotated[int | None, typer.Option(min=1, help="The entry on the server.")] = None,
-    attempt: Annotated[int, typer.Option(min=1, help="Which of its attempts.")] = 1,
-    wait_s: Annotated[
-        float, typer.Option(min=0, help="Wait so long for the verdict, in seconds.")
-    ] = 600.0,
-    anyway: Annotated[
-        bool, typer.Option("--anyway", help="Send it even if the server is bound to refuse it.")
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Submit a run to a leaderboard, once it has been verified here, and tell the verdict."""
-    from gnomon._io.http_client import HttpClient
-    from gnomon.leaderboard.client.submit_run import (
-        entry_of,
-        pack_run,
-        refusal_of,
-        wait_for_verdict,
-    )
-    from gnomon.leaderboard.client.submit_run import submit as send
-
-    with answering("submit", as_json=as_json) as answer:
-        packed = pack_run(folder, learner)
-        where = (entry, attempt) if entry is not None else entry_of(packed)
-        client = HttpClient(to, token)
-        refusal = None if anyway else refusal_of(client, packed, *where)
-        record: dict[str, Any] = {"id": None, "state": "not sent", "reason": refusal}
-        if refusal is None:
-            record = wait_for_verdict(client, send(client, packed, *where), most_s=wait_s)
-        answer.results([record])
-        which = f"submission {record['id']}" if record["id"] else str(folder)
-        answer.say(f"{which}: {record['state']}: {record['reason']}")
-    raise typer.Exit(0 if record["state"] in ("verified", "reported", "queued", "verifying") else 1)
 
 
 @app.command()

@@ -63,10 +63,7 @@ class BrowserSession(Base):
 
 
 class Identity(Base):
-    """Who an account's person is to a sign-in provider: ``subject``, as ``issuer`` calls it.
-
-    ``token_id`` is the token that browsers are signed in by; revoking it signs them out.
-    """
+    """Who an account's person is to a sign-in provider; browsers are signed in by the token."""
 
     __tablename__ = "identities"
     __table_args__ = (UniqueConstraint("issuer", "subject"),)
@@ -81,10 +78,7 @@ class Identity(Base):
 
 
 class TokenRequest(Base):
-    """Somebody without an account who asks for a token; ``claim`` is the hash of what was given.
-
-    ``state`` is ``waiting``, ``granted``, ``refused`` or ``claimed``: the token was fetched, once.
-    """
+    """Somebody who asks for a token: ``waiting``, ``granted``, ``refused`` or ``claimed``, once."""
 
     __tablename__ = "token_requests"
     id: Mapped[Id]
@@ -369,10 +363,7 @@ class StudyAssignment(Base):
     """
 
     __tablename__ = "study_assignments"
-    __table_args__ = (
-        UniqueConstraint("study_id", "player"),
-        UniqueConstraint("study_id", "identity"),
-    )
+    __table_args__ = tuple(UniqueConstraint("study_id", name) for name in ("player", "identity"))
     id: Mapped[Id]
     study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
     key: Mapped[Sha256] = mapped_column(unique=True)
@@ -393,10 +384,7 @@ class StudyAssignment(Base):
 
 
 class StudyAnswer(Base):
-    """An answer of a player: to a quiz, to the questions at the end, or a guess at a rule.
-
-    A guess has the series and the board after which it was made, from 0, and a confidence.
-    """
+    """An answer of a player: to a quiz, at the end, or a guess, of a series and board from 0."""
 
     __tablename__ = "study_answers"
     id: Mapped[Id]

@@ -358,17 +358,16 @@ class ScoreTable:
         """Return the table of each run's score at its own last step, without the column."""
         if "step" not in self.frame.columns:
             return self
-        return self._with(rows_at_last_step(self.frame), "last step of each run")
+        told = (*self.provenance, "last step of each run")
+        return replace(self, frame=rows_at_last_step(self.frame), provenance=told)
 
     def at_step(self, step: float) -> ScoreTable:
         """Return the table of the scores at one step, without the column.
 
-        Raises
-        ------
-        ScoreDataError
-            No row is at that step.
+        Raises ScoreDataError: no row is at that step.
         """
-        return self._with(rows_at_step(self.frame, step), f"step {step:g}")
+        rows, told = rows_at_step(self.frame, step), (*self.provenance, f"step {step:g}")
+        return replace(self, frame=rows, provenance=told)
 
     def select(
         self,
@@ -434,18 +433,14 @@ class ScoreTable:
         return pd.DataFrame(self.frame.to_dict(as_series=False))
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return the rows as mappings fit for JSON: a score that is not finite is None."""
+        """Return all of :meth:`iter_records`."""
         return list(self.iter_records())
 
     def iter_records(self) -> Iterator[dict[str, Any]]:
-        """Yield the records of :meth:`to_records`, of which few are in memory together."""
+        """Yield the rows as mappings fit for JSON: a score that is not finite is None."""
         finite = pl.when(pl.col("score").is_finite()).then(pl.col("score"))
         for part in self.frame.iter_slices():
             yield from part.with_columns(finite.alias("score")).to_dicts()
-
-    def _with(self, frame: pl.DataFrame, note: str) -> ScoreTable:
-        """Return the table with other rows, the step recorded."""
-        return replace(self, frame=frame, provenance=(*self.provenance, note))
 
     def _check_names(self, algorithms: Iterable[str] = (), tasks: Iterable[str] = ()) -> None:
         """Refuse a name that is not in the table."""

@@ -93,6 +93,8 @@ def test_a_random_player_scores_what_chance_scores():
 def test_a_player_without_errors():
     yardstick = played("rule_player", n=20)
     scores = {name: metric.compute(yardstick) for name, metric in ATTEMPT_METRICS.items()}
+    assert scores.pop("informative") > 0
+    assert 0.5 < scores.pop("positive_tests") <= 1
     assert scores == {"m_star": 0, "aai": 0, "skill": 1}
 
 

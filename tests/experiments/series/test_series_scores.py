@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.experiments import PlayedSeries, read_series, score_series
+from gnomon.experiments import PlayedSeries, read_series, score_series, score_trial
+from gnomon.experiments.series.series_scores import attempts_of_series
+from gnomon.rules import parse
 from recorded_people import HEADERS, RULE, our_player, write_player
 
 #: Of F S F F S S S S where chance is always 1/4, and 4 attempts a piece.
@@ -32,6 +35,20 @@ def test_every_version_gives_the_measures_counted_by_hand(tmp_path, version):
         assert row["score"] == pytest.approx(expected), metric
         assert (row["algorithm"], row["task"], row["run"]) == ("A01", "hue", 0)
         assert (row["attempts"], row["errors"], row["learned"]) == (8, 3, True)
+
+
+def test_what_people_tested_is_measured_as_of_programs(tmp_path):
+    """The attempts of a player, made by a program on the same boards, test the same."""
+    folder = write_player(tmp_path, our_player())
+    [series] = read(folder)
+    attempts = attempts_of_series(series)
+    for metric in ("informative", "positive_tests"):
+        [row] = scored(folder, metric)
+        assert row["score"] == score_trial(attempts.log, metric, rule_set=parse(RULE))
+        assert 0 < row["score"] <= 1
+    informative, expected = attempts.hypothesis_tests()
+    assert informative[0]
+    assert np.isfinite(expected).all()
 
 
 def test_a_player_who_repeats_no_failure_has_better_chances(tmp_path):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -238,6 +238,16 @@ class TrialAttempts:
         counts = count_attempts(self.rule_set, self.log, board_spec=self.board_spec)
         return counts.random[self.counted], counts.random_attempts[self.counted]
 
+    def hypothesis_tests(self) -> tuple[npt.NDArray[np.bool_], _Floats]:
+        """Return, for each attempt, whether it told anything, and its chance to be accepted.
+
+        Both for one who believes what the replies so far allow; NaN where that is nothing.
+        """
+        from gnomon.learners.ideal.regret import hypothesis_tests
+
+        found = hypothesis_tests(self.log, board_spec=self.board_spec)
+        return found.informative[self.counted], found.expected[self.counted]
+
     def aai_curves(self) -> dict[str, npt.NDArray[np.float64]]:
         """Return the curves of :func:`gnomon.experiments.scoring.attempt_scores.aai_curves`."""
         n_attempts = self.log.n_attempts
@@ -268,7 +278,8 @@ def _counted(outcomes: npt.NDArray[np.int8], count_empty: bool) -> npt.NDArray[n
 class AttemptMetric:
     """A number that sums up the attempts of a trial; as :class:`gnomon.experiments.Metric`.
 
-    Infinite where a trial never got there: such a score is censored.
+    Infinite where a trial never got there: such a score is censored. One that ``needs_log`` is
+    computed of :class:`TrialAttempts` alone: it looks at the boards.
 
     Examples
     --------
@@ -280,7 +291,8 @@ class AttemptMetric:
     sentence: str
     unit: str
     higher_is_better: bool
-    compute: Callable[[TrialAttempts | RecordedAttempts], float]
+    compute: Callable[[Any], float]
+    needs_log: bool = False
     per_episode: bool = False
 
 
@@ -294,6 +306,17 @@ def _skill(attempts: TrialAttempts | RecordedAttempts) -> float:
 
 def _aai(attempts: TrialAttempts | RecordedAttempts) -> float:
     return 1 - _skill(attempts)
+
+
+def _informative(attempts: TrialAttempts) -> float:
+    informative, _ = attempts.hypothesis_tests()
+    return float(informative.mean()) if informative.size else float("nan")
+
+
+def _positive_tests(attempts: TrialAttempts) -> float:
+    _, expected = attempts.hypothesis_tests()
+    known = expected[np.isfinite(expected)]
+    return float((known > 0.5).mean()) if known.size else float("nan")
 
 
 #: Every such score, by name.
@@ -321,6 +344,23 @@ ATTEMPT_METRICS: Mapping[str, AttemptMetric] = MappingProxyType(
                 "fraction",
                 True,
                 _skill,
+            ),
+            AttemptMetric(
+                "informative",
+                "Attempts whose reply ruled out a hypothesis, of all attempts.",
+                "fraction",
+                True,
+                _informative,
+                needs_log=True,
+            ),
+            AttemptMetric(
+                "positive_tests",
+                "Attempts that what was known let expect to succeed, of all that it told anything "
+                "of; the others test what is expected to fail.",
+                "fraction",
+                True,
+                _positive_tests,
+                needs_log=True,
             ),
         )
     }

@@ -112,19 +112,21 @@ def _attempt_scores(
 ) -> dict[TrialRecord, float]:
     """Return a score of each trial that looks at every attempt.
 
-    Shards have the chances, save of a hidden rule, whose trials are replayed.
+    Shards have the chances, save of a hidden rule; such trials, and all for a score that looks at
+    the boards, are read whole.
     """
     done = [record for record in run_folder.trials() if record.status == "done"]
-    hidden = {rule.name: rule.rule_set for rule in run_folder.config.rules if rule.hidden}
-    recorded = [record for record in done if record.rule not in hidden]
+    rules = run_folder.config.rules
+    whole = {rule.name: rule.rule_set for rule in rules if rule.hidden or metric.needs_log}
+    recorded = [record for record in done if record.rule not in whole]
     scores = {
         record: metric.compute(RecordedAttempts.of(trial, count_empty=count_empty))
         for record, trial in run_folder.outcomes(recorded, chances=True)
     }
     for record in done:
-        if record.rule in hidden:
+        if record.rule in whole:
             log, board = run_folder.log(record), run_folder.config.board
-            attempts = TrialAttempts(log, hidden[record.rule], board, count_empty)
+            attempts = TrialAttempts(log, whole[record.rule], board, count_empty)
             scores[record] = metric.compute(attempts)
     return scores
 

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gnomon.errors import UnknownNameError
-from gnomon.experiments.scoring.attempt_scores import AAI_FAMILY, aai_curves, corrected_success
+from gnomon.experiments.scoring.attempt_scores import (
+    AAI_FAMILY,
+    ATTEMPT_METRICS,
+    TrialAttempts,
+    aai_curves,
+    corrected_success,
+)
 from gnomon.experiments.series.attempt_chances import NaivePlayer
 from gnomon.experiments.series.measured_series import (
     MeasuredSeries,
@@ -20,6 +26,10 @@ from gnomon.experiments.series.measured_series import (
     measure_series,
 )
 from gnomon.experiments.series.played_series import PlayedSeries
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, Board
+from gnomon.game.outcomes import CLEARED, IN_PROGRESS
+from gnomon.learners.base import TrialLog
+from gnomon.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
     from gnomon.scores.table import FloatArray, ScoreTable
@@ -30,9 +40,13 @@ SERIES_METRICS = {
     "m_dagger": "attempts",
     "errors": "errors",
     "skill": "fraction",
+    "informative": "fraction",
+    "positive_tests": "fraction",
     **dict.fromkeys(AAI_FAMILY),
     "aai": "ratio",
 }
+#: Scores of what attempts tested, as of learners.
+_OF_TESTS = ("informative", "positive_tests")
 
 
 def score_series(
@@ -56,8 +70,9 @@ def score_series(
         Those of a player in the order of play.
     metric : str
         ``m_star``, the attempts before mastery; ``m_dagger``, that less the mean of the player's
-        mastered series; ``errors`` before mastery, or in all without it; ``skill``; or one of the
-        AAI family, at the end of the series.
+        mastered series; ``errors`` before mastery, or in all without it; ``skill``; one of the AAI
+        family, at the end of the series; or ``informative`` and ``positive_tests``, as of learners
+        (:data:`gnomon.experiments.ATTEMPT_METRICS`), without picks.
     rules : Path, optional
         A folder of rule texts, ``NAME.txt``; without it, rules of the catalogue. Needed for
         `target_r` and all but the first three metrics, which play the boards again.
@@ -171,7 +186,7 @@ def series_table(
         numbered,
         metric=metric,
         unit=SERIES_METRICS[metric],
-        higher_is_better=metric == "skill",
+        higher_is_better=metric in ("skill", *_OF_TESTS),
         provenance=provenance,
     )
 
@@ -214,9 +229,46 @@ def _score(one: MeasuredSeries, metric: str, p0: NaivePlayer, *, as_reference: b
         return float((~one.accepted[:until]).sum())
     if one.chances is None:
         return math.nan
+    if metric in _OF_TESTS:
+        # What the attempts tested follows from boards and replies; the rule plays no part.
+        return ATTEMPT_METRICS[metric].compute(attempts_of_series(one.series))
     if metric == "skill":
         return corrected_success(one.accepted, [chances.of(p0)[0] for chances in one.chances])
     return float(curves_of(one, p0, as_reference=as_reference)[metric][-1])
+
+
+def attempts_of_series(series: PlayedSeries) -> TrialAttempts:
+    """Return the attempts of a series as those of a trial, without picks; boards must be known.
+
+    Examples
+    --------
+    >>> from gnomon.experiments.series.played_series import PlayedEpisode
+    >>> from gnomon.experiments.series.transcript_files import RecordedAttempt
+    >>> from gnomon.game import Piece
+    >>> attempt = RecordedAttempt("p", "e", 0, "", 0, 0, 8, 2, 0, "a.csv", {})
+    >>> episode = PlayedEpisode("e", (attempt,), (Piece(0, 8, "STAR", "RED"),))
+    >>> attempts_of_series(PlayedSeries("p", "clockwise", 0, (episode,))).log.finish
+    array([1], dtype=int8)
+    """
+    boards = [Board(tuple(episode.board or ())) for episode in series.episodes]
+    moves = [
+        [attempt for attempt in episode.attempts if attempt.bucket is not None]
+        for episode in series.episodes
+    ]
+    cleared = [
+        sum(attempt.removed for attempt in made) == len(board.pieces)
+        for made, board in zip(moves, boards, strict=True)
+    ]
+    made = [attempt for of_board in moves for attempt in of_board]
+    actions = [N_BUCKETS * (one.cell - 1) + (one.bucket or 0) for one in made]
+    log = TrialLog(
+        np.array([board.codes(DEFAULT_SPEC) for board in boards], dtype=np.uint8),
+        np.array([len(of_board) for of_board in moves], dtype=np.int64),
+        np.array(actions, dtype=np.uint8),
+        np.array([one.code for one in made], dtype=np.int8),
+        np.where(cleared, CLEARED, IN_PROGRESS).astype(np.int8),
+    )
+    return TrialAttempts(log, RuleSet(()), DEFAULT_SPEC)
 
 
 def curves_of(

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -36,8 +37,8 @@ NGINX = (DEPLOY / "nginx.conf").read_text("utf-8")
 
 def test_the_composition_agrees_with_itself_and_with_the_program():
     services, board = COMPOSE["services"], COMPOSE["services"]["board"]
-    serve = typer.main.get_command(app).commands["serve"]  # type: ignore[attr-defined]
-    options = {name for parameter in serve.params for name in parameter.opts}
+    verbs: Any = typer.main.get_command(app)
+    options = {name for option in verbs.commands["serve"].params for name in option.opts}
     assert {word for word in board["command"] if word.startswith("--")} <= options
     believed = board["command"][board["command"].index("--trusted-proxy") + 1]
     assert services["proxy"]["networks"]["front"]["ipv4_address"] == believed

@@ -82,7 +82,7 @@ def _two(session: Session, a: int, b: int) -> tuple[Entry, Entry]:
 @router.get("/compare", include_in_schema=False)
 def choose_two(
     session: ReadSession,
-    entry: Annotated[list[_EntryId], Query(max_length=100)] = [],  # noqa: B006
+    entry: Annotated[tuple[_EntryId, ...], Query(max_length=100)] = (),
 ) -> Response:
     """Lead to the page of two learners that were ticked in the standings."""
     if len(entry) != 2:

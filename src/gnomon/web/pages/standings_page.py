@@ -56,7 +56,7 @@ class StandingsQuery:
     kind: str
     organisation: str
     verified: str
-    pareto: str
+    pareto: Cost | Literal[""]
     by: Order
     metric: str
     show: Literal["ranked", "unranked", "withdrawn"]
@@ -70,7 +70,7 @@ class StandingsQuery:
             self.kind,
             self.organisation,
             bool(self.verified),
-            self.pareto,  # type: ignore[arg-type]  # the interface has checked it
+            self.pareto,
             self.by,
             self.metric,
             self.page,

@@ -285,6 +285,8 @@
   function attempt(cell, bucket, byKey = false) {
     if (view.state !== "playing") return;
     queue.push({ cell, bucket, byKey, at: performance.now(), touched: clock.touched });
+    // What is chosen from now on is the next piece: the answer to this one leaves it chosen.
+    choose(null);
     if (!working) work();
   }
 
@@ -310,7 +312,7 @@
       const inBoard = board.contains(document.activeElement);
       page = told;
       view = told.view;
-      chosen = null;
+      if (!view.pieces.some((one) => one.cell === chosen)) chosen = null;
       const gone = made.outcome === "accepted";
       current = gone ? nearest(piece.cell) : piece.cell;
       if (!gone) putBack(piece.cell);

@@ -285,13 +285,11 @@ class PlaySession:
             self._n_boards_to_come(),
             self.game.horizon - len(here),
             tuple(
-                shown_piece(p.pos, p.shape, p.color)
-                | ({} if movable is None else {"movable": p.pos in movable})
+                shown_piece(p.pos, p) | ({} if movable is None else {"movable": p.pos in movable})
                 for p in self._table.pieces
             ),
             tuple(
-                shown_piece(m.piece.pos, m.piece.shape, m.piece.color)
-                | {"bucket": m.bucket, "order": order}
+                shown_piece(m.piece.pos, m.piece) | {"bucket": m.bucket, "order": order}
                 for order, m in enumerate(self._table.memory, 1)
             ),
             tuple(told_attempt(each, self._cells.get(each.cell)) for each in here),

@@ -20,7 +20,6 @@ from gnomon.leaderboard.refusals import Conflict, Missing
 from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.studies.game_store import StoredGame, begin_game, find_game, store_changes, store_guess
-from gnomon.studies.languages import texts
 from gnomon.studies.plan.series_plan import MemoryAids
 from gnomon.studies.play_records import Attempt, ClientTimes, PlayView
 from gnomon.studies.play_session import PlaySession
@@ -34,13 +33,13 @@ from gnomon.web.api.dependencies import (
     WriteSession,
 )
 from gnomon.web.middleware import address_of
+from gnomon.web.pages.game_looks import Key, language_of, looks_of
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.rule_page import RuleName as SeasonRuleName
 from gnomon.web.pages.templating import html_response, twin
 
 router = APIRouter(tags=["play"])
 
-Key = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{32}$", description="What the browser holds.")]
 RuleName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
 Checked = Annotated[None, CsrfChecked]
 
@@ -248,13 +247,6 @@ def _record(page: GamePage) -> dict[str, Any]:
     return record | {"view": page.view.as_record(), "memory": page.memory.model_dump()}
 
 
-def language_of(game: StoredGame) -> dict[str, Any]:
-    """Return what a template needs to speak the language of a game's study."""
-    player = game.row.assignment
-    language = "en" if player is None else player.study.plan.get("language", "en")
-    return {"language": language, "t": dict(texts(language))}
-
-
 @router.get("/play/games/{key}.json")
 def game_json(session: ReadSession, key: Key) -> GamePage:
     """Tell how a game stands."""
@@ -267,7 +259,7 @@ def game_html(request: Request, session: ReadSession, key: Key) -> Response:
     game = find_game(session, key)
     page = _page(game)
     shown = {"key": key, "record": _record(page), **language_of(game)}
-    return html_response(request, "play/game.html", page, **shown)
+    return html_response(request, "play/game.html", page, looks=looks_of(game), **shown)
 
 
 def _check_takes_part(game: StoredGame) -> None:

@@ -12,17 +12,17 @@ import hashlib
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry, content_text
 from gnomon.experiments.config.experiment_config import ExperimentConfig
-from gnomon.experiments.config.predefined_boards import PredefinedBoards
+from gnomon.experiments.config.predefined_boards import PredefinedBoards, RecordedBoards
 from gnomon.experiments.folder.journal import TrialRecord
 from gnomon.game.board import BoardSpec, draw_boards
 
@@ -31,6 +31,30 @@ if TYPE_CHECKING:
     from gnomon.learners.chance import AttemptCounts
     from gnomon.learners.language_model.exchanges import Asking
     from gnomon.learners.language_model.player import LanguageModel
+
+
+class TrialSettings(Protocol):
+    """What decides how every trial is played, as an experiment or an assignment has it."""
+
+    @property
+    def episodes(self) -> int:
+        """Boards of a trial, where they are not recorded."""
+
+    @property
+    def horizon(self) -> int:
+        """Attempts after which a board is cut off."""
+
+    @property
+    def seed(self) -> int:
+        """Whence all randomness comes."""
+
+    @property
+    def board(self) -> BoardSpec:
+        """How boards are drawn."""
+
+    @property
+    def predefined(self) -> PredefinedBoards | RecordedBoards | None:
+        """The boards themselves, if they are not drawn."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +69,9 @@ class Trial:
         Which of the trials of this learner on this rule, from 0.
     episodes, horizon, seed, board, predefined
         As in :class:`gnomon.experiments.ExperimentConfig`.
+    task : str
+        Of a recorded game, what tells it from others on this rule and these boards: its name in the
+        experiment, as after which other rule it was met.
 
     Examples
     --------
@@ -63,11 +90,26 @@ class Trial:
     seed: int
     board: BoardSpec
     predefined: PredefinedBoards | None = None
+    task: str = ""
+
+    @classmethod
+    def of(
+        cls, played: TrialSettings, learner: LearnerEntry, rule: RuleEntry, number: int
+    ) -> Trial:
+        """Return a trial of an experiment, or of what was assigned."""
+        boards, episodes, task = played.predefined, played.episodes, ""
+        if isinstance(boards, RecordedBoards):
+            boards, task = boards.of_trial(rule.name, number), rule.name
+            episodes = len(boards.codes)
+        rest = (played.horizon, played.seed, played.board)
+        return cls(learner, rule, number, episodes, *rest, boards, task)
 
     @cached_property
     def key(self) -> str:
         """Content hash of all that determines the attempts, 32 hexadecimal digits."""
-        shared = _shared(self.episodes, self.horizon, self.seed, self.board, self.predefined)
+        shared = _shared(
+            self.episodes, self.horizon, self.seed, self.board, self.predefined, self.task
+        )
         # One list as JSON, of which thousands of trials share the second half.
         ours = f'["{self.learner.hash}","{self.rule.hash}",{self.number},'
         return hashlib.sha256((ours + shared[1:]).encode()).hexdigest()[:32]
@@ -125,16 +167,9 @@ def trials_of(config: ExperimentConfig) -> Iterator[Trial]:
     for number in range(config.trials):
         for rule in config.rules:
             for learner in config.learners:
-                yield Trial(
-                    learner,
-                    rule,
-                    number,
-                    config.episodes,
-                    config.horizon,
-                    config.seed,
-                    config.board,
-                    config.predefined,
-                )
+                trial = Trial.of(config, learner, rule, number)
+                if trial.episodes:
+                    yield trial
 
 
 @lru_cache
@@ -144,10 +179,12 @@ def _shared(
     seed: int,
     board: BoardSpec,
     predefined: PredefinedBoards | None,
+    task: str,
 ) -> str:
     """Return what the key has of the settings of an experiment, for all trials that share them."""
     boards = [] if predefined is None else [dict(predefined.to_record())]
-    return content_text([episodes, horizon, seed, board.record(), *boards])
+    told_apart = [task] if task else []
+    return content_text([episodes, horizon, seed, board.record(), *boards, *told_apart])
 
 
 def _word(hexadecimal: str) -> int:
@@ -245,11 +282,11 @@ def compile_kernels(config: ExperimentConfig) -> None:
     """
     from gnomon.learners.registry import plays_alone
 
-    rest = (config.rules[0], 0, 1, 1, config.seed, config.board, config.predefined)
     for learner in config.learners:
         if plays_alone(learner.kind):
             with suppress(Exception):
-                play_and_encode(Trial(learner, *rest))
+                whole = Trial.of(config, learner, config.rules[0], 0)
+                play_and_encode(replace(whole, episodes=1, horizon=1))
 
 
 def prepare() -> None:

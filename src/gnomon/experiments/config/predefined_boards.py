@@ -1,7 +1,8 @@
-"""Boards that are given, instead of drawn: a curriculum, the same for every learner."""
+"""Boards that are given, instead of drawn: a curriculum for all, or those of a recorded game."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +78,67 @@ class PredefinedBoards:
             order = np.tile(np.arange(n), times)
         dealt: npt.NDArray[np.uint8] = deck[order[:n_boards]]
         return dealt
+
+
+@dataclass(frozen=True)
+class RecordedBoards:
+    """The boards that were dealt in each trial of a recorded game, which nothing draws again.
+
+    Parameters
+    ----------
+    tasks : tuple of (str, tuple of bytes)
+        Of each rule its name, and of each trial on it the boards as the engine plays them, 36 bytes
+        each; none for a trial that was not to be played.
+
+    Examples
+    --------
+    >>> board = bytes([1] + [0] * 35)
+    >>> made = RecordedBoards((("clockwise", (2 * board, b"")),))
+    >>> len(made.of_trial("clockwise", 0).codes), len(made.of_trial("clockwise", 1).codes)
+    (2, 0)
+    >>> RecordedBoards.from_record(made.to_record()["trials"]) == made
+    True
+    """
+
+    tasks: tuple[tuple[str, tuple[bytes, ...]], ...]
+
+    @classmethod
+    def from_record(cls, tasks: Mapping[str, Sequence[str]]) -> RecordedBoards:
+        """Read the boards of a run folder's config; the inverse of :meth:`to_record`."""
+        found = {name: tuple(map(_unpacked, trials)) for name, trials in tasks.items()}
+        return cls(tuple(found.items()))
+
+    def to_record(self) -> Mapping[str, Any]:
+        """Return the boards as JSON can hold them: those of a trial are one text in base 64."""
+        packed = {
+            name: [base64.b64encode(boards).decode() for boards in trials]
+            for name, trials in self.tasks
+        }
+        return {"trials": packed}
+
+    def n_trials(self, rule: str) -> int:
+        """Return how many trials on a rule were to be played."""
+        return sum(map(bool, dict(self.tasks).get(rule, ())))
+
+    def of_trial(self, rule: str, number: int) -> PredefinedBoards:
+        """Return the boards of a trial, none if it was not to be played."""
+        trials = dict(self.tasks).get(rule, ())
+        boards = trials[number] if number < len(trials) else b""
+        return PredefinedBoards(
+            tuple(boards[first : first + N_CELLS] for first in range(0, len(boards), N_CELLS))
+        )
+
+
+def _unpacked(text: str) -> bytes:
+    try:
+        boards = base64.b64decode(text, validate=True)
+    except ValueError:
+        boards = b"?"
+    if len(boards) % N_CELLS:
+        raise ConfigError(
+            f"field 'board', 'trials': expected {N_CELLS} bytes for each board, in base 64"
+        )
+    return boards
 
 
 def _codes(base: Path, name: str, spec: BoardSpec) -> bytes:

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import NotCompilableError
+
+# NumPy is loaded by what uses it: who counts the trials of a run needs no arrays.
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 N_CELLS = 36
 N_BUCKETS = 4
@@ -245,6 +247,8 @@ class Board:
         ValueError
             If a piece lies in no cell.
         """
+        import numpy as np
+
         codes = np.zeros(N_CELLS, dtype=np.uint8)
         for piece in self.pieces:
             if not 1 <= piece.pos <= N_CELLS:
@@ -296,6 +300,8 @@ def draw_boards(
     >>> boards.shape, (boards > 0).sum(axis=1).tolist()
     ((3, 36), [9, 9, 9])
     """
+    import numpy as np
+
     from gnomon.game.board_kernel import deal
 
     boards = np.zeros((n_boards, N_CELLS), dtype=np.uint8)

@@ -6,14 +6,15 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import ConfigError, NotCompilableError
 from gnomon.game.board import N_CELLS, BoardSpec
 from gnomon.game.formats.board_files import BoardOrder, read_board_file
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ class PredefinedBoards:
 
     def deal(self, n_boards: int, *, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
         """Return the boards of a trial, shape (n_boards, 36); only ``random`` uses ``rng``."""
+        import numpy as np
+
         n = len(self.codes)
         deck = np.frombuffer(b"".join(self.codes), dtype=np.uint8).reshape(n, N_CELLS)
         times = -(-n_boards // n)

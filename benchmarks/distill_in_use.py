@@ -176,7 +176,8 @@ def _curves(data: PreparedScores, scale: float) -> Iterator[Measurement]:
 
 
 def _curve(name: str, errors: Sequence[float] | FloatArray) -> Measurement:
-    told = ", ".join(f"{n}: {_UNIT * e:.1f}" for n, e in zip(_NUMBERS, errors, strict=True))
+    each = [(n, _UNIT * e) for n, e in zip(_NUMBERS, errors, strict=True) if not np.isnan(e)]
+    told = ", ".join(f"{n}: {error:.1f}" for n, error in each)
     value = _UNIT * float(errors[_NUMBERS.index(5)])
     return Measurement(f"tasks, {name}: error of five", value, "%", note=told)
 

@@ -34,6 +34,8 @@ _CUTS = (1 / 2, 2 / 3)
 #: intervals held 0.11 to 0.97 of such, by table and choice of items; from 30 made-up ones 0.89 to
 #: 0.98.
 _FEW_TO_GO_BEYOND = 30
+#: Fewer intervals tell no cover.
+_LEAST_GIVEN = 5
 #: Penalties of the ridge, over the mean square of the items.
 _PENALTIES = 10.0 ** np.linspace(-2, 4, 13)
 NULL = "null (mean of the training)"
@@ -62,7 +64,7 @@ class ItemMethod(FieldRecord):
         Mean size and mean of estimate minus truth, in points.
     coverage : float
         Share of the truths inside the 90 % interval, whose scale saw none of these models; of those
-        that have an interval, NaN if none has.
+        that have an interval, NaN if fewer than five have one.
     half_width : float
         Half the mean width of these intervals, in points.
     n_models : int
@@ -389,12 +391,13 @@ def _judged(name: str, protocol: Protocol, held: HeldItems, ends: FloatArray) ->
     off, given = 100 * held.off, ~np.isnan(ends[0])
     low, high = ends[:, given]
     inside = (low <= held.truth[given] + 1e-9) & (held.truth[given] <= high + 1e-9)
+    enough = given.sum() >= _LEAST_GIVEN
     return ItemMethod(
         name,
         protocol,
         float(np.abs(off).mean()),
         float(off.mean()),
-        float(inside.mean()) if given.any() else np.nan,
-        float(100 * (high - low).mean() / 2) if given.any() else np.nan,
+        float(inside.mean()) if enough else np.nan,
+        float(100 * (high - low).mean() / 2) if enough else np.nan,
         len(off),
     )

@@ -12,6 +12,7 @@ import json
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -84,9 +85,15 @@ def season_archive(
             _BUILDING.release()
         for older in set(folder.glob(f"{season.id}-*.zip")) - {path}:
             older.unlink(missing_ok=True)
-    data = path.read_bytes()
-    name = f"{season.name}-v{season.version}.zip"
-    return Archive(path, name, len(data), hashlib.sha256(data).hexdigest())
+    name, file = f"{season.name}-v{season.version}.zip", path.stat()
+    return Archive(path, name, file.st_size, _sha256_of(path, file.st_mtime_ns))
+
+
+@lru_cache(maxsize=64)
+def _sha256_of(path: Path, changed_ns: int) -> str:
+    """Return the checksum of a file as it was at a time, which is read once."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _files(

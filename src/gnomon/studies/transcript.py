@@ -6,7 +6,7 @@ import csv
 import datetime
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,6 +38,8 @@ class PlayedGame:
         The rule's own name.
     session : PlaySession
         What was played.
+    partner : str
+        The pseudonym of who sat in seat 1; empty for nobody, or a bot.
 
     Examples
     --------
@@ -52,6 +54,21 @@ class PlayedGame:
     series: int
     rule: str
     session: PlaySession
+    partner: str = ""
+
+    @property
+    def people(self) -> tuple[tuple[int | None, str], ...]:
+        """The people at the board, each with the seat; None for one alone."""
+        if self.session.game.seats is None:
+            return ((None, self.player),)
+        return ((0, self.player), (1, self.partner))[: 1 + bool(self.partner)]
+
+    def made_by(self, number: int) -> str:
+        """Return who made an attempt of the series, counted from 0: a pseudonym, or ``bot``."""
+        seats, mover = self.session.game.seats, self.session.attempts[number].mover
+        if seats is not None and seats.is_bots(number, mover):
+            return "bot"
+        return self.partner if mover else self.player
 
 
 def transcript_text(games: Iterable[PlayedGame]) -> str:
@@ -86,7 +103,8 @@ def hints_of(session: PlaySession) -> dict[tuple[int, int], Hint | None]:
     """
     if session.game.terms.bot_assist is None:
         return {}
-    again = PlaySession(session.game)
+    # Whose turn it was is known: it is not asked again.
+    again = PlaySession(replace(session.game, seats=None))
     found: dict[tuple[int, int], Hint | None] = {}
     for attempt in session.attempts:
         while again.episode < attempt.episode:
@@ -121,7 +139,7 @@ def _lines(game: PlayedGame, *, assisted: bool) -> Iterator[Sequence[Any]]:
             place = ("", "", "") if bucket is None else (bucket, *BUCKET_PLACES[bucket])
             yield (
                 *(game.player, game.rule_list, game.series, game.rule, episode, episode_id),
-                *(number, _moment(attempt.at), 0, f"{attempt.reaction_s:.3f}"),
+                *(number, _moment(attempt.at), attempt.mover, f"{attempt.reaction_s:.3f}"),
                 *(f"{piece.color}_{piece.shape}", piece.id, piece.y, piece.x),
                 *(*place, attempt.outcome, left),
                 *([_followed(attempt, hints)] if assisted else []),
@@ -191,7 +209,8 @@ def play_scores(
     Parameters
     ----------
     games : iterable of PlayedGame
-        Games without a single attempt are left out.
+        Games without a single attempt are left out. Of two at a board each has a score of own
+        attempts, and a bot has none.
     metric : str
         One of :data:`gnomon.experiments.METRICS` that is one number a trial.
     by : {"player", "people"}
@@ -225,13 +244,14 @@ def play_scores(
     for game in games:
         if not game.session.attempts:
             continue
-        who = "people" if by == "people" else game.player
-        run = runs.get((who, game.rule), 0)
-        runs[who, game.rule] = run + 1
-        score = score_trial(game.session.log(), metric)
-        row = {"algorithm": who, "task": game.rule, "run": run, "score": score}
-        row |= {"censored": score == float("inf"), "rule_list": game.rule_list}
-        rows.append(row | {"series": game.series, "n_boards": game.session.n_boards})
+        for seat, player in game.people:
+            who = "people" if by == "people" else player
+            run = runs.get((who, game.rule), 0)
+            runs[who, game.rule] = run + 1
+            score = score_trial(game.session.log(seat), metric)
+            row = {"algorithm": who, "task": game.rule, "run": run, "score": score}
+            row |= {"censored": score == float("inf"), "rule_list": game.rule_list}
+            rows.append(row | {"series": game.series, "n_boards": game.session.n_boards})
     return ScoreTable.from_records(
         rows,
         metric=metric,

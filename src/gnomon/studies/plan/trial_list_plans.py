@@ -21,14 +21,14 @@ from gnomon.studies.plan.plan_files import given_board
 
 #: Columns that have no effect in the reference system either; older designs.
 UNUSED_COLUMNS = ("f", "m", "n")
-#: Columns of games of two, of hints, and of pieces that a browser does not show yet.
+#: Columns of pieces that a browser does not show yet.
 _UNPLAYABLE = {
     "images": "pieces that are pictures",
     "crowded": "several pieces in a cell",
-    "chat": "games of two",
-    "bot": "games of two",
-    "bot_assist1": "games of two",
 }
+#: What the last folder of a plan of two begins with.
+_PLAYS = {"coop.": "cooperative", "adve.": "adversarial"}
+_SECOND_BOT = ("halftime", "init_error_rate", "report_confidence")
 _BOARD_COLUMNS = [
     f"{end}_{noun}" for end in ("min", "max") for noun in ("objects", "shapes", "colors")
 ]
@@ -80,7 +80,8 @@ def trial_list_record(folder: Path, files: Path | None = None) -> dict[str, Any]
         rows = read_trial_list(path)
         if not rows:
             raise ConfigError(f"{path}: expected a row of parameters, found none")
-        lists[path.stem] = [_series(row, data, texts) for row in rows]
+        partner = _partner(folder.resolve().name, _Cells(rows[0]))
+        lists[path.stem] = [_series(row, data, texts) | partner for row in rows]
     already = _read_defects(folder / "defect.csv", list(lists))
     return {"lists": lists, "rule_texts": texts, "already": already}
 
@@ -181,6 +182,9 @@ class _Cells:
     def has(self, name: str) -> bool:
         return name in self._row.others
 
+    def value(self, name: str) -> Any:
+        return self._row.others.get(name)
+
     def needed(self, name: str) -> Any:
         return self._get(name, "a value", None, lambda value: True)
 
@@ -247,11 +251,40 @@ def incentive_of(row: ParameterSet) -> dict[str, Any] | None:
     }
 
 
+def _partner(folder: str, cells: _Cells) -> dict[str, Any]:
+    """Return the partner that the folder and the first row of a list speak of, if any."""
+    play = next((play for start, play in _PLAYS.items() if folder.startswith(start)), None)
+    if play is None:
+        for name in ("chat", "bot"):
+            if cells.has(name) and cells.needed(name):
+                raise ConfigError(
+                    f"{cells.where}, field {name!r}: expected in a folder whose name begins with "
+                    f"{' or '.join(_PLAYS)}; found {folder}"
+                )
+        return {}
+    partner: dict[str, Any] = {"play": play, "chat": cells.boolean("chat")}
+    if cells.has("bot"):
+        partner |= {"kind": "bot", "chat": False, "bot": _bot(cells, "bot")}
+    return {"partner": partner}
+
+
 def _bot_assist(cells: _Cells) -> dict[str, Any] | None:
-    if not cells.has("bot_assist"):
-        return None
-    if cells.needed("bot_assist") != "pseudo":
-        raise ConfigError(f"{cells.where}, field 'bot_assist': expected pseudo")
+    for name in _SECOND_BOT:
+        if cells.has(f"pseudo_{name}1"):
+            second, first = cells.needed(f"pseudo_{name}1"), cells.value(f"pseudo_{name}")
+            if second != first:
+                raise ConfigError(
+                    f"{cells.where}, field 'pseudo_{name}1': expected what player 0 has "
+                    f"({first}), found {second}; both get hints of one bot"
+                )
+    if cells.has("bot_assist1") != cells.has("bot_assist") and cells.has("bot_assist1"):
+        raise ConfigError(f"{cells.where}, field 'bot_assist1': expected with 'bot_assist'")
+    return _bot(cells, "bot_assist") if cells.has("bot_assist") else None
+
+
+def _bot(cells: _Cells, column: str) -> dict[str, Any]:
+    if cells.needed(column) != "pseudo":
+        raise ConfigError(f"{cells.where}, field {column!r}: expected pseudo")
     confident = not cells.has("pseudo_report_confidence")
     return {
         "halftime": cells.number("pseudo_halftime", 8.0),

@@ -21,7 +21,10 @@ from benchmarks import history
 from benchmarks.record import Measurement
 
 HERE = Path(__file__).parent
-SHARED = ("__init__", "__main__", "coverage_parts", "history", "populations", "record")
+SHARED = (
+    *("__init__", "__main__", "beyond_training", "coverage_parts", "distill_in_use", "history"),
+    *("populations", "record"),
+)
 NAMES = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in SHARED)
 
 

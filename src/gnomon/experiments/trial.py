@@ -12,7 +12,7 @@ import hashlib
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -147,7 +147,7 @@ def _shared(
 ) -> str:
     """Return what the key has of the settings of an experiment, for all trials that share them."""
     boards = [] if predefined is None else [dict(predefined.to_record())]
-    return content_text([episodes, horizon, seed, asdict(board), *boards])
+    return content_text([episodes, horizon, seed, board.record(), *boards])
 
 
 def _word(hexadecimal: str) -> int:

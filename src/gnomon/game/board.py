@@ -12,7 +12,8 @@ the reference interpreter plays. The engine plays rows of 36 *codes*: 0 for an e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,9 @@ BUCKET_PLACES = ((7, 0), (7, 7), (0, 7), (0, 0))
 SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
 COLORS = ("RED", "BLACK", "BLUE", "YELLOW")
 
+#: What stands for the colours where pieces are pictures.
+_ONE_LOOK = ("PICTURE",)
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -44,6 +48,8 @@ class Piece:
         Upper-case names; both None for a piece that is known by its properties.
     properties : mapping of str to str, optional
         The properties of an image or composite piece.
+    image : str, optional
+        The path of its picture, or the name of a composite one.
 
     Examples
     --------
@@ -56,6 +62,7 @@ class Piece:
     shape: str | None = None
     color: str | None = None
     properties: Mapping[str, str] | None = None
+    image: str | None = field(default=None, repr=False)
 
     @property
     def x(self) -> int:
@@ -85,6 +92,9 @@ class BoardSpec:
         least number of pieces. 0 sets no such condition: each piece draws from the whole palette.
     shape_palette, color_palette : tuple of str
         The names to draw from, made upper case. At most 255 combinations of the two.
+    images : mapping of str to mapping of str to str
+        If not empty, every piece is one of these pictures, each with its properties, and shapes and
+        colours play no part: the palette of shapes becomes that of the pictures. At most 255.
 
     Raises
     ------
@@ -95,6 +105,8 @@ class BoardSpec:
     --------
     >>> BoardSpec(pieces=(5, 9)).n_codes
     17
+    >>> BoardSpec(images={"cat.png": {"legs": "4"}, "hen.png": {"legs": "2"}}).n_codes
+    3
     """
 
     pieces: tuple[int, int] = (9, 9)
@@ -102,6 +114,7 @@ class BoardSpec:
     colors: tuple[int, int] = (4, 4)
     shape_palette: tuple[str, ...] = SHAPES
     color_palette: tuple[str, ...] = COLORS
+    images: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
 
     def __init__(
         self,
@@ -110,10 +123,18 @@ class BoardSpec:
         colors: int | Sequence[int] = 4,
         shape_palette: Sequence[str] = SHAPES,
         color_palette: Sequence[str] = COLORS,
+        images: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         put = object.__setattr__
-        put(self, "shape_palette", _palette("shape_palette", shape_palette))
-        put(self, "color_palette", _palette("color_palette", color_palette))
+        # Sorted, for the codes of a board follow the order, and not every store keeps one.
+        put(self, "images", {name: dict(each) for name, each in sorted((images or {}).items())})
+        if self.images:
+            shapes = colors = 0
+            put(self, "shape_palette", tuple(self.images))
+            put(self, "color_palette", _ONE_LOOK)
+        else:
+            put(self, "shape_palette", _palette("shape_palette", shape_palette))
+            put(self, "color_palette", _palette("color_palette", color_palette))
         put(self, "pieces", _inclusive("pieces", pieces, 1, N_CELLS))
         for name, value, palette in [
             ("shapes", shapes, self.shape_palette),
@@ -129,6 +150,47 @@ class BoardSpec:
     def n_codes(self) -> int:
         """Number of different things that a cell can hold, nothing included."""
         return 1 + len(self.shape_palette) * len(self.color_palette)
+
+    @property
+    def properties(self) -> frozenset[str]:
+        """The names of the properties that images have."""
+        return frozenset(name for found in self.images.values() for name in found)
+
+    def record(self) -> dict[str, Any]:
+        """Return the parameters as JSON can hold them; images only where there are some.
+
+        Examples
+        --------
+        >>> BoardSpec(**BoardSpec(5).record()) == BoardSpec(5)
+        True
+        """
+        record = {name: list(value) for name, value in asdict(self).items() if name != "images"}
+        return record | ({"images": asdict(self)["images"]} if self.images else {})
+
+    def piece(self, number: int, pos: int, code: int) -> Piece:
+        """Return the piece that a code stands for."""
+        shape, color = divmod(int(code) - 1, len(self.color_palette))
+        name = self.shape_palette[shape]
+        if self.images:
+            return Piece(number, pos, properties=self.images[name], image=name)
+        return Piece(number, pos, name, self.color_palette[color])
+
+    def code(self, piece: Piece) -> int:
+        """Return the code of a piece, 1 or more.
+
+        Raises
+        ------
+        NotCompilableError
+            If it is not of the palettes.
+        """
+        shape, color = piece.shape, piece.color
+        if self.images:
+            shape, color = piece.image, _ONE_LOOK[0]
+        if shape not in self.shape_palette or color not in self.color_palette:
+            look = piece.image or f"{piece.color} {piece.shape}"
+            raise NotCompilableError(f"board: piece {piece.id} ({look}) is not of the palettes")
+        index = self.shape_palette.index(shape) * len(self.color_palette)
+        return 1 + index + self.color_palette.index(color)
 
 
 def _inclusive(name: str, value: int | Sequence[int], least: int, most: int) -> tuple[int, int]:
@@ -168,14 +230,9 @@ class Board:
         (Piece(id=0, pos=2, shape='SQUARE', color='RED', properties=None),)
         """
         pieces: list[Piece] = []
-        for cell, code in enumerate(codes):
+        for cell, code in enumerate(codes, 1):
             if code:
-                shape, color = divmod(int(code) - 1, len(spec.color_palette))
-                pieces.append(
-                    Piece(
-                        len(pieces), cell + 1, spec.shape_palette[shape], spec.color_palette[color]
-                    )
-                )
+                pieces.append(spec.piece(len(pieces), cell, code))
         return cls(tuple(pieces))
 
     def codes(self, spec: BoardSpec = DEFAULT_SPEC) -> npt.NDArray[np.uint8]:
@@ -192,15 +249,10 @@ class Board:
         for piece in self.pieces:
             if not 1 <= piece.pos <= N_CELLS:
                 raise ValueError(f"board: expected a cell from 1 to 36, found {piece.pos}")
-            if piece.shape not in spec.shape_palette or piece.color not in spec.color_palette:
-                raise NotCompilableError(
-                    f"board: piece {piece.id} ({piece.color} {piece.shape}) is not of the palettes"
-                )
+            code = spec.code(piece)
             if codes[piece.pos - 1]:
                 raise NotCompilableError(f"board: several pieces in cell {piece.pos}")
-            shape = spec.shape_palette.index(piece.shape)
-            color = spec.color_palette.index(piece.color)
-            codes[piece.pos - 1] = 1 + shape * len(spec.color_palette) + color
+            codes[piece.pos - 1] = code
         return codes
 
 

@@ -93,7 +93,6 @@ def begin_game(
     ``more`` is kept with the settings of the game.
     """
     key = key or secrets.token_urlsafe(24)
-    spec = {name: list(values) for name, values in asdict(puzzle.board).items()}
     settings = {
         "shown": puzzle.shown,
         "episodes": puzzle.episodes,
@@ -110,7 +109,7 @@ def begin_game(
             rule=puzzle.rule,
             series=series,
             seed=secrets.randbits(62),
-            board=spec,
+            board=puzzle.board.record(),
             settings=settings,
             n_episodes=1,
         )

@@ -5,7 +5,7 @@ Errors are what cannot be played; warnings what can, and is hardly meant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from gnomon.errors import GnomonError, UnknownNameError, counted
 from gnomon.game.rule_check import check_rule
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.studies.board_dealing import deal_boards
+from gnomon.studies.piece_looks import DRAWN_COLORS, DRAWN_SHAPES
 from gnomon.studies.plan.series_plan import (
     Bonus,
     Doubling,
@@ -23,12 +24,6 @@ from gnomon.studies.plan.series_plan import (
 )
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.rewards import points_of
-
-#: What a browser draws: other names would look alike.
-DRAWN_SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
-DRAWN_COLORS = (
-    "RED", "BLACK", "BLUE", "YELLOW", "GREEN", "ORANGE", "PURPLE", "PINK", "WHITE", "GRAY",
-)  # fmt: skip
 
 #: Looks up the text of ``season/rule``; None where there is no server to ask.
 RuleFinder = Callable[[str], str | None]
@@ -110,14 +105,22 @@ def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> Ch
         screens += _screens(plan, name)
         for number, series in enumerate(plan.series(name), 1):
             where = f"{name}, series {number}"
+            findings += _look_findings(series, plan, where)
             findings += _series_findings(series, where)
             if series.rule not in checked_rules:
                 text = rule_text(plan, series.rule, find_rule)
-                checked_rules[series.rule] = list(_rule_findings(series.rule, text))
+                has = frozenset().union(*(each.spec().properties for each in _with(plan, series)))
+                checked_rules[series.rule] = list(_rule_findings(series.rule, text, has))
                 if text is not None:
                     findings += _deal_findings(series, text, where)
     findings += [each for found in checked_rules.values() for each in found]
     return CheckedPlan(tuple(screens), tuple(findings + list(_list_findings(plan))))
+
+
+def _with(plan: StudyPlan, series: SeriesPlan) -> Iterator[SeriesPlan]:
+    """Return every series of a plan that has the rule of one."""
+    everything = (each for name in plan.lists for each in plan.series(name))
+    return (each for each in everything if each.rule == series.rule)
 
 
 def rule_text(plan: StudyPlan, name: str, find_rule: RuleFinder) -> str | None:
@@ -129,7 +132,9 @@ def rule_text(plan: StudyPlan, name: str, find_rule: RuleFinder) -> str | None:
     return find_rule(name)
 
 
-def _rule_findings(name: str, text: str | None) -> Iterator[PlanFinding]:
+def _rule_findings(
+    name: str, text: str | None, properties: Collection[str]
+) -> Iterator[PlanFinding]:
     where = f"rule {name}"
     if text is None:
         in_season = "/" in name or name.startswith("puzzle-")
@@ -139,7 +144,7 @@ def _rule_findings(name: str, text: str | None) -> Iterator[PlanFinding]:
             remedy = str(UnknownNameError("rule", name, available_rules()))
         yield PlanFinding(severity, where, remedy)
         return
-    for finding in check_rule(name, text, max_states=0).findings:
+    for finding in check_rule(name, text, max_states=0, properties=properties).findings:
         severities: dict[str, Literal["error", "warning", "note"]]
         severities = {"error": "error", "warning": "warning"}
         yield PlanFinding(severities.get(finding.severity, "note"), where, finding.message)
@@ -152,16 +157,23 @@ def _deal_findings(series: SeriesPlan, text: str, where: str) -> Iterator[PlanFi
         yield PlanFinding("error", where, str(error))
 
 
-def _series_findings(series: SeriesPlan, where: str) -> Iterator[PlanFinding]:
+def _look_findings(series: SeriesPlan, plan: StudyPlan, where: str) -> Iterator[PlanFinding]:
+    """Find shapes and colours that would look alike, for nobody has said how they look."""
     spec = series.spec()
-    for noun, names, drawn in (
-        ("shape", spec.shape_palette, DRAWN_SHAPES),
-        ("colour", spec.color_palette, DRAWN_COLORS),
+    if spec.images:
+        return
+    for noun, names, drawn, field in (
+        ("shape", spec.shape_palette, (*DRAWN_SHAPES, *plan.shape_files), "shape_files"),
+        ("colour", spec.color_palette, (*DRAWN_COLORS, *plan.color_values), "color_values"),
     ):
         for name in names:
             if name not in drawn:
                 message = f"no browser draws the {noun} {name}; known: {', '.join(drawn)}"
-                yield PlanFinding("error", where, message)
+                yield PlanFinding("error", where, f"{message}; '{field}' adds more")
+
+
+def _series_findings(series: SeriesPlan, where: str) -> Iterator[PlanFinding]:
+    spec = series.spec()
     most = spec.pieces[1] * series.episodes
     needed = _moves_to_end(series)
     if needed > most:

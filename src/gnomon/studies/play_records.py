@@ -284,7 +284,8 @@ class PlayView:
     attempts_left : int
         Before the board is cut off.
     pieces : tuple of mappings
-        ``cell, shape, color`` of the pieces that are left; with fixed feedback also ``movable``.
+        ``cell, shape, color`` of the pieces that are left, and ``image`` of pictures; with fixed
+        feedback also ``movable``.
     removed : tuple of mappings
         ``cell, shape, color, bucket, order`` of those that are gone: the memory aid.
     attempts : tuple of mappings
@@ -341,16 +342,18 @@ def check_place(cell: int, bucket: int | None, terms: SeriesTerms) -> None:
         raise PlayError(f"bucket: expected 0 to {N_BUCKETS - 1}, found {bucket}")
 
 
-def shown_piece(cell: int, shape: str | None, color: str | None) -> dict[str, Any]:
-    """Return a piece as its player sees it."""
-    return {"cell": cell, "shape": shape, "color": color}
+def shown_piece(cell: int, piece: Piece | None) -> dict[str, Any]:
+    """Return a piece as its player sees it: ``cell, shape, color``, and ``image`` of a picture."""
+    if piece is None:
+        return {"cell": cell, "shape": None, "color": None}
+    image = {} if piece.image is None else {"image": piece.image}
+    return {"cell": cell, "shape": piece.shape, "color": piece.color, **image}
 
 
 def told_attempt(attempt: Attempt, piece: Piece | None) -> dict[str, Any]:
     """Return what the player is told of an attempt on a piece, or on an empty cell."""
-    look = (None, None) if piece is None else (piece.shape, piece.color)
     outcome = OUTCOME_WORDS[attempt.outcome] if attempt.counts else "movable"
-    shown = shown_piece(attempt.cell, *look)
+    shown = shown_piece(attempt.cell, piece)
     return {"number": attempt.number, **shown, "bucket": attempt.bucket, "outcome": outcome}
 
 

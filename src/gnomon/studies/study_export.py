@@ -86,6 +86,7 @@ ATTEMPTS = (
     Column("cell", _WHOLE, "1 at the bottom left to 36 at the top right"),
     Column("shape", _TEXT, "of the piece; empty for an empty cell"),
     Column("color", _TEXT, "of the piece; empty for an empty cell"),
+    Column("image", _TEXT, "path of the picture that the piece is; empty for other pieces"),
     Column("bucket", _WHOLE, "0 at the top left, then clockwise; empty for a pick"),
     Column("outcome", _WHOLE, "0 accepted, 3 empty cell, 4 denied, 7 immovable"),
     Column("outcome_words", _TEXT, "the outcome in words"),
@@ -115,6 +116,7 @@ BOARDS = (
     Column("cell", _WHOLE, "1 at the bottom left to 36 at the top right"),
     Column("shape", _TEXT, "of the piece"),
     Column("color", _TEXT, "of the piece"),
+    Column("image", _TEXT, "path of the picture that the piece is; empty for other pieces"),
 )
 #: One row for each answer to a question.
 ANSWERS = (
@@ -243,7 +245,7 @@ def _attempt_rows(game: PlayedGame) -> Iterator[Sequence[Any]]:
     boards = {e: {p.pos: p for p in game.session.board(e).pieces} for e in names}
     for number, attempt in enumerate(game.session.attempts):
         piece = boards.get(attempt.episode, {}).get(attempt.cell)
-        look = (None, None) if piece is None else (piece.shape, piece.color)
+        look = (None,) * 3 if piece is None else (piece.shape, piece.color, piece.image)
         yield (
             *(game.player, game.rule_list, game.series, game.rule, attempt.episode),
             *(names.get(attempt.episode), attempt.mover, game.made_by(number)),
@@ -285,7 +287,7 @@ def _board_rows(game: PlayedGame) -> Iterator[Sequence[Any]]:
             yield (
                 *(game.player, game.series, episode, points[episode]),
                 *(partners[episode] if game.partner else None, board.end),
-                *(piece.id, piece.pos, piece.shape, piece.color),
+                *(piece.id, piece.pos, piece.shape, piece.color, piece.image),
             )
 
 
@@ -354,7 +356,7 @@ def codebook_text() -> str:
     return out.getvalue()
 
 
-def _rules_and_lists(plan: StudyPlan, games: Sequence[PlayedGame]) -> dict[str, str]:
+def _rules_and_lists(plan: StudyPlan, games: Sequence[PlayedGame]) -> Mapping[str, str | bytes]:
     """Return what else an analysis needs: the rules, but for hidden ones of a season, and lists."""
     ours = available_rules()
     listed = sorted({series.rule for name in plan.lists for series in plan.series(name)})
@@ -374,7 +376,7 @@ def write_study(
     """
     games = games_of(session, study)
     tables = study_tables(session, study, games, identifiers=identifiers)
-    texts = {
+    files: dict[str, str | bytes] = {
         f"{study.name}-transcript.csv": transcript_text(games),
         f"{study.name}-boards.csv": boards_text(games),
         f"{study.name}-guesses.csv": guesses_text(tables, games),
@@ -383,9 +385,9 @@ def write_study(
         "dataset_description.json": json.dumps(description(study), indent=1) + "\n",
         "study_plan.json": json.dumps(study.plan, indent=1, ensure_ascii=False) + "\n",
     }
-    texts |= _chat_texts(tables["chat"], games)
-    texts |= _rules_and_lists(StudyPlan.from_record(study.plan), games)
-    contents = {name: text.encode() for name, text in texts.items()}
+    files |= _chat_texts(tables["chat"], games)
+    files |= _rules_and_lists(StudyPlan.from_record(study.plan), games)
+    contents = {n: each.encode() if isinstance(each, str) else each for n, each in files.items()}
     for name, table in tables.items():
         contents[f"data/{name}.csv"] = table.write_csv().encode()
         parquet = io.BytesIO()

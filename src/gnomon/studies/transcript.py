@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gnomon.experiments.game_log_rows import TRANSCRIPT
 from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
-from gnomon.game.board import BUCKET_PLACES
+from gnomon.game.board import BUCKET_PLACES, Piece
 from gnomon.game.outcomes import EMPTY_CELL
 from gnomon.studies.bot_assist import Hint
 from gnomon.studies.play_records import Attempt
@@ -140,10 +140,15 @@ def _lines(game: PlayedGame, *, assisted: bool) -> Iterator[Sequence[Any]]:
             yield (
                 *(game.player, game.rule_list, game.series, game.rule, episode, episode_id),
                 *(number, _moment(attempt.at), attempt.mover, f"{attempt.reaction_s:.3f}"),
-                *(f"{piece.color}_{piece.shape}", piece.id, piece.y, piece.x),
+                *(object_type(piece), piece.id, piece.y, piece.x),
                 *(*place, attempt.outcome, left),
                 *([_followed(attempt, hints)] if assisted else []),
             )
+
+
+def object_type(piece: Piece) -> str:
+    """Return what the reference system calls a piece: ``COLOR_SHAPE``, or its picture's path."""
+    return piece.image or f"{piece.color}_{piece.shape}"
 
 
 def _followed(attempt: Attempt, hints: Mapping[tuple[int, int], Hint | None]) -> int | str:
@@ -161,7 +166,8 @@ def episode_name(game: PlayedGame, first: Attempt) -> str:
 def boards_text(games: Iterable[PlayedGame]) -> str:
     """Return the boards of games before the first move, as the reference game server writes them.
 
-    A line is a piece; a board on which nothing was tried has none.
+    A line is a piece; a board on which nothing was tried has none. Shape and colour of pictures are
+    ``null``.
 
     Examples
     --------
@@ -179,7 +185,7 @@ def boards_text(games: Iterable[PlayedGame]) -> str:
         for first in first_attempts(game).values():
             name = episode_name(game, first)
             for piece in game.session.board(first.episode).pieces:
-                look = (piece.shape, piece.color, f"{piece.color}_{piece.shape}")
+                look = (piece.shape or "null", piece.color or "null", object_type(piece))
                 writer.writerow((game.player, name, piece.id, piece.y, piece.x, *look))
     return out.getvalue()
 

@@ -135,7 +135,7 @@ def test_who_a_list_lacks_is_read(folder):
             {"activate_bonus_at": "2"},
             "expected one incentive, found activate_bonus_at and x2_after",
         ),
-        ({"images": "*.png"}, "field 'images': studies have no pieces that are pictures yet"),
+        ({"images": "*.png"}, "shapes: no picture is called"),
         ({"bot": "pseudo"}, "a folder whose name begins with coop. or adve.; found exp"),
         ({"bot_assist": "wise"}, "field 'bot_assist': expected pseudo"),
         ({"rule_id": "nowhere"}, "nowhere: there is no such file"),

@@ -101,6 +101,15 @@ def tapped(page, cell, bucket):
     page.locator(f'button.bucket[data-bucket="{bucket}"]').click()
 
 
+def wait_for_attempts(page, number):
+    """Wait until the page, not the server alone, has the answers to so many attempts."""
+    page.wait_for_function(
+        "n => n === ['moves', 'errors'].reduce("
+        "(sum, what) => sum + Number(document.getElementById(`count-${what}`).textContent), 0)",
+        arg=number,
+    )
+
+
 def play_board(page, bucket_of, *, errors=0):
     """Play a board to its end, with so many errors first."""
     while True:
@@ -111,12 +120,7 @@ def play_board(page, bucket_of, *, errors=0):
         bucket = (bucket_of(piece) + (errors > 0)) % 4
         errors -= errors > 0
         tapped(page, piece["cell"], bucket)
-        expected = len(view["attempts"]) + 1
-        page.wait_for_function(
-            "n => fetch(location.pathname + '.json').then(a => a.json())"
-            ".then(a => a.view.attempts.length === n)",
-            arg=expected,
-        )
+        wait_for_attempts(page, view["moves"] + view["errors"] + 1)
 
 
 def guess(page, text):

@@ -322,6 +322,21 @@ def test_a_piece_is_dragged_while_another_one_flies(open_page):
     assert made == [(piece["cell"], n % 4) for n, piece in enumerate(pieces[:4])]
 
 
+def test_a_piece_chosen_while_an_answer_is_awaited_stays_chosen(open_page):
+    page = begun(open_page, has_touch=True)
+    slow(page, 500)
+    first, second = (
+        page.locator(f'.piece[data-cell="{p["cell"]}"]') for p in state(page)["pieces"][:2]
+    )
+    first.tap()
+    page.locator('.bucket[data-bucket="2"]').tap()
+    second.tap()
+    wait_for_count(page, 1)
+    assert second.get_attribute("aria-pressed") == "true"
+    page.locator('.bucket[data-bucket="1"]').tap()
+    wait_for_count(page, 2)
+
+
 def test_a_lost_answer_is_no_second_error(open_page):
     page = open_page(f"/play/puzzle-{puzzles().index('clockwise') + 1}")
     page.get_by_role("button", name="Deal the first board").click()

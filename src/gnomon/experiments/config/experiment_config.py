@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +25,7 @@ from gnomon.experiments.config.held_out import named_variants
 from gnomon.experiments.config.predefined_boards import PredefinedBoards
 from gnomon.experiments.config.suites import available_suites, load_suite
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.game.formats.picture_pieces import find_pictures
 from gnomon.rules.catalogue import available_rules
 from gnomon.rules.lint_names import unknown_properties
 
@@ -271,7 +272,7 @@ class ExperimentConfig:
             f"rule {rule.name}, {finding}"
             for rule in self.rules
             if not rule.hidden
-            for finding in unknown_properties(rule.rule_set)
+            for finding in unknown_properties(rule.rule_set, self.board.properties)
         )
 
     @property
@@ -281,7 +282,7 @@ class ExperimentConfig:
 
 
 def _board_record(board: BoardSpec, predefined: PredefinedBoards | None) -> dict[str, Any]:
-    record: dict[str, Any] = {name: list(value) for name, value in asdict(board).items()}
+    record = board.record()
     return record if predefined is None else record | dict(predefined.to_record())
 
 
@@ -290,6 +291,8 @@ def _boards_of(fields: ExperimentFields, base: Path) -> tuple[BoardSpec, Predefi
     if fields.board is None:
         return _board_of_suites(fields.rules), None
     drawn = fields.board.model_dump(exclude={"files", "boards", "order"}, exclude_none=True)
+    if isinstance(fields.board.images, list):
+        drawn["images"] = {p.image: p.properties for p in find_pictures(base, fields.board.images)}
     if fields.board.files is not None:
         _check_not_drawn(fields.board)
         drawn |= {"shapes": 0, "colors": 0}

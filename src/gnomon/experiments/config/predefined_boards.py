@@ -48,12 +48,12 @@ class PredefinedBoards:
         ------
         GnomonError
             A file cannot be read, or holds what an experiment cannot play: several pieces in one
-            cell, pictures, or names that are not in the palettes.
+            cell, or names and pictures that are not in the palettes.
         """
         names = (
             sorted(files, key=lambda name: Path(name).name) if order == "alphabetical" else files
         )
-        return cls(tuple(_codes(base / name, spec) for name in names), order)
+        return cls(tuple(_codes(base, name, spec) for name in names), order)
 
     @classmethod
     def from_record(cls, rows: Sequence[Sequence[int]], order: BoardOrder) -> PredefinedBoards:
@@ -79,9 +79,10 @@ class PredefinedBoards:
         return dealt
 
 
-def _codes(path: Path, spec: BoardSpec) -> bytes:
+def _codes(base: Path, name: str, spec: BoardSpec) -> bytes:
     """Read one board, and see that an experiment can play it."""
+    path = base / name
     try:
-        return read_board_file(path).board.codes(spec).tobytes()
+        return read_board_file(path, shapes=base).board.codes(spec).tobytes()
     except NotCompilableError as error:
         raise ConfigError(f"{path}: {error}") from None

@@ -70,6 +70,35 @@ class DataFolder:
         self._check_place(place)
         return place
 
+    def shape_names(self, names: Sequence[str]) -> list[str]:
+        """Return names of shapes, upper case; ``folder/*`` stands for all SVG files of a folder.
+
+        Raises GnomonError: the folder has none.
+        """
+        found: list[str] = []
+        for name in names:
+            if not name.endswith("/*"):
+                found.append(name.upper())
+                continue
+            folder = self.find_folder(name[:-2].lower(), "shapes")
+            if not os.path.isdir(folder):
+                folder = self.find_folder(name[:-2], "shapes")
+            files = sorted(path.stem for path in folder.glob("*.svg"))
+            if not files:
+                raise GnomonError(f"{folder}: there are no shapes (*.svg)")
+            found += [f"{name[:-1]}{file}".upper() for file in files]
+        return found
+
+    def shape_file(self, name: str) -> Path:
+        """Return the SVG file of a shape, whatever the case of its letters.
+
+        Raises GnomonError: there is none.
+        """
+        for path in sorted(self.shapes.rglob("*.svg")):
+            if path.relative_to(self.shapes).with_suffix("").as_posix().upper() == name:
+                return path
+        raise GnomonError(f"{self.shapes}: there is no shape {shortened(name)} (*.svg)")
+
     def rule(self, name: str) -> tuple[RuleSet, str]:
         """Return a rule of the catalogue, or else of a file, and the name for its results.
 
@@ -213,7 +242,7 @@ class _Opening:
             raise GnomonError(f"{row.where}, field 'min_objects': expected a number, found nothing")
         images = arguments.images or row.images
         crowded = arguments.crowded
-        shapes = self._expanded(arguments.shapes or row.shape_palette)
+        shapes = self.data.shape_names(arguments.shapes or row.shape_palette)
         colors = [name.upper() for name in arguments.colors or row.color_palette]
         try:
             return BoardParameters(
@@ -227,22 +256,6 @@ class _Opening:
             )
         except GnomonError as error:
             raise GnomonError(f"{row.where}: {error}") if row.where else error from None
-
-    def _expanded(self, shapes: Sequence[str]) -> list[str]:
-        """Return the names of shapes; ``folder/*`` stands for all SVG files of a folder."""
-        names: list[str] = []
-        for shape in shapes:
-            if shape.endswith("/*"):
-                folder = self.data.find_folder(shape[:-2].lower(), "shapes")
-                if not os.path.isdir(folder):
-                    folder = self.data.find_folder(shape[:-2], "shapes")
-                found = sorted(path.stem for path in folder.glob("*.svg"))
-                if not found:
-                    raise GnomonError(f"{folder}: there are no shapes (*.svg)")
-                names += [f"{shape[:-1]}{name}".upper() for name in found]
-            else:
-                names.append(shape.upper())
-        return names
 
 
 def _check_number(words: Sequence[str], least: int, most: int) -> None:

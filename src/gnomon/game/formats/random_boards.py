@@ -210,8 +210,11 @@ class RandomBoards:
         pictures = self._parameters.pictures
         drawn = [pictures[self._random.next_int(len(pictures))] for _ in cells]
         looks = enumerate(zip(cells, drawn, strict=True))
-        pieces = tuple(Piece(i, cell, properties=look.properties) for i, (cell, look) in looks)
-        return Deal(Board(pieces), images={i: look.image for i, look in enumerate(drawn)})
+        pieces = tuple(
+            Piece(i, cell, properties=look.properties, image=look.image)
+            for i, (cell, look) in looks
+        )
+        return Deal(Board(pieces))
 
 
 T = TypeVar("T")

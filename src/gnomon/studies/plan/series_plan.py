@@ -37,19 +37,34 @@ class BoardPlan(Part):
     colors: _Range = 4
     shape_palette: tuple[str, ...] = SHAPES
     color_palette: tuple[str, ...] = COLORS
+    images: dict[str, dict[str, str]] = Field(default_factory=dict, max_length=255)
 
     def spec(self) -> BoardSpec:
         """Return the board as the game knows it."""
         names = self.shape_palette, self.color_palette
-        return BoardSpec(self.pieces, self.shapes, self.colors, *names)
+        return BoardSpec(self.pieces, self.shapes, self.colors, *names, self.images)
 
 
 class GivenPiece(Part):
-    """A piece of a given board."""
+    """A piece of a given board: a shape and a colour, or a picture with its properties."""
 
     cell: Annotated[int, Field(ge=1, le=N_CELLS)]
-    shape: str
-    color: str
+    shape: str = ""
+    color: str = ""
+    image: str = ""
+    properties: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _has_one_look(self) -> GivenPiece:
+        if bool(self.image) == bool(self.shape and self.color):
+            raise ValueError("expected a shape and a color, or an image")
+        return self
+
+    def piece(self, number: int) -> Piece:
+        """Return the piece as the game knows it."""
+        if self.image:
+            return Piece(number, self.cell, properties=self.properties, image=self.image)
+        return Piece(number, self.cell, self.shape.upper(), self.color.upper())
 
 
 class MemoryAids(Part):
@@ -232,13 +247,7 @@ class SeriesTerms(Part):
     def given_boards(self) -> tuple[Board, ...]:
         """Return the given boards."""
         return tuple(
-            Board(
-                tuple(
-                    Piece(i, piece.cell, piece.shape.upper(), piece.color.upper())
-                    for i, piece in enumerate(board)
-                )
-            )
-            for board in self.given
+            Board(tuple(piece.piece(i) for i, piece in enumerate(board))) for board in self.given
         )
 
 
@@ -283,13 +292,13 @@ class SeriesPlan(SeriesTerms):
             return self.board.spec()
         pieces = [piece for board in self.given_boards() for piece in board.pieces]
         sizes = [len(board) for board in self.given]
-        return BoardSpec(
-            (max(1, min(sizes)), max(1, *sizes)),
-            0,
-            0,
-            tuple(dict.fromkeys(str(piece.shape) for piece in pieces)),
-            tuple(dict.fromkeys(str(piece.color) for piece in pieces)),
-        )
+        n_pieces = max(1, min(sizes)), max(1, *sizes)
+        images = {piece.image: piece.properties or {} for piece in pieces if piece.image}
+        if images:
+            return BoardSpec(n_pieces, images=images)
+        shapes = tuple(dict.fromkeys(str(piece.shape) for piece in pieces))
+        colors = tuple(dict.fromkeys(str(piece.color) for piece in pieces))
+        return BoardSpec(n_pieces, 0, 0, shapes, colors)
 
     def terms(self) -> SeriesTerms:
         """Return what a game needs to know of the series."""

@@ -5,23 +5,28 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
+from gnomon.game.board import Piece
+from gnomon.studies.piece_looks import image_content
 from gnomon.studies.plan.series_plan import Bonus, Doubling, Likelihood, SeriesPlan
 from gnomon.studies.plan.study_plan import StudyPlan
 
+_Files = dict[str, str | bytes]
 
-def trial_list_files(plan: StudyPlan) -> dict[str, str]:
-    """Return the texts of the files of a plan's lists, by their paths.
 
-    ``trial-lists/STUDY/LIST.csv`` (``coop.STUDY`` or ``adve.STUDY`` for two), and the conditions
-    and given boards that the lists name, so that
+def trial_list_files(plan: StudyPlan) -> _Files:
+    """Return the texts of the files of a plan's lists, and its pictures, by their paths.
+
+    ``trial-lists/STUDY/LIST.csv`` (``coop.STUDY`` or ``adve.STUDY`` for two), and the conditions,
+    boards and looks that they name, so that
     :func:`gnomon.studies.plan.trial_list_plans.trial_list_record` reads them back. What the
     reference has no column for is left out: a mastery that pays nothing, the attempts on a board,
     how long one waits for a partner.
     """
-    files: dict[str, str] = {}
+    files: _Files = _looks(plan)
     folder = _folder(plan)
     for name in plan.lists:
         rows = [
@@ -42,6 +47,29 @@ def _folder(plan: StudyPlan) -> str:
     return f"trial-lists/{start}{plan.name}"
 
 
+def _looks(plan: StudyPlan) -> _Files:
+    """Return the files of the shapes, colours and pictures that pieces of a plan have."""
+    files: _Files = {f"shapes/{name}.svg": text for name, text in plan.shape_files.items()}
+    if plan.color_values:
+        values = {name: bytes.fromhex(value[1:]) for name, value in plan.color_values.items()}
+        files["colors.csv"] = "".join(f"{n},{r},{g},{b}\n" for n, (r, g, b) in values.items())
+    tables: dict[str, dict[str, Mapping[str, str]]] = {}
+    for image, properties in _images(plan):
+        if image in plan.image_files:
+            path = PurePosixPath(image)
+            files[f"shapes/{image}"] = image_content(plan.image_files[image])[1]
+            tables.setdefault(f"shapes/{path.parent}/properties.csv", {})[path.name] = properties
+    for name, table in tables.items():
+        files[name] = _csv([{"image": image, **each} for image, each in table.items()])
+    return files
+
+
+def _images(plan: StudyPlan) -> Iterator[tuple[str, Mapping[str, str]]]:
+    for name in plan.lists:
+        for series in plan.series(name):
+            yield from series.spec().images.items()
+
+
 def _csv(rows: list[dict[str, Any]]) -> str:
     out = io.StringIO()
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -51,7 +79,7 @@ def _csv(rows: list[dict[str, Any]]) -> str:
     return out.getvalue()
 
 
-def _row(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, Any]:
+def _row(series: SeriesPlan, place: str, files: _Files) -> dict[str, Any]:
     """Return a series as a row; the files that it names go to ``files``."""
     row: dict[str, Any] = {"rule_id": series.rule, "max_boards": series.episodes}
     if series.points is not None:
@@ -104,15 +132,17 @@ def _bots(series: SeriesPlan) -> Mapping[str, Any]:
     }
 
 
-def _boards(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, Any]:
+def _boards(series: SeriesPlan, place: str, files: _Files) -> dict[str, Any]:
     if series.given:
         return _given(series, place, files)
     spec = series.board.spec()
-    ranges = {"objects": spec.pieces, "shapes": spec.shapes, "colors": spec.colors}
-    row: dict[str, Any] = {}
+    ranges = {"objects": spec.pieces}
+    row: dict[str, Any] = {"images": ";".join(spec.images)} if spec.images else {}
+    if not spec.images:
+        ranges |= {"shapes": spec.shapes, "colors": spec.colors}
+        row = {"shapes": ";".join(spec.shape_palette), "colors": ";".join(spec.color_palette)}
     for noun, (low, high) in ranges.items():
         row |= {f"min_{noun}": low, f"max_{noun}": high}
-    row |= {"shapes": ";".join(spec.shape_palette), "colors": ";".join(spec.color_palette)}
     for column, text in (("condTrain", series.train), ("condTest", series.test)):
         if text:
             row[column] = place
@@ -120,14 +150,17 @@ def _boards(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, 
     return row
 
 
-def _given(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, Any]:
+def _given(series: SeriesPlan, place: str, files: _Files) -> dict[str, Any]:
     names = [f"{number:03}" for number in range(1, len(series.given) + 1)]
     for name, board in zip(names, series.given_boards(), strict=True):
-        value = [
-            {"id": p.id, "color": p.color, "shape": p.shape, "x": p.x, "y": p.y}
-            for p in board.pieces
-        ]
+        value = [{"id": p.id, **_look(p), "x": p.x, "y": p.y} for p in board.pieces]
         files[f"boards/{place}/{name}.json"] = json.dumps({"id": 0, "value": value}) + "\n"
     # In the order of their names; a list of names would be another file.
     order = "random" if series.order == "random" else "alpha"
     return {"initial_boards": place, "initial_boards_order": order}
+
+
+def _look(piece: Piece) -> Mapping[str, Any]:
+    if piece.image is not None:
+        return {"image": piece.image}
+    return {"color": piece.color, "shape": piece.shape}

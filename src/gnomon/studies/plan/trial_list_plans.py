@@ -15,15 +15,16 @@ from gnomon._io.text_file import read_text
 from gnomon.errors import ConfigError, UnknownNameError
 from gnomon.game.captive.opening import DataFolder
 from gnomon.game.formats.board_files import read_board_list
+from gnomon.game.formats.picture_pieces import find_pictures
 from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
 from gnomon.rules.catalogue import available_rules
-from gnomon.studies.plan.plan_files import given_board
+from gnomon.studies.piece_looks import DRAWN_COLORS, DRAWN_SHAPES
+from gnomon.studies.plan.plan_files import given_board, image_files
 
 #: Columns that have no effect in the reference system either; older designs.
 UNUSED_COLUMNS = ("f", "m", "n")
-#: Columns of pieces that a browser does not show yet.
+#: Columns of what a browser does not play yet.
 _UNPLAYABLE = {
-    "images": "pieces that are pictures",
     "crowded": "several pieces in a cell",
 }
 #: What the last folder of a plan of two begins with.
@@ -62,7 +63,8 @@ def trial_list_record(folder: Path, files: Path | None = None) -> dict[str, Any]
     Returns
     -------
     dict
-        Fields of a :class:`gnomon.studies.plan.study_plan.StudyPlan`.
+        Fields of a :class:`gnomon.studies.plan.study_plan.StudyPlan`; also the looks of pieces
+        that the lists name, from the folder ``shapes``, and colours from ``colors.csv``.
 
     Raises
     ------
@@ -83,7 +85,42 @@ def trial_list_record(folder: Path, files: Path | None = None) -> dict[str, Any]
         partner = _partner(folder.resolve().name, _Cells(rows[0]))
         lists[path.stem] = [_series(row, data, texts) | partner for row in rows]
     already = _read_defects(folder / "defect.csv", list(lists))
-    return {"lists": lists, "rule_texts": texts, "already": already}
+    record = {"lists": lists, "rule_texts": texts, "already": already}
+    return record | _looks(lists, data) | _filled(image_files=image_files(record, data.shapes))
+
+
+def _filled(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value}
+
+
+def _looks(lists: Mapping[str, Any], data: DataFolder) -> dict[str, Any]:
+    """Return the shapes and colours of the lists that do not come with the game."""
+    entries = [entry for entries in lists.values() for entry in entries]
+    boards = [entry["board"] for entry in entries if "board" in entry]
+    pieces = [piece for entry in entries for board in entry.get("given", ()) for piece in board]
+    shapes = {name for board in boards for name in board.get("shape_palette", ())}
+    colors = {name for board in boards for name in board.get("color_palette", ())}
+    shapes |= {piece["shape"] for piece in pieces if "shape" in piece}
+    colors |= {piece["color"] for piece in pieces if "color" in piece}
+    known = _read_colors(data.path / "colors.csv")
+    files = {name: read_text(data.shape_file(name)) for name in shapes - set(DRAWN_SHAPES)}
+    values = {name: known[name] for name in colors - set(DRAWN_COLORS) if name in known}
+    return _filled(shape_files=files, color_values=values)
+
+
+def _read_colors(path: Path) -> dict[str, str]:
+    """Read a table of colours: ``name,red,green,blue`` a line, from 0 to 255."""
+    if not path.is_file():
+        return {}
+    found = {}
+    for number, row in enumerate(csv.reader(read_text(path).splitlines()), 1):
+        if not row or row[0].lstrip().startswith("#"):
+            continue
+        cells = [cell.strip() for cell in row]
+        if len(cells) != 4 or not all(c.isdigit() and int(c) < 256 for c in cells[1:]):
+            raise ConfigError(f"{path}, row {number}: expected name,red,green,blue from 0 to 255")
+        found[cells[0].upper()] = "#" + "".join(f"{int(cell):02x}" for cell in cells[1:])
+    return found
 
 
 def _data_folder(folder: Path) -> Path:
@@ -174,7 +211,7 @@ class _Cells:
 
     def refuse_unplayable(self) -> None:
         row = self._row
-        present = {**row.others, "images": row.images, "crowded": row.crowded}
+        present = {**row.others, "crowded": row.crowded}
         for name, what in _UNPLAYABLE.items():
             if present.get(name):
                 raise ConfigError(f"{row.where}, field {name!r}: studies have no {what} yet")
@@ -317,8 +354,11 @@ def _boards(row: ParameterSet, data: DataFolder) -> dict[str, Any]:
         "shapes": list(row.shapes or (0, 0)),
         "colors": list(row.colors or (0, 0)),
     }
-    board |= {"shape_palette": list(row.shape_palette)} if row.shape_palette else {}
-    board |= {"color_palette": list(row.color_palette)} if row.color_palette else {}
+    board |= _filled(
+        shape_palette=data.shape_names(row.shape_palette),
+        color_palette=list(row.color_palette),
+        images={p.image: dict(p.properties) for p in find_pictures(data.shapes, row.images)},
+    )
     conditions = {"train": row.cond_train, "test": row.cond_test}
     texts = {k: read_text(data.find(v, "cond", ".txt")) for k, v in conditions.items() if v}
     return {"board": board, **texts}
@@ -340,5 +380,5 @@ def _given(row: ParameterSet, data: DataFolder) -> dict[str, Any]:
         )
     if not paths:
         raise ConfigError(f"{folder}: expected board files (*.json), found none")
-    given = [given_board(path) for path in paths]
+    given = [given_board(path, data.shapes) for path in paths]
     return {"given": given, "order": "random" if order.lower() == "random" else "listed"}

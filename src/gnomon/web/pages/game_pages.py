@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Path, Request, Response
+from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
@@ -17,18 +17,17 @@ from sqlalchemy.orm import Session
 from gnomon.database.engine import Database
 from gnomon.leaderboard.refusals import Conflict
 from gnomon.studies.game_store import StoredGame, find_game, store_changes, store_guess
-from gnomon.studies.languages import texts
 from gnomon.studies.partners import Message, may_write, messages_of, patience_s
 from gnomon.studies.plan.series_plan import MemoryAids
 from gnomon.studies.play_records import Attempt, ClientTimes, PlayView
 from gnomon.studies.play_session import PlaySession
 from gnomon.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSession
+from gnomon.web.pages.game_looks import Key, language_of, looks_of
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.templating import html_response
 
 router = APIRouter(tags=["play"])
 
-Key = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{32}$", description="What the browser holds.")]
 Checked = Annotated[None, CsrfChecked]
 
 
@@ -127,13 +126,6 @@ def _record(page: GamePage) -> dict[str, Any]:
     return record | {"messages": told}
 
 
-def language_of(game: StoredGame) -> dict[str, Any]:
-    """Return what a template needs to speak the language of a game's study."""
-    player = game.row.assignment
-    language = "en" if player is None else player.study.plan.get("language", "en")
-    return {"language": language, "t": dict(texts(language))}
-
-
 @router.get("/play/games/{key}.json")
 def game_json(session: ReadSession, key: Key) -> GamePage:
     """Tell how a game stands."""
@@ -146,7 +138,7 @@ def game_html(request: Request, session: ReadSession, key: Key) -> Response:
     game = find_game(session, key)
     page = page_of(game, session)
     shown = {"key": key, "record": _record(page), **language_of(game)}
-    return html_response(request, "play/game.html", page, **shown)
+    return html_response(request, "play/game.html", page, looks=looks_of(game), **shown)
 
 
 def _check_takes_part(game: StoredGame) -> None:

@@ -20,7 +20,7 @@ from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.verified_learners import verified_learners
 from gnomon.web.api.dependencies import ReadSession
 from gnomon.web.pages.charts import Curve, line_chart
-from gnomon.web.pages.game_pages import Key, language_of
+from gnomon.web.pages.game_looks import Key, language_of
 from gnomon.web.pages.templating import twin
 
 router = APIRouter(tags=["play"])

@@ -35,6 +35,7 @@ from gnomon.studies.participants import (
 from gnomon.studies.plan.questionnaire import Question
 from gnomon.studies.plan.recruitment import Ending, completion_address
 from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.plan_check import PlanFinding, check_plan
 from gnomon.studies.study_export import scores_text, study_transcript
 from gnomon.studies.study_store import (
     PlayerRecord,
@@ -57,7 +58,7 @@ from gnomon.web.api.dependencies import (
     caller,
 )
 from gnomon.web.middleware import address_of
-from gnomon.web.pages.game_pages import Key
+from gnomon.web.pages.game_looks import Key
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.templating import html_response, twin
 
@@ -92,7 +93,10 @@ class StudiesPage:
 
 @dataclass(frozen=True)
 class StudyPage:
-    """A study: its plan, its players by pseudonym, and whether it is closed."""
+    """A study: its plan without the pictures, its players by pseudonym, and whether it is closed.
+
+    ``findings``: what is odd in the plan, such as a rule that asks for a property no piece has.
+    """
 
     id: int
     name: str
@@ -100,6 +104,7 @@ class StudyPage:
     closed: bool
     plan: StudyPlan
     players: list[PlayerRecord]
+    findings: list[PlanFinding]
 
 
 @dataclass(frozen=True)
@@ -180,8 +185,16 @@ def _invited(request: Request, settings: ServerSettings, study: Study, key: str)
     """Show an invitation, once."""
     base = settings.public_url or str(request.base_url).rstrip("/")
     line = StudyLine.of(study)
-    link = f"{base}/join/{key}"
-    return html_response(request, "play/study_made.html", line, json=False, status=201, link=link)
+    shown: dict[str, Any] = {
+        "link": f"{base}/join/{key}",
+        "findings": _odd(StudyPlan.from_record(study.plan)),
+    }
+    return html_response(request, "play/study_made.html", line, json=False, status=201, **shown)
+
+
+def _odd(plan: StudyPlan) -> list[PlanFinding]:
+    """Return what is to be mended in a plan, or surely not meant."""
+    return [each for each in check_plan(plan).findings if each.severity != "note"]
 
 
 @router.post("/studies/{number}/invitation", include_in_schema=False)
@@ -211,7 +224,8 @@ def study_json(session: ReadSession, who: Admin, number: RowId) -> StudyPage:
     plan = StudyPlan.from_record(study.plan)
     line = StudyLine.of(study)
     players = players_of(session, study)
-    return StudyPage(study.id, study.name, study.title, line.closed, plan, players)
+    shown = plan.model_copy(update={"image_files": {}})
+    return StudyPage(study.id, study.name, study.title, line.closed, shown, players, _odd(plan))
 
 
 @router.post("/studies/{number}/players/{player}/exclude", include_in_schema=False)

@@ -15,6 +15,7 @@
   const bonusForm = document.getElementById("bonus");
   const guess = document.getElementById("guess");
   const texts = JSON.parse(document.getElementById("texts").textContent);
+  const looks = JSON.parse(document.getElementById("looks").textContent);
   const COLORS = ["RED", "BLACK", "BLUE", "YELLOW", "GREEN", "ORANGE", "PURPLE", "PINK", "WHITE", "GRAY"];
   /** Blue and black begin alike: the codes of IEC 60757, which electricians use. */
   const LETTERS = { RED: "RD", BLACK: "BK", BLUE: "BU", YELLOW: "YE", GREEN: "GN", ORANGE: "OG", PURPLE: "PU", PINK: "PK", WHITE: "WH", GRAY: "GY" };
@@ -87,13 +88,17 @@
   const row = (cell) => Math.floor((cell - 1) / 6) + 1;
   const spot = (cell) => `x${column(cell)} y${row(cell)}`;
   const named = (name) => texts[name] || name.toLowerCase();
-  const words = (piece) => (piece.shape ? say("piece_name", { color: named(piece.color), shape: named(piece.shape) }) : "–");
+  const words = (piece) => (piece.image ? looks.labels[piece.image] : piece.shape ? say("piece_name", { color: named(piece.color), shape: named(piece.shape) }) : "–");
   const picture = (piece, className = "") => {
-    const template = document.getElementById("shape-" + piece.shape) || document.getElementById("shape-OTHER");
+    const name = piece.image ? "image-" + piece.image : "shape-" + piece.shape;
+    const template = document.getElementById(name) || document.getElementById("shape-OTHER");
     const svg = template.content.firstElementChild.cloneNode(true);
     if (className) svg.setAttribute("class", className);
-    const color = COLORS.includes(piece.color) ? piece.color : "OTHER";
-    svg.querySelector(".shape").setAttribute("class", "shape c-" + color);
+    if (piece.image) return svg;
+    const own = looks.colors[piece.color];
+    const shape = svg.querySelector(".shape");
+    shape.setAttribute("class", "shape" + (own ? "" : " c-" + (COLORS.includes(piece.color) ? piece.color : "OTHER")));
+    if (own) shape.setAttribute("fill", own);
     svg.querySelector(".letter").textContent = LETTERS[piece.color] || (piece.color || "?").slice(0, 2);
     return svg;
   };
@@ -288,6 +293,8 @@
   function attempt(cell, bucket, byKey = false) {
     if (!inTurn()) return;
     queue.push({ cell, bucket, byKey, at: performance.now(), touched: clock.touched });
+    // What is chosen from now on is the next piece: the answer to this one leaves it chosen.
+    choose(null);
     if (!working) work();
   }
 
@@ -313,7 +320,7 @@
       const inBoard = board.contains(document.activeElement);
       page = told;
       view = told.view;
-      chosen = null;
+      if (!view.pieces.some((one) => one.cell === chosen)) chosen = null;
       const gone = made.outcome === "accepted";
       current = gone ? nearest(piece.cell) : piece.cell;
       if (!gone) putBack(piece.cell);

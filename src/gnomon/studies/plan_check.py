@@ -14,7 +14,14 @@ from gnomon.game.rule_check import check_rule
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.studies.board_dealing import deal_boards
 from gnomon.studies.piece_looks import DRAWN_COLORS, DRAWN_SHAPES
-from gnomon.studies.plan.series_plan import Bonus, Doubling, Likelihood, Mastery, SeriesPlan
+from gnomon.studies.plan.series_plan import (
+    Bonus,
+    Doubling,
+    Likelihood,
+    Mastery,
+    PartnerPlan,
+    SeriesPlan,
+)
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.rewards import points_of
 
@@ -203,6 +210,15 @@ def _list_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
         least, most = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         message = f"{least} has up to {sizes[least]} boards, {most} up to {sizes[most]}"
         yield PlanFinding("warning", "lists of unequal length", message)
+    partners = [s.partner for name in plan.lists for s in plan.series(name) if s.partner]
+    people = [each for each in partners if each.kind == "person"]
+    if people and len(plan.lists) > 1:
+        message = f"only people of one list are paired, and there are {len(plan.lists)} lists"
+        yield PlanFinding("warning", "partner", message)
+    leaves = any(each.otherwise == "leave" for each in people)
+    if leaves and plan.recruitment.unpaired is None:
+        message = "nothing is given to who finds no partner, or loses one"
+        yield PlanFinding("warning", "recruitment", message)
     for page in (plan.consent, *plan.instructions, plan.debrief):
         for name in _pictures(page):
             if name not in plan.pictures:
@@ -225,7 +241,11 @@ def _screens(plan: StudyPlan, name: str) -> list[Screen]:
     if plan.quiz is not None:
         quiz = f"{counted(len(plan.quiz.questions), 'question')}, {plan.quiz.tries} tries"
         kinds.append(("quiz", quiz, None))
+    waits = False
     for series in plan.series(name):
+        if series.partner is not None and series.partner.kind == "person" and not waits:
+            kinds.append(("waiting room", _waiting_in_words(series.partner), None))
+            waits = True
         kinds.append(("series", _in_words(series), _most_points(series)))
         if series.guess != "never":
             when = {"board": "after each board", "series": "at the end", "mastery": "at mastery"}
@@ -248,6 +268,9 @@ def _in_words(series: SeriesPlan) -> str:
     parts += [purpose for purpose, condition in purposes.items() if condition]
     parts.append(f"{series.feedback} feedback")
     parts += ["hints of a bot"] if series.bot_assist else []
+    if series.partner is not None:
+        chat = ", chat" if series.partner.chat else ""
+        parts.append(f"{series.partner.play} turns with a {series.partner.kind}{chat}")
     parts += [_incentive_in_words(series)] if series.incentive else []
     if series.give_up_at is not None:
         always = series.give_up_at >= series.episodes
@@ -256,6 +279,14 @@ def _in_words(series: SeriesPlan) -> str:
     if series.continues:
         parts.append("goes on in the next")
     return ", ".join(parts)
+
+
+def _waiting_in_words(partner: PartnerPlan) -> str:
+    after = {"alone": "alone", "bot": "with a bot", "leave": "to the end of the study"}
+    return (
+        f"up to {partner.wait_s:g} s for a partner; without one, or after {partner.idle_s:g} s "
+        f"without an attempt of the partner, on {after[partner.otherwise]}"
+    )
 
 
 def _incentive_in_words(series: SeriesPlan) -> str:

@@ -36,6 +36,7 @@ from gnomon.studies.transcript import (
 
 def games_of(session: Session, study: Study) -> list[PlayedGame]:
     """Return every game of a study, player by player."""
+    names = {player.id: player.player for player in study.assignments}
     rows = session.execute(
         select(PlaySession, StudyAssignment)
         .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
@@ -43,7 +44,10 @@ def games_of(session: Session, study: Study) -> list[PlayedGame]:
         .order_by(StudyAssignment.id, PlaySession.series)
     )
     return [
-        PlayedGame(a.player, a.rule_list, row.series, row.rule, rebuild_game(session, row).session)
+        PlayedGame(
+            *(a.player, a.rule_list, row.series, row.rule, rebuild_game(session, row).session),
+            partner=names[row.partner_id] if row.partner_id else "",
+        )
         for row, a in rows
     ]
 
@@ -77,7 +81,7 @@ def guesses_text(tables: Mapping[str, pl.DataFrame], games: Sequence[PlayedGame]
     out = io.StringIO()
     out.write("#playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,guess,guessConfidence\n")
     writer = csv.writer(out, lineterminator="\n")
-    by_place = {(game.player, game.series): game for game in games}
+    by_place = {(who, game.series): game for game in games for _, who in game.people}
     guesses = tables["answers"].filter(pl.col("page") == "guess")
     for row in guesses.iter_rows(named=True):
         game = by_place[row["player"], row["series"]]
@@ -86,6 +90,22 @@ def guesses_text(tables: Mapping[str, pl.DataFrame], games: Sequence[PlayedGame]
         place = (row["player"], game.rule_list, row["series"], game.rule, row["episode"], name)
         writer.writerow((*place, safe_cell(row["text"]), row["confidence"]))
     return out.getvalue()
+
+
+def _chat_texts(table: pl.DataFrame, games: Sequence[PlayedGame]) -> dict[str, str]:
+    """Return what partners wrote as the reference game server has it: a file for each pair."""
+    texts: dict[str, str] = {}
+    places = {(who, g.series): (g, seat or 0) for g in games for seat, who in g.people}
+    for row in table.iter_rows(named=True):
+        game, seat = places[row["player"], row["series"]]
+        name = f"chats/{game.player}.chat.csv"
+        out = io.StringIO()
+        moment = f"{row['at']:%Y%m%d-%H%M%S}.{row['at'].microsecond // 1000:03d}"
+        cells = seat, row["series"], row["episode"], row["attempt"], moment, safe_cell(row["text"])
+        csv.writer(out, lineterminator="\n").writerow(cells)
+        head = texts.get(name, "#mover,seriesNo,episodeNo,moveNo,timestamp,text\n")
+        texts[name] = head + out.getvalue()
+    return texts
 
 
 def description(study: Study, tables: Iterable[str]) -> dict[str, Any]:
@@ -131,6 +151,7 @@ def write_study(
         "dataset_description.json": json.dumps(description(study, tables), indent=1) + "\n",
         "study_plan.json": json.dumps(study.plan, indent=1, ensure_ascii=False) + "\n",
     }
+    files |= _chat_texts(tables["chat"], games)
     plan = StudyPlan.from_record(study.plan)
     rules = _rules(plan, games)
     files |= {f"rules/{name}.txt": text for name, text in rules.items()} | trial_list_files(plan)

@@ -44,7 +44,7 @@ def write_study_run(
         The name of the study.
     games : iterable of PlayedGame
         Those of a player in the order of play. A game without an attempt is left out, and one whose
-        boards no experiment can play, which a `DegenerateScoresWarning` tells.
+        boards no experiment can play, or with a partner, which a `DegenerateScoresWarning` tells.
     trials : mapping from player to int
         The number of each player's trials, from 0; the games of others are left out.
 
@@ -98,6 +98,8 @@ def _recordings(games: Sequence[PlayedGame], spec: BoardSpec) -> Iterable[_Recor
         n_before = met.get((game.player, task), 0)
         met[game.player, task] = n_before + 1
         try:
+            if game.session.game.seats is not None:
+                raise NotCompilableError("two made its attempts, and a trial is one learner's")
             log = trial_log(game.session, spec)
         except NotCompilableError as error:
             warnings.warn(

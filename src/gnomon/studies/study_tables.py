@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any
@@ -39,6 +40,9 @@ class Column:
     unit: str = ""
 
 
+_GUARDED = (
+    "In CSV an apostrophe stands before what a spreadsheet takes for a formula; in Parquet not"
+)
 #: One row for each player, without anything that tells who it is.
 PARTICIPANTS = (
     Column("player", _TEXT, "pseudonym"),
@@ -46,7 +50,14 @@ PARTICIPANTS = (
     Column("joined_at", _TIME, "when the player came", "UTC"),
     Column("consented_at", _TIME, "when the player agreed to take part", "UTC"),
     Column("finished_at", _TIME, "when the last board was over", "UTC"),
-    Column("ending", _TEXT, "finished, left or screened out; empty before"),
+    Column("ending", _TEXT, "finished, left, screened out or unpaired; empty before"),
+    Column("partner", _TEXT, "pseudonym of the person who played at the same boards"),
+    Column(
+        "pairing",
+        _TEXT,
+        "paired, nobody came, left by partner, left (the partner), or walked away from the turn; "
+        "empty: not paired with people",
+    ),
     Column("n_series", _WHOLE, "series that were played to their end"),
     Column("n_attempts", _WHOLE, "moves and picks"),
     Column("points", _WHOLE, "points of all series, each multiplied by its factor"),
@@ -61,6 +72,8 @@ ATTEMPTS = (
     Column("rule", _TEXT, "name of the rule"),
     Column("episode", _WHOLE, "board of the series, from 0"),
     Column("episode_id", _TEXT, "name of the board in the transcript"),
+    Column("mover", _WHOLE, "seat of who made it: 0 the player, 1 the partner, or a bot there"),
+    Column("made_by", _TEXT, "pseudonym of who made it, or bot"),
     Column("attempt", _WHOLE, "number on the board, from 1"),
     Column("at", _TIME, "when the server handled it", "UTC"),
     Column("cell", _WHOLE, "1 at the bottom left to 36 at the top right"),
@@ -86,7 +99,12 @@ BOARDS = (
     Column("series", _WHOLE, "place of the rule in the list, from 0"),
     Column("episode", _WHOLE, "board of the series, from 0"),
     Column("points", _WHOLE, "points of the board, before they are multiplied"),
-    Column("end", _TEXT, "cleared, stalemate, cut off, given up, mastered, lost; empty: going on"),
+    Column("partner_points", _WHOLE, "those of a partner, who is another person"),
+    Column(
+        "end",
+        _TEXT,
+        "cleared, stalemate, cut off, given up, mastered, lost, left by partner; empty: going on",
+    ),
     Column("piece", _WHOLE, "number of the piece on its board"),
     Column("cell", _WHOLE, "1 at the bottom left to 36 at the top right"),
     Column("shape", _TEXT, "of the piece"),
@@ -101,12 +119,20 @@ ANSWERS = (
     Column(
         "text",
         _TEXT,
-        "the answer; of a guess, what the player thinks that the rule is. In CSV, what a "
-        "spreadsheet would take for a formula has an apostrophe before it; in Parquet not",
+        f"the answer; of a guess, what the player thinks that the rule is. {_GUARDED}",
     ),
     Column("series", _WHOLE, "of a guess: place of the rule in the list, from 0"),
     Column("episode", _WHOLE, "of a guess: the board after which it was made, from 0"),
     Column("confidence", _WHOLE, "of a guess: 1 not at all to 5 quite sure"),
+    Column("at", _TIME, "when it came", "UTC"),
+)
+#: One row for each message of one partner to the other.
+CHAT = (
+    Column("player", _TEXT, "pseudonym of who wrote it"),
+    Column("series", _WHOLE, "place of the rule in the list, from 0"),
+    Column("episode", _WHOLE, "board of the series, from 0"),
+    Column("attempt", _WHOLE, "how many attempts had been made on the board"),
+    Column("text", _TEXT, f"what was written. {_GUARDED}"),
     Column("at", _TIME, "when it came", "UTC"),
 )
 #: Who is who, for those who asked for it.
@@ -120,6 +146,7 @@ TABLES = {
     "attempts": ATTEMPTS,
     "boards": BOARDS,
     "answers": ANSWERS,
+    "chat": CHAT,
     "identifiers": IDENTIFIERS,
 }
 
@@ -135,17 +162,18 @@ def study_tables(
     players = player_counts(session, study)
     names = {player.id: player.player for player, _ in players}
     points = points_of_players(session, study)
-    answers = session.scalars(
+    written = session.scalars(
         select(StudyAnswer).where(StudyAnswer.assignment_id.in_(names)).order_by(StudyAnswer.id)
-    )
+    ).all()
+    made = Counter(game.made_by(n) for game in games for n in range(len(game.session.attempts)))
     rows: dict[str, list[Sequence[Any]]] = {
         "participants": [
             (
                 *(p.player, p.rule_list, p.created_at, p.consented_at, p.finished_at, p.ending),
-                *(p.n_played, count.n_attempts, points.get(p.id, 0), trials.get(p.player)),
-                p.excluded_at is not None,
+                *(names.get(p.partner_id or 0, ""), p.pairing, p.n_played, made[p.player]),
+                *(points.get(p.id, 0), trials.get(p.player), p.excluded_at is not None),
             )
-            for p, count in players
+            for p, _ in players
         ],
         "attempts": [row for game in games for row in _attempt_rows(game)],
         "boards": [row for game in games for row in _board_rows(game)],
@@ -154,7 +182,13 @@ def study_tables(
                 *(names[each.assignment_id], each.page, each.name, each.text),
                 *(each.series, each.episode, each.confidence, each.at),
             )
-            for each in answers
+            for each in written
+            if each.page != "chat"
+        ],
+        "chat": [
+            (names[each.assignment_id], each.series, each.episode, each.attempt, each.text, each.at)
+            for each in written
+            if each.page == "chat"
         ],
     }
     if identifiers:
@@ -182,13 +216,13 @@ def _attempt_rows(game: PlayedGame) -> Iterator[Sequence[Any]]:
     names = {e: episode_name(game, first) for e, first in first_attempts(game).items()}
     hints = hints_of(game.session)
     boards = {e: {p.pos: p for p in game.session.board(e).pieces} for e in names}
-    for attempt in game.session.attempts:
+    for number, attempt in enumerate(game.session.attempts):
         piece = boards.get(attempt.episode, {}).get(attempt.cell)
         look = (None,) * 3 if piece is None else (piece.shape, piece.color, piece.image)
         yield (
             *(game.player, game.rule_list, game.series, game.rule, attempt.episode),
-            *(names.get(attempt.episode), attempt.number, _milliseconds(attempt.at)),
-            *(attempt.cell, *look, attempt.bucket, attempt.outcome),
+            *(names.get(attempt.episode), attempt.mover, game.made_by(number), attempt.number),
+            *(_milliseconds(attempt.at), attempt.cell, *look, attempt.bucket, attempt.outcome),
             *(OUTCOME_WORDS[attempt.outcome], attempt.finish),
             *_hint_cells(attempt, hints.get((attempt.episode, attempt.number))),
             *(round(attempt.reaction_s, 3),),
@@ -213,11 +247,12 @@ def _milliseconds(seconds: float) -> int:
 
 
 def _board_rows(game: PlayedGame) -> Iterator[Sequence[Any]]:
-    reward, played = game.session.reward(), game.session.played_boards()
-    for episode, (board, points) in enumerate(zip(played, reward.board_points, strict=True)):
+    points, partners = (game.session.reward(seat).board_points for seat in (0, 1))
+    for episode, board in enumerate(game.session.played_boards()):
         for piece in game.session.board(episode).pieces:
             yield (
-                *(game.player, game.series, episode, points, board.end),
+                *(game.player, game.series, episode, points[episode]),
+                *(partners[episode] if game.partner else None, board.end),
                 *(piece.id, piece.pos, piece.shape, piece.color, piece.image),
             )
 

@@ -6,7 +6,7 @@ import csv
 import datetime
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,6 +41,8 @@ class PlayedGame:
         The rule's own name.
     session : PlaySession
         What was played.
+    partner : str
+        The pseudonym of who sat in seat 1; empty for nobody, or a bot.
 
     Examples
     --------
@@ -55,6 +57,21 @@ class PlayedGame:
     series: int
     rule: str
     session: PlaySession
+    partner: str = ""
+
+    @property
+    def people(self) -> tuple[tuple[int | None, str], ...]:
+        """The people at the board, each with the seat; None for one alone."""
+        if self.session.game.seats is None:
+            return ((None, self.player),)
+        return ((0, self.player), (1, self.partner))[: 1 + bool(self.partner)]
+
+    def made_by(self, number: int) -> str:
+        """Return who made an attempt of the series, counted from 0: a pseudonym, or ``bot``."""
+        seats, mover = self.session.game.seats, self.session.attempts[number].mover
+        if seats is not None and seats.is_bots(number, mover):
+            return "bot"
+        return self.partner if mover else self.player
 
 
 def transcript_text(games: Iterable[PlayedGame]) -> str:
@@ -89,7 +106,8 @@ def hints_of(session: PlaySession) -> dict[tuple[int, int], Hint | None]:
     """
     if session.game.terms.bot_assist is None:
         return {}
-    again = PlaySession(session.game)
+    # Whose turn it was is known: it is not asked again.
+    again = PlaySession(replace(session.game, seats=None))
     found: dict[tuple[int, int], Hint | None] = {}
     for attempt in session.attempts:
         while again.episode < attempt.episode:
@@ -124,7 +142,7 @@ def _lines(game: PlayedGame, *, assisted: bool) -> Iterator[Sequence[Any]]:
             place = ("", "", "") if bucket is None else (bucket, *BUCKET_PLACES[bucket])
             yield (
                 *(game.player, game.rule_list, game.series, game.rule, episode, episode_id),
-                *(number, _moment(attempt.at), 0, f"{attempt.reaction_s:.3f}"),
+                *(number, _moment(attempt.at), attempt.mover, f"{attempt.reaction_s:.3f}"),
                 *(object_type(piece), piece.id, piece.y, piece.x),
                 *(*place, attempt.outcome, left),
                 *([_followed(attempt, hints)] if assisted else []),
@@ -189,7 +207,9 @@ def _moment(seconds: float) -> str:
     return f"{at:%Y%m%d-%H%M%S}.{at.microsecond // 1000:03d}"
 
 
-def trial_log(session: PlaySession, spec: BoardSpec | None = None) -> TrialLog:
+def trial_log(
+    session: PlaySession, spec: BoardSpec | None = None, seat: int | None = None
+) -> TrialLog:
     """Return what was played as the log of a learner's trial, by which people are scored and kept.
 
     A learner makes no picks. An accepted one, which is neither success nor error, is left out; one
@@ -201,6 +221,8 @@ def trial_log(session: PlaySession, spec: BoardSpec | None = None) -> TrialLog:
     session : PlaySession
     spec : BoardSpec, optional
         Whose palettes the codes of the boards refer to; the session's own, if not given.
+    seat : int, optional
+        Of two at a board, the person whose attempts these are; those of both, if not given.
 
     Raises
     ------
@@ -220,7 +242,10 @@ def trial_log(session: PlaySession, spec: BoardSpec | None = None) -> TrialLog:
     from gnomon.learners.base import TrialLog
 
     whole = session.log()
-    made = [attempt for attempt in session.attempts if attempt.counts]
+    seats, mine = session.game.seats, session.attempts
+    if seat is not None and seats is not None:
+        mine = seats.of_person(mine, seat)
+    made = [attempt for attempt in mine if attempt.counts]
     n_boards = session.n_played
     boards = [session.board(e).codes(spec or session.game.board) for e in range(n_boards)]
     return TrialLog(
@@ -243,7 +268,8 @@ def play_scores(
     Parameters
     ----------
     games : iterable of PlayedGame
-        Games without a single attempt are left out.
+        Games without a single attempt are left out. Of two at a board each has a score of own
+        attempts, and a bot has none.
     metric : str
         One of :data:`gnomon.experiments.METRICS` that is one number a trial.
     by : {"player", "people"}
@@ -277,13 +303,14 @@ def play_scores(
     for game in games:
         if not game.session.attempts:
             continue
-        who = "people" if by == "people" else game.player
-        run = runs.get((who, game.rule), 0)
-        runs[who, game.rule] = run + 1
-        score = score_trial(trial_log(game.session), metric)
-        row = {"algorithm": who, "task": game.rule, "run": run, "score": score}
-        row |= {"censored": score == float("inf"), "rule_list": game.rule_list}
-        rows.append(row | {"series": game.series, "n_boards": game.session.n_boards})
+        for seat, player in game.people:
+            who = "people" if by == "people" else player
+            run = runs.get((who, game.rule), 0)
+            runs[who, game.rule] = run + 1
+            score = score_trial(trial_log(game.session, seat=seat), metric)
+            row = {"algorithm": who, "task": game.rule, "run": run, "score": score}
+            row |= {"censored": score == float("inf"), "rule_list": game.rule_list}
+            rows.append(row | {"series": game.series, "n_boards": game.session.n_boards})
     return ScoreTable.from_records(
         rows,
         metric=metric,

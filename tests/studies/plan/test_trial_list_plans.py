@@ -141,7 +141,7 @@ def test_who_a_list_lacks_is_read(folder):
             "expected one incentive, found activate_bonus_at and x2_after",
         ),
         ({"images": "*.png"}, "shapes: no picture is called"),
-        ({"bot": "pseudo"}, "studies have no games of two yet"),
+        ({"bot": "pseudo"}, "a folder whose name begins with coop. or adve.; found exp"),
         ({"bot_assist": "wise"}, "field 'bot_assist': expected pseudo"),
         ({"rule_id": "nowhere"}, "nowhere: there is no such file"),
         ({"initial_boards": "two"}, "expected no numbers of objects"),

@@ -19,6 +19,8 @@ _Text = Annotated[str, Field(max_length=20_000)]
 
 #: When a player is asked what the rule is.
 GuessMoment = Literal["never", "mastery", "board", "series"]
+#: Whether two at a board earn together, or one against the other.
+Play = Literal["cooperative", "adversarial"]
 
 
 class Part(BaseModel):
@@ -147,6 +149,32 @@ class BotAssist(Part):
     confidence: bool = True
 
 
+class PartnerPlan(Part):
+    """A second player at the same boards, by turns: a bot, or another participant.
+
+    ``play``: cooperative partners take turns attempt by attempt, and earn together; an adversary
+    keeps the turn while moves are accepted, and each earns by own errors and own share of the
+    pieces. ``bot`` says how well a bot plays. A participant waits ``wait_s`` seconds for another
+    one, and ``idle_s`` for one whose turn it is; then it goes on ``otherwise``: alone, with a bot
+    in the other's place, or not at all, with a code. ``chat``: whether the two may write to each
+    other.
+    """
+
+    play: Play = "cooperative"
+    kind: Literal["bot", "person"] = "person"
+    bot: BotAssist = BotAssist()
+    wait_s: Annotated[float, Field(ge=1, le=86400)] = 300.0
+    idle_s: Annotated[float, Field(ge=1, le=86400)] = 300.0
+    otherwise: Literal["alone", "bot", "leave"] = "alone"
+    chat: bool = False
+
+    @model_validator(mode="after")
+    def _has_somebody_to_write_to(self) -> PartnerPlan:
+        if self.chat and self.kind == "bot":
+            raise ValueError("chat: a bot does not answer")
+        return self
+
+
 Incentive = Annotated[Mastery | Doubling | Likelihood | Bonus, Field(discriminator="kind")]
 
 
@@ -178,6 +206,7 @@ class SeriesTerms(Part):
     incentive: Incentive | None = None
     guess: GuessMoment = "never"
     bot_assist: BotAssist | None = None
+    partner: PartnerPlan | None = None
 
     @model_validator(mode="after")
     def _fits_together(self) -> SeriesTerms:
@@ -193,6 +222,8 @@ class SeriesTerms(Part):
             raise ValueError("incentive: expected x4 above x2")
         if self.guess == "mastery" and not self.ends_early:
             raise ValueError("guess: expected an incentive that ends at mastery, found none")
+        if self.partner is not None and isinstance(self.incentive, Bonus):
+            raise ValueError("partner: a bonus is for one who plays alone")
         return self
 
     @property

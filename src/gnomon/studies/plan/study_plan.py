@@ -158,10 +158,19 @@ class StudyPlan(Part):
         for number, entry in enumerate(self.lists[name], 1):
             record = {"rule": entry} if isinstance(entry, str) else entry
             try:
-                found.append(SeriesPlan.model_validate(self._as_study_has_it() | record))
+                found.append(SeriesPlan.model_validate(self._with_defaults(record)))
             except ValidationError as error:
                 raise ValueError(f"lists.{name}, series {number}: {_first_of(error)}") from None
         return tuple(found)
+
+    def _with_defaults(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an entry with what it leaves out; of a partner, too, it may say a part."""
+        whole = self._as_study_has_it()
+        known, said = whole.get("partner"), record.get("partner")
+        whole |= record
+        if isinstance(known, dict) and isinstance(said, dict):
+            whole["partner"] = known | said
+        return whole
 
     def _as_study_has_it(self) -> dict[str, Any]:
         memory = MemoryAids() if self.memory_aid else MemoryAids.none()

@@ -20,21 +20,31 @@ _Files = dict[str, str | bytes]
 def trial_list_files(plan: StudyPlan) -> _Files:
     """Return the texts of the files of a plan's lists, and its pictures, by their paths.
 
-    ``trial-lists/STUDY/LIST.csv``, and the conditions, boards and looks that they name, so that
+    ``trial-lists/STUDY/LIST.csv`` (``coop.STUDY`` or ``adve.STUDY`` for two), and the conditions,
+    boards and looks that they name, so that
     :func:`gnomon.studies.plan.trial_list_plans.trial_list_record` reads them back. What the
-    reference has no column for is left out: a mastery that pays nothing, the attempts on a board.
+    reference has no column for is left out: a mastery that pays nothing, the attempts on a board,
+    how long one waits for a partner.
     """
     files: _Files = _looks(plan)
+    folder = _folder(plan)
     for name in plan.lists:
         rows = [
             _row(series, f"{plan.name}-{name}-{number}", files)
             for number, series in enumerate(plan.series(name), 1)
         ]
-        files[f"trial-lists/{plan.name}/{name}.csv"] = _csv(rows)
+        files[f"{folder}/{name}.csv"] = _csv(rows)
     if plan.already:
         lines = [f"{name},{number}" for name, number in plan.already.items()]
-        files[f"trial-lists/{plan.name}/defect.csv"] = "\n".join([*lines, ""])
+        files[f"{folder}/defect.csv"] = "\n".join([*lines, ""])
     return files
+
+
+def _folder(plan: StudyPlan) -> str:
+    """Return the folder of the lists; for two its name begins with how they play."""
+    partner = next((s.partner for name in plan.lists for s in plan.series(name) if s.partner), None)
+    start = "" if partner is None else f"{partner.play[:4]}."
+    return f"trial-lists/{start}{plan.name}"
 
 
 def _looks(plan: StudyPlan) -> _Files:
@@ -86,7 +96,7 @@ def _row(series: SeriesPlan, place: str, files: _Files) -> dict[str, Any]:
         "give_up_at": 999 if series.give_up_at is None else series.give_up_at,
         "continue": series.continues,
         **_incentive(series),
-        **_bot_assist(series),
+        **_bots(series),
     }
 
 
@@ -106,14 +116,19 @@ def _incentive(series: SeriesPlan) -> Mapping[str, Any]:
     return {}
 
 
-def _bot_assist(series: SeriesPlan) -> Mapping[str, Any]:
-    if series.bot_assist is None:
-        return {}
-    return {
-        "bot_assist": "pseudo",
-        "pseudo_halftime": series.bot_assist.halftime,
-        "pseudo_init_error_rate": series.bot_assist.error_rate,
-        "pseudo_report_confidence": series.bot_assist.confidence,
+def _bots(series: SeriesPlan) -> Mapping[str, Any]:
+    """Return the columns of hints and of a partner; those of one bot are those of the other."""
+    partner = series.partner
+    row: dict[str, Any] = {} if series.bot_assist is None else {"bot_assist": "pseudo"}
+    if partner is not None:
+        row |= {"bot": "pseudo"} if partner.kind == "bot" else {"chat": partner.chat}
+    bot = series.bot_assist or (partner.bot if partner and partner.kind == "bot" else None)
+    if bot is None:
+        return row
+    return row | {
+        "pseudo_halftime": bot.halftime,
+        "pseudo_init_error_rate": bot.error_rate,
+        "pseudo_report_confidence": bot.confidence,
     }
 
 

@@ -27,10 +27,10 @@ UNUSED_COLUMNS = ("f", "m", "n")
 #: Columns of what a browser does not play yet.
 _UNPLAYABLE = {
     "crowded": "several pieces in a cell",
-    "chat": "games of two",
-    "bot": "games of two",
-    "bot_assist1": "games of two",
 }
+#: What the last folder of a plan of two begins with.
+_PLAYS = {"coop.": "cooperative", "adve.": "adversarial"}
+_SECOND_BOT = ("halftime", "init_error_rate", "report_confidence")
 _BOARD_COLUMNS = [
     f"{end}_{noun}" for end in ("min", "max") for noun in ("objects", "shapes", "colors")
 ]
@@ -129,7 +129,8 @@ def _lists_of(folder: Path, data: DataFolder, modifier: Path | None) -> dict[str
         rows = read_trial_list(path, modifier)
         if not rows:
             raise ConfigError(f"{path}: expected a row of parameters, found none")
-        lists[path.stem] = [_series(row, data, texts) for row in rows]
+        partner = _partner(folder.resolve().name, _Cells(rows[0]))
+        lists[path.stem] = [_series(row, data, texts) | partner for row in rows]
     already = _read_defects(folder / "defect.csv", list(lists))
     record = {"lists": lists, "rule_texts": texts, "already": already}
     return record | _looks(lists, data) | _filled(image_files=image_files(record, data.shapes))
@@ -265,6 +266,9 @@ class _Cells:
     def has(self, name: str) -> bool:
         return name in self._row.others
 
+    def value(self, name: str) -> Any:
+        return self._row.others.get(name)
+
     def needed(self, name: str) -> Any:
         return self._get(name, "a value", None, lambda value: True)
 
@@ -331,11 +335,40 @@ def incentive_of(row: ParameterSet) -> dict[str, Any] | None:
     }
 
 
+def _partner(folder: str, cells: _Cells) -> dict[str, Any]:
+    """Return the partner that the folder and the first row of a list speak of, if any."""
+    play = next((play for start, play in _PLAYS.items() if folder.startswith(start)), None)
+    if play is None:
+        for name in ("chat", "bot"):
+            if cells.has(name) and cells.needed(name):
+                raise ConfigError(
+                    f"{cells.where}, field {name!r}: expected in a folder whose name begins with "
+                    f"{' or '.join(_PLAYS)}; found {folder}"
+                )
+        return {}
+    partner: dict[str, Any] = {"play": play, "chat": cells.boolean("chat")}
+    if cells.has("bot"):
+        partner |= {"kind": "bot", "chat": False, "bot": _bot(cells, "bot")}
+    return {"partner": partner}
+
+
 def _bot_assist(cells: _Cells) -> dict[str, Any] | None:
-    if not cells.has("bot_assist"):
-        return None
-    if cells.needed("bot_assist") != "pseudo":
-        raise ConfigError(f"{cells.where}, field 'bot_assist': expected pseudo")
+    for name in _SECOND_BOT:
+        if cells.has(f"pseudo_{name}1"):
+            second, first = cells.needed(f"pseudo_{name}1"), cells.value(f"pseudo_{name}")
+            if second != first:
+                raise ConfigError(
+                    f"{cells.where}, field 'pseudo_{name}1': expected what player 0 has "
+                    f"({first}), found {second}; both get hints of one bot"
+                )
+    if cells.has("bot_assist1") != cells.has("bot_assist") and cells.has("bot_assist1"):
+        raise ConfigError(f"{cells.where}, field 'bot_assist1': expected with 'bot_assist'")
+    return _bot(cells, "bot_assist") if cells.has("bot_assist") else None
+
+
+def _bot(cells: _Cells, column: str) -> dict[str, Any]:
+    if cells.needed(column) != "pseudo":
+        raise ConfigError(f"{cells.where}, field {column!r}: expected pseudo")
     confident = not cells.has("pseudo_report_confidence")
     return {
         "halftime": cells.number("pseudo_halftime", 8.0),

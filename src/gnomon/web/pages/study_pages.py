@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Annotated, Any, cast
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, BackgroundTasks, Depends, Form, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from gnomon.database.engine import Database
-from gnomon.database.schema import Study, StudyAssignment
+from gnomon.database.schema import PlaySession, Study, StudyAssignment
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Conflict, Missing
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.studies.game_store import find_game
+from gnomon.studies.game_store import find_game, player_of
 from gnomon.studies.languages import texts
 from gnomon.studies.participants import (
     Step,
@@ -59,6 +59,7 @@ from gnomon.web.api.dependencies import (
 )
 from gnomon.web.middleware import address_of
 from gnomon.web.pages.game_looks import Key
+from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.templating import html_response, twin
 
 router = APIRouter(tags=["studies"])
@@ -384,10 +385,17 @@ def _stepped(request: Request, database: Database, key: str, given: Mapping[str,
 
 
 @router.post("/players/{key}/leave", include_in_schema=False)
-def leave_form(session: WriteSession, key: Key, _: Checked) -> Response:
+def leave_form(board: CurrentBoard, session: WriteSession, key: Key, _: Checked) -> Response:
     """End the study for a player who wants to go."""
-    leave(session, find_player(session, key))
-    return RedirectResponse(f"/players/{key}", 303)
+    return _left(board, leave(session, find_player(session, key)), key)
+
+
+def _left(board: BoardState, games: Sequence[PlaySession], key: str) -> Response:
+    """Lead a player who has left to the end; a partner is told as soon as it is kept."""
+    news = BackgroundTasks()
+    for row in games:
+        news.add_task(board.news.tell, row)
+    return RedirectResponse(f"/players/{key}", 303, background=news)
 
 
 @router.post("/players/{key}/begin", include_in_schema=False)
@@ -408,9 +416,11 @@ def begin_form(session: WriteSession, key: Key, _: Checked) -> Response:
 def continue_form(session: WriteSession, key: Key, _: Checked) -> Response:
     """Lead from a game that is over to the next one of the study, or to its end."""
     game = find_game(session, key)
-    player = game.row.assignment
+    player = player_of(session, game)
     if player is None:
         return RedirectResponse("/play", 303)
+    if game.is_ended:
+        return RedirectResponse(f"/players/{end_key(player, key)}", 303)
     if game.guess_due:
         return RedirectResponse(f"/play/games/{key}", 303)
     following = go_on(session, player, game.row.series + 1, key)
@@ -420,10 +430,9 @@ def continue_form(session: WriteSession, key: Key, _: Checked) -> Response:
 
 
 @router.post("/play/games/{key}/leave", include_in_schema=False)
-def leave_game_form(session: WriteSession, key: Key, _: Checked) -> Response:
+def leave_game_form(board: CurrentBoard, session: WriteSession, key: Key, _: Checked) -> Response:
     """End the study for a player who wants to go in the middle of a game."""
-    player = find_game(session, key).row.assignment
+    player = player_of(session, find_game(session, key))
     if player is None:
         raise Conflict("this game is part of no study")
-    leave(session, player)
-    return RedirectResponse(f"/players/{end_key(player, key)}", 303)
+    return _left(board, leave(session, player), end_key(player, key))

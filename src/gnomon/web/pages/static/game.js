@@ -102,6 +102,8 @@
     svg.querySelector(".letter").textContent = LETTERS[piece.color] || (piece.color || "?").slice(0, 2);
     return svg;
   };
+  /** Whether the next attempt is the player's: of two at a board one is in turn. */
+  const inTurn = () => view.state === "playing" && (!view.partner || view.partner.your_turn);
   const remembers = () => memory !== null && memory.checked;
   const aids = page.memory;
 
@@ -123,6 +125,7 @@
     drawReward();
     drawHint();
     drawMoves();
+    document.dispatchEvent(new Event("gnomon-drawn"));
   }
 
   /** What a bot suggests, in words and on the board; it stays until the next hint. */
@@ -157,7 +160,7 @@
       "aria-label": say("piece_at", { piece: words(piece), x: column(piece.cell), y: row(piece.cell) }) + (blocked ? ", " + texts.blocked : ""),
       tabindex: piece.cell === current ? "0" : "-1",
     });
-    button.disabled = view.state !== "playing";
+    button.disabled = !inTurn();
     button.append(picture(piece));
     return button;
   }
@@ -169,7 +172,7 @@
       "aria-label": say("bucket_at", { n: bucket, where: texts[where] }),
     });
     button.append(String(bucket));
-    button.disabled = view.state !== "playing";
+    button.disabled = !inTurn();
     if (remembers()) {
       const stack = element("span", "stack", { "aria-hidden": "true" });
       const here = view.removed.filter((one) => one.bucket === bucket);
@@ -241,6 +244,11 @@
       const reply = element("span", "reply");
       reply.textContent = texts["reply_" + attempt.outcome] || texts.reply_denied;
       item.append(number, picture(attempt, "icon"), what, reply);
+      if (attempt.mine === false) {
+        const by = element("span", "by");
+        by.textContent = texts.partner;
+        what.append(" ", by);
+      }
       return item;
     }));
   }
@@ -283,7 +291,7 @@
 
   /** Try a piece in a bucket, or pick it; what is tried meanwhile waits for its turn. */
   function attempt(cell, bucket, byKey = false) {
-    if (view.state !== "playing") return;
+    if (!inTurn()) return;
     queue.push({ cell, bucket, byKey, at: performance.now(), touched: clock.touched });
     // What is chosen from now on is the next piece: the answer to this one leaves it chosen.
     choose(null);
@@ -292,7 +300,7 @@
 
   async function work() {
     working = true;
-    while (queue.length && view.state === "playing") await attemptNow(queue.shift());
+    while (queue.length && inTurn()) await attemptNow(queue.shift());
     queue.length = 0;
     working = false;
   }
@@ -334,17 +342,20 @@
     const what = words(piece);
     const end = view.end ? texts[view.end.replaceAll(" ", "_") + "_says"] || "" : "";
     const found = view.mastered && !was.mastered && view.end !== "mastered" && !view.reward ? texts.ten_in_a_row : "";
-    const more = [end, found].filter(Boolean).map((text) => " " + text).join("");
+    const turn = view.partner && view.state === "playing" ? texts[inTurn() ? "your_turn" : "their_turn"] : "";
+    const more = [end, found, turn].filter(Boolean).map((text) => " " + text).join("");
     const values = { piece: what, bucket: made.bucket };
     if (made.outcome === "accepted") tell(say("goes_into", values) + more, "yes", texts.yes);
     else if (made.outcome === "movable") tell(say("picked", values) + more, "", texts.can_move);
     else if (made.outcome === "denied") tell(say("not_into", values) + more, "no", texts.no);
     else tell(say("cannot_now", values) + more, "no", texts.not_now);
+    if (made.mine === false) says.prepend(element("span", "by"));
+    if (made.mine === false) says.firstElementChild.textContent = texts.partner;
   }
 
   /** Put the focus where the next key is likely to be wanted. */
   function settle() {
-    if (view.state === "playing" && current !== null) pieceAt(current).focus();
+    if (inTurn() && current !== null) pieceAt(current).focus();
     else if (page.guess_due) document.getElementById("guess-text").focus();
     else if (!nextForm.hidden) nextForm.querySelector("button").focus();
     else if (!result.hidden) result.focus();
@@ -582,6 +593,39 @@
       tell(String(error.message), "no", texts.did_not_work);
     }
   }
+
+  // -- what somebody else did -----------------------------------------------------------------
+
+  /** Show what the server says now, where it is newer: attempts of a partner, another board.
+   * Return whether it was looked at: what comes while an answer is waited for is not. */
+  function take(told) {
+    const seen = [view.episode, view.attempts.length];
+    const [episode, n] = [told.view.episode, told.view.attempts.length];
+    if (working || dealing) return false;
+    if (episode < seen[0] || (episode === seen[0] && n < seen[1])) return true;
+    const inBoard = board.contains(document.activeElement);
+    const was = view;
+    const last = episode === seen[0] && n > seen[1] ? told.view.attempts[n - 1] : null;
+    const from = last && place(last.cell);
+    page = told;
+    view = told.view;
+    const turned = inTurn() && !(was.state === "playing" && was.partner?.your_turn);
+    if (chosen !== null && !view.pieces.some((one) => one.cell === chosen)) chosen = null;
+    draw();
+    if (last) {
+      const gone = last.outcome === "accepted";
+      if (gone) fly(last, from, last.bucket);
+      else shake(last.cell);
+      reply(last, last, was);
+    } else if (episode !== was.episode || (was.state === "waiting" && view.state !== "waiting")) {
+      tell(say("board_of", { n: page.first_board + view.episode, all: page.first_board + view.episodes }));
+    }
+    if (last || turned || episode !== was.episode) shown(last ? FLIGHT_MS : 0);
+    if (!drag && (inBoard || (turned && document.activeElement === document.body))) settle();
+    return true;
+  }
+
+  window.gnomon = { page: () => page, take, ask, say, element, address };
 
   nextForm.addEventListener("submit", (event) => {
     event.preventDefault();

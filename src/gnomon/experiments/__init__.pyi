@@ -27,6 +27,7 @@ from .phases import PhaseExperiment as PhaseExperiment
 from .phases import phase_experiment as phase_experiment
 from .phases import play_phases as play_phases
 from .phases import read_phase_experiment as read_phase_experiment
+from .phases import score_phases as score_phases
 from .runner import Progress as Progress
 from .runner import RunSummary as RunSummary
 from .runner import run as run
@@ -130,6 +131,7 @@ __all__ = [
     "repair",
     "run",
     "score",
+    "score_phases",
     "score_series",
     "score_table",
     "score_trial",

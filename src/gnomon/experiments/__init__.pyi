@@ -60,6 +60,7 @@ from .series.measured_series import MeasuredSeries as MeasuredSeries
 from .series.measured_series import measure_series as measure_series
 from .series.played_series import PlayedSeries as PlayedSeries
 from .series.played_series import read_series as read_series
+from .series.random_players import random_players as random_players
 from .series.series_curves import MedianPoint as MedianPoint
 from .series.series_curves import SeriesCurve as SeriesCurve
 from .series.series_curves import SeriesCurves as SeriesCurves
@@ -125,6 +126,7 @@ __all__ = [
     "measure_series",
     "phase_experiment",
     "play_phases",
+    "random_players",
     "read_phase_experiment",
     "read_series",
     "read_series_table",

@@ -8,8 +8,8 @@ import pytest
 import gnomon as gn
 from gnomon.errors import ConfigError, DegenerateScoresWarning, RunFolderError
 from gnomon.experiments import read_series, repair, score_series, status
-from gnomon.game.board import Board, Piece
-from gnomon.report.findings import findings_of
+from gnomon.game import Board, Piece
+from gnomon.report import findings_of
 from gnomon.rules import load_rule_text
 from gnomon.studies import Game, PlayedGame, PlaySession, SeriesTerms, transcript_text
 from gnomon.studies.study_run import write_study_run

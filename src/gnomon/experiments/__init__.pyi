@@ -27,6 +27,7 @@ from .phases import PhaseExperiment as PhaseExperiment
 from .phases import phase_experiment as phase_experiment
 from .phases import play_phases as play_phases
 from .phases import read_phase_experiment as read_phase_experiment
+from .phases import score_phases as score_phases
 from .runner import Progress as Progress
 from .runner import RunSummary as RunSummary
 from .runner import run as run
@@ -59,6 +60,7 @@ from .series.measured_series import MeasuredSeries as MeasuredSeries
 from .series.measured_series import measure_series as measure_series
 from .series.played_series import PlayedSeries as PlayedSeries
 from .series.played_series import read_series as read_series
+from .series.random_players import random_players as random_players
 from .series.series_curves import MedianPoint as MedianPoint
 from .series.series_curves import SeriesCurve as SeriesCurve
 from .series.series_curves import SeriesCurves as SeriesCurves
@@ -124,12 +126,14 @@ __all__ = [
     "measure_series",
     "phase_experiment",
     "play_phases",
+    "random_players",
     "read_phase_experiment",
     "read_series",
     "read_series_table",
     "repair",
     "run",
     "score",
+    "score_phases",
     "score_series",
     "score_table",
     "score_trial",

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
+from gnomon.game.formats.trial_lists import ParameterSet, _typed, read_trial_list
 from gnomon.studies import StudyPlan, check_plan, read_plan
 from gnomon.studies.plan.trial_list_files import trial_list_files
 from gnomon.studies.plan.trial_list_plans import (
@@ -166,24 +166,31 @@ def test_a_header_that_would_be_lost_is_refused(folder):
 def test_the_recorded_incentives_are_those_of_the_reference():
     for record in recorded("incentives"):
         pairs = [cell.split(",") for cell in record["columns"].split(";") if cell]
-        values = {name: _value(text) for name, text in pairs}
-        row = ParameterSet("row 1", rule_id="x", others=values)
+        row = ParameterSet("row 1", rule_id="x", others={k: _typed(v) for k, v in pairs})
         try:
             found = incentive_of(row)
         except GnomonError:
             # Where the reference's own check complains, or where it silently sees none.
             assert record["check"] != "ok" or record["incentive"] is None, record
             continue
+        assert record["check"] == "ok", record
         assert (found or {"kind": None})["kind"] == (record["incentive"] or "").lower() or None
 
 
-def _value(text):
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
+def test_the_recorded_cells_are_of_the_types_of_the_reference():
+    """Numbers that are text there, and then fail in silence, are numbers here or are refused."""
+    kinds = {"Boolean": bool, "Integer": int, "Double": float, "String": str}
+    for record in recorded("cells"):
+        kind, _, text = record["value"].partition(":")
+        ours = _typed(record["cell"])
+        if record["cell"] in ("-1", "1e6"):
+            assert (kind, ours) == ("String", float(text))
+            row = ParameterSet("row 1", others={"x2_likelihood": ours, "x4_likelihood": 10**7})
+            with pytest.raises(GnomonError, match="'x2_likelihood': expected a whole number"):
+                incentive_of(row)
             continue
-    return text
+        assert type(ours) is kinds[kind], record
+        assert str(ours).lower() == text.lower(), record
 
 
 def test_modifiers_stand_in_place_of_the_columns_of_each_row(folder, tmp_path):

@@ -88,7 +88,7 @@ def write_recorded_run(
     True
     """
     path = Path(path)
-    _check_place(path, config)
+    check_place(path, config.name)
     new = path.with_name(f".{path.name}.partial")
     shutil.rmtree(new, ignore_errors=True)
     folder = RunFolder.create(new, config)
@@ -106,15 +106,15 @@ def write_recorded_run(
     return RunFolder.open(path)
 
 
-def _check_place(path: Path, config: ExperimentConfig) -> None:
-    """Refuse to write over anything but an older recording of the same experiment."""
+def check_place(path: Path, name: str) -> None:
+    """Refuse to write over anything but an older recording of the experiment of this name."""
     if not path.exists() or (path.is_dir() and not any(path.iterdir())):
         return
     if (path / MANIFEST).exists():
         there = RunFolder.open(path).config
-        if isinstance(there.predefined, RecordedBoards) and there.name == config.name:
+        if isinstance(there.predefined, RecordedBoards) and there.name == name:
             return
     raise RunFolderError(
-        f"{path}: expected a new folder, or an older run of {config.name!r} to be replaced; found "
+        f"{path}: expected a new folder, or an older run of {name!r} to be replaced; found "
         "something else"
     )

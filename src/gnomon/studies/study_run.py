@@ -43,8 +43,9 @@ def write_study_run(
     name : str
         The name of the study.
     games : iterable of PlayedGame
-        Those of a player in the order of play. A game without an attempt is left out, and one whose
-        boards no experiment can play, or with a partner, which a `DegenerateScoresWarning` tells.
+        Those of a player in the order of play. A game without an attempt is left out, or with a
+        partner, for a trial is one learner's; and one whose boards no experiment can play, which a
+        `DegenerateScoresWarning` tells.
     trials : mapping from player to int
         The number of each player's trials, from 0; the games of others are left out.
 
@@ -53,7 +54,7 @@ def write_study_run(
     RunFolderError
         Something else is there.
     """
-    told = [game for game in games if game.player in trials]
+    told = [g for g in games if g.player in trials and g.session.game.seats is None]
     spec = _common_spec([game.session.game.board for game in told])
     found = list(_recordings(told, spec))
     if not found:
@@ -98,8 +99,6 @@ def _recordings(games: Sequence[PlayedGame], spec: BoardSpec) -> Iterable[_Recor
         n_before = met.get((game.player, task), 0)
         met[game.player, task] = n_before + 1
         try:
-            if game.session.game.seats is not None:
-                raise NotCompilableError("two made its attempts, and a trial is one learner's")
             log = trial_log(game.session, spec)
         except NotCompilableError as error:
             warnings.warn(

@@ -84,5 +84,5 @@ def test_pictures_and_shapes_of_ones_own_are_played(
     looked_at(page, screenshots, f"pieces-{look}-letters")
     with database.reading() as session:
         write_study(session, study_named(session, f"pieces-{look}"), tmp_path / "out")
-    attempts = pl.read_csv(tmp_path / "out" / "data" / "attempts.csv")
+    attempts = pl.read_csv(tmp_path / "out" / "data" / "description-attempts_data.csv")
     assert set(attempts["image"]) <= {"zoo/cat.svg", "zoo/hen.png", "/composite/v2/d=13/gs/rq"}

@@ -120,13 +120,13 @@ def test_two_are_paired_take_turns_and_finish_together(client, study, database, 
         movers = session.scalars(select(PlayAttempt.mover).order_by(PlayAttempt.id)).all()
         assert movers == [0, 1, 0, 1, 1, 0, 1, 0]
         write_study(session, study_named(session, "pair"), tmp_path)
-    attempts = pl.read_csv(tmp_path / "data/attempts.csv")
+    attempts = pl.read_csv(tmp_path / "data/description-attempts_data.csv")
     assert attempts["made_by"].to_list() == [f"pair-000{1 + mover}" for mover in movers]
-    people = pl.read_csv(tmp_path / "data/participants.csv")
+    people = pl.read_csv(tmp_path / "data/description-participants_data.csv")
     assert people["partner"].to_list() == ["pair-0002", "pair-0001"]
     assert people["n_attempts"].to_list() == [4, 4]
     assert people["points"].to_list() == [20, 20]
-    (message,) = pl.read_csv(tmp_path / "data/chat.csv").to_dicts()
+    (message,) = pl.read_csv(tmp_path / "data/description-chat_data.csv").to_dicts()
     assert (message["player"], message["attempt"]) == ("pair-0002", 3)
     chat = (tmp_path / "chats/pair-0001.chat.csv").read_text().splitlines()
     assert chat[1].startswith("1,0,0,3,")
@@ -211,11 +211,11 @@ def test_a_partner_who_does_nothing_has_walked_away(client, study, database, tmp
     assert players(database)[1] == ("finished", "left by partner")
     with database.reading() as session:
         write_study(session, study_named(session, "pair"), tmp_path)
-    people = pl.read_csv(tmp_path / "data/participants.csv")
+    people = pl.read_csv(tmp_path / "data/description-participants_data.csv")
     assert people["pairing"].to_list() == ["walked away", "left by partner"]
     assert people["n_attempts"].to_list() == [1, 7]
     # An adversary has points for the own share of the pieces: one and three of four.
-    boards = pl.read_csv(tmp_path / "data/boards.csv").unique("series").sort("series")
+    boards = pl.read_csv(tmp_path / "data/description-boards_data.csv").unique("series").sort("series")
     assert boards["points"].to_list() == [2, 10]
     assert boards["partner_points"].to_list() == [7, None]
 

@@ -285,11 +285,12 @@ class PlaySession:
             self._n_boards_to_come(),
             self.game.horizon - len(here),
             tuple(
-                shown_piece(p.pos, p) | ({} if movable is None else {"movable": p.pos in movable})
+                shown_piece(p.place, p)
+                | ({} if movable is None else {"movable": p.place in movable})
                 for p in self._table.pieces
             ),
             tuple(
-                shown_piece(m.piece.pos, m.piece) | {"bucket": m.bucket, "order": order}
+                shown_piece(m.piece.place, m.piece) | {"bucket": m.bucket, "order": order}
                 for order, m in enumerate(self._table.memory, 1)
             ),
             tuple(told_attempt(each, self._cells.get(each.cell)) for each in here),
@@ -345,7 +346,7 @@ class PlaySession:
             finish[episode] = self._new_table(episode).finish
         actions = [N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in moves]
         return TrialLog(
-            self._boards[: self.n_boards].copy(),
+            self._boards[: self.n_boards, :N_CELLS].copy(),
             n.astype(np.int64),
             np.array(actions, dtype=np.uint8),
             np.array([a.outcome for a in moves], dtype=np.int8),
@@ -368,7 +369,7 @@ class PlaySession:
     def _deal(self, episode: int) -> None:
         self.episode = episode
         self._table = self._new_table(episode)
-        self._cells = {piece.pos: piece for piece in self._table.pieces}
+        self._cells = {piece.place: piece for piece in self._table.pieces}
 
     def _new_table(self, episode: int) -> ReferenceGame:
         return ReferenceGame(_parsed(self.game.rule_text), self.board(episode))
@@ -434,7 +435,7 @@ class PlaySession:
             IN_PROGRESS if episode in touched else self._new_table(episode).finish
             for episode in range(self.n_boards)
         ]
-        sizes = (self._boards[: self.n_boards] > 0).sum(axis=1).tolist()
+        sizes = (self._boards[: self.n_boards, :N_CELLS] > 0).sum(axis=1).tolist()
         return rated_boards(sizes, starts, self.attempts, self._ratios, self.bonus_from)
 
     def _replay(self, episode: int) -> Iterator[float]:

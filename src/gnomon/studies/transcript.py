@@ -109,7 +109,7 @@ def is_followed(attempt: Attempt, hint: Hint | None) -> bool:
 def _lines(game: PlayedGame, *, assisted: bool) -> Iterator[Sequence[Any]]:
     hints = hints_of(game.session)
     for episode, attempts in groupby(game.session.attempts, key=lambda a: a.episode):
-        pieces = {piece.pos: piece for piece in game.session.board(episode).pieces}
+        pieces = {piece.place: piece for piece in game.session.board(episode).pieces}
         left, episode_id = len(pieces), ""
         # The reference system writes no line for an attempt on an empty cell.
         written = (a for a in attempts if a.outcome != EMPTY_CELL)

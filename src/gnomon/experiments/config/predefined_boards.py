@@ -21,7 +21,7 @@ class PredefinedBoards:
 
     Parameters
     ----------
-    codes : tuple of bytes, each of 36
+    codes : tuple of bytes, each of 36, or of 72 where pieces share cells
         The boards as the engine plays them, with the palettes of the experiment.
     order : {"listed", "alphabetical", "random"}
         ``random`` deals every board once, in an order of the trial's own, before any comes again.
@@ -58,7 +58,12 @@ class PredefinedBoards:
     @classmethod
     def from_record(cls, rows: Sequence[Sequence[int]], order: BoardOrder) -> PredefinedBoards:
         """Read the boards of a run folder's config; the inverse of :meth:`to_record`."""
-        if any(len(row) != N_CELLS or not all(0 <= code < 256 for code in row) for row in rows):
+        sizes = {len(row) for row in rows}
+        if (
+            len(sizes) != 1
+            or not sizes <= {N_CELLS, 2 * N_CELLS}
+            or not all(0 <= code < 256 for row in rows for code in row)
+        ):
             raise ConfigError(f"field 'board', 'boards': expected {N_CELLS} codes for each board")
         return cls(tuple(map(bytes, rows)), order)
 
@@ -67,9 +72,9 @@ class PredefinedBoards:
         return {"boards": [list(board) for board in self.codes], "order": self.order}
 
     def deal(self, n_boards: int, *, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
-        """Return the boards of a trial, shape (n_boards, 36); only ``random`` uses ``rng``."""
+        """Return the codes of a trial's boards, a row each; only ``random`` uses ``rng``."""
         n = len(self.codes)
-        deck = np.frombuffer(b"".join(self.codes), dtype=np.uint8).reshape(n, N_CELLS)
+        deck = np.frombuffer(b"".join(self.codes), dtype=np.uint8).reshape(n, -1)
         times = -(-n_boards // n)
         if self.order == "random":
             order = np.concatenate([rng.permutation(n) for _ in range(times)])

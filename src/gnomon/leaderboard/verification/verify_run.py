@@ -306,7 +306,7 @@ def _verify_rows(
     frame: pl.DataFrame, assignment: Assignment, key: Key, rule: RuleEntry, totals: Totals
 ) -> Verdict:
     """Verify the rows of one trial, whose columns have their types."""
-    rows = attempt_rows(frame, assignment.episodes)
+    rows = attempt_rows(frame, assignment.episodes, n_numbers=assignment.board.n_numbers)
     boards = assignment.deal(rule, key[2])
     true = replay(rule.rule_set, boards, rows, board_spec=assignment.board)
     fault = first_difference(rows, boards, true, horizon=assignment.horizon)

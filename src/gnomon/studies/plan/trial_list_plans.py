@@ -25,7 +25,6 @@ from gnomon.studies.plan.plan_files import given_board, image_files
 UNUSED_COLUMNS = ("f", "m", "n")
 #: Columns of what a browser does not play yet.
 _UNPLAYABLE = {
-    "crowded": "several pieces in a cell",
     "chat": "games of two",
     "bot": "games of two",
     "bot_assist1": "games of two",
@@ -210,9 +209,8 @@ class _Cells:
 
     def refuse_unplayable(self) -> None:
         row = self._row
-        present = {**row.others, "crowded": row.crowded}
         for name, what in _UNPLAYABLE.items():
-            if present.get(name):
+            if row.others.get(name):
                 raise ConfigError(f"{row.where}, field {name!r}: studies have no {what} yet")
 
     def has(self, name: str) -> bool:
@@ -325,6 +323,7 @@ def _boards(row: ParameterSet, data: DataFolder) -> dict[str, Any]:
         shape_palette=data.shape_names(row.shape_palette),
         color_palette=list(row.color_palette),
         images={p.image: dict(p.properties) for p in find_pictures(data.shapes, row.images)},
+        crowded=row.crowded,
     )
     conditions = {"train": row.cond_train, "test": row.cond_test}
     texts = {k: read_text(data.find(v, "cond", ".txt")) for k, v in conditions.items() if v}

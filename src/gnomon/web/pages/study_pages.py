@@ -184,7 +184,8 @@ def _invited(request: Request, settings: ServerSettings, study: Study, key: str)
     """Show an invitation, once."""
     base = settings.public_url or str(request.base_url).rstrip("/")
     line = StudyLine.of(study)
-    shown = {"link": f"{base}/join/{key}", "findings": _odd(StudyPlan.from_record(study.plan))}
+    shown: dict[str, Any] = {"link": f"{base}/join/{key}"}
+    shown["findings"] = _odd(StudyPlan.from_record(study.plan))
     return html_response(request, "play/study_made.html", line, json=False, status=201, **shown)
 
 

@@ -9,9 +9,9 @@ from scipy.stats import chi2
 from gnomon.errors import ConfigError, GnomonError, NotCompilableError, NotCompiledWarning
 from gnomon.experiments import ExperimentConfig, RunFolder, run
 from gnomon.game import Board, BoardSpec, Piece, draw_boards
-from gnomon.leaderboard.verification.verify_run import verify_run
+from gnomon.leaderboard import verify_run
 from gnomon.learners import make_learner, play_trial
-from gnomon.report.board_drawing import draw_board
+from gnomon.report import draw_board
 from gnomon.rules import parse
 from studies.piece_files import write_piece_files
 

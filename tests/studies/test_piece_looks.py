@@ -7,17 +7,22 @@ import re
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.experiments import read_series
-from gnomon.experiments.series.measured_series import measure_series
-from gnomon.studies import Game, PlaySession, read_plan
+from gnomon.experiments import measure_series, read_series
+from gnomon.studies import (
+    Game,
+    PlayedGame,
+    PlaySession,
+    StudyPlan,
+    check_plan,
+    read_plan,
+    transcript_text,
+)
 from gnomon.studies.languages import available_languages, texts
 from gnomon.studies.piece_looks import PieceLooks, clean_shape, composite_drawing
 from gnomon.studies.plan.series_plan import BotAssist
-from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.plan.trial_list_files import trial_list_files
 from gnomon.studies.plan.trial_list_plans import trial_list_record
-from gnomon.studies.plan_check import check_plan
-from gnomon.studies.transcript import PlayedGame, boards_text, transcript_text
+from gnomon.studies.transcript import boards_text
 from studies.piece_files import HEART, TRIAL_LIST, write_piece_files
 
 COMPOSITE = "/composite/v2/d=13/gs/rq"

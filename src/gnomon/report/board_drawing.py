@@ -150,7 +150,8 @@ def _draw_piece(ax: Axes, piece: Piece, x: float, y: float) -> None:
     patch.set_gid(f"piece-{piece.pos}-{piece.id}")
     ax.add_patch(patch)
     if shape != "CIRCLE" and shape not in _OUTLINES:
-        name = shape or PurePosixPath(piece.image or "?").stem
+        properties = " ".join((piece.properties or {}).values())
+        name = shape or PurePosixPath(piece.image or properties or "?").stem
         ax.text(x, y, name[:5].lower(), ha="center", va="center", fontsize=SIZE - 4)
 
 

@@ -21,7 +21,10 @@ from benchmarks import history
 from benchmarks.record import Measurement
 
 HERE = Path(__file__).parent
-SHARED = ("__init__", "__main__", "coverage_parts", "history", "populations", "record")
+SHARED = (
+    *("__init__", "__main__", "beyond_training", "coverage_parts", "distill_in_use", "history"),
+    *("populations", "record"),
+)
 NAMES = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in SHARED)
 
 
@@ -64,7 +67,8 @@ def keep(name: str, section: str) -> None:
     _, *old = path.read_text(encoding="utf-8").split("\n## ") if path.exists() else [""]
     kept = {text.partition("\n")[0]: f"## {text.rstrip()}\n" for text in old}
     kept[name] = section
-    sections = [kept[known] for known in NAMES if known in kept]
+    # Those that no benchmark makes, too: somebody wrote them.
+    sections = [kept[known] for known in sorted(kept)]
     path.write_text("\n".join([HEAD, *sections]), encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Distillation beyond its training: errors and intervals by protocol, pairs, gaps, costs."""
+"""Distillation beyond its training: errors and intervals by protocol, cut and suite."""
 
 from __future__ import annotations
 
@@ -10,22 +10,20 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from benchmarks import distill_in_use
 from benchmarks.record import Measurement
 from gnomon.distill import (
     FactorProcedure,
     HeldOut,
     PreparedScores,
     SubsetModel,
-    baselines,
     nested_error,
     prepare,
     transform_of,
 )
 from gnomon.distill.atari import published_models
-from gnomon.distill.comparison import reliability_of
-from gnomon.distill.forecasts.completion import completed_targets
-from gnomon.distill.procedures.goals import BudgetProcedure
 from gnomon.distill.validation.cross_validation import Mask, nested_splits
 from gnomon.scores import load_scores
 from gnomon.scores.datasets import load_references
@@ -34,6 +32,11 @@ from gnomon.scores.table import FloatArray, ScoreTable
 _OURS = FactorProcedure()
 #: Algorithms with lower medians are not in the training.
 _LEAST = 40
+#: Files of further algorithms with scores on the suite's games; the last has means alone.
+_SOURCES = (
+    *("dopamine_atari_legacy_last10", "dopamine_atari_cnn_last10", "dreamerv3_final_runs"),
+    "machado2018_mean_std",
+)
 #: Greatest error (in %) and least cover that were asked for, by protocol.
 _WANTED = {"10": (10.9, None), "next": (15.5, 0.85)}
 
@@ -43,19 +46,20 @@ def measure(data: PreparedScores) -> Iterator[Measurement]:
     held = dict(_protocols(data))
     for name, one in held.items():
         yield from _told(name, one, *_WANTED.get(name, (None, None)))
-    yield from _cuts(data)
+    cuts = dict(_cuts(data))
+    for name, one in cuts.items():
+        yield from _told(name, one, None, None if name.startswith("above") else 0.85)
     yield from _synthetic()
     yield from _own_results()
     yield from _other_suites(data)
     yield from _single_runs(data)
     yield from _published(data)
-    for name, most in (("10", 0.05), ("third", 0.055)):
-        found = reliability_of(held[name], scale=held[name].scale)
-        note = f"order alone {found.sign_brier:.3f}; {found.right:.1%} right"
-        yield Measurement(f"pairs, {name}: Brier score", found.brier, "", most, False, note)
-    yield from _sparse(data)
-    yield from _costs(data)
-    yield from _baselines(data)
+    later = distill_in_use.together([one for name, one in cuts.items() if "later" in name])
+    further = dict(_predicted_further(data))
+    for name, one in further.items():
+        yield from _told(name, one, None, None)
+    held |= {"all later cuts": later} | further
+    yield from distill_in_use.measure(data, held)
 
 
 def _protocols(data: PreparedScores) -> Iterator[tuple[str, HeldOut]]:
@@ -79,19 +83,16 @@ def _told(
     yield Measurement(f"{name}: cover of 90 %", held.coverage(), "", least, True, note)
 
 
-def _cuts(data: PreparedScores) -> Iterator[Measurement]:
-    """Yield what follows a year, or lies above a level, predicted from the rest alone."""
+def _cuts(data: PreparedScores) -> Iterator[tuple[str, HeldOut]]:
+    """Yield what follows a year, or lies above or below a level, predicted from the rest alone."""
     years = data.years
     assert years is not None
     level = data.transform.inverse(data.target)
     cuts = {f"later {y}": years > y for y in (2015, 2016, 2017, 2018, 2019)}
     cuts |= {f"below {m}": level > m for m in (150, 200, 300, 600)}
-    for name, held in cuts.items():
+    for name, held in (cuts | {"above 100": level <= 100}).items():
         marked = replace(data, years=np.where(held, 2.0, 1.0))
-        found = nested_error(
-            marked, _OURS, 5, outer="time", spread=True, rng=np.random.default_rng(0)
-        )
-        yield from _told(name, found, None, 0.85)
+        yield name, nested_error(marked, _OURS, 5, outer="time", spread=True, rng=_rng(0))
 
 
 def _synthetic() -> Iterator[Measurement]:
@@ -129,8 +130,7 @@ def _other_suites(data: PreparedScores) -> Iterator[Measurement]:
     folder = Path(os.environ["GNOMON_DATA"]) / "scores"
     if not folder.is_dir():
         return
-    runs = [{task: x.mean() for task, x in one.items()} for one in _further_runs(folder, data)]
-    rows = enumerate([*runs, *_further_means(folder, data)])
+    rows = enumerate(_further(data)[0])
     cells = [(f"a{i:02}", task, 0, x) for i, one in rows for task, x in one.items()]
     names = ["algorithm", "task", "run", "score"]
     further = ScoreTable.from_frame(pl.DataFrame(cells, schema=names, orient="row"))
@@ -176,7 +176,7 @@ def _single_runs(data: PreparedScores) -> Iterator[Measurement]:
     """Yield the cover from few runs: on other sources, on our own results, on synthetic suites."""
     folder = Path(os.environ["GNOMON_DATA"]) / "scores"
     if folder.is_dir():
-        scores = list(_further_runs(folder, data))
+        scores = [one for file in _SOURCES[:-1] for one in _runs_of(folder, file, data)]
         means = [np.median([z.mean() for z in runs.values()]) for runs in scores]
         new = _Runs(scores, data.transform.forward(np.array(means)))
         for n in (1, 2, 3, None):
@@ -199,37 +199,72 @@ def _single_runs(data: PreparedScores) -> Iterator[Measurement]:
 
 def _published(data: PreparedScores) -> Iterator[Measurement]:
     """Yield what published sets, and ours of equal size, err by on algorithms in no training."""
-    folder = Path(os.environ["GNOMON_DATA"]) / "scores"
-    if not folder.is_dir():
+    new, source = _further(data)
+    if not new:
         return
-    runs = [{task: x.mean() for task, x in one.items()} for one in _further_runs(folder, data)]
-    new = [*runs, *_further_means(folder, data)]
     truth = np.array([np.median([*one.values()]) for one in new])
     ours: dict[int, SubsetModel] = {}
     for name, published in published_models().items():
         size = len(published.tasks)
         if size not in ours:
-            found = _OURS.fit(data, _OURS.choose(data, size)[0])
-            ours[size] = _OURS.with_spread(data, found)
+            ours[size] = _chosen(data, size)
         for words, model in ((name, published), (f"ours, beside {name}", ours[size])):
             said = [model.estimate({task: one[task] for task in model.tasks}) for one in new]
             # One of them is too far from the training to be given an estimate: its error counts.
-            x = np.array([[one[task] for task in model.tasks] for one in new])
-            value = data.transform.inverse(model.predict(data.transform.forward(x)))
+            value = data.transform.inverse(model.predict(_scores_on(model.tasks, new, data)))
             off = np.log1p(value) - np.log1p(truth)
             inside = [e.low <= y <= e.high for e, y in zip(said, truth, strict=True)]
             above = 100 * np.abs(off[truth > _LEAST]).mean()
-            note = f"{(truth > _LEAST).sum()} above {_LEAST}: {above:.1f} %; "
-            note += f"cover of 90 % {np.mean(inside):.2f}; {' '.join(model.tasks)}"
+            each = [f"{100 * np.abs(off[source == k]).mean():.1f}" for k in range(len(_SOURCES))]
+            note = f"{(truth > _LEAST).sum()} above {_LEAST}: {above:.1f} %; by source "
+            note += f"{', '.join(each)}; cover of 90 % {np.mean(inside):.2f}; "
             error = 100 * float(np.abs(off).mean())
             what = f"{len(new)} further algorithms, {words}: error"
-            yield Measurement(what, error, "%", None, False, note)
+            yield Measurement(what, error, "%", None, False, note + " ".join(model.tasks))
+
+
+def _predicted_further(data: PreparedScores) -> Iterator[tuple[str, HeldOut]]:
+    """Yield predictions of algorithms in no training, from all of it and from that up to 2018."""
+    new, _ = _further(data)
+    if not new or data.years is None:
+        return
+    names = tuple(f"a{i:02}" for i in range(len(new)))
+    summaries = np.array([np.median([*one.values()]) for one in new])
+    truth = replace(data, algorithms=names, target=data.transform.forward(summaries))
+    for words, train in (("all", data), ("those up to 2018", data.rows(data.years <= 2018))):
+        model = _chosen(train, 5)
+        x = _scores_on(model.tasks, new, data)
+        yield f"{len(new)} further by {words}", distill_in_use.held_of(model, x, truth)
+
+
+def _chosen(train: PreparedScores, size: int) -> SubsetModel:
+    return _OURS.with_spread(train, _OURS.fit(train, _OURS.choose(train, size)[0]))
+
+
+def _scores_on(
+    tasks: tuple[str, ...], rows: list[dict[str, float]], data: PreparedScores
+) -> FloatArray:
+    return data.transform.forward(np.array([[row[task] for task in tasks] for row in rows]))
+
+
+def _further(data: PreparedScores) -> tuple[list[dict[str, float]], NDArray[np.int64]]:
+    """Return normalised scores of implementations in no training, and which source each is of."""
+    folder = Path(os.environ["GNOMON_DATA"]) / "scores"
+    if not folder.is_dir():
+        return [], np.empty(0, np.int64)
+    found = [
+        (k, {task: float(x.mean()) for task, x in one.items()})
+        for k, file in enumerate(_SOURCES[:-1])
+        for one in _runs_of(folder, file, data)
+    ]
+    found += [(len(_SOURCES) - 1, one) for one in _further_means(folder, data)]
+    return [one for _, one in found], np.array([k for k, _ in found])
 
 
 def _further_means(folder: Path, data: PreparedScores) -> Iterator[dict[str, float]]:
     """Yield the normalised mean scores of two algorithms after each of four numbers of frames."""
     ends = load_references("atari5")
-    table = pl.read_csv(folder / "machado2018_mean_std.csv")
+    table = pl.read_csv(folder / f"{_SOURCES[-1]}.csv")
     game = pl.col("task").str.to_lowercase().str.replace_all("[^a-z]", "")
     groups = table.with_columns(game=game).group_by("algorithm", "frames", maintain_order=True)
     for _, rows in groups:
@@ -321,28 +356,23 @@ def _with_runs(n_factors: int, *, ceiling: bool, seed: int) -> ScoreTable:
     return ScoreTable.from_arrays(rows, tasks=data.tasks)
 
 
-def _further_runs(folder: Path, data: PreparedScores) -> Iterator[dict[str, FloatArray]]:
-    """Yield the normalised scores of all runs of each algorithm on each game, of other sources."""
+def _runs_of(folder: Path, file: str, data: PreparedScores) -> Iterator[dict[str, FloatArray]]:
+    """Yield the normalised scores of all runs of each algorithm of a file on each game."""
     ends = load_references("atari5")
-    for file in (
-        "dopamine_atari_legacy_last10",
-        "dopamine_atari_cnn_last10",
-        "dreamerv3_final_runs",
-    ):
-        table = pl.read_csv(folder / f"{file}.csv")
-        if "suite" in table.columns:
-            table = table.filter(pl.col("suite") == "atari57")
-        game = pl.col("task").str.to_lowercase().str.replace_all("[^a-z]", "")
-        table = table.with_columns(game=game).drop_nulls("score")
-        for (_,), rows in table.group_by(["algorithm"], maintain_order=True):
-            found = {
-                str(name): 100 * (part["score"].to_numpy() - ends[str(name)][0])
-                / (ends[str(name)][1] - ends[str(name)][0])
-                for (name,), part in rows.group_by(["game"])
-                if name in data.tasks
-            }  # fmt: skip
-            if len(found) >= 40 and set(data.tasks) >= set(found):
-                yield found
+    table = pl.read_csv(folder / f"{file}.csv")
+    if "suite" in table.columns:
+        table = table.filter(pl.col("suite") == "atari57")
+    game = pl.col("task").str.to_lowercase().str.replace_all("[^a-z]", "")
+    table = table.with_columns(game=game).drop_nulls("score")
+    for (_,), rows in table.group_by(["algorithm"], maintain_order=True):
+        found = {
+            str(name): 100 * (part["score"].to_numpy() - ends[str(name)][0])
+            / (ends[str(name)][1] - ends[str(name)][0])
+            for (name,), part in rows.group_by(["game"])
+            if name in data.tasks
+        }  # fmt: skip
+        if len(found) >= 40 and set(data.tasks) >= set(found):
+            yield found
 
 
 def _suite(n_factors: int, *, ceiling: bool, seed: int, n: int = 50) -> PreparedScores:
@@ -361,50 +391,3 @@ def _suite(n_factors: int, *, ceiling: bool, seed: int, n: int = 50) -> Prepared
     groups = tuple(f"f{g}" for g in family)
     base = PreparedScores(names, tasks, x, y, y, tasks, groups, transform_of("identity"))
     return replace(base, years=year)
-
-
-def _sparse(data: PreparedScores) -> Iterator[Measurement]:
-    """Yield errors of targets and of predictions with cells deleted at random."""
-    for share in (0.33, 0.5, 0.63):
-        rng = np.random.default_rng(0)
-        x = np.where(rng.random(data.x.shape) < (share - 0.04) / 0.96, np.nan, data.x)
-        x[np.isnan(x).sum(axis=1) > len(data.tasks) - 3] = np.nan
-        kept = data.rows(~np.isnan(x).all(axis=1))
-        sparse = completed_targets(replace(kept, x=x[~np.isnan(x).all(axis=1)]))
-        place = {name: i for i, name in enumerate(data.algorithms)}
-        rows = [place[name] for name in sparse.algorithms]
-        target = 100 * np.log(10) * np.abs(sparse.target - data.target[rows]).mean()
-        off = []
-        for _, held, kept_rows in nested_splits(sparse, "folds", rng=rng)[1]:
-            train = sparse.rows(kept_rows)
-            tasks = _OURS.choose(train, 5)[0]
-            # A new algorithm has the tasks that were chosen, and the truth is the whole summary.
-            new = data.rows([rows[i] for i in np.flatnonzero(held)])
-            predicted = _OURS.fit(train, tasks).predict(new.x[:, new.columns(tasks)])
-            off += (predicted - new.target).tolist()
-        error = 100 * np.log(10) * float(np.nanmean(np.abs(off)))
-        note = f"target off by {target:.1f} %"
-        yield Measurement(f"{share:.0%} missing: error", error, "%", None, False, note)
-
-
-def _costs(data: PreparedScores) -> Iterator[Measurement]:
-    """Yield nested errors by budget: costs log-normal, mean 1."""
-    rng = np.random.default_rng(0)
-    costs = dict(zip(data.tasks, rng.lognormal(-0.245, 0.7, len(data.tasks)).tolist(), strict=True))
-    for budget in (1.0, 2.0, 4.0):
-        held = nested_error(data, BudgetProcedure(costs, budget), 0, rng=np.random.default_rng(0))
-        tasks = np.mean([len(chosen) for chosen in held.chosen])
-        note = f"{tasks:.1f} tasks on average, chosen inside"
-        yield Measurement(
-            f"budget {budget:g}: error", 100 * held.relative_error, "%", None, False, note
-        )
-
-
-def _baselines(data: PreparedScores) -> Iterator[Measurement]:
-    sets = {"Atari-5": published_models()["Atari-5"].tasks}
-    for nested in ("folds", "time"):
-        for one in baselines(data, size=5, sets=sets, nested=nested):
-            note = f"skill {one.skill:.2f}; {one.n_predicted} predicted"
-            yield Measurement(
-                f"{one.method}, {nested}: error", 100 * one.error, "%", None, False, note
-            )

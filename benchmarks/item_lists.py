@@ -136,7 +136,7 @@ def _better_models() -> Iterator[Measurement]:
 def _of_cut(
     name: str, cells: list[tuple[FloatArray, int]], share: float, method: str
 ) -> Measurement:
-    inside, halves, free = [], [], []
+    inside, halves, free, n_predicted = [], [], [], 0
     for x, n in cells:
         order = np.argsort(np.nanmean(x, axis=1), kind="stable")
         kept, held = np.split(order, [round(share * len(x))])
@@ -144,12 +144,18 @@ def _of_cut(
         scales = measured(x[kept], n, 5, rng, [method]).scales[method]
         found = held_items(x, n, [(kept, held)], rng, [method])[method]
         low, high = found.intervals(scales)
-        inside += ((low <= found.truth) & (found.truth <= high)).tolist()
-        halves += (50 * (high - low)).tolist()
-        free += (high == 1.0).tolist()
+        given = ~np.isnan(low)
+        n_predicted += given.size
+        inside += ((low <= found.truth) & (found.truth <= high))[given].tolist()
+        halves += (50 * (high - low))[given].tolist()
+        free += (high == 1.0)[given].tolist()
+    if not inside:
+        note = f"no interval: {len(kept)} train, {n_predicted} predicted"
+        return Measurement(f"{name}: cover of 90 %", float("nan"), "", note=note)
     note = f"half width {np.mean(halves):.0f}, {np.mean(free):.0%} lower bounds alone, "
-    note += f"{len(kept)} train, {len(inside)} predicted"
-    return Measurement(f"{name}: cover of 90 %", float(np.mean(inside)), "", 0.85, True, note)
+    note += f"{len(kept)} train, {len(inside)} of {n_predicted} predicted have an interval"
+    wanted = 0.85 if len(kept) >= 30 else None
+    return Measurement(f"{name}: cover of 90 %", float(np.mean(inside)), "", wanted, True, note)
 
 
 def _few_models() -> Iterator[Measurement]:

@@ -1,5 +1,6 @@
 """The whole: any suite in, subsets and two errors out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +111,22 @@ def test_prepared_scores_take_no_options(make_scores):
 def test_groups_are_needed_to_leave_them_out(make_scores):
     with pytest.raises(ScoreDataError, match="nested group-folds needs groups: name the column"):
         distill(make_scores(), size=2, nested="group-folds")
+
+
+def test_large_families_widen_the_intervals():
+    """Checkpoints of five agents: the others of its family tell of each but not of a new agent."""
+    rng = np.random.default_rng(0)
+    agents = np.repeat(rng.normal(0, 0.5, (5, 12)), 6, axis=0)
+    x = 2 + rng.normal(0, 0.5, (30, 1)) + agents + rng.normal(0, 0.1, (30, 12))
+    scores = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(x)})
+    families = tuple(f"agent{i // 6}" for i in range(30))
+    data = replace(prepare(scores, transform="identity"), groups=families)
+    best = distill(data, size=2)
+    held = best[0].families
+    assert best.model.scale == pytest.approx(max(best[0].nested.scale, held.scale))
+    assert best.model.scale > best[0].nested.scale
+    assert best[0].as_record()["family_coverage"] == held.coverage(scale=best.model.scale)
+    assert "5 families are too few to say how far another one may be off" in str(best)
 
 
 def test_order_of_the_rows_does_not_matter():

@@ -150,6 +150,22 @@ def test_a_saved_list_predicts_with_an_interval(tmp_path):
     assert "fewer than 10 items" in model.estimate({"task_1": 1.0}).verdict
 
 
+def test_few_models_have_no_interval_beyond_them():
+    x = answers(60, 60, 2)
+    order = np.argsort(x.mean(axis=1))
+    for n_models, given in ((24, False), (40, True)):
+        model = choose_items(table_of(x[order[:n_models]]), 18, method="correlated").model
+        solved = {item: float(i % 6 > 0) for i, item in enumerate(model.chosen)}
+        best, none = model.estimate(solved), model.estimate(dict.fromkeys(solved, 0.0))
+        assert none.low <= none.value <= none.high
+        assert none.verdict == ""
+        assert np.isfinite(best.high) == np.isfinite(best.low) == given
+        refused = best.verdict == "no interval: may be better than all of 24 models, too few"
+        assert refused != given
+        after = model.next_items(solved, target=0.9)
+        assert (after.stop, "nan" in after.notes[0]) == (given, False)
+
+
 @pytest.mark.full
 def test_the_smallest_set_tells_the_gap_that_it_says():
     table = table_of(answers(100, 300, 1))

@@ -8,6 +8,7 @@ import pytest
 
 from gnomon.errors import GnomonError
 from gnomon.experiments import measure_series, read_series
+from gnomon.leaderboard import verify_run
 from gnomon.studies import (
     Game,
     PlayedGame,
@@ -22,6 +23,7 @@ from gnomon.studies.piece_looks import PieceLooks, clean_shape, composite_drawin
 from gnomon.studies.plan.series_plan import BotAssist
 from gnomon.studies.plan.trial_list_files import trial_list_files
 from gnomon.studies.plan.trial_list_plans import trial_list_record
+from gnomon.studies.study_run import write_study_run
 from gnomon.studies.transcript import boards_text
 from studies.piece_files import HEART, TRIAL_LIST, write_piece_files
 
@@ -126,6 +128,8 @@ def errors_again(plan, games, folder):
     rules = folder / "rules"
     (one,) = measure_series([series], rules=rules, with_chances=True, precedence="ignore")
     assert one.chances is not None, "played again by its rule, on its board"
+    run = write_study_run(folder / "run", "study", games, {"p-1": 0})
+    assert [verdict.ok for verdict in verify_run(run)] == [True]
     return int((~one.accepted).sum())
 
 

@@ -40,6 +40,8 @@ Nested = Literal["folds", "algorithms", "groups", "group-folds", "time", "none"]
 _MOST_COMPARED = 10_000_000
 #: Fewer algorithms than these choose largely by chance.
 _FEW = 20
+#: So many algorithms a family, on average: those of one family are predicted from other families.
+_LARGE_FAMILY = 3
 #: A summary that is a smaller share of the largest one makes a relative error meaningless.
 _NEARLY = 0.01
 
@@ -324,6 +326,9 @@ def best_subsets(
         if beside and found.model.forecaster is not None:
             later, families = _beside(data, procedure, size, outer, nested, work)
             found = replace(found, later=later, families=families)
+            if families is not None and families.told:
+                scale = max(found.model.scale, families.scale)
+                found = replace(found, model=replace(found.model, scale=scale))
         ranked[0] = found
     return ranked
 
@@ -363,8 +368,10 @@ def _beside(
     """Return the validations in time and by groups, as far as dates and groups are known."""
     later = nested if outer == "time" else None
     families = nested if outer == "groups" else None
-    if families is None and 3 <= len({*data.groups}) < len(data.algorithms):
-        options = work | {"spread": False}
+    n, n_families = len(data.algorithms), len({*data.groups})
+    if families is None and 3 <= n_families < n:
+        # Where families are large, folds of algorithms say nothing of another family.
+        options = work | {"spread": _LARGE_FAMILY * n_families <= n}
         families = nested_error(data, procedure, size, outer="groups", **options)
     if later is None and data.years is not None:
         with suppress(ScoreDataError):  # Too few before the last year.

@@ -237,7 +237,7 @@ def _steps(
     suites = suite.suites(place, np.array([own[task] for task in known]), heavy=False)
     summaries = suite.summarized(suites)
     free = [task for task in names if task not in known]
-    share = _squared_correlations(suites[:, suite.columns(tuple(free))], summaries)
+    share = squared_correlations(suites[:, suite.columns(tuple(free))], summaries)
     joint = _joint(train, known)
     found: list[tuple[Literal["task", "run"], str, float]] = [
         ("task", task, float(s)) for task, s in zip(free, share, strict=True)
@@ -265,7 +265,7 @@ def _joint(train: PreparedScores, known: tuple[str, ...]) -> frozenset[str]:
     return frozenset(FactorProcedure().choose(train, size, forced=able)[0]) - frozenset(known)
 
 
-def _squared_correlations(x: FloatArray, y: FloatArray) -> FloatArray:
+def squared_correlations(x: FloatArray, y: FloatArray) -> FloatArray:
     """Return the squared correlation of each column with y; 0 where either does not vary."""
     dx, dy = x - x.mean(axis=0), y - y.mean()
     product = np.sqrt((dx**2).sum(axis=0) * (dy**2).sum())

@@ -5,6 +5,7 @@ from .config.experiment_config import available_experiments as available_experim
 from .config.experiment_config import load_experiment as load_experiment
 from .config.held_out import held_out_rules as held_out_rules
 from .config.predefined_boards import PredefinedBoards as PredefinedBoards
+from .config.predefined_boards import RecordedBoards as RecordedBoards
 from .config.suites import Suite as Suite
 from .config.suites import available_suites as available_suites
 from .config.suites import load_suite as load_suite
@@ -12,6 +13,8 @@ from .cost_forecast import Forecast as Forecast
 from .cost_forecast import forecast as forecast
 from .curve_files import write_curves as write_curves
 from .folder.journal import TrialRecord as TrialRecord
+from .folder.recorded_run import RecordedTrial as RecordedTrial
+from .folder.recorded_run import write_recorded_run as write_recorded_run
 from .folder.repair import Damage as Damage
 from .folder.repair import Repairs as Repairs
 from .folder.repair import repair as repair
@@ -86,6 +89,8 @@ __all__ = [
     "PlayedSeries",
     "PredefinedBoards",
     "Progress",
+    "RecordedBoards",
+    "RecordedTrial",
     "Repairs",
     "RuleEntry",
     "RunFolder",
@@ -133,5 +138,6 @@ __all__ = [
     "status",
     "trials_of",
     "write_curves",
+    "write_recorded_run",
     "write_series_table",
 ]

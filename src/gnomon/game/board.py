@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import NotCompilableError
+
+# NumPy is loaded by what uses it: who counts the trials of a run needs no arrays.
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 N_CELLS = 36
 N_BUCKETS = 4
@@ -277,6 +279,8 @@ class Board:
         ValueError
             If a piece lies in no cell.
         """
+        import numpy as np
+
         codes = np.zeros(spec.n_numbers, dtype=np.uint8)
         if spec.crowded and len(self.pieces) > N_CELLS:
             raise NotCompilableError(f"board: expected at most {N_CELLS} pieces")
@@ -334,6 +338,8 @@ def draw_boards(
     >>> boards.shape, (boards > 0).sum(axis=1).tolist()
     ((3, 36), [9, 9, 9])
     """
+    import numpy as np
+
     from gnomon.game.board_kernel import deal
 
     boards = np.zeros((n_boards, N_CELLS), dtype=np.uint8)
@@ -358,6 +364,8 @@ def draw_boards(
 
 def _crowded(boards: npt.NDArray[np.uint8], cells: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """Lay the pieces of each board into the first of the cells, shape (n, 36), ascending."""
+    import numpy as np
+
     crowded = np.zeros((len(boards), 2 * N_CELLS), dtype=np.uint8)
     for row, board, drawn in zip(crowded, boards, cells, strict=True):
         codes = board[board > 0]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from gnomon.errors import GnomonError, UnknownNameError, counted
+from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError, counted
 from gnomon.game.rule_check import check_rule
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.studies.board_dealing import deal_boards
@@ -140,12 +140,17 @@ def _rule_findings(
     for finding in check_rule(name, text, max_states=0, properties=properties).findings:
         severities: dict[str, Literal["error", "warning", "note"]]
         severities = {"error": "error", "warning": "warning"}
-        yield PlanFinding(severities.get(finding.severity, "note"), where, finding.message)
+        place = f"{where}, line {finding.line}" if finding.line else where
+        yield PlanFinding(severities.get(finding.severity, "note"), place, finding.message)
 
 
 def _deal_findings(series: SeriesPlan, text: str, where: str) -> Iterator[PlanFinding]:
     try:
         deal_boards(series.spec(), series.terms(), min(3, series.episodes), seed=0, rule=text)
+    except RuleSyntaxError as error:
+        if text not in (series.train, series.test) and error.source_line in text.splitlines():
+            return  # Told of the rule itself.
+        yield PlanFinding("error", where, str(error))
     except GnomonError as error:
         yield PlanFinding("error", where, str(error))
 

@@ -10,15 +10,19 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from gnomon.errors import NotCompilableError
 from gnomon.experiments.game_log_rows import TRANSCRIPT
 from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
-from gnomon.game.board import BUCKET_PLACES, Piece
+from gnomon.game.board import BUCKET_PLACES, N_BUCKETS, BoardSpec, Piece
 from gnomon.game.outcomes import EMPTY_CELL
 from gnomon.studies.bot_assist import Hint
 from gnomon.studies.play_records import Attempt
 from gnomon.studies.play_session import PlaySession
 
 if TYPE_CHECKING:
+    from gnomon.learners.base import TrialLog
     from gnomon.scores.table import ScoreTable
 
 
@@ -186,6 +190,52 @@ def _moment(seconds: float) -> str:
     return f"{at:%Y%m%d-%H%M%S}.{at.microsecond // 1000:03d}"
 
 
+def trial_log(session: PlaySession, spec: BoardSpec | None = None) -> TrialLog:
+    """Return what was played as the log of a learner's trial, by which people are scored and kept.
+
+    A learner makes no picks. An accepted one, which is neither success nor error, is left out; one
+    of a piece that cannot be moved stands as the attempt to put it into bucket 0, to which the
+    reply is the same. A last board that was not touched is left out.
+
+    Parameters
+    ----------
+    session : PlaySession
+    spec : BoardSpec, optional
+        Whose palettes the codes of the boards refer to; the session's own, if not given.
+
+    Raises
+    ------
+    NotCompilableError
+        A piece is not of the palettes, or several lie in one cell.
+
+    Examples
+    --------
+    >>> from gnomon.studies import Game, SeriesTerms
+    >>> rule = "(*,*,*,[1,2,3],0)"
+    >>> session = PlaySession(Game("low", rule, seed=1, terms=SeriesTerms(pick_cost=1)))
+    >>> high = max(piece["cell"] for piece in session.view().pieces)
+    >>> _ = session.attempt(high, None)
+    >>> trial_log(session).outcomes, trial_log(session).actions == 4 * (high - 1)
+    (array([7], dtype=int8), array([ True]))
+    """
+    from gnomon.learners.base import TrialLog
+
+    spec = session.game.board if spec is None else spec
+    if session.game.board.crowded and not spec.crowded:
+        raise NotCompilableError("pieces share cells, and on other boards they do not")
+    whole = session.log()
+    made = [attempt for attempt in session.attempts if attempt.counts]
+    n_boards = session.n_played
+    boards = [session.board(e).codes(spec) for e in range(n_boards)]
+    return TrialLog(
+        np.array(boards, dtype=np.uint8),
+        np.bincount([a.episode for a in made], minlength=n_boards).astype(np.int64),
+        np.array([N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in made], dtype=np.uint8),
+        np.array([a.outcome for a in made], dtype=np.int8),
+        whole.finish[:n_boards],
+    )
+
+
 def play_scores(
     games: Iterable[PlayedGame],
     metric: str = "tce",
@@ -234,7 +284,7 @@ def play_scores(
         who = "people" if by == "people" else game.player
         run = runs.get((who, game.rule), 0)
         runs[who, game.rule] = run + 1
-        score = score_trial(game.session.log(), metric)
+        score = score_trial(trial_log(game.session), metric)
         row = {"algorithm": who, "task": game.rule, "run": run, "score": score}
         row |= {"censored": score == float("inf"), "rule_list": game.rule_list}
         rows.append(row | {"series": game.series, "n_boards": game.session.n_boards})

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from gnomon import verify
 from gnomon.database.engine import Database
 from gnomon.experiments import attempts_to_master, read_series, score_series
 from gnomon.studies import read_plan
@@ -250,7 +251,7 @@ def check_export(database, name, folder):
     assert (attempts["client_touch_ms"] <= attempts["client_action_ms"]).all()
     # What the browser measured has no way to the server and back in it.
     assert (attempts["client_action_ms"] <= attempts["reaction_s"] * 1000 + 50).all()
-    people = pl.read_csv(folder / "data" / "participants.csv")
+    people = pl.read_csv(folder / "data" / "description-participants_data.csv")
     # Of each board the first attempt had no hint yet.
     hinted = attempts.filter(pl.col("rule") == "anything-goes")
     assert hinted["hint_cell"].null_count() == 2
@@ -266,4 +267,6 @@ def check_export(database, name, folder):
     codebook = pl.read_csv(folder / "codebook.csv")
     for table in ("participants", "attempts", "boards", "answers"):
         columns = codebook.filter(pl.col("table") == table)["column"].to_list()
-        assert columns == pl.read_csv(folder / "data" / f"{table}.csv").columns
+        data = folder / "data" / f"description-{table}_data.csv"
+        assert columns == pl.read_csv(data).columns
+    assert verify(folder / "run").ok

@@ -91,8 +91,9 @@ class ItemChoice(Results[ItemMethod]):
         if self:
             lines.append(
                 "in points of 100; half_width and coverage of 90 % intervals, whose scale has not "
-                "seen the models; _better: the better half, from the worse half alone; the order "
-                f"of methods whose errors are alike is chance ({self[0].n_models} models)"
+                "seen the models, of those that have one; _better: the better half, from the worse "
+                "half alone; the order of methods whose errors are alike is chance "
+                f"({self[0].n_models} models)"
             )
         return tuple(lines)
 

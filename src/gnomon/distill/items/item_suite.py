@@ -22,9 +22,8 @@ from gnomon.results import FieldRecord, Results
 from gnomon.scores.table import FloatArray, ScoreTable
 
 _FORMAT = "gnomon item suite"
-#: Fewer answers were not measured. Learned from fewer models, intervals for better ones held as few
-#: as one in five.
-LEAST_ITEMS, _FEW_TO_GO_BEYOND = 10, 26
+#: Fewer answers were not measured.
+LEAST_ITEMS = 10
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,8 @@ class ItemForecast(FieldRecord):
     ----------
     algorithm : str
     value, low, high : float
-        The share and its interval, from 0 to 1; without scales the interval is NaN.
+        The share and its interval, from 0 to 1. The interval is NaN without scales, and where the
+        model may be better than all of a training of fewer than 30.
     level : float
     n_items : int
         How many were answered.
@@ -119,10 +119,11 @@ class NextItems(Results[NextItem]):
         advice = "stop: the target is reached" if self.stop else "go on with the first of the list"
         if not self.stop and one.n_items < LEAST_ITEMS:
             advice += f"; no stop before {LEAST_ITEMS} items"
+        interval = f"[{one.low:.3f}, {one.high:.3f}], 90 % interval of half width "
+        interval = one.verdict if math.isnan(one.low) else f"{interval}{self.half_width:.3f}"
         return (
             f"{one.algorithm}: {one.n_items} items answered, share of all {one.value:.3f} "
-            f"[{one.low:.3f}, {one.high:.3f}], 90 % interval of half width {self.half_width:.3f}; "
-            f"target {self.target:g}: {advice}",
+            f"{interval}; target {self.target:g}: {advice}",
             "each model is asked other items: compare estimates, not raw shares",
         )
 
@@ -188,19 +189,20 @@ class ItemSuite:
         factor = NormalDist().inv_cdf((1 + level) / 2) / NORMAL
         value, m = float(values[0]), len(self.items)
         kinds = self._scales_of(answers)
-        half = max((float(one.half_widths(values, *spread)[0]) for one in kinds), default=math.nan)
         above = any(one.above(values, spread[0])[0] for one in kinds)
+        refused = any(one.refused(values, spread[0])[0] for one in kinds)
+        half = max((float(one.half_widths(values, *spread)[0]) for one in kinds), default=math.nan)
         low = max(value - half * factor, x.sum() / m)
         most = 1 - (1 - x).sum() / m
         high = most if above and top[0] else min(value + half * factor, most)
-        if math.isnan(half):
+        if refused or math.isnan(half):
             low = high = math.nan
         best = max((one.best for one in self.scales.values()), default=1.0)
         verdict = "may be better than all models of the training" if high > best else ""
-        if verdict and 0 < self.n_models < _FEW_TO_GO_BEYOND:
-            verdict += f", which are {self.n_models}: too few to trust the interval"
         if above and top[0]:
             verdict = "at least the lower end: too much solved to tell how much more"
+        if refused:
+            verdict = f"no interval: may be better than all of {self.n_models} models, too few"
         if len(seen) < LEAST_ITEMS:
             verdict = f"fewer than {LEAST_ITEMS} items: not measured"
         return ItemForecast(algorithm, value, low, high, level, len(seen), verdict)
@@ -318,9 +320,11 @@ class ItemSuite:
             model = ItemModel(np.array(record["slope"]), np.array(record["intercept"]))
             if not len(record["items"]) == len(model.slope) == len(model.intercept):
                 raise ValueError("items and parameters differ in number")
-            scales = {kind: Scales(**one) for kind, one in record["scales"].items()}
+            n_models = int(record["n_models"])
+            told = {kind: {"n_models": n_models} | one for kind, one in record["scales"].items()}
+            scales = {kind: Scales(**one) for kind, one in told.items()}
             names = tuple(record["items"]), tuple(record["chosen"])
-            return cls(*names, model, scales, int(record["n_models"]))
+            return cls(*names, model, scales, n_models)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ScoreDataError(f"{path}: expected a {_FORMAT!r} as JSON; {error}") from None
 

@@ -75,6 +75,9 @@ class BoardFields(_Fields):
     boards: Annotated[list[list[int]], Field(min_length=1)] | None = Field(
         default=None, description="lists of 36 codes"
     )
+    trials: dict[str, list[str]] | None = Field(
+        default=None, description="a table of rules, each with the boards of every trial"
+    )
     order: Literal["listed", "alphabetical", "random"] = Field(
         default="listed", description="'listed', 'alphabetical' or 'random'"
     )

@@ -1,18 +1,20 @@
-"""Boards that are given, instead of drawn: a curriculum, the same for every learner."""
+"""Boards that are given, instead of drawn: a curriculum for all, or those of a recorded game."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import ConfigError, NotCompilableError
 from gnomon.game.board import N_CELLS, BoardSpec
 from gnomon.game.formats.board_files import BoardOrder, read_board_file
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class PredefinedBoards:
 
     def deal(self, n_boards: int, *, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
         """Return the codes of a trial's boards, a row each; only ``random`` uses ``rng``."""
+        import numpy as np
+
         n = len(self.codes)
         deck = np.frombuffer(b"".join(self.codes), dtype=np.uint8).reshape(n, -1)
         times = -(-n_boards // n)
@@ -82,6 +86,74 @@ class PredefinedBoards:
             order = np.tile(np.arange(n), times)
         dealt: npt.NDArray[np.uint8] = deck[order[:n_boards]]
         return dealt
+
+
+@dataclass(frozen=True)
+class RecordedBoards:
+    """The boards that were dealt in each trial of a recorded game, which nothing draws again.
+
+    Parameters
+    ----------
+    tasks : tuple of (str, tuple of bytes)
+        Of each rule its name, and of each trial on it the boards as the engine plays them; none for
+        a trial that was not to be played.
+    n_numbers : int
+        Bytes of each board: 36, or 72 of crowded ones.
+
+    Examples
+    --------
+    >>> board = bytes([1] + [0] * 35)
+    >>> made = RecordedBoards((("clockwise", (2 * board, b"")),))
+    >>> len(made.of_trial("clockwise", 0).codes), len(made.of_trial("clockwise", 1).codes)
+    (2, 0)
+    >>> RecordedBoards.from_record(made.to_record()["trials"]) == made
+    True
+    """
+
+    tasks: tuple[tuple[str, tuple[bytes, ...]], ...]
+    n_numbers: int = N_CELLS
+
+    @classmethod
+    def from_record(
+        cls, tasks: Mapping[str, Sequence[str]], n_numbers: int = N_CELLS
+    ) -> RecordedBoards:
+        """Read the boards of a run folder's config; the inverse of :meth:`to_record`."""
+        found = {
+            name: tuple(_unpacked(text, n_numbers) for text in trials)
+            for name, trials in tasks.items()
+        }
+        return cls(tuple(found.items()), n_numbers)
+
+    def to_record(self) -> Mapping[str, Any]:
+        """Return the boards as JSON can hold them: those of a trial are one text in base 64."""
+        packed = {
+            name: [base64.b64encode(boards).decode() for boards in trials]
+            for name, trials in self.tasks
+        }
+        return {"trials": packed}
+
+    def n_trials(self, rule: str) -> int:
+        """Return how many trials on a rule were to be played."""
+        return sum(map(bool, dict(self.tasks).get(rule, ())))
+
+    def of_trial(self, rule: str, number: int) -> PredefinedBoards:
+        """Return the boards of a trial, none if it was not to be played."""
+        trials = dict(self.tasks).get(rule, ())
+        boards = trials[number] if number < len(trials) else b""
+        n = self.n_numbers
+        return PredefinedBoards(tuple(boards[at : at + n] for at in range(0, len(boards), n)))
+
+
+def _unpacked(text: str, n_numbers: int) -> bytes:
+    try:
+        boards = base64.b64decode(text, validate=True)
+    except ValueError:
+        boards = b"?"
+    if len(boards) % n_numbers:
+        raise ConfigError(
+            f"field 'board', 'trials': expected {n_numbers} bytes for each board, in base 64"
+        )
+    return boards
 
 
 def _codes(base: Path, name: str, spec: BoardSpec) -> bytes:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from gnomon._io.csv_cells import plain_text
 from gnomon._io.text_file import read_text
 from gnomon.errors import GnomonError, ScoreDataError
 from gnomon.game.board import BUCKET_PLACES, Piece
@@ -362,7 +363,7 @@ def read_guesses(sources: Iterable[Path]) -> list[Guess]:
                 _named(row, "playerId"),
                 row.text("ruleId"),
                 row.optional("episodeNo", 0, 10**6) or 0,
-                row.text("guess"),
+                plain_text(row.text("guess")),
                 int(confidence) if confidence.lstrip("-").isdigit() else None,
             )
             found.setdefault((guess.player, guess.rule, guess.episode, guess.text), guess)

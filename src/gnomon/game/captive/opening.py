@@ -26,7 +26,7 @@ from gnomon.game.formats.random_boards import (
     JavaRandom,
     RandomBoards,
 )
-from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
+from gnomon.game.formats.trial_lists import ParameterSet, read_modifier, read_trial_list
 from gnomon.rules.catalogue import available_rules, load_rule, read_rule_file
 from gnomon.rules.syntax import RuleSet
 
@@ -198,11 +198,7 @@ class _Opening:
         parts = text.split(":")
         if len(parts) != 3 or not all(parts):
             raise GnomonError(f"expected R:RULE:MODIFIER, found {text!r}")
-        path = self.data.find(parts[2], "modifiers", ".csv")
-        rows = read_trial_list(path)
-        if len(rows) != 1:
-            raise GnomonError(f"{path}: expected one row of parameters, found {len(rows)}")
-        return rows[0], parts[1]
+        return read_modifier(self.data.find(parts[2], "modifiers", ".csv")), parts[1]
 
     def source(self, parameters: ParameterSet | Path) -> tuple[BoardSource, Features]:
         """Return where the boards come from, and the answer to FEATURES."""

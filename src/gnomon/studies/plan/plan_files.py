@@ -15,6 +15,7 @@ from gnomon.errors import ConfigError
 from gnomon.game.board import Piece
 from gnomon.game.formats.board_files import read_board_file
 from gnomon.game.formats.picture_pieces import PREFIX, find_pictures
+from gnomon.rules.catalogue import read_rule_file
 
 _PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif"}
 _MOST_PICTURE_BYTES = 2_000_000
@@ -120,8 +121,17 @@ def _rule(name: str, base: Path, texts: dict[str, str]) -> str:
     if not name.endswith(".txt"):
         return name
     known = Path(name).stem
-    texts[known] = read_text(base / name, noun="rule")
+    texts[known] = rule_file_text(base / name)
     return known
+
+
+def rule_file_text(path: Path) -> str:
+    """Return the text of a rule file.
+
+    Raises GnomonError: there is no such file, or it is no rule; the message names file and line.
+    """
+    read_rule_file(path)
+    return read_text(path, noun="rule file")
 
 
 def _text(value: Any, base: Path, ending: str) -> Any:

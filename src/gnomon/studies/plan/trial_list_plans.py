@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ from gnomon.errors import ConfigError, UnknownNameError
 from gnomon.game.captive.opening import DataFolder
 from gnomon.game.formats.board_files import read_board_list
 from gnomon.game.formats.picture_pieces import find_pictures
-from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
+from gnomon.game.formats.trial_lists import ParameterSet, read_modifier, read_trial_list
 from gnomon.rules.catalogue import available_rules
 from gnomon.studies.piece_looks import DRAWN_COLORS, DRAWN_SHAPES
-from gnomon.studies.plan.plan_files import given_board, image_files
+from gnomon.studies.plan.plan_files import given_board, image_files, rule_file_text
 
 #: Columns that have no effect in the reference system either; older designs.
 UNUSED_COLUMNS = ("f", "m", "n")
@@ -48,16 +49,20 @@ COLUMNS = (
 _HORIZON = 1000
 
 
-def trial_list_record(folder: Path, files: Path | None = None) -> dict[str, Any]:
-    """Return the lists of a folder as the fields ``lists``, ``rule_texts`` and ``already``.
+def trial_list_record(place: str | Path, files: Path | None = None) -> dict[str, Any]:
+    """Return trial lists as the fields ``lists``, ``rule_texts`` and ``already`` of a plan.
 
     Parameters
     ----------
-    folder : Path
-        Every ``*.csv`` in it is a list; ``defect.csv`` tells how many players each list lacks.
+    place : str or Path
+        A folder: every ``*.csv`` in it is a list; ``defect.csv`` tells how many players each list
+        lacks. Or one of the reference's names of plans: ``P:FOLDER:MODIFIER``, in each row of whose
+        lists the columns of the modifier's one row stand in place of the row's own; or
+        ``R:RULE:MODIFIER``, one list with the modifier's row, on one rule. Unlike there, a modifier
+        changes ``colors``, ``shapes`` and ``images`` too.
     files : Path, optional
-        The reference's folder of data, with ``rules``, ``boards`` and ``cond``; else the folder
-        that holds the ``trial-lists`` of which this folder is one.
+        The reference's folder of data, with ``rules``, ``boards``, ``cond``, ``modifiers`` and
+        ``trial-lists``; else the folder that holds the ``trial-lists`` of which this folder is one.
 
     Returns
     -------
@@ -70,15 +75,57 @@ def trial_list_record(folder: Path, files: Path | None = None) -> dict[str, Any]
     GnomonError
         A list, or a file that it names, is not as it should be; the message says where.
     """
+    kind, name, modifier = _parts(str(place))
+    if kind == "R":
+        data = DataFolder(files or Path())
+        row = _modifier_row(data, modifier)
+        texts: dict[str, str] = {}
+        series = _series(replace(row, rule_id=name), data, texts)
+        return {"lists": {Path(name).name: [series]}, "rule_texts": texts, "already": {}}
+    if kind == "P":
+        data = DataFolder(files or Path())
+        folder = data.find_folder(name, "trial-lists")
+        changes = data.find(modifier, "modifiers", ".csv")
+        _check_header(changes)
+        return _lists_of(folder, DataFolder(files or _data_folder(folder)), changes)
+    folder = Path(place)
+    return _lists_of(folder, DataFolder(files or _data_folder(folder)), None)
+
+
+def name_of_lists(place: str | Path) -> str:
+    """Return what a study of some trial lists is called, if its plan does not say."""
+    kind, name, modifier = _parts(str(place))
+    last = Path(name).resolve().name
+    return f"{last}-{Path(modifier).stem}" if kind else last
+
+
+def _parts(place: str) -> tuple[str, str, str]:
+    """Split the name of a plan: its kind, empty for a folder, its own name, and its modifier."""
+    if place[:2] not in ("P:", "R:"):
+        return "", place, ""
+    kind, *rest = place.split(":")
+    if len(rest) != 2 or not all(rest):
+        noun = "FOLDER" if kind == "P" else "RULE"
+        raise ConfigError(f"expected {kind}:{noun}:MODIFIER, found {place!r}")
+    return kind, rest[0], rest[1]
+
+
+def _modifier_row(data: DataFolder, name: str) -> ParameterSet:
+    path = data.find(name, "modifiers", ".csv")
+    _check_header(path)
+    return read_modifier(path)
+
+
+def _lists_of(folder: Path, data: DataFolder, modifier: Path | None) -> dict[str, Any]:
+    """Return the lists of a folder."""
     paths = sorted(path for path in folder.glob("*.csv") if path.name != "defect.csv")
     if not paths:
         raise ConfigError(f"{folder}: expected a folder of trial lists (*.csv); found none")
-    data = DataFolder(files if files is not None else _data_folder(folder))
     texts: dict[str, str] = {}
     lists = {}
     for path in paths:
         _check_header(path)
-        rows = read_trial_list(path)
+        rows = read_trial_list(path, modifier)
         if not rows:
             raise ConfigError(f"{path}: expected a row of parameters, found none")
         lists[path.stem] = [_series(row, data, texts) for row in rows]
@@ -299,7 +346,7 @@ def _rule(row: ParameterSet, data: DataFolder, texts: dict[str, str]) -> str:
     if row.rule_id is None:
         raise ConfigError(f"{row.where}, field 'rule_id': expected a rule, found nothing")
     if row.rule_id not in available_rules() and row.rule_id not in texts:
-        texts[row.rule_id] = read_text(data.find(row.rule_id, "rules", ".txt"))
+        texts[row.rule_id] = rule_file_text(data.find(row.rule_id, "rules", ".txt"))
     return row.rule_id
 
 

@@ -184,9 +184,9 @@ def _invited(request: Request, settings: ServerSettings, study: Study, key: str)
     """Show an invitation, once."""
     base = settings.public_url or str(request.base_url).rstrip("/")
     line = StudyLine.of(study)
-    shown: dict[str, Any] = {"link": f"{base}/join/{key}"}
-    shown["findings"] = _odd(StudyPlan.from_record(study.plan))
-    return html_response(request, "play/study_made.html", line, json=False, status=201, **shown)
+    odd = _odd(StudyPlan.from_record(study.plan))
+    page, link = "play/study_made.html", f"{base}/join/{key}"
+    return html_response(request, page, line, status=201, json=False, link=link, findings=odd)
 
 
 def _odd(plan: StudyPlan) -> list[PlanFinding]:

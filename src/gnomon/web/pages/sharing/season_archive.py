@@ -20,12 +20,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from gnomon._io.atomic_file import write_atomically
+from gnomon._io.csv_cells import csv_text
 from gnomon.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon.leaderboard.refusals import Conflict
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.standing_snapshots import Snapshot
 from gnomon.web.api.records import EntryRecord, SeasonRecord, SubmissionRecord
-from gnomon.web.csv_cells import csv_text
 from gnomon.web.pages.sharing.citation_texts import Citation
 
 #: One at a time: of a season of thousands it takes seconds.

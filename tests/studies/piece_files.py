@@ -18,9 +18,10 @@ HEART = (
 )
 TRIAL_LIST = """\
 rule_id,max_boards,min_objects,max_objects,min_shapes,max_shapes,min_colors,max_colors,shapes,\
-colors,images,feedback_switches,stack_memory_depth,grid_memory_show_order,give_up_at
-my/legs,1,6,6,,,,,,,zoo/*;/composite/v2/d=13/gs/rq,free,4,TRUE,0
-my/hue,1,36,36,3,3,4,4,heart;star;square,teal;coral;red;black,,free,4,TRUE,0
+colors,images,crowded,feedback_switches,stack_memory_depth,grid_memory_show_order,give_up_at
+my/legs,1,6,6,,,,,,,zoo/*;/composite/v2/d=13/gs/rq,,free,4,TRUE,0
+my/hue,1,36,36,3,3,4,4,heart;star;square,teal;coral;red;black,,,free,4,TRUE,0
+my/hue,1,36,36,3,3,4,4,heart;star;square,teal;coral;red;black,,TRUE,free,4,TRUE,0
 """
 RULES = {
     "legs": "(legs:4, bucket:0) (legs:2, bucket:1) (c:gr, bucket:2)\n",

@@ -7,14 +7,24 @@ import re
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.studies import Game, PlaySession, read_plan
+from gnomon.experiments import measure_series, read_series
+from gnomon.leaderboard import verify_run
+from gnomon.studies import (
+    Game,
+    PlayedGame,
+    PlaySession,
+    StudyPlan,
+    check_plan,
+    read_plan,
+    transcript_text,
+)
 from gnomon.studies.languages import available_languages, texts
 from gnomon.studies.piece_looks import PieceLooks, clean_shape, composite_drawing
-from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.plan.series_plan import BotAssist
 from gnomon.studies.plan.trial_list_files import trial_list_files
 from gnomon.studies.plan.trial_list_plans import trial_list_record
-from gnomon.studies.plan_check import check_plan
-from gnomon.studies.transcript import PlayedGame, boards_text, transcript_text
+from gnomon.studies.study_run import write_study_run
+from gnomon.studies.transcript import boards_text
 from studies.piece_files import HEART, TRIAL_LIST, write_piece_files
 
 COMPOSITE = "/composite/v2/d=13/gs/rq"
@@ -47,7 +57,8 @@ def listed(tmp_path_factory):
 
 
 def test_a_trial_list_with_pictures_shapes_and_colors_is_a_plan(listed):
-    pictures, shapes = listed.series("a")
+    pictures, shapes, crowded = listed.series("a")
+    assert [each.spec().crowded for each in (shapes, crowded)] == [False, True]
     assert list(pictures.spec().images) == [COMPOSITE, "zoo/cat.svg", "zoo/hen.png"]
     assert shapes.spec().shape_palette == ("HEART", "STAR", "SQUARE")
     assert listed.color_values == {"TEAL": "#117a65", "CORAL": "#ff7f50"}
@@ -80,7 +91,7 @@ def test_a_property_that_no_picture_has_is_warned_of(listed):
     assert "no piece has the property 'lges'" in finding.message
 
 
-def test_pictures_are_dealt_played_and_exported(listed):
+def test_pictures_are_dealt_played_and_exported(listed, tmp_path):
     series = listed.series("a")[0]
     game = Game("x", listed.rule_texts["my/legs"], 3, 2, board=series.spec(), terms=series.terms())
     played = PlaySession(game)
@@ -96,10 +107,55 @@ def test_pictures_are_dealt_played_and_exported(listed):
     again = PlaySession(game, played.attempts, n_boards=2)
     assert [p["image"] for p in again.view().pieces] == [p["image"] for p in played.view().pieces]
     games = [PlayedGame("p-1", "a", 0, "my/legs", played)]
+    assert errors_again(listed, games, tmp_path) == 6
     rows = [line.split(",") for line in transcript_text(games).splitlines()[1:]]
     assert {row[10] for row in rows} == set(dealt.values())
     boards = [line.split(",")[5:] for line in boards_text(games).splitlines()[1:]]
     assert all(row[:2] == ["null", "null"] and row[2] in buckets for row in boards)
+
+
+def errors_again(plan, games, folder):
+    """Export games, read them, and play them again by their rules; return the number of errors."""
+    files = trial_list_files(plan) | {
+        "a-transcript.csv": transcript_text(games),
+        "a-boards.csv": boards_text(games),
+        **{f"rules/{name}.txt": text for name, text in plan.rule_texts.items()},
+    }
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content.encode() if isinstance(content, str) else content)
+    (series,) = read_series([folder])
+    rules = folder / "rules"
+    (one,) = measure_series([series], rules=rules, with_chances=True, precedence="ignore")
+    assert one.chances is not None, "played again by its rule, on its board"
+    run = write_study_run(folder / "run", "study", games, {"p-1": 0})
+    assert [verdict.ok for verdict in verify_run(run)] == [True]
+    return int((~one.accepted).sum())
+
+
+def test_pieces_of_a_crowded_board_are_named_by_their_own_number(listed, tmp_path):
+    series = listed.series("a")[2]
+    text = listed.rule_texts["my/hue"]
+    terms = series.terms().model_copy(update={"bot_assist": BotAssist(), "feedback": "fixed"})
+    played = PlaySession(Game("x", text, 3, 1, board=series.spec(), terms=terms))
+    dealt = played.view().pieces
+    assert [piece["cell"] for piece in dealt] == list(range(1, 37))
+    assert len({piece["at"] for piece in dealt}) < 36
+    buckets = {"TEAL": 0, "CORAL": 1, "RED": 2, "BLACK": 3}
+    # The last of a cell first: whoever goes by cells would move another one.
+    for piece in reversed(dealt):
+        assert played.attempt(piece["cell"], (buckets[piece["color"]] + 1) % 4).outcome == 4
+        assert played.view().hint.cell in {each["cell"] for each in played.view().pieces}
+        assert played.attempt(piece["cell"], buckets[piece["color"]]).accepted
+    view = played.view()
+    assert (view.end, view.moves, view.errors) == ("cleared", 36, 36)
+    assert [piece["at"] for piece in view.removed] == [piece["at"] for piece in reversed(dealt)]
+    games = [PlayedGame("p-1", "a", 2, "my/hue", played)]
+    assert errors_again(listed, games, tmp_path) == 36
+    rows = [line.split(",") for line in transcript_text(games).splitlines()[1:]]
+    moved = [(int(y), int(x)) for *_, y, x, _, _, _, _, _, _ in rows][1::2]
+    assert moved == [((p["at"] - 1) // 6 + 1, (p["at"] - 1) % 6 + 1) for p in reversed(dealt)]
+    assert played.log().boards.shape == (1, 36)
 
 
 def test_nothing_of_a_shape_reaches_a_page_but_its_geometry():
@@ -180,5 +236,5 @@ def test_the_lists_of_a_plan_with_looks_are_exported_and_read_back(listed, tmp_p
 
 def test_the_trial_list_of_pictures_is_read_as_the_captive_server_reads_it(tmp_path):
     lists = write_piece_files(tmp_path, TRIAL_LIST.replace("zoo/*;", "zoo/*.svg;"))
-    (series, _) = read_plan(None, trial_list_record(lists), name="looks").series("a")
+    series, *_ = read_plan(None, trial_list_record(lists), name="looks").series("a")
     assert list(series.spec().images) == [COMPOSITE, "zoo/cat.svg"]

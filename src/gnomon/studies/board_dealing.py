@@ -18,7 +18,7 @@ from gnomon.studies.play_records import Game
 def deal_boards(
     spec: BoardSpec, terms: SeriesTerms, n_boards: int, *, seed: int, rule: str
 ) -> npt.NDArray[np.uint8]:
-    """Return the boards of a game, shape (n_boards, 36), as codes of the board's palettes.
+    """Return the boards of a game, a row of codes each, as the board's palettes have them.
 
     They follow from the seed and the text of the rule; those drawn without a condition are those of
     trial 0 of an experiment with this seed.
@@ -36,7 +36,7 @@ def deal_boards(
     if not terms.train and not terms.test:
         return draw_boards(n_boards, spec, rng=rng)
     conditions = BoardConditions(parse(terms.train or terms.test))
-    if conditions.zone is not None:
+    if conditions.zone is not None and not spec.crowded:
         boards = draw_boards(n_boards, spec, rng=rng)
         place = _into_zone if terms.test else _out_of_zone
         return np.array([place(board, conditions.zone, rng) for board in boards])
@@ -44,7 +44,7 @@ def deal_boards(
 
 
 def boards_of(game: Game) -> npt.NDArray[np.uint8]:
-    """Return the boards of a game, shape (episodes, 36), and those of a bonus after them."""
+    """Return the boards of a game, a row of codes each, and those of a bonus after them."""
     n_boards = game.episodes + game.terms.bonus_boards
     return deal_boards(game.board, game.terms, n_boards, seed=game.seed, rule=game.rule_text)
 

@@ -138,7 +138,7 @@ class Attempt:
     number : int
         From 1 within its episode.
     cell : int
-        1 to 36.
+        1 to 36: the piece's cell, or its own place on a crowded board.
     bucket : int or None
         0 to 3; None for a pick, which names a piece only.
     outcome : int
@@ -285,7 +285,8 @@ class PlayView:
         Before the board is cut off.
     pieces : tuple of mappings
         ``cell, shape, color`` of the pieces that are left, and ``image`` of pictures; with fixed
-        feedback also ``movable``.
+        feedback also ``movable``. Where pieces share cells, ``cell`` is a place of the piece's own,
+        by which an attempt names it, and ``at`` the cell in which it lies.
     removed : tuple of mappings
         ``cell, shape, color, bucket, order`` of those that are gone: the memory aid.
     attempts : tuple of mappings
@@ -343,11 +344,15 @@ def check_place(cell: int, bucket: int | None, terms: SeriesTerms) -> None:
 
 
 def shown_piece(cell: int, piece: Piece | None) -> dict[str, Any]:
-    """Return a piece as its player sees it: ``cell, shape, color``, and ``image`` of a picture."""
+    """Return a piece as its player sees it: ``cell, shape, color``, and ``image`` of a picture.
+
+    On a crowded board ``cell`` is the piece's own place, and ``at`` the cell in which it lies.
+    """
     if piece is None:
         return {"cell": cell, "shape": None, "color": None}
     image = {} if piece.image is None else {"image": piece.image}
-    return {"cell": cell, "shape": piece.shape, "color": piece.color, **image}
+    at = {} if piece.own_place is None else {"at": piece.pos}
+    return {"cell": cell, "shape": piece.shape, "color": piece.color, **image, **at}
 
 
 def told_attempt(attempt: Attempt, piece: Piece | None) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from gnomon.studies.turns import Seats
 
 
 def movable_cells(table: ReferenceGame) -> set[int]:
-    """Return the cells whose pieces can be moved now."""
-    cells = {piece.id: piece.pos for piece in table.pieces}
+    """Return the places of the pieces that can be moved now."""
+    cells = {piece.id: piece.place for piece in table.pieces}
     return {cells[piece] for piece, _ in table.legal_moves()}
 
 
@@ -34,7 +34,7 @@ def success_ratio(table: ReferenceGame, cell: int, *, only_movable: bool) -> flo
     piece may go to; 0 for a piece that cannot be moved.
     """
     legal = table.legal_moves()
-    ids = [piece.id for piece in table.pieces if piece.pos == cell]
+    ids = [piece.id for piece in table.pieces if piece.place == cell]
     n_buckets = sum(piece in ids for piece, _ in legal)
     if not n_buckets:
         return 0.0

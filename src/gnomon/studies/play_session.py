@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gnomon.game.board import Board
+from gnomon.game.board import N_CELLS, Board
 from gnomon.game.outcomes import IN_PROGRESS
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.parser import parse
@@ -333,7 +333,9 @@ class PlaySession:
         mine = self.attempts
         if seat is not None and seats is not None:
             mine = seats.of_person(mine, seat)
-        return trial_log(self._boards[: self.n_boards], self.attempts, self._starts(), mine)
+        return trial_log(
+            self._boards[: self.n_boards, :N_CELLS], self.attempts, self._starts(), mine
+        )
 
     def errors_by_board(self, seat: int = 0) -> list[int]:
         """Return the number of errors on each board that was dealt, as :meth:`attempts_of`."""
@@ -357,7 +359,7 @@ class PlaySession:
     def _deal(self, episode: int) -> None:
         self.episode = episode
         self.table = self._new_table(episode)
-        self.cells = {piece.pos: piece for piece in self.table.pieces}
+        self.cells = {piece.place: piece for piece in self.table.pieces}
 
     def _new_table(self, episode: int) -> ReferenceGame:
         return ReferenceGame(_parsed(self.game.rule_text), self.board(episode))
@@ -426,7 +428,7 @@ class PlaySession:
 
     def rated_boards(self, seat: int = 0) -> list[PlayedBoard]:
         """Return the boards of a seat as rewards see them, the last one as if it went on."""
-        sizes = (self._boards[: self.n_boards] > 0).sum(axis=1).tolist()
+        sizes = (self._boards[: self.n_boards, :N_CELLS] > 0).sum(axis=1).tolist()
         rated = rated_boards(sizes, self._starts(), self.attempts, self._ratios, self.bonus_from)
         return own_shares(rated, self.game.seats, seat)
 

@@ -36,12 +36,12 @@ def view_of(played: PlaySession, seat: int) -> PlayView:
         played.n_boards_to_come(),
         played.game.horizon - len(here),
         tuple(
-            shown_piece(p.pos, p) | ({} if movable is None else {"movable": p.pos in movable})
+            shown_piece(p.place, p) | ({} if movable is None else {"movable": p.place in movable})
             for p in played.table.pieces
             if state != "waiting"
         ),
         tuple(
-            shown_piece(m.piece.pos, m.piece) | {"bucket": m.bucket, "order": order}
+            shown_piece(m.piece.place, m.piece) | {"bucket": m.bucket, "order": order}
             for order, m in enumerate(played.table.memory, 1)
         ),
         tuple(

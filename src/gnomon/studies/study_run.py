@@ -73,7 +73,9 @@ def write_study_run(
             "horizon": max(one.game.session.game.horizon for one in found),
             "board": {
                 **spec.record(),
-                **RecordedBoards(tuple((k, tuple(v)) for k, v in boards.items())).to_record(),
+                **RecordedBoards(
+                    tuple((k, tuple(v)) for k, v in boards.items()), spec.n_numbers
+                ).to_record(),
             },
         },
         try_learners=False,
@@ -113,17 +115,20 @@ def _recordings(games: Sequence[PlayedGame], spec: BoardSpec) -> Iterable[_Recor
 def _common_spec(specs: Sequence[BoardSpec]) -> BoardSpec:
     """Return one board of which all others are: their pieces, and every shape and colour.
 
-    Where only some have pictures, it is that of the others; a run has one alphabet of codes.
+    Where only some have pictures, or pieces that share cells, it is that of the others; a run has
+    one alphabet of codes.
     """
+    crowded = all(spec.crowded for spec in specs)
     plain = [spec for spec in specs if not spec.images]
     if len(set(specs)) <= 1:
         return specs[0] if specs else BoardSpec()
     least, most = np.array([spec.pieces for spec in plain or specs]).T
     pieces = int(least.min()), int(most.max())
     if not plain:
-        return BoardSpec(pieces, images={k: v for spec in specs for k, v in spec.images.items()})
+        images = {name: found for spec in specs for name, found in spec.images.items()}
+        return BoardSpec(pieces, images=images, crowded=crowded)
     shapes, colors = (
         tuple(dict.fromkeys(name for spec in plain for name in getattr(spec, field)))
         for field in ("shape_palette", "color_palette")
     )
-    return BoardSpec(pieces, 0, 0, shapes, colors)
+    return BoardSpec(pieces, 0, 0, shapes, colors, crowded=crowded)

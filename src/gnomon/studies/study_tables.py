@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any
 
@@ -77,6 +77,7 @@ ATTEMPTS = (
     Column("attempt", _WHOLE, "number on the board, from 1"),
     Column("at", _TIME, "when the server handled it", "UTC"),
     Column("cell", _WHOLE, "1 at the bottom left to 36 at the top right"),
+    Column("piece", _WHOLE, "number of the piece on its board; empty for an empty cell"),
     Column("shape", _TEXT, "of the piece; empty for an empty cell"),
     Column("color", _TEXT, "of the piece; empty for an empty cell"),
     Column("image", _TEXT, "path of the picture that the piece is; empty for other pieces"),
@@ -215,25 +216,30 @@ def trial_numbers(session: Session, study: Study, games: Sequence[PlayedGame]) -
 def _attempt_rows(game: PlayedGame) -> Iterator[Sequence[Any]]:
     names = {e: episode_name(game, first) for e, first in first_attempts(game).items()}
     hints = hints_of(game.session)
-    boards = {e: {p.pos: p for p in game.session.board(e).pieces} for e in names}
+    boards = {e: {p.place: p for p in game.session.board(e).pieces} for e in names}
     for number, attempt in enumerate(game.session.attempts):
-        piece = boards.get(attempt.episode, {}).get(attempt.cell)
+        pieces = boards.get(attempt.episode, {})
+        piece = pieces.get(attempt.cell)
+        cells = {place: each.pos for place, each in pieces.items()}
         look = (None,) * 3 if piece is None else (piece.shape, piece.color, piece.image)
         yield (
             *(game.player, game.rule_list, game.series, game.rule, attempt.episode),
             *(names.get(attempt.episode), attempt.mover, game.made_by(number), attempt.number),
-            *(_milliseconds(attempt.at), attempt.cell, *look, attempt.bucket, attempt.outcome),
+            *(_milliseconds(attempt.at), cells.get(attempt.cell, attempt.cell)),
+            *(None if piece is None else piece.id, *look, attempt.bucket, attempt.outcome),
             *(OUTCOME_WORDS[attempt.outcome], attempt.finish),
-            *_hint_cells(attempt, hints.get((attempt.episode, attempt.number))),
+            *_hint_cells(attempt, hints.get((attempt.episode, attempt.number)), cells),
             *(round(attempt.reaction_s, 3),),
             *_client_times(attempt),
         )
 
 
-def _hint_cells(attempt: Attempt, hint: Hint | None) -> Sequence[int | bool | None]:
+def _hint_cells(
+    attempt: Attempt, hint: Hint | None, cells: Mapping[int, int]
+) -> Sequence[int | bool | None]:
     if hint is None:
         return None, None, None
-    return hint.cell, hint.bucket, is_followed(attempt, hint)
+    return cells[hint.cell], hint.bucket, is_followed(attempt, hint)
 
 
 def _client_times(attempt: Attempt) -> Sequence[int | None]:

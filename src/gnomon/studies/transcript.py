@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from gnomon.errors import NotCompilableError
 from gnomon.experiments.game_log_rows import TRANSCRIPT
 from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
 from gnomon.game.board import BUCKET_PLACES, N_BUCKETS, BoardSpec, Piece
@@ -130,7 +131,7 @@ def is_followed(attempt: Attempt, hint: Hint | None) -> bool:
 def _lines(game: PlayedGame, *, assisted: bool) -> Iterator[Sequence[Any]]:
     hints = hints_of(game.session)
     for episode, attempts in groupby(game.session.attempts, key=lambda a: a.episode):
-        pieces = {piece.pos: piece for piece in game.session.board(episode).pieces}
+        pieces = {piece.place: piece for piece in game.session.board(episode).pieces}
         left, episode_id = len(pieces), ""
         # The reference system writes no line for an attempt on an empty cell.
         written = (a for a in attempts if a.outcome != EMPTY_CELL)
@@ -241,13 +242,16 @@ def trial_log(
     """
     from gnomon.learners.base import TrialLog
 
+    spec = session.game.board if spec is None else spec
+    if session.game.board.crowded and not spec.crowded:
+        raise NotCompilableError("pieces share cells, and on other boards they do not")
     whole = session.log()
     seats, mine = session.game.seats, session.attempts
     if seat is not None and seats is not None:
         mine = seats.of_person(mine, seat)
     made = [attempt for attempt in mine if attempt.counts]
     n_boards = session.n_played
-    boards = [session.board(e).codes(spec or session.game.board) for e in range(n_boards)]
+    boards = [session.board(e).codes(spec) for e in range(n_boards)]
     return TrialLog(
         np.array(boards, dtype=np.uint8),
         np.bincount([a.episode for a in made], minlength=n_boards).astype(np.int64),

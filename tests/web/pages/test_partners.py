@@ -215,7 +215,9 @@ def test_a_partner_who_does_nothing_has_walked_away(client, study, database, tmp
     assert people["pairing"].to_list() == ["walked away", "left by partner"]
     assert people["n_attempts"].to_list() == [1, 7]
     # An adversary has points for the own share of the pieces: one and three of four.
-    boards = pl.read_csv(tmp_path / "data/description-boards_data.csv").unique("series").sort("series")
+    boards = (
+        pl.read_csv(tmp_path / "data/description-boards_data.csv").unique("series").sort("series")
+    )
     assert boards["points"].to_list() == [2, 10]
     assert boards["partner_points"].to_list() == [7, None]
 

@@ -70,6 +70,7 @@ class BoardFields(_Fields):
     images: Palette | dict[str, dict[str, str]] | None = Field(
         default=None, description="a list of pictures: paths, patterns of paths, or composite names"
     )
+    crowded: bool = Field(default=False, strict=True, description="true or false")
     files: Palette | None = Field(default=None, description="a list of board files")
     boards: Annotated[list[list[int]], Field(min_length=1)] | None = Field(
         default=None, description="lists of 36 codes"

@@ -324,7 +324,7 @@ def _check_not_drawn(board: BoardFields) -> None:
 
 def _predefined(board: BoardFields, spec: BoardSpec, base: Path) -> AnyBoards | None:
     if board.trials is not None:
-        return RecordedBoards.from_record(board.trials)
+        return RecordedBoards.from_record(board.trials, spec.n_numbers)
     if board.boards is not None:
         return PredefinedBoards.from_record(board.boards, board.order)
     if board.files is None:

@@ -23,7 +23,7 @@ class PredefinedBoards:
 
     Parameters
     ----------
-    codes : tuple of bytes, each of 36
+    codes : tuple of bytes, each of 36, or of 72 where pieces share cells
         The boards as the engine plays them, with the palettes of the experiment.
     order : {"listed", "alphabetical", "random"}
         ``random`` deals every board once, in an order of the trial's own, before any comes again.
@@ -60,7 +60,12 @@ class PredefinedBoards:
     @classmethod
     def from_record(cls, rows: Sequence[Sequence[int]], order: BoardOrder) -> PredefinedBoards:
         """Read the boards of a run folder's config; the inverse of :meth:`to_record`."""
-        if any(len(row) != N_CELLS or not all(0 <= code < 256 for code in row) for row in rows):
+        sizes = {len(row) for row in rows}
+        if (
+            len(sizes) != 1
+            or not sizes <= {N_CELLS, 2 * N_CELLS}
+            or not all(0 <= code < 256 for row in rows for code in row)
+        ):
             raise ConfigError(f"field 'board', 'boards': expected {N_CELLS} codes for each board")
         return cls(tuple(map(bytes, rows)), order)
 
@@ -69,11 +74,11 @@ class PredefinedBoards:
         return {"boards": [list(board) for board in self.codes], "order": self.order}
 
     def deal(self, n_boards: int, *, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
-        """Return the boards of a trial, shape (n_boards, 36); only ``random`` uses ``rng``."""
+        """Return the codes of a trial's boards, a row each; only ``random`` uses ``rng``."""
         import numpy as np
 
         n = len(self.codes)
-        deck = np.frombuffer(b"".join(self.codes), dtype=np.uint8).reshape(n, N_CELLS)
+        deck = np.frombuffer(b"".join(self.codes), dtype=np.uint8).reshape(n, -1)
         times = -(-n_boards // n)
         if self.order == "random":
             order = np.concatenate([rng.permutation(n) for _ in range(times)])
@@ -90,8 +95,10 @@ class RecordedBoards:
     Parameters
     ----------
     tasks : tuple of (str, tuple of bytes)
-        Of each rule its name, and of each trial on it the boards as the engine plays them, 36 bytes
-        each; none for a trial that was not to be played.
+        Of each rule its name, and of each trial on it the boards as the engine plays them; none for
+        a trial that was not to be played.
+    n_numbers : int
+        Bytes of each board: 36, or 72 of crowded ones.
 
     Examples
     --------
@@ -104,12 +111,18 @@ class RecordedBoards:
     """
 
     tasks: tuple[tuple[str, tuple[bytes, ...]], ...]
+    n_numbers: int = N_CELLS
 
     @classmethod
-    def from_record(cls, tasks: Mapping[str, Sequence[str]]) -> RecordedBoards:
+    def from_record(
+        cls, tasks: Mapping[str, Sequence[str]], n_numbers: int = N_CELLS
+    ) -> RecordedBoards:
         """Read the boards of a run folder's config; the inverse of :meth:`to_record`."""
-        found = {name: tuple(map(_unpacked, trials)) for name, trials in tasks.items()}
-        return cls(tuple(found.items()))
+        found = {
+            name: tuple(_unpacked(text, n_numbers) for text in trials)
+            for name, trials in tasks.items()
+        }
+        return cls(tuple(found.items()), n_numbers)
 
     def to_record(self) -> Mapping[str, Any]:
         """Return the boards as JSON can hold them: those of a trial are one text in base 64."""
@@ -127,19 +140,18 @@ class RecordedBoards:
         """Return the boards of a trial, none if it was not to be played."""
         trials = dict(self.tasks).get(rule, ())
         boards = trials[number] if number < len(trials) else b""
-        return PredefinedBoards(
-            tuple(boards[first : first + N_CELLS] for first in range(0, len(boards), N_CELLS))
-        )
+        n = self.n_numbers
+        return PredefinedBoards(tuple(boards[at : at + n] for at in range(0, len(boards), n)))
 
 
-def _unpacked(text: str) -> bytes:
+def _unpacked(text: str, n_numbers: int) -> bytes:
     try:
         boards = base64.b64decode(text, validate=True)
     except ValueError:
         boards = b"?"
-    if len(boards) % N_CELLS:
+    if len(boards) % n_numbers:
         raise ConfigError(
-            f"field 'board', 'trials': expected {N_CELLS} bytes for each board, in base 64"
+            f"field 'board', 'trials': expected {n_numbers} bytes for each board, in base 64"
         )
     return boards
 

@@ -38,11 +38,12 @@ class BoardPlan(Part):
     shape_palette: tuple[str, ...] = SHAPES
     color_palette: tuple[str, ...] = COLORS
     images: dict[str, dict[str, str]] = Field(default_factory=dict, max_length=255)
+    crowded: bool = False
 
     def spec(self) -> BoardSpec:
         """Return the board as the game knows it."""
         names = self.shape_palette, self.color_palette
-        return BoardSpec(self.pieces, self.shapes, self.colors, *names, self.images)
+        return BoardSpec(self.pieces, self.shapes, self.colors, *names, self.images, self.crowded)
 
 
 class GivenPiece(Part):
@@ -294,11 +295,12 @@ class SeriesPlan(SeriesTerms):
         sizes = [len(board) for board in self.given]
         n_pieces = max(1, min(sizes)), max(1, *sizes)
         images = {piece.image: piece.properties or {} for piece in pieces if piece.image}
+        crowded = any(len({p.cell for p in board}) < len(board) for board in self.given)
         if images:
-            return BoardSpec(n_pieces, images=images)
+            return BoardSpec(n_pieces, images=images, crowded=crowded)
         shapes = tuple(dict.fromkeys(str(piece.shape) for piece in pieces))
         colors = tuple(dict.fromkeys(str(piece.color) for piece in pieces))
-        return BoardSpec(n_pieces, 0, 0, shapes, colors)
+        return BoardSpec(n_pieces, 0, 0, shapes, colors, crowded=crowded)
 
     def terms(self) -> SeriesTerms:
         """Return what a game needs to know of the series."""

@@ -141,6 +141,7 @@ def _boards(series: SeriesPlan, place: str, files: _Files) -> dict[str, Any]:
     if not spec.images:
         ranges |= {"shapes": spec.shapes, "colors": spec.colors}
         row = {"shapes": ";".join(spec.shape_palette), "colors": ";".join(spec.color_palette)}
+    row |= {"crowded": True} if spec.crowded else {}
     for noun, (low, high) in ranges.items():
         row |= {f"min_{noun}": low, f"max_{noun}": high}
     for column, text in (("condTrain", series.train), ("condTest", series.test)):

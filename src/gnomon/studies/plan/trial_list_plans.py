@@ -24,10 +24,6 @@ from gnomon.studies.plan.plan_files import given_board, image_files, rule_file_t
 
 #: Columns that have no effect in the reference system either; older designs.
 UNUSED_COLUMNS = ("f", "m", "n")
-#: Columns of what a browser does not play yet.
-_UNPLAYABLE = {
-    "crowded": "several pieces in a cell",
-}
 #: What the last folder of a plan of two begins with.
 _PLAYS = {"coop.": "cooperative", "adve.": "adversarial"}
 _SECOND_BOT = ("halftime", "init_error_rate", "report_confidence")
@@ -216,7 +212,6 @@ def _read_defects(path: Path, names: Sequence[str]) -> dict[str, int]:
 def _series(row: ParameterSet, data: DataFolder, texts: dict[str, str]) -> dict[str, Any]:
     """Return a row as an entry of a list; its rule goes to ``texts`` if it is no one of ours."""
     cells = _Cells(row)
-    cells.refuse_unplayable()
     fixed = not str(cells.needed("feedback_switches")).startswith("free")
     cost = cells.number("free_wrong_cost", 1.0)
     entry: dict[str, Any] = {
@@ -255,13 +250,6 @@ class _Cells:
     def __init__(self, row: ParameterSet) -> None:
         self._row = row
         self.where = row.where
-
-    def refuse_unplayable(self) -> None:
-        row = self._row
-        present = {**row.others, "crowded": row.crowded}
-        for name, what in _UNPLAYABLE.items():
-            if present.get(name):
-                raise ConfigError(f"{row.where}, field {name!r}: studies have no {what} yet")
 
     def has(self, name: str) -> bool:
         return name in self._row.others
@@ -405,6 +393,7 @@ def _boards(row: ParameterSet, data: DataFolder) -> dict[str, Any]:
         shape_palette=data.shape_names(row.shape_palette),
         color_palette=list(row.color_palette),
         images={p.image: dict(p.properties) for p in find_pictures(data.shapes, row.images)},
+        crowded=row.crowded,
     )
     conditions = {"train": row.cond_train, "test": row.cond_test}
     texts = {k: read_text(data.find(v, "cond", ".txt")) for k, v in conditions.items() if v}

@@ -14,6 +14,7 @@
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const bonusForm = document.getElementById("bonus");
   const guess = document.getElementById("guess");
+  const sharing = document.getElementById("sharing");
   const texts = JSON.parse(document.getElementById("texts").textContent);
   const looks = JSON.parse(document.getElementById("looks").textContent);
   const COLORS = ["RED", "BLACK", "BLUE", "YELLOW", "GREEN", "ORANGE", "PURPLE", "PINK", "WHITE", "GRAY"];
@@ -87,6 +88,19 @@
   const column = (cell) => (cell - 1) % 6 + 1;
   const row = (cell) => Math.floor((cell - 1) / 6) + 1;
   const spot = (cell) => `x${column(cell)} y${row(cell)}`;
+  /** The cell of a piece; on a crowded board `cell` is the piece's own number. */
+  const at = (piece) => piece.at ?? piece.cell;
+  /** Where a piece lies: its column and row, and its part of a cell that it shares. */
+  function lies(piece) {
+    const dealt = [...view.pieces, ...view.removed].filter((one) => at(one) === at(piece)).map((one) => one.cell);
+    const side = dealt.length > 4 ? 3 : dealt.length > 1 ? 2 : 1;
+    const n = dealt.sort((a, b) => a - b).indexOf(piece.cell);
+    // Two lie beside each other, in the middle.
+    const [h, v] = [n % side, dealt.length === 2 ? 0.5 : Math.min(Math.floor(n / side), side - 1)];
+    const shift = (part) => (part + 0.5) / side - 0.5;
+    return { x: column(at(piece)) + shift(h), y: row(at(piece)) - shift(v), part: side > 1 ? ` part${side} h${h} v${v === 0.5 ? "m" : v}` : "" };
+  }
+  const spotOf = (piece) => spot(at(piece)) + lies(piece).part;
   const named = (name) => texts[name] || name.toLowerCase();
   const words = (piece) => (piece.image ? looks.labels[piece.image] : piece.shape ? say("piece_name", { color: named(piece.color), shape: named(piece.shape) }) : "–");
   const picture = (piece, className = "") => {
@@ -125,7 +139,21 @@
     drawReward();
     drawHint();
     drawMoves();
+    drawSharing();
     document.dispatchEvent(new Event("gnomon-drawn"));
+  }
+
+  /** Buttons for the pieces that share the cell of the chosen one: on a phone they are small. */
+  function drawSharing() {
+    const piece = view.pieces.find((one) => one.cell === chosen);
+    const here = piece ? view.pieces.filter((one) => at(one) === at(piece)) : [];
+    sharing.hidden = here.length < 2;
+    sharing.replaceChildren(...(sharing.hidden ? [] : here.map((one) => {
+      const button = element("button", "", { type: "button", "aria-pressed": String(one === piece), "aria-label": words(one) });
+      button.append(picture(one));
+      button.addEventListener("click", () => choose(one.cell));
+      return button;
+    })));
   }
 
   /** What a bot suggests, in words and on the board; it stays until the next hint. */
@@ -143,7 +171,7 @@
 
   /** What stays on the cell of a piece that was moved: its shadow with a number, or a tick. */
   function ghostOf(piece) {
-    const ghost = element("div", "ghost " + spot(piece.cell), { "aria-hidden": "true" });
+    const ghost = element("div", "ghost " + spotOf(piece), { "aria-hidden": "true" });
     const order = element("span", aids.cells === "order" ? "order" : "tick");
     order.textContent = aids.cells === "order" ? piece.order : "✓";
     if (aids.cells === "order") ghost.append(picture(piece));
@@ -153,11 +181,11 @@
 
   function pieceButton(piece) {
     const blocked = piece.movable === false;
-    const button = element("button", (blocked ? "piece blocked " : "piece ") + spot(piece.cell), {
+    const button = element("button", (blocked ? "piece blocked " : "piece ") + spotOf(piece), {
       type: "button",
       "data-cell": piece.cell,
       "aria-pressed": String(piece.cell === chosen),
-      "aria-label": say("piece_at", { piece: words(piece), x: column(piece.cell), y: row(piece.cell) }) + (blocked ? ", " + texts.blocked : ""),
+      "aria-label": say("piece_at", { piece: words(piece), x: column(at(piece)), y: row(at(piece)) }) + (blocked ? ", " + texts.blocked : ""),
       tabindex: piece.cell === current ? "0" : "-1",
     });
     button.disabled = !inTurn();
@@ -362,9 +390,9 @@
   }
 
   function nearest(cell) {
-    const far = (other) => Math.hypot(column(other) - column(cell), row(other) - row(cell));
-    const cells = view.pieces.map((piece) => piece.cell);
-    return cells.sort((a, b) => far(a) - far(b))[0] ?? null;
+    const gone = lies(view.removed.find((piece) => piece.cell === cell) ?? { cell });
+    const far = (piece) => Math.hypot(lies(piece).x - gone.x, lies(piece).y - gone.y);
+    return [...view.pieces].sort((a, b) => far(a) - far(b))[0]?.cell ?? null;
   }
 
   // -- movement ------------------------------------------------------------------------------
@@ -384,7 +412,7 @@
   /** Let the picture of a piece that has gone fly into its bucket; the board is ready meanwhile. */
   function fly(piece, from, bucket) {
     if (!from || calm.matches) return;
-    const flyer = element("div", "piece flyer " + spot(piece.cell), { "aria-hidden": "true" });
+    const flyer = element("div", "piece flyer " + spotOf(piece), { "aria-hidden": "true" });
     flyer.append(picture(piece));
     board.append(flyer);
     const [hx, hy] = center(flyer);
@@ -471,6 +499,7 @@
       const piece = view.pieces.find((one) => one.cell === cell);
       tell(say("chosen", { piece: words(piece) }));
     }
+    drawSharing();
   }
 
   board.addEventListener("click", (event) => {
@@ -536,13 +565,14 @@
   function towards(cell, [dx, dy]) {
     let best = null;
     let least = Infinity;
-    for (const { cell: other } of view.pieces) {
-      const x = column(other) - column(cell);
-      const y = row(other) - row(cell);
+    const from = lies(view.pieces.find((piece) => piece.cell === cell));
+    for (const piece of view.pieces) {
+      const x = lies(piece).x - from.x;
+      const y = lies(piece).y - from.y;
       const along = x * dx + y * dy;
       if (along <= 0) continue;
       const cost = along + 2.2 * Math.abs(x * dy + y * dx);
-      if (cost < least) [best, least] = [other, cost];
+      if (cost < least) [best, least] = [piece.cell, cost];
     }
     return best;
   }

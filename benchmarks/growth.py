@@ -1,7 +1,6 @@
 """How verbs start and grow: processor time and memory of whole processes on small and large data.
 
-What is told as before was measured on two cores of the same kind, in November 2026, before any of
-this was looked at.
+What is told as before was measured on two cores, too, before any of this was looked at.
 """
 
 from __future__ import annotations

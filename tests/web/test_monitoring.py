@@ -120,7 +120,10 @@ def test_head_is_get_without_the_body(client, path):
 @pytest.mark.full
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_real_server_answers_head(settings, database):
-    with serving(settings, worker=False) as server, httpx.Client(base_url=server.url) as client:
+    with (
+        serving(settings, worker=False) as server,
+        httpx.Client(base_url=server.url, timeout=60) as client,
+    ):
         for path in PATHS:
             got, head = client.get(path), client.head(path)
             assert (head.status_code, head.content) == (got.status_code, b"")

@@ -59,7 +59,9 @@ def check_target(gamma: float, strata: Strata, algorithm: str) -> None:
 def name_uneven_runs(strata: Strata, tasks: Sequence[str], algorithm: str) -> None:
     """Say which tasks have fewer runs than others have; of a single one the variance is a guess."""
     most = int(strata.counts.max())
-    alone = [task for task, n in zip(tasks, strata.counts, strict=True) if n == 1 < most]
+    if int(strata.counts.min()) == most:
+        return
+    alone = [task for task, n in zip(tasks, strata.counts, strict=True) if n == 1]
     fewer = [
         f"{task}: {n} of {most}"
         for task, n in zip(tasks, strata.counts, strict=True)

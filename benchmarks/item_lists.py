@@ -19,8 +19,6 @@ from gnomon.scores.table import FloatArray
 
 _DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 _LISTED = "stratified, p-IRT"
-#: Fewer intervals tell no cover.
-_LEAST_GIVEN = 5
 
 
 def measure() -> Iterator[Measurement]:
@@ -151,8 +149,8 @@ def _of_cut(
         inside += ((low <= found.truth) & (found.truth <= high))[given].tolist()
         halves += (50 * (high - low))[given].tolist()
         free += (high == 1.0)[given].tolist()
-    if len(inside) < _LEAST_GIVEN:
-        note = f"{len(inside)} have an interval: {len(kept)} train, {n_predicted} predicted"
+    if len(inside) < n_predicted / 2:
+        note = f"no interval: {len(kept)} train, {n_predicted} predicted"
         return Measurement(f"{name}: cover of 90 %", float("nan"), "", note=note)
     note = f"half width {np.mean(halves):.0f}, {np.mean(free):.0%} lower bounds alone, "
     note += f"{len(kept)} train, {len(inside)} of {n_predicted} predicted have an interval"

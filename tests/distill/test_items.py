@@ -162,6 +162,8 @@ def test_few_models_have_no_interval_beyond_them():
         assert np.isfinite(best.high) == np.isfinite(best.low) == given
         refused = best.verdict == "no interval: may be better than all of 24 models, too few"
         assert refused != given
+        whole = model.estimate(dict.fromkeys(model.items, 1.0))
+        assert (whole.low, whole.high) == (1.0, 1.0)
         after = model.next_items(solved, target=0.9)
         assert (after.stop, "nan" in after.notes[0]) == (given, False)
 

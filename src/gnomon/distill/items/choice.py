@@ -92,7 +92,8 @@ class ItemChoice(Results[ItemMethod]):
             lines.append(
                 "in points of 100; half_width and coverage of 90 % intervals, whose scale has not "
                 "seen the models, of those that have one; _better: the better half, from the worse "
-                "half alone; the order of methods whose errors are alike is chance "
+                "half alone; learned from fewer than 30 models, one that may be better than all of "
+                "them has no interval; the order of methods whose errors are alike is chance "
                 f"({self[0].n_models} models)"
             )
         return tuple(lines)

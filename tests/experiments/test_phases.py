@@ -96,7 +96,9 @@ def test_boards_meet_their_conditions():
     train, test = (_boards(p, made.base.board, 0, 0)[:, zone] > 0 for p in made.sequences[1])
     assert not train.any()
     assert test.any(axis=1).all()
-    nowhere = DESIGN["sequences"][0] | {"phases": [{"rule": "nearby", "train": "(*,*,*,*,*)"}]}
+    nowhere = DESIGN["sequences"][0] | {
+        "phases": [{"rule": "nearby", "episodes": 1, "train": "(*,*,*,*,*)"}]
+    }
     with pytest.raises(ConfigError, match="on which no piece meets the condition; found 0 among"):
         play_phases(phase_experiment(DESIGN | {"sequences": [nowhere]}))
 

@@ -155,7 +155,7 @@ def test_pieces_of_a_crowded_board_are_named_by_their_own_number(listed, tmp_pat
     rows = [line.split(",") for line in transcript_text(games).splitlines()[1:]]
     moved = [(int(y), int(x)) for *_, y, x, _, _, _, _, _, _ in rows][1::2]
     assert moved == [((p["at"] - 1) // 6 + 1, (p["at"] - 1) % 6 + 1) for p in reversed(dealt)]
-    assert played.log().boards.shape == (1, 36)
+    assert played.log().boards.shape == (1, 72)
 
 
 def test_nothing_of_a_shape_reaches_a_page_but_its_geometry():

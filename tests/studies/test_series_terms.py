@@ -101,7 +101,8 @@ def test_a_pick_costs_and_tells_and_leaves_the_piece():
     assert view.reward.smiles == (False,)
     assert view.reward.board_most == 9  # one error's worth: two halves
     assert PlaySession(played.game, played.attempts).view() == view
-    assert played.log().n_attempts.tolist() == [0]
+    # As in transcripts: the error is one of the trial, the accepted pick is not in it.
+    assert (played.log().n_attempts.tolist(), played.log().outcomes.tolist()) == ([1], [7])
     plain = session()
     with pytest.raises(PlayError, match="cannot be picked"):
         plain.attempt(plain.view().pieces[0]["cell"], None)

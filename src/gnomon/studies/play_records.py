@@ -367,27 +367,28 @@ def streak_at_end(good: Sequence[bool]) -> int:
     return next((i for i, each in enumerate(reversed(good)) if not each), len(good))
 
 
-def trial_log(
+def log_of_attempts(
     boards: npt.NDArray[np.uint8],
     attempts: Sequence[Attempt],
     starts: Sequence[int],
     mine: Sequence[Attempt],
 ) -> TrialLog:
-    """Return attempts as the log of a trial, one episode for each board dealt.
+    """Return attempts as the log of a learner's trial, one episode for each board dealt.
 
-    Picks, which no learner makes, are left out, and attempts that are not ``mine``. ``starts`` is
-    how each board stood before its first attempt.
+    Only those that are ``mine``. A learner makes no picks: an accepted one, which is neither
+    success nor error, is left out; one of a piece that cannot be moved stands as the attempt to put
+    it into bucket 0, to which the reply is the same. ``starts`` is how each board stood at first.
     """
     from gnomon.learners.base import TrialLog
 
     finish = np.array(starts, dtype=np.int8)
     for attempt in attempts:
         finish[attempt.episode] = attempt.finish
-    moves = [attempt for attempt in mine if attempt.bucket is not None]
+    made = [attempt for attempt in mine if attempt.counts]
     return TrialLog(
         boards.copy(),
-        np.bincount([a.episode for a in moves], minlength=len(boards)).astype(np.int64),
-        np.array([N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in moves], dtype=np.uint8),
-        np.array([a.outcome for a in moves], dtype=np.int8),
+        np.bincount([a.episode for a in made], minlength=len(boards)).astype(np.int64),
+        np.array([N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in made], dtype=np.uint8),
+        np.array([a.outcome for a in made], dtype=np.int8),
         finish,
     )

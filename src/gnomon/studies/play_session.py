@@ -33,7 +33,7 @@ from gnomon.studies.play_records import (
     PlayView,
     State,
     check_place,
-    trial_log,
+    log_of_attempts,
 )
 from gnomon.studies.play_rewards import movable_cells, own_shares, rated_boards, success_ratio
 from gnomon.studies.play_view import view_of
@@ -326,16 +326,15 @@ class PlaySession:
     def log(self, seat: int | None = None) -> TrialLog:
         """Return what was played as the log of a trial, one episode for each board dealt.
 
-        Picks, which no learner makes, are left out. Of two at a board, only the attempts of the
-        person in ``seat`` are in it.
+        Picks are as in :func:`gnomon.studies.play_records.log_of_attempts`. Of two at a board, only
+        the attempts of the person in ``seat`` are in it.
         """
         seats = self.game.seats
         mine = self.attempts
         if seat is not None and seats is not None:
             mine = seats.of_person(mine, seat)
-        return trial_log(
-            self._boards[: self.n_boards, :N_CELLS], self.attempts, self._starts(), mine
-        )
+        dealt = self._boards[: self.n_boards]
+        return log_of_attempts(dealt, self.attempts, self._starts(), mine)
 
     def errors_by_board(self, seat: int = 0) -> list[int]:
         """Return the number of errors on each board that was dealt, as :meth:`attempts_of`."""

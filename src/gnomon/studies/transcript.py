@@ -15,7 +15,7 @@ import numpy as np
 from gnomon.errors import NotCompilableError
 from gnomon.experiments.game_log_rows import TRANSCRIPT
 from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
-from gnomon.game.board import BUCKET_PLACES, N_BUCKETS, BoardSpec, Piece
+from gnomon.game.board import BUCKET_PLACES, BoardSpec, Piece
 from gnomon.game.outcomes import EMPTY_CELL
 from gnomon.studies.bot_assist import Hint
 from gnomon.studies.play_records import Attempt
@@ -213,9 +213,7 @@ def trial_log(
 ) -> TrialLog:
     """Return what was played as the log of a learner's trial, by which people are scored and kept.
 
-    A learner makes no picks. An accepted one, which is neither success nor error, is left out; one
-    of a piece that cannot be moved stands as the attempt to put it into bucket 0, to which the
-    reply is the same. A last board that was not touched is left out.
+    As :meth:`PlaySession.log`, but a last board that was not touched is left out.
 
     Parameters
     ----------
@@ -240,24 +238,16 @@ def trial_log(
     >>> trial_log(session).outcomes, trial_log(session).actions == 4 * (high - 1)
     (array([7], dtype=int8), array([ True]))
     """
-    from gnomon.learners.base import TrialLog
-
     spec = session.game.board if spec is None else spec
     if session.game.board.crowded and not spec.crowded:
         raise NotCompilableError("pieces share cells, and on other boards they do not")
-    whole = session.log()
-    seats, mine = session.game.seats, session.attempts
-    if seat is not None and seats is not None:
-        mine = seats.of_person(mine, seat)
-    made = [attempt for attempt in mine if attempt.counts]
-    n_boards = session.n_played
+    whole, n_boards = session.log(seat), session.n_played
     boards = [session.board(e).codes(spec) for e in range(n_boards)]
-    return TrialLog(
-        np.array(boards, dtype=np.uint8),
-        np.bincount([a.episode for a in made], minlength=n_boards).astype(np.int64),
-        np.array([N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in made], dtype=np.uint8),
-        np.array([a.outcome for a in made], dtype=np.int8),
-        whole.finish[:n_boards],
+    return replace(
+        whole,
+        boards=np.array(boards, dtype=np.uint8),
+        n_attempts=whole.n_attempts[:n_boards],
+        finish=whole.finish[:n_boards],
     )
 
 

@@ -198,12 +198,13 @@ def _verified(
         keys = {"learner": entry.name, "rule": trial.rule.name, "trial": trial.number}
         columns = (pl.lit(value).alias(key) for key, value in keys.items())
         frames.append(shard_frame(shard_bytes(log)).select(*columns, pl.all()))
+    is_open = season.division == "open"
     submission = _submission(
         session,
         season,
         attempt,
-        state="verified",
-        reason=f"all {len(rows)} trials were replayed",
+        state="reported" if is_open else "verified",
+        reason="self-reported" if is_open else f"all {len(rows)} trials were replayed",
         verified_at=_WHEN,
         n_attempts=sum(row["n_attempts"] for row in rows),
         origin="server" if season.division == "hidden" else "upload",
@@ -215,7 +216,7 @@ def _verified(
         VerifiedTrial(submission_id=submission.id, rule_id=ids[row.pop("rule")], **row)
         for row in rows
     )
-    note(session, "submission verified", "submission", submission.id)
+    note(session, f"submission {submission.state}", "submission", submission.id)
 
 
 def _others(session: Any, season: Season) -> None:

@@ -1,4 +1,4 @@
-"""The record of benchmarks over commits keeps ratios, and names those that have become worse."""
+"""Benchmarks: their tables in the README, and the record of their ratios over commits."""
 
 from __future__ import annotations
 
@@ -40,3 +40,15 @@ def test_ratios_are_kept_and_those_much_worse_are_named(benchmarks, tmp_path):
         "game: time over a peer: 3, 2 before: 1.50 x worse",
     ]
     assert "| game | rate over a peer | 0.5 (" in history.page(kept)
+
+
+def test_a_table_takes_the_place_of_its_own_alone(benchmarks, tmp_path, monkeypatch):
+    main = import_module("benchmarks.__main__")
+    monkeypatch.setattr(main, "HERE", tmp_path)
+    readme = tmp_path / "README.md"
+    by_hand = "## of old\n\nWritten by hand.\n"
+    readme.write_text(f"{main.HEAD}\n## game\n\nslow\n\n## growth\n\nquick\n\n{by_hand}")
+    main.keep("scale", "## scale\n\nlarge\n")
+    main.keep("game", "## game\n\nfast\n")
+    expected = ["## game\n\nfast\n", "## growth\n\nquick\n", by_hand, "## scale\n\nlarge\n"]
+    assert readme.read_text() == "\n".join([main.HEAD, *expected])

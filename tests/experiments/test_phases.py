@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import gnomon as gn
 from gnomon.cli import app
-from gnomon.errors import ConfigError
-from gnomon.experiments import phase_experiment, play_phases, read_phase_experiment
+from gnomon.errors import ConfigError, RunFolderError
+from gnomon.experiments import phase_experiment, play_phases, read_phase_experiment, score_phases
 from gnomon.experiments.phases import _boards, _played
 from gnomon.learners import play_trial
 from gnomon.scores import read_scores
@@ -59,6 +60,36 @@ def test_learning_goes_on_from_phase_to_phase():
     assert first.n_attempts.sum() != second.n_attempts.sum()
 
 
+def test_a_rule_that_is_met_twice_has_other_boards_and_the_first_those_it_always_had():
+    twice = {"phases": [{"rule": "clockwise"}, {"rule": "nearby"}, {"rule": "clockwise"}]}
+    made = phase_experiment(DESIGN | {"sequences": [twice]})
+    first, _, again = made.sequences[0]
+    assert [phase.n_before for phase in made.sequences[0]] == [0, 0, 1]
+    dealt = [_boards(phase, made.base.board, 0, 0) for phase in (first, again)]
+    assert (dealt[0] != dealt[1]).any()
+    rng = np.random.default_rng([0, int(first.hash[:32], 16), 0])
+    assert (dealt[0] == gn.draw_boards(4, made.base.board, rng=rng)).all()
+    assert (again,) in made.all_sequences(), "learners from scratch play the other boards too"
+
+
+def test_every_attempt_is_kept_in_a_run_folder_that_plays_again(tmp_path):
+    made = phase_experiment(DESIGN | {"learners": ["tabular_q", "uniform"]})
+    table = play_phases(made, "m_star", out=tmp_path / "run")
+    assert gn.verify(tmp_path / "run").ok
+    assert score_phases(tmp_path / "run", "m_star").to_records() == table.to_records()
+    errors = score_phases(tmp_path / "run")
+    whole = gn.score(tmp_path / "run")
+    for row in errors.to_records():
+        runs = whole.runs(row["algorithm"], row["task"])
+        assert runs[row["run"]] == row["score"], row
+    again = CliRunner().invoke(app, ["transfer", f"{tmp_path}/run", "--json"])
+    assert {one["algorithm"] for one in json.loads(again.stdout)["results"]} == {
+        "tabular_q", "uniform",
+    }  # fmt: skip
+    with pytest.raises(RunFolderError, match="expected a run of an experiment with phases"):
+        score_phases(gn.run(made.base, tmp_path / "other"))
+
+
 def test_boards_meet_their_conditions():
     made = phase_experiment(DESIGN)
     zone = np.array([1, 2, 3, 7, 8, 9]) - 1
@@ -66,7 +97,7 @@ def test_boards_meet_their_conditions():
     assert not train.any()
     assert test.any(axis=1).all()
     nowhere = DESIGN["sequences"][0] | {"phases": [{"rule": "nearby", "train": "(*,*,*,*,*)"}]}
-    with pytest.raises(ConfigError, match="which no piece meets the condition; found none among"):
+    with pytest.raises(ConfigError, match="on which no piece meets the condition; found 0 among"):
         play_phases(phase_experiment(DESIGN | {"sequences": [nowhere]}))
 
 

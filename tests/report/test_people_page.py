@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from gnomon.cli import app
 from gnomon.errors import ScoreDataError
-from gnomon.experiments import ExperimentConfig, run
+from gnomon.experiments import ExperimentConfig, measure_series, read_series, run
 from gnomon.report import report_html
 from gnomon.report.participant_clusters import participant_clusters
-from gnomon.report.people_findings import PEOPLE, people_findings, run_folders
+from gnomon.report.people_findings import PEOPLE, _Comparison, people_findings, run_folders
 from gnomon.report.people_page import people_report
 from gnomon.stats import mann_whitney
 from recorded_people import RULE, our_player, write_player
@@ -89,6 +91,25 @@ def test_the_page_says_it_and_escapes_what_people_wrote(findings):
     assert "hue: 3 of 3 (29% to 100%) within 2 boards." in html
     assert "at least six participants with two rules each are needed" in html
     assert findings.guesses[0].confidence == 4
+
+
+def test_one_who_leaves_does_not_decide_how_many_boards_are_compared(study):
+    """Of five people one stopped after a board, and one had mastered the rule there."""
+    folder, made = study
+    series = read_series([folder], trial_lists=folder / "A01" / "lists")[0]
+    boards = (series.episodes * 4)[:4]
+    everybody = [
+        replace(series, player=f"p{i}", episodes=boards[:n]) for i, n in enumerate((4, 3, 3, 1, 1))
+    ]
+    measured = [
+        replace(one, is_learned=i == 4)
+        for i, one in enumerate(measure_series(everybody, precedence="ignore"))
+    ]
+    how = _Comparison((made,), None, 10, 0, [])
+    found = how.of_rule("hue", measured)
+    assert (found.n_boards, found.n_left_out) == (3, 1)
+    assert found.errors[PEOPLE].shape == (4, 3)
+    assert how.notices == []
 
 
 def test_more_boards_leave_out_who_stopped_before(study):

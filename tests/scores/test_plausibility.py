@@ -7,7 +7,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores import ScoreTable, normalize, own_scales, read_monitors, read_scores, suspicions
-from gnomon.scores.plausibility import warn_of_suspicions
+from gnomon.scores.plausibility import warn_of_suspicions, wild_scores
 
 COPIES = "reruns of one deterministic evaluation are not independent runs"
 
@@ -123,3 +123,15 @@ def test_suspicious_tables_are_named():
         [{"algorithm": "a", "task": "t", "run": i, "score": 0, "episode": 1} for i in range(3)]
     )
     assert "episodes of one run are not independent" in suspicions(nested)[0]
+
+
+def test_wild_scores_are_named():
+    x = np.random.default_rng(0).normal(10, 1, (3, 2))
+    x[2, 1] = -4e7
+    (found,) = wild_scores(ScoreTable.from_arrays({"a": x, "b": np.full((2, 2), 9.0)}))
+    assert (found.algorithm, found.task, found.run, found.n_others) == ("a", "task_1", 2, 4)
+    assert str(found).startswith("a on task_1: the score -4e+07 of run 2 is ")
+    for usual in ([1, 2, 3, 4, 900.0], [0, 0, 0, 0, 4e7], [1, 2, 3, 4e7], [1, 2, 3, 4e7, 5e7]):
+        assert wild_scores(runs(usual)) == [], usual
+    never = [*[False] * 4, True]
+    assert wild_scores(runs([1, 2, 3, 4, 5], censored=[never])) == []

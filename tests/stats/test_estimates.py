@@ -1,12 +1,14 @@
 import dataclasses
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.results import noted
 from gnomon.scores import ScoreTable
-from gnomon.stats import Estimate, Metric, estimate
+from gnomon.stats import Estimate, Metric, compare, estimate
 
 
 def rng():
@@ -82,8 +84,17 @@ def test_ragged_tables_are_compared_on_shared_tasks():
     x = rng().normal(size=(5, 3))
     x[3:, 0] = np.nan
     x[:, 2] = np.nan
-    with pytest.warns(DegenerateScoresWarning, match="1 of 3 tasks left out, .*: task_2"):
-        estimates = estimate(table(a=x, b=rng().normal(size=(4, 3))), ["mean"], rng=rng())
+    scores = table(a=x, b=rng().normal(size=(4, 3)))
+    for verb in (partial(estimate, metrics="mean"), partial(compare, a="a", b="b", metrics="mean")):
+        with noted() as notes:
+            verb(scores, rng=rng())
+        assert notes == [
+            "1 of 3 tasks left out, not all have them: task_2",
+            "a: 1 of 2 tasks have scores of fewer runs than others (task_0: 3 of 5); each task "
+            "counts the same",
+        ]
+    with noted():
+        estimates = estimate(scores, ["mean"], rng=rng())
     assert [(e.n_runs, e.n_tasks) for e in estimates] == [((3, 5), 2), (4, 2)]
     assert estimates[0].as_record()["n_runs"] == [3, 5]
 

@@ -128,3 +128,19 @@ def test_intervals_cover():
                 held[weights] += found.low <= truth <= found.high
         # Errors as skewed as these, of eight people: 93 to 97 %.
         assert all(0.92 < x / n_studies < 0.98 for x in held.values()), (n, skewed, held)
+
+
+def test_runs_of_a_table_without_players_are_learners_and_unpaired():
+    rng = np.random.default_rng(3)
+    fresh, after = rng.normal(9, 1, 6), rng.normal(6, 1, 6)
+    rows = [
+        {"algorithm": "q", "task": task, "run": i, "score": float(y), "rule": "b",
+         "preceding": task[:-2] or None}
+        for task, scores in {"b": fresh, "a:b": after}.items()
+        for i, y in enumerate(scores)
+    ]  # fmt: skip
+    table = ScoreTable.from_records(rows, metric="errors", higher_is_better=False)
+    pair = transfer_effects(table)[0]
+    test = scipy_stats.ttest_ind(fresh, after, equal_var=False)
+    assert (pair.algorithm, pair.n_fresh, pair.n_after) == ("q", 6, 6)
+    assert pair.p_value == pytest.approx(test.pvalue)

@@ -109,6 +109,7 @@ def test_a_view_says_what_was_done_and_nothing_of_the_rule(rule, seed):
             "may",
             "reward",
             "hint",
+            "partner",
         ),
     }
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gnomon._io.csv_cells import csv_text, safe_cell
 from gnomon.database.schema import Account, Entry, Season, Submission
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.seasons.entry_registration import withdraw_entry
 from gnomon.leaderboard.submissions.submission import withdraw
-from gnomon.web.csv_cells import csv_text, safe_cell
 from gnomon.web.export import export_board
 from small_season import fill, make_season
 

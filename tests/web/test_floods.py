@@ -8,8 +8,9 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from gnomon.leaderboard.client.submit_run import Packed
+from large_board import fill_drawn
 from serving import Server, serving
 from small_season import make_account
 from submitted import bearer, play_entry, register, send
@@ -109,14 +111,32 @@ def test_ninety_connections_that_ask_without_end(server, victim, request_line):
         f"{request_line}\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
         "Content-Type: application/x-www-form-urlencoded\r\n\r\n"
     )
+    with asking_without_end(server, head.encode() + body):
+        victim.is_served()
+
+
+def test_ninety_connections_that_ask_for_what_is_not_kept(server, database, victim):
+    """Pages that have to be made, each another one: comparisons, learners, pictures of learners."""
+    fill_drawn(database, server.settings, 200)
+    paths = ("/compare/{n}/4", "/entries/{n}", "/entries/{n}.json", "/entries/{n}/picture.png")
+    for path in paths:  # what the first page of a kind imports
+        assert victim.client.get(path.format(n=200)).status_code == 200, path
+    heads = [f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode() for path in paths]
+    with asking_without_end(server, *heads):
+        victim.is_served()
+
+
+@contextmanager
+def asking_without_end(server: Server, *messages: bytes) -> Iterator[None]:
+    """Send messages from another process, in which ``{n}`` is another number each time."""
     flooding = subprocess.Popen(
-        [sys.executable, "-c", _ASKING, str(server.port), head.encode().hex() + body.hex()],
+        [sys.executable, "-c", _ASKING, str(server.port), *(each.hex() for each in messages)],
         stdout=subprocess.PIPE,
     )
     try:
         assert flooding.stdout is not None
         assert flooding.stdout.readline() == b"asking\n"
-        victim.is_served()
+        yield
         assert flooding.poll() is None
     finally:
         flooding.kill()
@@ -125,13 +145,16 @@ def test_ninety_connections_that_ask_without_end(server, victim, request_line):
 
 #: Ask as fast as answers come, by ninety connections of an address, for a minute at most.
 _ASKING = """
-import asyncio, sys
-port, message = int(sys.argv[1]), bytes.fromhex(sys.argv[2])
+import asyncio, itertools, sys
+port, messages = int(sys.argv[1]), [bytes.fromhex(each) for each in sys.argv[2:]]
+numbers = itertools.count()
 
 async def ask():
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.2", 0))
     while True:
-        writer.write(message)
+        k = next(numbers)
+        n = 5 + k // len(messages) % 190
+        writer.write(messages[k % len(messages)].replace(b"{n}", b"%d" % n))
         head = await reader.readuntil(b"\\r\\n\\r\\n")
         length = head.lower().partition(b"content-length: ")[2].partition(b"\\r\\n")[0]
         await reader.readexactly(int(length))

@@ -92,6 +92,20 @@ def test_figures_are_for_programs_of_this_machine(client, settings, database):
         assert answer.status_code == 403
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_an_answer_that_fails_after_it_began_is_counted_once(app, client):
+    async def broken(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise RuntimeError("in the middle")
+
+    app.mount("/broken", broken)
+    with pytest.raises(RuntimeError, match="in the middle"):
+        client.get("/broken/off")
+    told = client.get("/metrics").text
+    assert 'gnomon_requests_total{method="GET",status="200"} 1.0' in told
+    assert 'status="500"' not in told
+
+
 PATHS = ["/", "/rules", "/api/health", "/api/seasons", "/static/board.css", "/nothing"]
 
 
@@ -106,7 +120,10 @@ def test_head_is_get_without_the_body(client, path):
 @pytest.mark.full
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_real_server_answers_head(settings, database):
-    with serving(settings, worker=False) as server, httpx.Client(base_url=server.url) as client:
+    with (
+        serving(settings, worker=False) as server,
+        httpx.Client(base_url=server.url, timeout=60) as client,
+    ):
         for path in PATHS:
             got, head = client.get(path), client.head(path)
             assert (head.status_code, head.content) == (got.status_code, b"")

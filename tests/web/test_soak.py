@@ -16,9 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
 
+from gnomon.leaderboard.seasons.entry_registration import MAX_ENTRIES
 from serving import Server, serving
+from small_season import make_account
 from submitted import play_entry, register, send
 
 pytestmark = [
@@ -28,6 +31,8 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc, as Linux has it"),
 ]
 SECONDS = float(os.environ.get("GNOMON_SOAK_S", "15"))
+#: How often it is looked what the server holds.
+TIMES = 30
 PAGES = ("/", "/seasons/spring", "/seasons/spring.json", "/play", "/methods", "/healthz")
 
 
@@ -38,7 +43,7 @@ class Load:
         self.server, self.statuses = server, Counter[int]()
         self.seconds: list[float] = []
         self._end = time.monotonic() + SECONDS
-        self._failures: list[BaseException] = []
+        self.failed, self._failures = threading.Event(), list[BaseException]()
         self._threads: list[threading.Thread] = []
 
     def every(self, pause_s: float, work: Callable[[httpx.Client, int], None]) -> None:
@@ -47,13 +52,21 @@ class Load:
         def go_on() -> None:
             n = 0
             try:
-                with httpx.Client(base_url=self.server.url, timeout=60) as client:
-                    while (began := time.monotonic()) < self._end:
+                with httpx.Client(
+                    base_url=self.server.url,
+                    timeout=60,
+                    # The server closes a connection that was silent for 5 s; who asked over it at
+                    # that very moment would be told nothing.
+                    limits=httpx.Limits(keepalive_expiry=2),
+                    event_hooks={"response": [self._count]},
+                ) as client:
+                    while (began := time.monotonic()) < self._end and not self.failed.is_set():
                         work(client, n)
                         n += 1
                         time.sleep(max(0.0, pause_s - (time.monotonic() - began)))
             except BaseException as failure:
                 self._failures.append(failure)
+                self.failed.set()
 
         self._threads.append(threading.Thread(target=go_on))
         self._threads[-1].start()
@@ -61,8 +74,10 @@ class Load:
     def read(self, client: httpx.Client, n: int) -> None:
         """Read a page."""
         began = time.monotonic()
-        answer = client.get(PAGES[n % len(PAGES)])
+        assert client.get(PAGES[n % len(PAGES)]).status_code == 200
         self.seconds.append(time.monotonic() - began)
+
+    def _count(self, answer: httpx.Response) -> None:
         self.statuses[answer.status_code] += 1
 
     def wait(self) -> None:
@@ -71,6 +86,12 @@ class Load:
             thread.join()
         if self._failures:
             raise self._failures[0]
+
+    def figures(self) -> str:
+        """Return how much was asked and how soon the pages came, so far."""
+        half, most = np.quantile(self.seconds or [np.nan], (0.5, 0.95))
+        answers = ", ".join(f"{n} of {status}" for status, n in sorted(self.statuses.items()))
+        return f"answers: {answers}; pages: median {half:.3f} s, 95% within {most:.3f} s"
 
 
 def held(server: Server) -> tuple[int, float]:
@@ -101,15 +122,23 @@ def ranked(client: httpx.Client) -> list[object]:
     return found
 
 
-def test_an_hour_in_a_quarter_of_a_minute(settings, season, token, tmp_path):
-    unlimited = replace(settings, max_play_sessions_per_hour=10**6, requests_per_minute=10**6)
+def test_an_hour_in_a_quarter_of_a_minute(settings, database, season, tmp_path):
+    unlimited = replace(
+        settings,
+        max_play_sessions_per_hour=10**6,
+        requests_per_minute=10**6,
+        submissions_per_hour=10**6,
+    )
     with serving(unlimited) as server:
         with httpx.Client(base_url=server.url, timeout=60) as client:
             for path in PAGES:
                 client.get(path)
-        load, sent = Load(server), []
+        load, sent, tokens = Load(server), [], []
 
         def submit(client: httpx.Client, n: int) -> None:
+            if n % MAX_ENTRIES == 0:
+                tokens.append(make_account(database, f"laboratory {n}", "submit"))
+            token = tokens[-1]
             entry = register(client, token, f"Learner {n}")["id"]
             packed = play_entry(client, entry, tmp_path / str(n))
             assert send(client, token, entry, packed).status_code == 202
@@ -119,20 +148,20 @@ def test_an_hour_in_a_quarter_of_a_minute(settings, season, token, tmp_path):
             load.every(0.2, load.read)
         load.every(0.0, play_on)
         load.every(3.0, submit)
-        time.sleep(SECONDS / 3)
-        files, memory = held(server)
+        files, memory = [], []
+        for _ in range(TIMES):
+            load.failed.wait(SECONDS / TIMES)
+            for seen, now in zip((files, memory), held(server), strict=True):
+                seen.append(now)
+            print(f"{files[-1]} files, {memory[-1]:.0f} MiB, {len(sent)} runs;", load.figures())
         load.wait()
-        assert set(load.statuses) == {200}, load.statuses
         with httpx.Client(base_url=server.url, timeout=60) as client:
-            until = time.monotonic() + 60
+            until = time.monotonic() + 60 + SECONDS / 6
             while len(ranked(client)) < len(sent):
                 assert time.monotonic() < until, (len(ranked(client)), len(sent))
                 time.sleep(0.2)
             assert client.get("/healthz").status_code == 200
-        more_files, more_memory = (
-            b - a for a, b in zip((files, memory), held(server), strict=True)
-        )
-        assert more_files < 20
-        assert more_memory < 60
-        load.seconds.sort()
-        assert load.seconds[len(load.seconds) // 2] < 1.0
+        assert max(load.statuses) < 300, load.statuses
+        assert files[-1] - files[TIMES // 3] < 20
+        assert memory[-1] - memory[TIMES // 3] < 60
+        assert np.median(load.seconds) < 1.0

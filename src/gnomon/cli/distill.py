@@ -53,8 +53,8 @@ class SuiteScores(ReadOptions):
         str | None,
         typer.Option(
             "--normalize", "--references",
-            help="atari, procgen-easy, procgen-hard or dmc; or a CSV of task, random, human or "
-            "task, low, high: scores become 0 to 100.",
+            help="atari, procgen-easy, procgen-hard, dmc or minatar; or a CSV of task, random, "
+            "human or task, low, high: scores become 0 to 100.",
         ),
     ] = None  # fmt: skip
     group_by: Annotated[

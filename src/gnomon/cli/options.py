@@ -60,7 +60,7 @@ Normalize = Annotated[
     str | None,
     typer.Option(
         help="min-max, percentile, reference:ALGORITHM; atari (random-human), procgen-easy, "
-        "procgen-hard, dmc; or a CSV file of task, low, high."
+        "procgen-hard, dmc, minatar; or a CSV file of task, low, high."
     ),
 ]
 At = Annotated[

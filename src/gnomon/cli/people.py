@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.options import Level, ReadOptions, ShowOptions, scores_of, with_groups
+from gnomon.cli.options import Level, ReadOptions, Seed, ShowOptions, scores_of, with_groups
 from gnomon.cli.sources import Sources
 from gnomon.errors import ScoreDataError
 
@@ -176,13 +176,21 @@ def series_curves(
         bool,
         typer.Option("--as-they-are", help="Do not prolong the curves of those who learned."),
     ] = False,
+    random_players: Annotated[
+        int,
+        typer.Option(min=0, help="So many simulated random players on the boards of each series."),
+    ] = 0,
     level: Level = 0.95,
+    seed: Seed = 0,
     *,
     people: SeriesOptions,
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Follow the errors of people on each rule: median curves with intervals."""
+    import numpy as np
+
+    from gnomon.experiments.series.random_players import random_players as simulated
     from gnomon.experiments.series.series_curves import series_curves as drawn
     from gnomon.experiments.series.transcript_files import hold_attempts
 
@@ -190,6 +198,9 @@ def series_curves(
         if not hold_attempts(source):
             raise ScoreDataError(f"{source[0]}: expected transcripts of people; found none")
         measured = people.measured(people.series(source), with_chances=curve != "errors")
+        if random_players:
+            rng = np.random.default_rng(seed)
+            measured += simulated(measured, n=random_players, rules=people.rules, rng=rng)
         found = drawn(
             measured,
             curve,

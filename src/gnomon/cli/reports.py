@@ -35,7 +35,7 @@ class PeopleOptions:
     ] = None
     boards: Annotated[
         int | None,
-        typer.Option(min=1, help="Of people: compare so many; else as many as all have played."),
+        typer.Option(min=1, help="Of people: compare so many; else as many as most have played."),
     ] = None
 
 

@@ -29,12 +29,13 @@ PlanArgument = Annotated[
     Path | None, typer.Argument(help="What the study is: a TOML file.", show_default=False)
 ]
 TrialListOption = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--trial-list",
         metavar="DIR",
         show_default=False,
-        help="Take the lists from this folder of trial lists of the reference game server.",
+        help="Take the lists from this folder of trial lists of the reference game server; or "
+        "P:FOLDER:MODIFIER, R:RULE:MODIFIER.",
     ),
 ]
 FilesOption = Annotated[
@@ -43,21 +44,21 @@ FilesOption = Annotated[
         "--files",
         metavar="DIR",
         show_default=False,
-        help="The folder with the rules, boards and conditions that the trial lists name.",
+        help="The folder of rules, boards, conditions and modifiers that the trial lists name.",
     ),
 ]
 
 
-def _read(plan: Path | None, trial_list: Path | None, files: Path | None) -> StudyPlan:
+def _read(plan: Path | None, trial_list: str | None, files: Path | None) -> StudyPlan:
     """Read a plan of a file, of trial lists, or the lists of these with the rest of the file."""
     from gnomon.studies.plan.study_plan import read_plan
-    from gnomon.studies.plan.trial_list_plans import trial_list_record
+    from gnomon.studies.plan.trial_list_plans import name_of_lists, trial_list_record
 
     if trial_list is None:
         if plan is None:
             raise typer.BadParameter("expected the file of a plan, or --trial-list")
         return read_plan(plan)
-    return read_plan(plan, trial_list_record(trial_list, files), name=trial_list.resolve().name)
+    return read_plan(plan, trial_list_record(trial_list, files), name=name_of_lists(trial_list))
 
 
 @app.command()

@@ -34,6 +34,10 @@ def transfer(
         typer.Option(metavar="BEFORE:RULE", help="A pair that is near, all others are far."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(help="Of phases that are played: keep every attempt in this run folder."),
+    ] = None,
     level: Level = 0.95,
     *,
     people: SeriesOptions,
@@ -47,7 +51,7 @@ def transfer(
 
     check_writable(out)
     with answering("transfer", as_json=as_json) as answer:
-        table = _scores(source, metric, people, reading)
+        table = _scores(source, metric, people, reading, run)
         if out is not None:
             write_scores(table, out)
         answer.show(
@@ -68,18 +72,22 @@ def _scores(
     metric: Literal["errors", "m_star"],
     people: SeriesOptions,
     reading: ReadOptions,
+    run: Path | None,
 ) -> ScoreTable:
+    from gnomon.experiments.phases import PHASES, play_phases, read_phase_experiment, score_phases
     from gnomon.experiments.series.transcript_files import hold_attempts
 
     places = [Path(word) for word in source]
     if places[0].suffix == ".toml":
-        from gnomon.experiments.phases import play_phases, read_phase_experiment
-
         if len(places) > 1:
             raise GnomonError(f"{places[1]}: expected one experiment with phases, found more")
         experiment = read_phase_experiment(places[0])
         with progress_bar("trials") as progress:
-            return play_phases(experiment, metric, progress=progress)
+            return play_phases(experiment, metric, out=run, progress=progress)
+    if run is not None:
+        raise GnomonError(f"--run: {places[0]} is no experiment with phases that could be played")
+    if (places[0] / PHASES).is_file():
+        return score_phases(places[0], metric)
     if hold_attempts(places):
         told_apart = "every" if people.prec_mode in ("naive", "ignore") else people.prec_mode
         people = replace(people, prec_mode=told_apart)

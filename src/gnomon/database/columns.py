@@ -62,6 +62,7 @@ class Base(DeclarativeBase):
 
 
 Id = Annotated[int, mapped_column(primary_key=True)]
+AssignmentId = Annotated[int, mapped_column(ForeignKey("study_assignments.id"), index=True)]
 AccountId = Annotated[int, mapped_column(ForeignKey("accounts.id"), index=True)]
 Name = Annotated[str, mapped_column(String(128))]
 Sha256 = Annotated[str, mapped_column(String(64))]

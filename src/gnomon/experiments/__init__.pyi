@@ -5,6 +5,7 @@ from .config.experiment_config import available_experiments as available_experim
 from .config.experiment_config import load_experiment as load_experiment
 from .config.held_out import held_out_rules as held_out_rules
 from .config.predefined_boards import PredefinedBoards as PredefinedBoards
+from .config.predefined_boards import RecordedBoards as RecordedBoards
 from .config.suites import Suite as Suite
 from .config.suites import available_suites as available_suites
 from .config.suites import load_suite as load_suite
@@ -12,6 +13,8 @@ from .cost_forecast import Forecast as Forecast
 from .cost_forecast import forecast as forecast
 from .curve_files import write_curves as write_curves
 from .folder.journal import TrialRecord as TrialRecord
+from .folder.recorded_run import RecordedTrial as RecordedTrial
+from .folder.recorded_run import write_recorded_run as write_recorded_run
 from .folder.repair import Damage as Damage
 from .folder.repair import Repairs as Repairs
 from .folder.repair import repair as repair
@@ -24,6 +27,7 @@ from .phases import PhaseExperiment as PhaseExperiment
 from .phases import phase_experiment as phase_experiment
 from .phases import play_phases as play_phases
 from .phases import read_phase_experiment as read_phase_experiment
+from .phases import score_phases as score_phases
 from .runner import Progress as Progress
 from .runner import RunSummary as RunSummary
 from .runner import run as run
@@ -56,6 +60,7 @@ from .series.measured_series import MeasuredSeries as MeasuredSeries
 from .series.measured_series import measure_series as measure_series
 from .series.played_series import PlayedSeries as PlayedSeries
 from .series.played_series import read_series as read_series
+from .series.random_players import random_players as random_players
 from .series.series_curves import MedianPoint as MedianPoint
 from .series.series_curves import SeriesCurve as SeriesCurve
 from .series.series_curves import SeriesCurves as SeriesCurves
@@ -86,6 +91,8 @@ __all__ = [
     "PlayedSeries",
     "PredefinedBoards",
     "Progress",
+    "RecordedBoards",
+    "RecordedTrial",
     "Repairs",
     "RuleEntry",
     "RunFolder",
@@ -119,12 +126,14 @@ __all__ = [
     "measure_series",
     "phase_experiment",
     "play_phases",
+    "random_players",
     "read_phase_experiment",
     "read_series",
     "read_series_table",
     "repair",
     "run",
     "score",
+    "score_phases",
     "score_series",
     "score_table",
     "score_trial",
@@ -133,5 +142,6 @@ __all__ = [
     "status",
     "trials_of",
     "write_curves",
+    "write_recorded_run",
     "write_series_table",
 ]

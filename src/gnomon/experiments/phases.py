@@ -8,24 +8,30 @@ piece meets a condition, or test boards, on which at least one does.
 from __future__ import annotations
 
 import itertools
+import json
+import os
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gnomon._io.atomic_file import write_atomically
 from gnomon._io.text_file import read_text
-from gnomon.errors import ConfigError, GnomonError
+from gnomon.errors import ConfigError, GnomonError, RunFolderError
 from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry, content_hash
 from gnomon.experiments.config.experiment_config import ExperimentConfig
+from gnomon.experiments.config.predefined_boards import RecordedBoards
+from gnomon.experiments.folder.recorded_run import RecordedTrial, check_place, write_recorded_run
+from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.scoring.mastery import attempts_to_master
 from gnomon.experiments.scoring.trial_scores import episode_errors
-from gnomon.game.board import Board, BoardSpec, draw_boards
+from gnomon.game.board import BoardSpec, draw_boards
 from gnomon.game.formats.random_boards import BoardConditions
 from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER
 from gnomon.rules.parser import parse
@@ -35,8 +41,10 @@ if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
 Kind = Literal["near", "far"]
-_MOST_TRIES = 1000
-_METRICS = {"errors": "errors", "m_star": "attempts"}
+Metric = Literal["errors", "m_star"]
+_METRICS: Mapping[Metric, str] = {"errors": "errors", "m_star": "attempts"}
+#: In a run folder, the rows of the table of scores but for the scores.
+PHASES = "phases.json"
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,8 @@ class Phase:
         Rule text whose lines are conditions.
     testing : bool
         Whether a piece of each board meets one of them, rather than none.
+    n_before : int
+        How often the same was met before in the sequence: another time has other boards.
 
     Examples
     --------
@@ -63,6 +73,7 @@ class Phase:
     episodes: int
     condition: str | None = None
     testing: bool = False
+    n_before: int = 0
 
     @property
     def name(self) -> str:
@@ -73,7 +84,8 @@ class Phase:
     @property
     def hash(self) -> str:
         """Content hash of what is played."""
-        return content_hash([self.rule.hash, self.episodes, self.condition, self.testing])
+        again = [self.n_before] if self.n_before else []
+        return content_hash([self.rule.hash, self.episodes, self.condition, self.testing, *again])
 
 
 @dataclass(frozen=True)
@@ -190,9 +202,15 @@ def phase_experiment(record: Mapping[str, Any], *, base: Path | None = None) -> 
     named = list(dict.fromkeys(phase.rule for one in sequences for phase in one.phases))
     config = ExperimentConfig.from_record(fields | {"rules": named}, base=base)
     by_name = dict(zip(named, config.rules, strict=True))
-    made = [tuple(_phase(x, by_name, config, base) for x in one.phases) for one in sequences]
+    made = [
+        _told_apart([_phase(x, by_name, config, base) for x in one.phases]) for one in sequences
+    ]
     kinds = {phases: one.kind for phases, one in zip(made, sequences, strict=True) if one.kind}
     return PhaseExperiment(config, tuple(made), kinds)
+
+
+def _told_apart(phases: Sequence[Phase]) -> tuple[Phase, ...]:
+    return tuple(replace(x, n_before=phases[:i].count(x)) for i, x in enumerate(phases))
 
 
 def _phase(
@@ -212,8 +230,9 @@ def _phase(
 
 def play_phases(
     experiment: PhaseExperiment,
-    metric: Literal["errors", "m_star"] = "errors",
+    metric: Metric = "errors",
     *,
+    out: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> ScoreTable:
     """Play every sequence, and each later phase by learners from scratch; return the scores.
@@ -223,6 +242,9 @@ def play_phases(
     experiment : PhaseExperiment
     metric : {"errors", "m_star"}
         Errors in all boards of a phase, or attempts before mastery in it.
+    out : path, optional
+        Keep every attempt in this run folder, which is written in the end; an older one of an
+        experiment of this name is replaced. :func:`score_phases` reads it.
     progress : callable, optional
         Told of how many trials are done.
 
@@ -242,19 +264,36 @@ def play_phases(
     >>> play_phases(made).tasks
     ('clockwise', 'clockwise:nearby', 'nearby')
     """
-    from gnomon.scores.table import ScoreTable
-
     sequences, config = experiment.all_sequences(), experiment.base
+    if out is not None:
+        check_place(Path(out), config.name)
     total = len(sequences) * len(config.learners) * config.trials
-    rows: list[dict[str, Any]] = []
+    played: list[_PlayedPhase] = []
     runs: dict[tuple[str, str], int] = {}
     trials = itertools.product(range(config.trials), config.learners, sequences)
     for done, (number, learner, phases) in enumerate(trials, 1):
-        for row in _rows(experiment, phases, learner, number, metric):
+        for row, phase, log in _rows(experiment, phases, learner, number):
             key = row["algorithm"], row["task"]
             runs[key] = runs.get(key, -1) + 1
-            rows.append(row | {"run": runs[key]})
+            played.append(_PlayedPhase(row | {"run": runs[key]}, phase, log))
         progress(done, total)
+    if out is not None:
+        _write_run(Path(out), experiment, played)
+    rows = [one.row | {"score": _score(one.log, metric)} for one in played]
+    return _phase_table(rows, metric, config.name)
+
+
+class _PlayedPhase(NamedTuple):
+    """A phase that was played: what the table says of it but its score, and every attempt."""
+
+    row: dict[str, Any]
+    phase: Phase
+    log: TrialLog
+
+
+def _phase_table(rows: list[dict[str, Any]], metric: Metric, name: str) -> ScoreTable:
+    from gnomon.scores.table import ScoreTable
+
     if any(np.isinf(row["score"]) for row in rows):
         rows = [row | {"censored": bool(np.isinf(row["score"]))} for row in rows]
     return ScoreTable.from_records(
@@ -262,8 +301,67 @@ def play_phases(
         metric=metric,
         unit=_METRICS[metric],
         higher_is_better=False,
-        provenance=(f"phases of {config.name}",),
+        provenance=(f"phases of {name}",),
     )
+
+
+def _write_run(out: Path, experiment: PhaseExperiment, played: Sequence[_PlayedPhase]) -> None:
+    """Write what was played as a run folder, with a table of what came before each task."""
+    texts = {one.row["task"]: one.phase.rule.text for one in played}
+    boards: dict[str, dict[int, bytes]] = {task: {} for task in texts}
+    for one in played:
+        boards[one.row["task"]][one.row["run"]] = one.log.boards.tobytes()
+    base = experiment.base
+    dealt = tuple((task, tuple(own[i] for i in sorted(own))) for task, own in boards.items())
+    config = ExperimentConfig(
+        base.name,
+        [RuleEntry(task, text) for task, text in texts.items()],
+        base.learners,
+        trials=max(map(len, boards.values())),
+        episodes=max(one.phase.episodes for one in played),
+        horizon=base.horizon,
+        seed=base.seed,
+        board=base.board,
+        predefined=RecordedBoards(dealt),
+    )
+    rows = (one.row for one in played)
+    made = (
+        RecordedTrial(one.row["algorithm"], one.row["task"], one.row["run"], one.log)
+        for one in played
+    )
+    write_recorded_run(out, config, made)
+    write_atomically(out / PHASES, (json.dumps([*rows], indent=1) + "\n").encode())
+
+
+def score_phases(run: str | os.PathLike[str], metric: Metric = "errors") -> ScoreTable:
+    """Return the scores of an experiment with phases from its run folder, as :func:`play_phases`.
+
+    Raises
+    ------
+    RunFolderError
+        It is no run folder, or not one of phases.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> made = phase_experiment({
+    ...     "name": "pilot", "learners": ["tabular_q"], "trials": 2, "episodes": 3,
+    ...     "sequences": [{"phases": [{"rule": "clockwise"}, {"rule": "nearby"}]}],
+    ... })
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     play_phases(made, out=out).to_records() == score_phases(out).to_records()
+    True
+    """
+    folder = RunFolder.open(run)
+    if not (folder.path / PHASES).is_file():
+        raise RunFolderError(f"{folder.path}: expected a run of an experiment with phases")
+    rows = json.loads((folder.path / PHASES).read_bytes())
+    logs = {(x.learner, x.rule, x.trial): x for x in folder.trials()}
+    scored = [
+        row | {"score": _score(folder.log(logs[row["algorithm"], row["task"], row["run"]]), metric)}
+        for row in rows
+    ]
+    return _phase_table(scored, metric, folder.config.name)
 
 
 def _rows(
@@ -271,23 +369,22 @@ def _rows(
     phases: tuple[Phase, ...],
     learner: LearnerEntry,
     number: int,
-    metric: str,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[tuple[dict[str, Any], Phase, TrialLog]]:
     before: list[str] = []
     for phase, log in zip(phases, _played(experiment, phases, learner, number), strict=True):
-        yield {
+        row = {
             "algorithm": learner.name,
             "task": ":".join([*before, phase.name]),
             "player": f"{learner.name} {number}",
             "rule": phase.name,
             "preceding": ":".join(before) or None,
             "kind": experiment.kinds.get(phases) if before else None,
-            "score": _score(log, metric),
         }
+        yield row, phase, log
         before.append(phase.name)
 
 
-def _score(log: TrialLog, metric: str) -> float:
+def _score(log: TrialLog, metric: Metric) -> float:
     if metric == "errors":
         return float(episode_errors(log).sum())
     outcomes = log.outcomes[log.outcomes != EPISODE_OVER]
@@ -317,19 +414,8 @@ def _boards(phase: Phase, spec: BoardSpec, seed: int, number: int) -> npt.NDArra
     rng = np.random.default_rng([seed, int(phase.hash[:32], 16), number])
     if phase.condition is None:
         return draw_boards(phase.episodes, spec, rng=rng)
-    conditions = BoardConditions(parse(phase.condition))
-    boards: list[npt.NDArray[np.uint8]] = []
-    tries = 0
-    while len(boards) < phase.episodes:
-        [codes] = draw_boards(1, spec, rng=rng)
-        if conditions.suits(Board.from_codes(codes, spec), testing=phase.testing):
-            boards.append(codes)
-            tries = 0
-        tries += 1
-        if tries > _MOST_TRIES:
-            which = "at least one piece meets" if phase.testing else "no piece meets"
-            raise ConfigError(
-                f"phase {phase.name!r}: expected boards on which {which} the condition; found none "
-                f"among {_MOST_TRIES}"
-            )
-    return np.array(boards, dtype=np.uint8)
+    try:
+        conditions = BoardConditions(parse(phase.condition))
+        return conditions.draw(phase.episodes, spec, testing=phase.testing, rng=rng)
+    except GnomonError as error:
+        raise ConfigError(f"phase {phase.name!r}: {error}") from None

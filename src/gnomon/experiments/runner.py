@@ -22,6 +22,7 @@ from gnomon.execution.executor import (
 from gnomon.execution.interrupts import undisturbed
 from gnomon.execution.worker_processes import ProcessExecutor, make_executor
 from gnomon.experiments.config.experiment_config import ExperimentConfig
+from gnomon.experiments.config.predefined_boards import RecordedBoards
 from gnomon.experiments.folder.card import Session, session
 from gnomon.experiments.folder.journal import Journal, TrialRecord
 from gnomon.experiments.folder.run_folder import RunFolder
@@ -162,7 +163,8 @@ def run(
     RunFolderError
         If the folder cannot hold this run; nothing is written then.
     ConfigError
-        If threads shall have limits of trials, or another machine ask a language model.
+        If it is a recording of what was played elsewhere, or threads shall have limits of trials,
+        or another machine ask a language model.
 
     Warns
     -----
@@ -182,6 +184,8 @@ def run(
     2 0 0
     0 2 0
     """
+    if isinstance(config.predefined, RecordedBoards):
+        raise ConfigError(f"{config.name}: was played elsewhere, and cannot be gone on with here")
     for rule in config.rules:
         # Said here, once, for the workers that play the trials have nobody to say it to.
         compiled_or_none(rule.rule_set, config.board)

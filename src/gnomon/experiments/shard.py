@@ -95,7 +95,7 @@ def log_of(frame: pl.DataFrame) -> TrialLog:
     cell, bucket = rows["cell"].to_numpy(), rows["bucket"].to_numpy()
     codes = b"".join(frame["board"].drop_nulls().to_list())
     return TrialLog(
-        np.frombuffer(codes, dtype=np.uint8).reshape(n_episodes, N_CELLS),
+        np.frombuffer(codes, dtype=np.uint8).reshape(n_episodes, -1),
         np.bincount(episode[played], minlength=n_episodes).astype(np.int64),
         ((cell - 1) * N_BUCKETS + bucket).astype(np.uint8),
         rows["outcome"].to_numpy().astype(np.int8),

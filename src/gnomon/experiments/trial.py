@@ -10,27 +10,51 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Protocol, cast
 
 from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry, content_text
 from gnomon.experiments.config.experiment_config import ExperimentConfig
-from gnomon.experiments.config.predefined_boards import PredefinedBoards
+from gnomon.experiments.config.predefined_boards import PredefinedBoards, RecordedBoards
 from gnomon.experiments.folder.journal import TrialRecord
 from gnomon.game.board import BoardSpec, draw_boards
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from gnomon.learners.base import TrialLog
     from gnomon.learners.chance import AttemptCounts
     from gnomon.learners.language_model.exchanges import Asking
     from gnomon.learners.language_model.player import LanguageModel
+
+
+class TrialSettings(Protocol):
+    """What decides how every trial is played, as an experiment or an assignment has it."""
+
+    @property
+    def episodes(self) -> int:
+        """Boards of a trial, where they are not recorded."""
+
+    @property
+    def horizon(self) -> int:
+        """Attempts after which a board is cut off."""
+
+    @property
+    def seed(self) -> int:
+        """Whence all randomness comes."""
+
+    @property
+    def board(self) -> BoardSpec:
+        """How boards are drawn."""
+
+    @property
+    def predefined(self) -> PredefinedBoards | RecordedBoards | None:
+        """The boards themselves, if they are not drawn."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +69,9 @@ class Trial:
         Which of the trials of this learner on this rule, from 0.
     episodes, horizon, seed, board, predefined
         As in :class:`gnomon.experiments.ExperimentConfig`.
+    task : str
+        Of a recorded game, what tells it from others on this rule and these boards: its name in the
+        experiment, as after which other rule it was met.
 
     Examples
     --------
@@ -63,14 +90,27 @@ class Trial:
     seed: int
     board: BoardSpec
     predefined: PredefinedBoards | None = None
+    task: str = ""
+
+    @classmethod
+    def of(
+        cls, played: TrialSettings, learner: LearnerEntry, rule: RuleEntry, number: int
+    ) -> Trial:
+        """Return a trial of an experiment, or of what was assigned."""
+        boards, episodes, task = played.predefined, played.episodes, ""
+        if isinstance(boards, RecordedBoards):
+            boards, task = boards.of_trial(rule.name, number), rule.name
+            episodes = len(boards.codes)
+        rest = (played.horizon, played.seed, played.board)
+        return cls(learner, rule, number, episodes, *rest, boards, task)
 
     @cached_property
     def key(self) -> str:
         """Content hash of all that determines the attempts, 32 hexadecimal digits."""
-        shared = _shared(self.episodes, self.horizon, self.seed, self.board, self.predefined)
-        # One list as JSON, of which thousands of trials share the second half.
-        ours = f'["{self.learner.hash}","{self.rule.hash}",{self.number},'
-        return hashlib.sha256((ours + shared[1:]).encode()).hexdigest()[:32]
+        shared = _shared(
+            self.episodes, self.horizon, self.seed, self.board, self.predefined, self.task
+        )
+        return _key(self.learner.hash, self.rule.hash, self.number, shared)
 
     def play(self, asking: Asking | None = None) -> TrialLog:
         """Play the trial; what a language model is asked is kept as ``asking`` says.
@@ -102,6 +142,8 @@ class Trial:
 
     def boards(self) -> npt.NDArray[np.uint8]:
         """Return the boards of the trial, shape (episodes, 36): the same ones for every learner."""
+        import numpy as np
+
         draws = np.random.default_rng([self.seed, _word(self.rule.hash), self.number])
         if self.predefined is None:
             return draw_boards(self.episodes, self.board, rng=draws)
@@ -109,6 +151,8 @@ class Trial:
 
     def learner_rng(self) -> np.random.Generator:
         """Return the generator that the learner draws from."""
+        import numpy as np
+
         entropy = [self.seed, _word(self.rule.hash), _word(self.learner.hash), self.number]
         return np.random.default_rng(entropy)
 
@@ -125,16 +169,46 @@ def trials_of(config: ExperimentConfig) -> Iterator[Trial]:
     for number in range(config.trials):
         for rule in config.rules:
             for learner in config.learners:
-                yield Trial(
-                    learner,
-                    rule,
-                    number,
-                    config.episodes,
-                    config.horizon,
-                    config.seed,
-                    config.board,
-                    config.predefined,
-                )
+                trial = Trial.of(config, learner, rule, number)
+                if trial.episodes:
+                    yield trial
+
+
+def key_finder(config: ExperimentConfig) -> Callable[[str, str, int], str | None]:
+    """Return what gives the key of a trial by its learner, its rule and its number.
+
+    It gives None for a trial that the experiment has not, and costs a third of making each trial.
+
+    Examples
+    --------
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2)
+    >>> key_of = key_finder(config)
+    >>> [key_of("uniform", "clockwise", n) == t.key for n, t in enumerate(trials_of(config))]
+    [True, True]
+    >>> key_of("uniform", "clockwise", 2) is key_of("uniform", "color-match", 0) is None
+    True
+    """
+    learners = {learner.name: learner for learner in config.learners}
+    rules = {rule.name: rule for rule in config.rules}
+    boards = config.predefined
+    recorded = isinstance(boards, RecordedBoards)
+    settings = (config.episodes, config.horizon, config.seed, config.board)
+    shared = "" if isinstance(boards, RecordedBoards) else _shared(*settings, boards, "")
+
+    def key_of(learner: str, rule: str, number: int) -> str | None:
+        if learner not in learners or rule not in rules or not 0 <= number < config.trials:
+            return None
+        if recorded:  # Each trial has boards of its own.
+            return Trial.of(config, learners[learner], rules[rule], number).key
+        return _key(learners[learner].hash, rules[rule].hash, number, shared)
+
+    return key_of
+
+
+def _key(learner_hash: str, rule_hash: str, number: int, shared: str) -> str:
+    # One list as JSON, of which thousands of trials share the second half.
+    ours = f'["{learner_hash}","{rule_hash}",{number},'
+    return hashlib.sha256((ours + shared[1:]).encode()).hexdigest()[:32]
 
 
 @lru_cache
@@ -144,10 +218,12 @@ def _shared(
     seed: int,
     board: BoardSpec,
     predefined: PredefinedBoards | None,
+    task: str,
 ) -> str:
     """Return what the key has of the settings of an experiment, for all trials that share them."""
     boards = [] if predefined is None else [dict(predefined.to_record())]
-    return content_text([episodes, horizon, seed, asdict(board), *boards])
+    told_apart = [task] if task else []
+    return content_text([episodes, horizon, seed, board.record(), *boards, *told_apart])
 
 
 def _word(hexadecimal: str) -> int:
@@ -245,11 +321,11 @@ def compile_kernels(config: ExperimentConfig) -> None:
     """
     from gnomon.learners.registry import plays_alone
 
-    rest = (config.rules[0], 0, 1, 1, config.seed, config.board, config.predefined)
     for learner in config.learners:
         if plays_alone(learner.kind):
             with suppress(Exception):
-                play_and_encode(Trial(learner, *rest))
+                whole = Trial.of(config, learner, config.rules[0], 0)
+                play_and_encode(replace(whole, episodes=1, horizon=1))
 
 
 def prepare() -> None:

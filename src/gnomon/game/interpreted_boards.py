@@ -97,9 +97,9 @@ class InterpretedBoards(BoardViews):
         mask = np.zeros((len(self._games), N_CELLS * N_BUCKETS), dtype=np.int8)
         for i in range(len(self._games)):
             game = self._game(i)
-            cell_of = {piece.id: piece.pos - 1 for piece in game.pieces}
+            place_of = {piece.id: piece.place - 1 for piece in game.pieces}
             for piece_id, bucket in game.legal_moves():
-                mask[i, N_BUCKETS * cell_of[piece_id] + bucket] = 1
+                mask[i, N_BUCKETS * place_of[piece_id] + bucket] = 1
         return mask
 
     def _game(self, i: int) -> ReferenceGame:
@@ -115,8 +115,8 @@ class InterpretedBoards(BoardViews):
         self._games[i] = ReferenceGame(self._rule_set, Board.from_codes(codes, self._spec))
         self._n_attempts[i] = 0
         self._told[i] = False
-        self.seen[i, :N_CELLS] = codes
-        self.seen[i, N_CELLS:] = np.repeat(codes > 0, N_BUCKETS)
+        self.seen[i, :N_CELLS] = codes[:N_CELLS]
+        self.seen[i, N_CELLS:] = np.repeat(codes[:N_CELLS] > 0, N_BUCKETS)
         self.replies[SHAPE : BUCKET + 1, i] = 0
         self.replies[STANDS, i] = self._game(i).finish
 

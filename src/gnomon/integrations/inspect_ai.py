@@ -11,7 +11,6 @@ import base64
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any, Literal
 
 import anyio.to_thread
@@ -108,7 +107,7 @@ def _sample(trial: Trial) -> Sample:
             "boards": trial.episodes,
             "horizon": trial.horizon,
             "seed": trial.seed,
-            "board": json.dumps(asdict(trial.board)),
+            "board": json.dumps(trial.board.record()),
         },
     )
 

@@ -129,7 +129,8 @@ def count_attempts(
     else:
         n_permitted = _by_engine(rule, log)
     n_pieces, n_failed = np.zeros_like(n_permitted), np.zeros_like(n_permitted)
-    count_known(log.boards, log.n_attempts, log.actions, log.outcomes, n_pieces, n_failed)
+    places = np.ascontiguousarray(log.boards[:, :N_CELLS])
+    count_known(places, log.n_attempts, log.actions, log.outcomes, n_pieces, n_failed)
     return AttemptCounts(N_BUCKETS * n_pieces, n_permitted, n_failed)
 
 

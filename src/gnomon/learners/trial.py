@@ -163,7 +163,7 @@ class TrialInPlay:
     ) -> None:
         self._in_play, self._boards, self._horizon = in_play, boards, horizon
         self._reveal, self._plays_on = reveal, plays_on
-        self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)
+        self._deck = np.zeros((1, boards.shape[1]), dtype=np.uint8)
         self._actions: list[int] = []
         self._outcomes: list[int] = []
         self._n_attempts: list[int] = []

@@ -235,6 +235,9 @@ def median_curves(
     styles = [series_style(series[c.label] if series else i) for i, c in enumerate(curves)]
     for style, curve in zip(styles, curves, strict=True):
         episodes = np.arange(1, curve.values.size + 1)
+        if n_episodes == 1:  # no line: points beside each other, with their intervals
+            _draw_point(ax, curve, style, 1 + 0.05 * (len(ax.lines) - (len(curves) - 1) / 2))
+            continue
         ax.fill_between(episodes, curve.low, curve.high, color=style.color, alpha=0.18, linewidth=0)
         ax.plot(episodes, curve.values, color=style.color, linestyle=style.dash, linewidth=1.7)
     _episode_axis(ax, n_episodes)
@@ -242,6 +245,11 @@ def median_curves(
     ax.set_ylabel(f"median cumulated errors\n({scale.note})")
     _name_ends(ax, curves, styles, scale)
     return ax
+
+
+def _draw_point(ax: Axes, curve: MedianCurve, style: SeriesStyle, x: float) -> None:
+    ax.vlines(x, curve.low, curve.high, color=style.color, linewidth=1.7, alpha=0.5)
+    ax.plot([x], curve.values, color=style.color, marker=style.marker, linestyle="none")
 
 
 def _name_ends(
@@ -273,7 +281,10 @@ def _name_ends(
 
 
 def _episode_axis(ax: Axes, n_episodes: int) -> None:
-    ax.set_xlim(1, max(n_episodes, 2))
+    if n_episodes == 1:
+        ax.set_xlim(0.5, 1.5)
+    else:
+        ax.set_xlim(1, max(n_episodes, 2))
     ax.xaxis.set_major_locator(MaxNLocator(4, integer=True, steps=[1, 2, 5, 10]))
     ax.set_xlabel("episode")
 

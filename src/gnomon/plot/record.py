@@ -71,6 +71,8 @@ class Figure:
     def files(self, also: Sequence[str] = ()) -> dict[str, bytes]:
         """Return ``NAME.svg`` and ``NAME.csv`` and what they hold, and other formats if asked."""
         files = {f"{self.name}.{kind}": self.as_bytes(kind) for kind in ("svg", *also)}
+        if not isinstance(self.source, Drawing):
+            vars(self).pop("drawing", None)  # a hundred of them take a hundred megabytes
         return files | {f"{self.name}.csv": csv_text(self.rows).encode()}
 
     def save(self, folder: str | Path) -> tuple[Path, Path]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +36,7 @@ def draw_board(
 
     Parameters
     ----------
-    board : Board or array_like of int, shape (36,)
+    board : Board or array_like of int, shape (36,), or (72,) if crowded
         A board, or its row of codes.
     spec : BoardSpec
         Gives the palettes that codes index.
@@ -60,8 +62,13 @@ def draw_board(
     if ax is None:
         ax = new_drawing(3.4, 3.4).subplots()
     _ground(ax, numbers=numbers)
+    beside = Counter(piece.pos for piece in pieces)
+    drawn: Counter[int] = Counter()
     for piece in pieces:
-        _draw_piece(ax, piece)
+        # Pieces that share a cell lie across it, the later ones on top.
+        shift = 0.16 * (drawn[piece.pos] - (beside[piece.pos] - 1) / 2)
+        drawn[piece.pos] += 1
+        _draw_piece(ax, piece, piece.x + shift, piece.y - shift)
     ax.set_xlim(-0.55, 7.55)
     ax.set_ylim(-0.55, 7.55)
     ax.set_aspect("equal")
@@ -73,8 +80,8 @@ def _pieces(board: Board | npt.ArrayLike, spec: BoardSpec) -> tuple[Piece, ...]:
     if isinstance(board, Board):
         return board.pieces
     codes = np.asarray(board)
-    if codes.shape != (N_CELLS,):
-        raise ValueError(f"expected a Board or {N_CELLS} codes, found shape {codes.shape}")
+    if codes.shape != (spec.n_numbers,):
+        raise ValueError(f"expected a Board or {spec.n_numbers} codes, found shape {codes.shape}")
     return Board.from_codes(codes.tolist(), spec).pieces
 
 
@@ -127,24 +134,25 @@ _OUTLINES: Mapping[str, Callable[[float, float], Sequence[tuple[float, float]]]]
 }
 
 
-def _draw_piece(ax: Axes, piece: Piece) -> None:
+def _draw_piece(ax: Axes, piece: Piece, x: float, y: float) -> None:
     """Draw one piece; one of a shape that has no outline here is a hexagon that bears its name."""
     shape, color = (piece.shape or "").upper(), (piece.color or "").upper()
     fill = _COLORS.get(color) or (color.lower() if is_color_like(color.lower()) else "#9a9a9a")
     patch: Patch
     if shape == "CIRCLE":
-        patch = Circle((piece.x, piece.y), 0.29, facecolor=fill, edgecolor=_EDGE, linewidth=0.9)
+        patch = Circle((x, y), 0.29, facecolor=fill, edgecolor=_EDGE, linewidth=0.9)
     else:
         outline = _OUTLINES.get(shape, _regular(6, 0.36))
         patch = Polygon(
-            outline(piece.x, piece.y), facecolor=fill, edgecolor=_EDGE, linewidth=0.9,
+            outline(x, y), facecolor=fill, edgecolor=_EDGE, linewidth=0.9,
             joinstyle="round",
         )  # fmt: skip
     patch.set_gid(f"piece-{piece.pos}-{piece.id}")
     ax.add_patch(patch)
     if shape != "CIRCLE" and shape not in _OUTLINES:
-        name = shape or " ".join((piece.properties or {}).values()) or "?"
-        ax.text(piece.x, piece.y, name[:5].lower(), ha="center", va="center", fontsize=SIZE - 4)
+        properties = " ".join((piece.properties or {}).values())
+        name = shape or PurePosixPath(piece.image or properties or "?").stem
+        ax.text(x, y, name[:5].lower(), ha="center", va="center", fontsize=SIZE - 4)
 
 
 def board_rows(

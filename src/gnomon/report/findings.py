@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import counted
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.folder.card import read_card
 from gnomon.experiments.folder.run_folder import RunFolder
@@ -174,6 +175,8 @@ class Findings:
         Of each language model on each rule.
     ladder : Ladder, optional
         Skills by rung, if a ladder of rules was played.
+    stopped : tuple of str
+        Pairs of which trials have fewer episodes than others, as of people who leave.
 
     Examples
     --------
@@ -205,6 +208,7 @@ class Findings:
     card: Mapping[str, Any]
     spending: tuple[Spending, ...] = ()
     ladder: Ladder | None = None
+    stopped: tuple[str, ...] = ()
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -290,6 +294,7 @@ def findings_of(
         card=read_card(run_folder.path) or {},
         spending=_spending(run_folder, performances),
         ladder=ladder,
+        stopped=tuple(_stopped_early(episodes)),
     )
 
 
@@ -387,10 +392,26 @@ def _failed(run_folder: RunFolder) -> tuple[str, ...]:
     )
 
 
+def _stopped_early(episodes: RunEpisodes) -> Iterator[str]:
+    """Say of which learners some trials have fewer episodes than others."""
+    lengths: dict[tuple[str, str], list[int]] = {}
+    for record, (errors, _) in episodes.items():
+        lengths.setdefault((record.learner, record.rule), []).append(len(errors))
+    for (learner, rule), played in lengths.items():
+        n_short = sum(n < max(played) for n in played)
+        if n_short:
+            after = f"{min(played)} of {counted(max(played), 'episode')}"
+            yield f"{n_short} of {len(played)} of {learner} on {rule}, the first after {after}"
+
+
 def _missing(run_folder: RunFolder) -> dict[tuple[str, str], int]:
     """Return how many trials of each pair the journal knows nothing of, where there are any."""
     config = run_folder.config
-    left = {(x.name, rule.name): config.trials for x in config.learners for rule in config.rules}
+    left = {
+        (learner.name, rule.name): config.n_trials_on(rule.name)
+        for learner in config.learners
+        for rule in config.rules
+    }
     for trial in run_folder.trials():
         left[trial.learner, trial.rule] -= 1
     return {pair: n for pair, n in left.items() if n}

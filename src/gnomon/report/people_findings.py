@@ -35,6 +35,9 @@ from gnomon.stats.comparisons.rank_tests import holm, mann_whitney
 PEOPLE = "people"
 #: The players between whom all others should lie, and how many trials of each are played.
 BOUNDS, _BOUND_TRIALS = ("ideal", "uniform"), 20
+#: So many boards are compared that at most this share of people stopped before without mastery:
+#: else the first one to leave would decide for all.
+_MOST_LEFT_OUT = 0.2
 
 
 @dataclass(frozen=True)
@@ -157,8 +160,8 @@ def people_findings(
     trial_lists, target_streak
         As of :func:`gnomon.experiments.read_series` and :func:`gnomon.experiments.score_series`.
     boards : int, optional
-        How many boards to compare; as many as everybody played who did not master the rule, if not
-        given.
+        How many boards to compare; if not given, as many as four in five played or had no need to,
+        since they had mastered the rule.
     level : float
         Confidence level.
     seed : int
@@ -211,8 +214,11 @@ class _Comparison:
 
     def of_rule(self, rule: str, measured: Sequence[MeasuredSeries]) -> RuleFindings | None:
         lengths = [len(one.series.episodes) for one in measured]
-        short = [n for n, one in zip(lengths, measured, strict=True) if not one.is_learned]
-        n_boards = self.boards or min(short, default=max(lengths))
+        # Who mastered the rule need not have played them all.
+        reach = sorted(
+            max(lengths) if one.is_learned else n for n, one in zip(lengths, measured, strict=True)
+        )
+        n_boards = self.boards or reach[int(_MOST_LEFT_OUT * len(reach))]
         people = [
             _prolonged(_episode_errors(one.series), n_boards)
             for one, n in zip(measured, lengths, strict=True)

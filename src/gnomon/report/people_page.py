@@ -106,8 +106,8 @@ def _against_section(findings: PeopleFindings) -> Section:
             str(one.n_people),
             str(one.n_trials),
             f"{one.share:.2f}",
-            _p_text(one.p_value),
-            _p_text(one.p_adjusted),
+            _unbroken(_p_text(one.p_value)),
+            _unbroken(_p_text(one.p_adjusted)),
         )
         for one in findings.against
     )
@@ -166,8 +166,10 @@ def _rule_section(index: int, one: RuleFindings, level: float) -> Section:
             each.task,
             str(each.n),
             str(each.n_learned),
-            f"{each.success_rate:.0%} ({each.success_low:.0%} to {each.success_high:.0%})",
-            _median_text(each),
+            _unbroken(
+                f"{each.success_rate:.0%} ({each.success_low:.0%} to {each.success_high:.0%})"
+            ),
+            _unbroken(_median_text(each)),
         )
         for each in one.masteries
     )
@@ -181,6 +183,11 @@ def _rule_section(index: int, one: RuleFindings, level: float) -> Section:
     )
     text = f"The first {counted(one.n_boards, 'board')}.{left if one.n_left_out else ''}"
     return Section(f"rule-{stem}", one.rule, (text,), tables=(table,), figures=figures)
+
+
+def _unbroken(text: str) -> str:
+    """Return a number with its interval on one line, for a table scrolls on a narrow screen."""
+    return text.replace(" ", "\xa0")
 
 
 def _median_text(one: TaskMastery) -> str:

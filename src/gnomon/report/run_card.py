@@ -13,6 +13,7 @@ import numpy as np
 from gnomon._version import __version__
 from gnomon.errors import counted, joined
 from gnomon.experiments.config.experiment_config import ExperimentConfig
+from gnomon.experiments.config.predefined_boards import RecordedBoards
 from gnomon.report.findings import Findings
 from gnomon.report.sentences import percent
 
@@ -20,6 +21,7 @@ from gnomon.report.sentences import percent
 def card_of(findings: Findings) -> tuple[tuple[str, str], ...]:
     """Return names and values: all that decided the numbers of the report."""
     config = findings.config
+    at_most = "at most " if isinstance(config.predefined, RecordedBoards) else ""
     learners = [
         (f"learner {x.name}", _settings(x.kind, list(x.params.items()))) for x in config.learners
     ]
@@ -28,8 +30,8 @@ def card_of(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("rules", joined([rule.name for rule in config.rules])),
         *learners,
         ("shown the rule (reveal)", joined(findings.revealed) or "no learner"),
-        ("trials", f"{config.trials} of each learner on each rule"),
-        ("episodes", f"{config.episodes} in a trial"),
+        ("trials", f"{at_most}{config.trials} of each learner on each rule"),
+        ("episodes", f"{at_most}{config.episodes} in a trial"),
         ("horizon", f"{config.horizon} attempts in an episode"),
         ("boards", _boards(config)),
         ("errors", "denied attempts, and attempts on empty cells or on pieces that cannot move"),
@@ -51,6 +53,8 @@ def _settings(kind: str, settings: Sequence[tuple[str, object]]) -> str:
 
 def _boards(config: ExperimentConfig) -> str:
     """Say how boards are drawn, or which are given."""
+    if isinstance(config.predefined, RecordedBoards):
+        return "recorded, those of each trial"
     if config.predefined is not None:
         n = counted(len(config.predefined.codes), "board")
         return f"{n} given by the experiment, {_ORDERS[config.predefined.order]}"

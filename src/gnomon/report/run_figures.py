@@ -12,8 +12,9 @@ import numpy as np
 
 from gnomon.errors import counted, joined
 from gnomon.experiments.config.experiment_config import ExperimentConfig
+from gnomon.experiments.config.predefined_boards import RecordedBoards
 from gnomon.experiments.scoring.ladder import EVERY, RungScore
-from gnomon.game.board import draw_boards
+from gnomon.game.board import N_CELLS, draw_boards
 from gnomon.plot import (
     Figure,
     box_plots,
@@ -234,7 +235,10 @@ def spending_figure(findings: Findings) -> Figure:
 def board_figure(config: ExperimentConfig) -> Figure:
     """Return a board as this experiment draws them, or the first of those that are given."""
     spec = config.board
-    if config.predefined is None:
+    if isinstance(config.predefined, RecordedBoards):
+        dealt = next(boards for _, trials in config.predefined.tasks for boards in trials if boards)
+        board, title = np.frombuffer(dealt[:N_CELLS], dtype=np.uint8), "The first board"
+    elif config.predefined is None:
         board, title = draw_boards(1, spec, rng=np.random.default_rng(config.seed))[0], "A board"
     else:
         board = np.frombuffer(config.predefined.codes[0], dtype=np.uint8)

@@ -8,6 +8,7 @@ from itertools import combinations, zip_longest
 
 from gnomon._io.tables import p_value
 from gnomon.errors import counted
+from gnomon.experiments.config.predefined_boards import RecordedBoards
 from gnomon.experiments.scoring.ladder import Ladder, RungScore
 from gnomon.experiments.scoring.trial_scores import STREAK
 from gnomon.report.findings import Duel, Findings
@@ -46,12 +47,14 @@ def report_of(findings: Findings) -> Report:
         _game(findings),
         _failures(findings),
     ]
+    at_most = "at most " if isinstance(config.predefined, RecordedBoards) else ""
     return Report(
         title=config.name,
         subtitle=(
             f"{counted(len(config.rules), 'hidden rule')}, "
             f"{counted(len(config.learners), 'learner')}, "
-            f"{counted(config.trials, 'trial')} each of {counted(config.episodes, 'episode')}"
+            f"{at_most}{counted(config.trials, 'trial')} each of "
+            f"{at_most}{counted(config.episodes, 'episode')}"
         ),
         answers=_answers(findings),
         notices=trouble(findings),

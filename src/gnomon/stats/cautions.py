@@ -56,14 +56,26 @@ def check_target(gamma: float, strata: Strata, algorithm: str) -> None:
         )
 
 
-def name_single_runs(strata: Strata, tasks: Sequence[str], algorithm: str) -> None:
-    """Say which tasks have one run while others have more: their variance is a guess."""
+def name_uneven_runs(strata: Strata, tasks: Sequence[str], algorithm: str) -> None:
+    """Say which tasks have fewer runs than others have; of a single one the variance is a guess."""
+    most = int(strata.counts.max())
+    if int(strata.counts.min()) == most:
+        return
     alone = [task for task, n in zip(tasks, strata.counts, strict=True) if n == 1]
-    if alone and len(alone) < len(tasks):
-        shown = listed(alone)
+    fewer = [
+        f"{task}: {n} of {most}"
+        for task, n in zip(tasks, strata.counts, strict=True)
+        if 1 < n < most
+    ]
+    if alone:
         warn(
-            f"{algorithm}: {len(alone)} of {len(tasks)} tasks have a single run ({shown}), whose "
-            "variance is not known; intervals may be too short"
+            f"{algorithm}: {len(alone)} of {len(tasks)} tasks have a single run ({listed(alone)}), "
+            "whose variance is not known; intervals may be too short"
+        )
+    if fewer:
+        warn(
+            f"{algorithm}: {len(fewer)} of {len(tasks)} tasks have scores of fewer runs than "
+            f"others ({listed(fewer)}); each task counts the same"
         )
 
 

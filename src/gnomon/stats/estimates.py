@@ -20,9 +20,9 @@ from gnomon.stats.cautions import (
     name_far_task,
     name_large_share,
     name_median_at_a_gap,
-    name_single_runs,
     name_task_sample,
     name_two_clusters,
+    name_uneven_runs,
     warn,
 )
 from gnomon.stats.estimate_records import Estimate, Estimates
@@ -125,10 +125,11 @@ def estimate(
     Warns
     -----
     DegenerateScoresWarning
-        Tasks were left out, or some have a single run; one task carries more than half of the
-        variance; runs of a task fall in two clusters; a given target lies outside the scores; what
-        an interval over tasks like these cannot promise; or something is not estimable (NaN): an
-        interval from one run per task or from scores that do not vary, a mean of infinite scores.
+        Tasks were left out, or some have fewer runs than others; one task carries more than half of
+        the variance; runs of a task fall in two clusters; a given target lies outside the scores;
+        what an interval over tasks like these cannot promise; or something is not estimable (NaN):
+        an interval from one run per task or from scores that do not vary, a mean of infinite
+        scores.
 
     Examples
     --------
@@ -209,7 +210,7 @@ def _of_aggregates(
         strata = Strata.from_table(scores, algorithm, tasks)
         if how.gamma is not None and any(metric.name == "optimality_gap" for metric in wanted):
             check_target(how.gamma, strata, algorithm)
-        name_single_runs(strata, tasks, algorithm)
+        name_uneven_runs(strata, tasks, algorithm)
         resamples = Resamples(
             strata,
             n_resamples=how.n_resamples,

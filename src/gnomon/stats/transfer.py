@@ -117,7 +117,8 @@ def transfer_effects(
     ----------
     table : ScoreTable
         Lower scores are better; with the attributes ``rule`` and ``preceding``, and ``player``, by
-        whom participants are known, as in tables of phases and of people's series. An attribute
+        whom participants are known, as in tables of phases and of people's series; without it,
+        each run is a participant of its own. An attribute
         ``kind``, ``near`` or ``far``, groups pairs.
     near : collection of (before, rule), optional
         Pairs that are near; all others are far then.
@@ -173,7 +174,10 @@ def _check(table: ScoreTable) -> None:
 
 
 def _by_algorithm(table: ScoreTable) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of each learner; players are no algorithms of their own."""
+    """Return the rows of each learner; players are no algorithms of their own.
+
+    Runs of a table without players are of as many participants: who is who is not known there.
+    """
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in table.to_records():
         if row.get("censored"):
@@ -182,9 +186,8 @@ def _by_algorithm(table: ScoreTable) -> dict[str, list[dict[str, Any]]]:
                 "(--metric errors)"
             )
         if row["score"] is not None:
-            who = row.get("player") or row["algorithm"]
-            is_player = row.get("player") in (None, row["algorithm"])
-            name = "people" if is_player else row["algorithm"]
+            who = row.get("player") or f"{row['algorithm']} {row['task']} {row['run']}"
+            name = "people" if who == row["algorithm"] else row["algorithm"]
             found[name].append(row | {"player": who})
     return found
 

@@ -8,20 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError
-from gnomon.game.board import N_CELLS, Board, BoardSpec, draw_boards
+from gnomon.game.board import N_CELLS, BoardSpec, draw_boards
 from gnomon.game.formats.random_boards import BoardConditions
 from gnomon.rules.parser import parse
 from gnomon.studies.plan.series_plan import SeriesTerms
 from gnomon.studies.play_records import Game
 
-#: Boards to look at for each that must meet a condition.
-_MOST_TRIES = 2000
-
 
 def deal_boards(
     spec: BoardSpec, terms: SeriesTerms, n_boards: int, *, seed: int, rule: str
 ) -> npt.NDArray[np.uint8]:
-    """Return the boards of a game, shape (n_boards, 36), as codes of the board's palettes.
+    """Return the boards of a game, a row of codes each, as the board's palettes have them.
 
     They follow from the seed and the text of the rule; those drawn without a condition are those of
     trial 0 of an experiment with this seed.
@@ -39,15 +36,15 @@ def deal_boards(
     if not terms.train and not terms.test:
         return draw_boards(n_boards, spec, rng=rng)
     conditions = BoardConditions(parse(terms.train or terms.test))
-    if conditions.zone is not None:
+    if conditions.zone is not None and not spec.crowded:
         boards = draw_boards(n_boards, spec, rng=rng)
         place = _into_zone if terms.test else _out_of_zone
         return np.array([place(board, conditions.zone, rng) for board in boards])
-    return _meeting(conditions, bool(terms.test), spec, n_boards, rng)
+    return conditions.draw(n_boards, spec, testing=bool(terms.test), rng=rng)
 
 
 def boards_of(game: Game) -> npt.NDArray[np.uint8]:
-    """Return the boards of a game, shape (episodes, 36), and those of a bonus after them."""
+    """Return the boards of a game, a row of codes each, and those of a bonus after them."""
     n_boards = game.episodes + game.terms.bonus_boards
     return deal_boards(game.board, game.terms, n_boards, seed=game.seed, rule=game.rule_text)
 
@@ -88,22 +85,3 @@ def _into_zone(
     taken = rng.choice(np.flatnonzero(board))
     moved[rng.choice(inside)], moved[taken] = board[taken], 0
     return moved
-
-
-def _meeting(
-    conditions: BoardConditions,
-    testing: bool,
-    spec: BoardSpec,
-    n_boards: int,
-    rng: np.random.Generator,
-) -> npt.NDArray[np.uint8]:
-    """Draw boards until enough of them meet the conditions."""
-    found: list[npt.NDArray[np.uint8]] = []
-    for _ in range(n_boards * _MOST_TRIES):
-        (codes,) = draw_boards(1, spec, rng=rng)
-        if conditions.suits(Board.from_codes(codes, spec), testing=testing):
-            found.append(codes)
-        if len(found) == n_boards:
-            return np.array(found)
-    purpose = "testing" if testing else "training"
-    raise GnomonError(f"expected boards for {purpose} as the condition says; found too few")

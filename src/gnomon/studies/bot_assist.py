@@ -67,7 +67,7 @@ def hint_for(
     if not moves:
         return None
     piece, bucket = _drawn(moves, rng)
-    cell = next(p.pos for p in table.pieces if p.id == piece)
+    cell = next(p.place for p in table.pieces if p.id == piece)
     confidence = math.floor(100 * max(0.0, 1 - rate)) if plan.confidence else None
     return Hint(cell, bucket, confidence)
 

@@ -6,11 +6,11 @@ import datetime
 import secrets
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from threading import Lock
 from typing import Any, cast
 
-from sqlalchemy import Table, bindparam, select
+from sqlalchemy import ColumnElement, Table, bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
@@ -26,32 +26,57 @@ from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.play_records import Attempt, ClientTimes, Game
 from gnomon.studies.play_session import PlaySession
 from gnomon.studies.playable_rules import Puzzle
+from gnomon.studies.turns import Seats
 
 
 @dataclass(frozen=True, eq=False)
 class StoredGame:
-    """A game and its row in the database."""
+    """A game and its row in the database, as the player of a seat has it.
+
+    ``ending`` is how the study ended for this player, empty before.
+    """
 
     row: Row
     session: PlaySession
+    seat: int = 0
+    ending: str = ""
+
+    @property
+    def player_id(self) -> int | None:
+        """Whose seat it is; None outside of studies."""
+        return self.row.partner_id if self.seat else self.row.assignment_id
 
     @property
     def guess_due(self) -> bool:
         """Whether the player is asked now what the rule is."""
+        return self.guess_due_of(self.seat)
+
+    def guess_due_of(self, seat: int) -> bool:
+        """Whether the player of a seat is asked now what the rule is."""
         played = self.session
         moment = played.game.terms.guess
         due = {
             "never": False,
-            "board": played.state != "playing",
+            "board": played.state in ("board over", "ended"),
             "series": played.state == "ended",
             "mastery": played.is_mastered,
         }[moment]
-        return due and not self.has_guessed
+        return due and self.session.episode not in self.row.settings.get(_GUESSED[seat], [])
 
     @property
     def has_guessed(self) -> bool:
         """Whether the player has said after this board what the rule is."""
-        return self.session.episode in self.row.settings.get("guessed", [])
+        return self.session.episode in self.row.settings.get(_GUESSED[self.seat], [])
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the player takes part no more, without having finished."""
+        return self.ending not in ("", "finished")
+
+
+#: Under which names the settings hold what there is for each seat.
+_GUESSED = ("guessed", "partner_guessed")
+POINTS = ("points", "partner_points")
 
 
 def begin_game(
@@ -68,7 +93,6 @@ def begin_game(
     ``more`` is kept with the settings of the game.
     """
     key = key or secrets.token_urlsafe(24)
-    spec = {name: list(values) for name, values in asdict(puzzle.board).items()}
     settings = {
         "shown": puzzle.shown,
         "episodes": puzzle.episodes,
@@ -85,7 +109,7 @@ def begin_game(
             rule=puzzle.rule,
             series=series,
             seed=secrets.randbits(62),
-            board=spec,
+            board=puzzle.board.record(),
             settings=settings,
             n_episodes=1,
         )
@@ -98,14 +122,35 @@ def find_game(session: Session, key: str) -> StoredGame:
 
     Raises Missing: there is none.
     """
-    return rebuild_game(session, _row_of(session, key))
+    row = row_of(session, key)
+    return _seated(session, rebuild_game(session, row), key)
 
 
-def _row_of(session: Session, key: str) -> Row:
-    row = session.scalar(select(Row).where(Row.key == digest_of(key)))
+def row_of(session: Session, key: str) -> Row:
+    """Return the row of the game of a key; a :class:`Missing` tells that there is none."""
+    row = session.scalar(select(Row).where(has_key(key)))
     if row is None:
         raise Missing("there is no such game")
     return row
+
+
+def has_key(key: str) -> ColumnElement[bool]:
+    """Return the condition that a row is that of a key, of either player."""
+    return or_(Row.key == digest_of(key), Row.partner_key == digest_of(key))
+
+
+def _seated(session: Session, game: StoredGame, key: str) -> StoredGame:
+    """Return a game as the player of a key has it."""
+    found = replace(game, seat=int(game.row.key != digest_of(key)))
+    if found.player_id is None:
+        return found
+    ending = select(StudyAssignment.ending).where(StudyAssignment.id == found.player_id)
+    return replace(found, ending=session.scalar(ending) or "")
+
+
+def player_of(session: Session, game: StoredGame) -> StudyAssignment | None:
+    """Return whose seat in a game it is; None outside of studies."""
+    return session.get(StudyAssignment, game.player_id) if game.player_id else None
 
 
 class PlayedGameCache:
@@ -122,12 +167,12 @@ class PlayedGameCache:
 
     def take(self, session: Session, key: str) -> StoredGame:
         """Return the game of a key, as :func:`find_game` does."""
-        row = _row_of(session, key)
+        row = row_of(session, key)
         with self._lock:
             changed_at, played = self._games.pop(row.id, (None, None))
-        if played is not None and changed_at == row.changed_at:
-            return StoredGame(row, played)
-        return rebuild_game(session, row)
+        if played is None or changed_at != row.changed_at:
+            return _seated(session, rebuild_game(session, row), key)
+        return _seated(session, StoredGame(row, played), key)
 
     def put_back(self, game: StoredGame, changed_at: datetime.datetime) -> None:
         """Keep a game as it was left at a moment."""
@@ -152,6 +197,7 @@ def rebuild_game(session: Session, row: Row) -> StoredGame:
             settings["horizon"],
             BoardSpec(**row.board),
             terms_of(settings),
+            Seats(**settings["seats"]) if settings.get("seats") else None,
         ),
         _attempts(rows),
         n_boards=row.n_episodes,
@@ -175,15 +221,16 @@ _COLUMNS = (
     PlayAttempt.client_action_ms,
     PlayAttempt.client_away_ms,
     PlayAttempt.client_animation_ms,
+    PlayAttempt.mover,
 )
 
 
 def _attempts(rows: Iterable[Any]) -> Iterable[Attempt]:
-    for episode, number, cell, bucket, outcome, finish, reaction_ms, at, *times in rows:
+    for episode, number, cell, bucket, outcome, finish, reaction_ms, at, *times, mover in rows:
         seconds = (reaction_ms or 0) / 1000
         client = None if times[1] is None else ClientTimes(*times)
         yield Attempt(
-            episode, number, cell, bucket, outcome, finish, seconds, at.timestamp(), client
+            episode, number, cell, bucket, outcome, finish, seconds, at.timestamp(), client, mover
         )
 
 
@@ -247,10 +294,11 @@ def store_changes(
         raise Conflict("this game has gone on meanwhile")
     if attempt is not None:
         connection.execute(_ADD, _values_of(game, attempt))
-    if ended and row.assignment_id is not None:
-        player = session.get_one(StudyAssignment, row.assignment_id)
-        session.refresh(player, with_for_update=True)
-        end_series(player, row.series)
+    for player_id in (row.assignment_id, row.partner_id) if ended else ():
+        if player_id is not None:
+            player = session.get_one(StudyAssignment, player_id)
+            session.refresh(player, with_for_update=True)
+            end_series(player, row.series)
     return changed_at
 
 
@@ -260,12 +308,20 @@ def _changed_settings(game: StoredGame) -> dict[str, Any]:
     if played.bonus_from is not None:
         changed["bonus_from"] = played.bonus_from
     if played.game.terms.points is not None:
-        changed["points"] = played.reward().total
+        paid = POINTS if game.row.partner_id is not None else POINTS[:1]
+        changed |= {name: played.reward(seat).total for seat, name in enumerate(paid)}
+    if played.game.seats is not None or "seats" in changed:
+        changed["seats"] = played.game.seats and asdict(played.game.seats)
     return changed
 
 
 def end_series(player: StudyAssignment, series: int) -> None:
-    """Note that a player has come to the end of a series; after the last one the study is over."""
+    """Note that a player has come to the end of a series; after the last one the study is over.
+
+    For who takes part no more nothing changes.
+    """
+    if player.ending not in ("", "finished"):
+        return
     plan = StudyPlan.from_record(player.study.plan)
     player.n_played = max(player.n_played, series + 1)
     if player.n_played >= len(plan.lists[player.rule_list]) and not player.ending:
@@ -287,16 +343,17 @@ def store_guess(
 
     Raises Conflict: no guess is asked for now.
     """
-    if not game.guess_due or game.row.assignment_id is None:
+    if not game.guess_due or game.player_id is None:
         raise Conflict("no guess is asked for now")
     row = session.get_one(Row, game.row.id)
     session.refresh(row, with_for_update=True)
-    if game.session.episode in row.settings.get("guessed", []):
+    guessed = row.settings.get(_GUESSED[game.seat], [])
+    if game.session.episode in guessed:
         # The same was sent at the same time.
         return
     session.add(
         StudyAnswer(
-            assignment_id=game.row.assignment_id,
+            assignment_id=game.player_id,
             page="guess",
             name="guess",
             text=text.replace("\0", "").strip()[:2000],
@@ -305,8 +362,7 @@ def store_guess(
             confidence=confidence,
         )
     )
-    guessed = [*row.settings.get("guessed", []), game.session.episode]
-    row.settings = {**row.settings, "guessed": guessed}
+    row.settings = {**row.settings, _GUESSED[game.seat]: [*guessed, game.session.episode]}
     row.changed_at = now()
 
 
@@ -323,6 +379,7 @@ def _values_of(game: StoredGame, attempt: Attempt) -> dict[str, Any]:
         "finish": attempt.finish,
         "board": None if codes is None else codes.tobytes(),
         "at": _moment(attempt.at),
+        "mover": attempt.mover,
         "reaction_ms": min(round(1000 * attempt.reaction_s), 2**31 - 1),
         **{f"client_{name}": value for name, value in _times_of(attempt.client).items()},
     }

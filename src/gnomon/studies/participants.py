@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from sqlalchemy import func, or_, select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
@@ -30,8 +30,9 @@ from gnomon.database.schema import (
 from gnomon.errors import UnknownNameError
 from gnomon.leaderboard.accounts.tokens import digest_of
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal
-from gnomon.studies.game_store import begin_game, end_study
+from gnomon.studies.game_store import begin_game, end_study, has_key
 from gnomon.studies.languages import texts
+from gnomon.studies.partners import begin_shared, leave_partner
 from gnomon.studies.plan.balancing import PlayerCount, next_list
 from gnomon.studies.plan.questionnaire import checked_answers
 from gnomon.studies.plan.series_plan import SeriesPlan
@@ -113,10 +114,15 @@ def _of_identity(session: Session, study: Study, identity: str) -> StudyAssignme
 
 def rename_games(session: Session, player: StudyAssignment, key: str) -> None:
     """Give the games of a player the keys that follow from a new one."""
-    query = select(PlaySession).where(PlaySession.assignment_id == player.id)
+    query = select(PlaySession).where(
+        or_(PlaySession.assignment_id == player.id, PlaySession.partner_id == player.id)
+    )
     for game in session.scalars(query.order_by(PlaySession.series)):
         key = next_key(key)
-        game.key = digest_of(key)
+        if game.partner_id == player.id:
+            game.partner_key = digest_of(key)
+        else:
+            game.key = digest_of(key)
 
 
 def add_player(session: Session, study: Study, key: str) -> StudyAssignment:
@@ -147,16 +153,23 @@ def consent(session: Session, player: StudyAssignment) -> None:
     session.flush()
 
 
+#: Which games are a player's, and which of their attempts.
+_PLAYS = or_(
+    PlaySession.assignment_id == StudyAssignment.id, PlaySession.partner_id == StudyAssignment.id
+)
+_MADE = (PlayAttempt.mover == 1) == (PlaySession.partner_id == StudyAssignment.id)
+
+
 def player_counts(session: Session, study: Study) -> list[tuple[StudyAssignment, PlayerCount]]:
     """Return all players of a study, in the order of their coming, as balancing sees them."""
     played = {
         assignment: (n, last)
         for assignment, n, last in session.execute(
-            select(PlaySession.assignment_id, func.count(PlayAttempt.id), func.max(PlayAttempt.at))
-            .join(PlayAttempt, PlayAttempt.session_id == PlaySession.id)
-            .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
+            select(StudyAssignment.id, func.count(PlayAttempt.id), func.max(PlayAttempt.at))
+            .join(PlaySession, _PLAYS)
+            .join(PlayAttempt, and_(PlayAttempt.session_id == PlaySession.id, _MADE))
             .where(StudyAssignment.study_id == study.id)
-            .group_by(PlaySession.assignment_id)
+            .group_by(StudyAssignment.id)
         )
     }
     at = now()
@@ -164,7 +177,7 @@ def player_counts(session: Session, study: Study) -> list[tuple[StudyAssignment,
     found = []
     for player in session.scalars(query.order_by(StudyAssignment.id)):
         n, last = played.get(player.id, (0, player.consented_at or player.created_at))
-        gone = player.excluded_at is not None or player.ending in ("left", "screened out")
+        gone = player.excluded_at is not None or player.ending not in ("", "finished")
         done = player.finished_at is not None
         idle_s = (at - last).total_seconds()
         found.append((player, PlayerCount(player.rule_list, done, n, idle_s, gone)))
@@ -187,7 +200,7 @@ def step_of(player: StudyAssignment, plan: StudyPlan) -> tuple[Step, int]:
     """Return where a player stands."""
     if player.consented_at is None:
         return "consent", 0
-    if player.ending in ("left", "screened out"):
+    if player.ending not in ("", "finished"):
         return "end", 0
     steps = steps_of(plan)
     step = steps[min(player.step, len(steps) - 1)]
@@ -263,8 +276,8 @@ def _keep(session: Session, player: StudyAssignment, page: str, answers: Mapping
     )
 
 
-def leave(session: Session, player: StudyAssignment) -> None:
-    """End a study for a player who wants to go.
+def leave(session: Session, player: StudyAssignment) -> list[PlaySession]:
+    """End a study for a player who wants to go; return the games in which others may wait.
 
     Raises Conflict: it has ended.
     """
@@ -272,6 +285,8 @@ def leave(session: Session, player: StudyAssignment) -> None:
     if player.ending:
         raise Conflict("this study is over for you")
     end_study(player, StudyPlan.from_record(player.study.plan), "left")
+    session.flush()
+    return leave_partner(session, player)
 
 
 # -- series ----------------------------------------------------------------------------------------
@@ -291,31 +306,25 @@ def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) 
     # A form that was sent twice at once leads twice to one game.
     session.refresh(assignment, with_for_update=True)
     plan = StudyPlan.from_record(assignment.study.plan)
-    if assignment.ending in ("left", "screened out"):
+    if assignment.ending not in ("", "finished"):
         raise Conflict("expected a player who takes part")
     if step_of(assignment, plan)[0] in ("consent", "instructions", "quiz"):
         raise Conflict("expected a player who has gone through the pages before play")
     listed = plan.series(assignment.rule_list)
-    if series:
-        before = session.scalar(select(PlaySession).where(PlaySession.key == digest_of(key)))
-        if before is None or before.state != "ended":
-            raise Conflict("expected a game that is over; this one is in progress")
+    before = session.scalar(select(PlaySession).where(has_key(key))) if series else None
+    if series and (before is None or before.state != "ended"):
+        raise Conflict("expected a game that is over; this one is in progress")
     if series >= len(listed):
         return None
     following = next_key(key)
-    query = select(PlaySession).where(PlaySession.key == digest_of(following))
-    if session.scalar(query) is None:
+    if session.scalar(select(PlaySession).where(has_key(following))) is None:
         number, offset = shown_number(listed, series)
         puzzle = puzzle_for(session, plan, listed[series], number)
-        begin_game(
-            session,
-            puzzle,
-            assignment=assignment,
-            series=series,
-            key=following,
-            offset=offset,
-            text=plan.rule_texts.get(listed[series].rule),
-        )
+        more = {"offset": offset, "text": plan.rule_texts.get(listed[series].rule)}
+        if puzzle.terms.partner is None:
+            begin_game(session, puzzle, assignment=assignment, series=series, key=following, **more)
+        else:
+            begin_shared(session, puzzle, assignment, series, before, following, **more)
     return following
 
 

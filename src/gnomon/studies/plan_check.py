@@ -5,23 +5,25 @@ Errors are what cannot be played; warnings what can, and is hardly meant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from gnomon.errors import GnomonError, UnknownNameError, counted
+from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError, counted
 from gnomon.game.rule_check import check_rule
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.studies.board_dealing import deal_boards
-from gnomon.studies.plan.series_plan import Bonus, Doubling, Likelihood, Mastery, SeriesPlan
+from gnomon.studies.piece_looks import DRAWN_COLORS, DRAWN_SHAPES
+from gnomon.studies.plan.series_plan import (
+    Bonus,
+    Doubling,
+    Likelihood,
+    Mastery,
+    PartnerPlan,
+    SeriesPlan,
+)
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.rewards import points_of
-
-#: What a browser draws: other names would look alike.
-DRAWN_SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
-DRAWN_COLORS = (
-    "RED", "BLACK", "BLUE", "YELLOW", "GREEN", "ORANGE", "PURPLE", "PINK", "WHITE", "GRAY",
-)  # fmt: skip
 
 #: Looks up the text of ``season/rule``; None where there is no server to ask.
 RuleFinder = Callable[[str], str | None]
@@ -103,14 +105,22 @@ def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> Ch
         screens += _screens(plan, name)
         for number, series in enumerate(plan.series(name), 1):
             where = f"{name}, series {number}"
+            findings += _look_findings(series, plan, where)
             findings += _series_findings(series, where)
             if series.rule not in checked_rules:
                 text = rule_text(plan, series.rule, find_rule)
-                checked_rules[series.rule] = list(_rule_findings(series.rule, text))
+                has = frozenset().union(*(each.spec().properties for each in _with(plan, series)))
+                checked_rules[series.rule] = list(_rule_findings(series.rule, text, has))
                 if text is not None:
                     findings += _deal_findings(series, text, where)
     findings += [each for found in checked_rules.values() for each in found]
     return CheckedPlan(tuple(screens), tuple(findings + list(_list_findings(plan))))
+
+
+def _with(plan: StudyPlan, series: SeriesPlan) -> Iterator[SeriesPlan]:
+    """Return every series of a plan that has the rule of one."""
+    everything = (each for name in plan.lists for each in plan.series(name))
+    return (each for each in everything if each.rule == series.rule)
 
 
 def rule_text(plan: StudyPlan, name: str, find_rule: RuleFinder) -> str | None:
@@ -122,7 +132,9 @@ def rule_text(plan: StudyPlan, name: str, find_rule: RuleFinder) -> str | None:
     return find_rule(name)
 
 
-def _rule_findings(name: str, text: str | None) -> Iterator[PlanFinding]:
+def _rule_findings(
+    name: str, text: str | None, properties: Collection[str]
+) -> Iterator[PlanFinding]:
     where = f"rule {name}"
     if text is None:
         in_season = "/" in name or name.startswith("puzzle-")
@@ -132,29 +144,41 @@ def _rule_findings(name: str, text: str | None) -> Iterator[PlanFinding]:
             remedy = str(UnknownNameError("rule", name, available_rules()))
         yield PlanFinding(severity, where, remedy)
         return
-    for finding in check_rule(name, text, max_states=0).findings:
+    for finding in check_rule(name, text, max_states=0, properties=properties).findings:
         severities: dict[str, Literal["error", "warning", "note"]]
         severities = {"error": "error", "warning": "warning"}
-        yield PlanFinding(severities.get(finding.severity, "note"), where, finding.message)
+        place = f"{where}, line {finding.line}" if finding.line else where
+        yield PlanFinding(severities.get(finding.severity, "note"), place, finding.message)
 
 
 def _deal_findings(series: SeriesPlan, text: str, where: str) -> Iterator[PlanFinding]:
     try:
         deal_boards(series.spec(), series.terms(), min(3, series.episodes), seed=0, rule=text)
+    except RuleSyntaxError as error:
+        if text not in (series.train, series.test) and error.source_line in text.splitlines():
+            return  # Told of the rule itself.
+        yield PlanFinding("error", where, str(error))
     except GnomonError as error:
         yield PlanFinding("error", where, str(error))
 
 
-def _series_findings(series: SeriesPlan, where: str) -> Iterator[PlanFinding]:
+def _look_findings(series: SeriesPlan, plan: StudyPlan, where: str) -> Iterator[PlanFinding]:
+    """Find shapes and colours that would look alike, for nobody has said how they look."""
     spec = series.spec()
-    for noun, names, drawn in (
-        ("shape", spec.shape_palette, DRAWN_SHAPES),
-        ("colour", spec.color_palette, DRAWN_COLORS),
+    if spec.images:
+        return
+    for noun, names, drawn, field in (
+        ("shape", spec.shape_palette, (*DRAWN_SHAPES, *plan.shape_files), "shape_files"),
+        ("colour", spec.color_palette, (*DRAWN_COLORS, *plan.color_values), "color_values"),
     ):
         for name in names:
             if name not in drawn:
                 message = f"no browser draws the {noun} {name}; known: {', '.join(drawn)}"
-                yield PlanFinding("error", where, message)
+                yield PlanFinding("error", where, f"{message}; '{field}' adds more")
+
+
+def _series_findings(series: SeriesPlan, where: str) -> Iterator[PlanFinding]:
+    spec = series.spec()
     most = spec.pieces[1] * series.episodes
     needed = _moves_to_end(series)
     if needed > most:
@@ -186,6 +210,15 @@ def _list_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
         least, most = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         message = f"{least} has up to {sizes[least]} boards, {most} up to {sizes[most]}"
         yield PlanFinding("warning", "lists of unequal length", message)
+    partners = [s.partner for name in plan.lists for s in plan.series(name) if s.partner]
+    people = [each for each in partners if each.kind == "person"]
+    if people and len(plan.lists) > 1:
+        message = f"only people of one list are paired, and there are {len(plan.lists)} lists"
+        yield PlanFinding("warning", "partner", message)
+    leaves = any(each.otherwise == "leave" for each in people)
+    if leaves and plan.recruitment.unpaired is None:
+        message = "nothing is given to who finds no partner, or loses one"
+        yield PlanFinding("warning", "recruitment", message)
     for page in (plan.consent, *plan.instructions, plan.debrief):
         for name in _pictures(page):
             if name not in plan.pictures:
@@ -208,7 +241,11 @@ def _screens(plan: StudyPlan, name: str) -> list[Screen]:
     if plan.quiz is not None:
         quiz = f"{counted(len(plan.quiz.questions), 'question')}, {plan.quiz.tries} tries"
         kinds.append(("quiz", quiz, None))
+    waits = False
     for series in plan.series(name):
+        if series.partner is not None and series.partner.kind == "person" and not waits:
+            kinds.append(("waiting room", _waiting_in_words(series.partner), None))
+            waits = True
         kinds.append(("series", _in_words(series), _most_points(series)))
         if series.guess != "never":
             when = {"board": "after each board", "series": "at the end", "mastery": "at mastery"}
@@ -231,6 +268,9 @@ def _in_words(series: SeriesPlan) -> str:
     parts += [purpose for purpose, condition in purposes.items() if condition]
     parts.append(f"{series.feedback} feedback")
     parts += ["hints of a bot"] if series.bot_assist else []
+    if series.partner is not None:
+        chat = ", chat" if series.partner.chat else ""
+        parts.append(f"{series.partner.play} turns with a {series.partner.kind}{chat}")
     parts += [_incentive_in_words(series)] if series.incentive else []
     if series.give_up_at is not None:
         always = series.give_up_at >= series.episodes
@@ -239,6 +279,14 @@ def _in_words(series: SeriesPlan) -> str:
     if series.continues:
         parts.append("goes on in the next")
     return ", ".join(parts)
+
+
+def _waiting_in_words(partner: PartnerPlan) -> str:
+    after = {"alone": "alone", "bot": "with a bot", "leave": "to the end of the study"}
+    return (
+        f"up to {partner.wait_s:g} s for a partner; without one, or after {partner.idle_s:g} s "
+        f"without an attempt of the partner, on {after[partner.otherwise]}"
+    )
 
 
 def _incentive_in_words(series: SeriesPlan) -> str:

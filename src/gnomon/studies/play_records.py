@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from gnomon.errors import GnomonError
-from gnomon.game.board import DEFAULT_SPEC, BoardSpec, Piece
+from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, Piece
 from gnomon.game.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -19,8 +22,12 @@ from gnomon.game.outcomes import (
     STALEMATE,
 )
 from gnomon.studies.bot_assist import Hint
-from gnomon.studies.plan.series_plan import DEFAULT_TERMS, SeriesTerms
+from gnomon.studies.plan.series_plan import DEFAULT_TERMS, Play, SeriesTerms
 from gnomon.studies.rewards import BoardEnd
+from gnomon.studies.turns import Seats
+
+if TYPE_CHECKING:
+    from gnomon.learners.base import TrialLog
 
 #: What people are told of an attempt, and of how an episode ended.
 OUTCOME_WORDS = {
@@ -36,7 +43,7 @@ END_WORDS: dict[int, BoardEnd] = {
     STALEMATE: "stalemate",
 }
 
-State = Literal["playing", "board over", "ended"]
+State = Literal["waiting", "playing", "board over", "ended"]
 #: What a player may do besides moving pieces.
 Action = Literal["next", "bonus", "give up", "pick"]
 
@@ -74,6 +81,8 @@ class Game:
         How boards are drawn.
     terms : SeriesTerms
         What is given, told and paid; by default as in a game outside of studies.
+    seats : Seats, optional
+        Of two at the same boards; None for one alone.
 
     Examples
     --------
@@ -89,6 +98,7 @@ class Game:
     horizon: int = 100
     board: BoardSpec = DEFAULT_SPEC
     terms: SeriesTerms = DEFAULT_TERMS
+    seats: Seats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +138,7 @@ class Attempt:
     number : int
         From 1 within its episode.
     cell : int
-        1 to 36.
+        1 to 36: the piece's cell, or its own place on a crowded board.
     bucket : int or None
         0 to 3; None for a pick, which names a piece only.
     outcome : int
@@ -141,6 +151,8 @@ class Attempt:
         When, in seconds since 1970, UTC.
     client : ClientTimes, optional
         The player's own clock; a page without a script has none.
+    mover : int
+        The seat of who made it: 0, or 1 for the second of two.
 
     Examples
     --------
@@ -159,6 +171,7 @@ class Attempt:
     reaction_s: float
     at: float
     client: ClientTimes | None = None
+    mover: int = 0
 
     @property
     def accepted(self) -> bool:
@@ -214,6 +227,41 @@ class RewardView:
     smiles: tuple[bool, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class PartnerView:
+    """What a player sees of who plays at the same boards.
+
+    Parameters
+    ----------
+    play : {"cooperative", "adversarial"}
+    is_bot : bool
+    has_left : bool
+        Whether it was a person who has left; a bot may be in the place.
+    your_turn : bool
+        Whether the next attempt is the player's own.
+    errors, moves : int
+        Of the partner alone.
+    points : int or None
+        Of an adversary, where the plan pays.
+
+    Examples
+    --------
+    >>> from gnomon.studies import PlaySession
+    >>> game = Game("any", "(*,*,*,*,*)", seed=1, seats=Seats("cooperative"))
+    >>> session = PlaySession(game)
+    >>> session.view(0).partner.your_turn, session.view(1).partner.your_turn
+    (True, False)
+    """
+
+    play: Play
+    is_bot: bool
+    has_left: bool
+    your_turn: bool
+    errors: int
+    moves: int
+    points: int | None
+
+
 # Its docstring is the description in the schema of the interface: an example is at PlaySession.
 @dataclass(frozen=True, slots=True)
 class PlayView:
@@ -226,7 +274,8 @@ class PlayView:
     ----------
     rule : str
         The name or alias.
-    state : {"playing", "board over", "ended"}
+    state : {"waiting", "playing", "board over", "ended"}
+        Before a partner has come, it waits.
     end : str
         How this board ended: ``cleared``, ``stalemate``, ``cut off``, ``given up``, ``mastered``,
         or ``lost`` for a bonus; empty while it goes on.
@@ -235,13 +284,17 @@ class PlayView:
     attempts_left : int
         Before the board is cut off.
     pieces : tuple of mappings
-        ``cell, shape, color`` of the pieces that are left; with fixed feedback also ``movable``.
+        ``cell, shape, color`` of the pieces that are left, and ``image`` of pictures; with fixed
+        feedback also ``movable``. Where pieces share cells, ``cell`` is a place of the piece's own,
+        by which an attempt names it, and ``at`` the cell in which it lies.
     removed : tuple of mappings
         ``cell, shape, color, bucket, order`` of those that are gone: the memory aid.
     attempts : tuple of mappings
-        ``number, cell, shape, color, bucket, outcome`` on this board, the first one first.
+        ``number, cell, shape, color, bucket, outcome`` on this board, the first one first; of two
+        at a board also ``mine``.
     errors, errors_here, moves : int
-        Errors so far, on this board, and accepted attempts so far.
+        Errors so far, on this board, and accepted attempts so far: of adversaries one's own, of
+        partners those of both.
     streak : int
         Accepted attempts in a row, up to now.
     mastered : bool
@@ -252,6 +305,8 @@ class PlayView:
         What is earned, where the plan pays or ends at mastery.
     hint : Hint or None
         The move that a bot suggests, ``cell, bucket, confidence``, where the plan has one.
+    partner : PartnerView or None
+        Who else plays at the same boards.
     """
 
     rule: str
@@ -271,25 +326,68 @@ class PlayView:
     may: tuple[Action, ...] = ()
     reward: RewardView | None = None
     hint: Hint | None = None
+    partner: PartnerView | None = None
 
     def as_record(self) -> dict[str, Any]:
         """Return the view as JSON can hold it."""
         return asdict(self)
 
 
-def shown_piece(cell: int, shape: str | None, color: str | None) -> dict[str, Any]:
-    """Return a piece as its player sees it."""
-    return {"cell": cell, "shape": shape, "color": color}
+def check_place(cell: int, bucket: int | None, terms: SeriesTerms) -> None:
+    """Refuse, by a :class:`PlayError`, an attempt on what no board has."""
+    if not 1 <= cell <= N_CELLS:
+        raise PlayError(f"cell: expected 1 to {N_CELLS}, found {cell}")
+    if bucket is None and terms.pick_cost is None:
+        raise PlayError("expected a bucket: pieces cannot be picked here")
+    if bucket is not None and not 0 <= bucket < N_BUCKETS:
+        raise PlayError(f"bucket: expected 0 to {N_BUCKETS - 1}, found {bucket}")
+
+
+def shown_piece(cell: int, piece: Piece | None) -> dict[str, Any]:
+    """Return a piece as its player sees it: ``cell, shape, color``, and ``image`` of a picture.
+
+    On a crowded board ``cell`` is the piece's own place, and ``at`` the cell in which it lies.
+    """
+    if piece is None:
+        return {"cell": cell, "shape": None, "color": None}
+    image = {} if piece.image is None else {"image": piece.image}
+    at = {} if piece.own_place is None else {"at": piece.pos}
+    return {"cell": cell, "shape": piece.shape, "color": piece.color, **image, **at}
 
 
 def told_attempt(attempt: Attempt, piece: Piece | None) -> dict[str, Any]:
     """Return what the player is told of an attempt on a piece, or on an empty cell."""
-    look = (None, None) if piece is None else (piece.shape, piece.color)
     outcome = OUTCOME_WORDS[attempt.outcome] if attempt.counts else "movable"
-    shown = shown_piece(attempt.cell, *look)
+    shown = shown_piece(attempt.cell, piece)
     return {"number": attempt.number, **shown, "bucket": attempt.bucket, "outcome": outcome}
 
 
 def streak_at_end(good: Sequence[bool]) -> int:
     """Return the number of successes in a row at the end."""
     return next((i for i, each in enumerate(reversed(good)) if not each), len(good))
+
+
+def trial_log(
+    boards: npt.NDArray[np.uint8],
+    attempts: Sequence[Attempt],
+    starts: Sequence[int],
+    mine: Sequence[Attempt],
+) -> TrialLog:
+    """Return attempts as the log of a trial, one episode for each board dealt.
+
+    Picks, which no learner makes, are left out, and attempts that are not ``mine``. ``starts`` is
+    how each board stood before its first attempt.
+    """
+    from gnomon.learners.base import TrialLog
+
+    finish = np.array(starts, dtype=np.int8)
+    for attempt in attempts:
+        finish[attempt.episode] = attempt.finish
+    moves = [attempt for attempt in mine if attempt.bucket is not None]
+    return TrialLog(
+        boards.copy(),
+        np.bincount([a.episode for a in moves], minlength=len(boards)).astype(np.int64),
+        np.array([N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in moves], dtype=np.uint8),
+        np.array([a.outcome for a in moves], dtype=np.int8),
+        finish,
+    )

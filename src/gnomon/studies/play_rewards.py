@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gnomon.game.board import N_BUCKETS
 from gnomon.game.reference import ReferenceGame
@@ -17,11 +18,12 @@ from gnomon.studies.rewards import (
     budget_left,
     points_of,
 )
+from gnomon.studies.turns import Seats
 
 
 def movable_cells(table: ReferenceGame) -> set[int]:
-    """Return the cells whose pieces can be moved now."""
-    cells = {piece.id: piece.pos for piece in table.pieces}
+    """Return the places of the pieces that can be moved now."""
+    cells = {piece.id: piece.place for piece in table.pieces}
     return {cells[piece] for piece, _ in table.legal_moves()}
 
 
@@ -32,7 +34,7 @@ def success_ratio(table: ReferenceGame, cell: int, *, only_movable: bool) -> flo
     piece may go to; 0 for a piece that cannot be moved.
     """
     legal = table.legal_moves()
-    ids = [piece.id for piece in table.pieces if piece.pos == cell]
+    ids = [piece.id for piece in table.pieces if piece.place == cell]
     n_buckets = sum(piece in ids for piece, _ in legal)
     if not n_buckets:
         return 0.0
@@ -57,7 +59,7 @@ def rated_boards(
     ends: list[BoardEnd] = [END_WORDS[start] for start in starts]
     for attempt, ratio in zip(attempts, ratios, strict=True):
         rated[attempt.episode].append(
-            RatedAttempt(attempt.accepted, is_pick=attempt.bucket is None, ratio=ratio)
+            RatedAttempt(attempt.accepted, attempt.bucket is None, ratio, attempt.mover)
         )
         ends[attempt.episode] = END_WORDS[attempt.finish]
     ends[-1] = ""
@@ -67,6 +69,18 @@ def rated_boards(
         PlayedBoard(size, tuple(made), end, episode >= first)
         for episode, (size, made, end) in together
     ]
+
+
+def own_shares(boards: Sequence[PlayedBoard], seats: Seats | None, seat: int) -> list[PlayedBoard]:
+    """Return boards as one of two is rewarded: an adversary for own attempts and own pieces."""
+    if seats is None or seats.play == "cooperative":
+        return list(boards)
+    return [_own_share(board, seat) for board in boards]
+
+
+def _own_share(board: PlayedBoard, seat: int) -> PlayedBoard:
+    own = replace(board, attempts=tuple(each for each in board.attempts if each.mover == seat))
+    return replace(own, share=own.n_moved / max(1, board.n_moved))
 
 
 def reward_view(

@@ -8,7 +8,6 @@ same generator as a trial's, an attempt gets the reply that a learner gets, and
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -17,14 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gnomon.experiments.scoring.mastery import attempts_to_master
-from gnomon.game.board import N_BUCKETS, N_CELLS, Board
+from gnomon.game.board import N_CELLS, Board
 from gnomon.game.outcomes import IN_PROGRESS
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.parser import parse
 from gnomon.studies.board_dealing import boards_of
 from gnomon.studies.bot_assist import Hint, hint_for
-from gnomon.studies.plan.series_plan import Bonus
+from gnomon.studies.plan.series_plan import Bonus, BotAssist
 from gnomon.studies.play_records import (
     END_WORDS,
     Action,
@@ -33,14 +31,14 @@ from gnomon.studies.play_records import (
     Game,
     PlayError,
     PlayView,
-    RewardView,
     State,
-    shown_piece,
-    streak_at_end,
-    told_attempt,
+    check_place,
+    trial_log,
 )
-from gnomon.studies.play_rewards import movable_cells, rated_boards, reward_view, success_ratio
+from gnomon.studies.play_rewards import movable_cells, own_shares, rated_boards, success_ratio
+from gnomon.studies.play_view import view_of
 from gnomon.studies.rewards import BoardEnd, PlayedBoard, SeriesReward, is_lost, reward_of
+from gnomon.studies.turns import Seats
 
 if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog
@@ -103,7 +101,7 @@ class PlaySession:
         self.attempts = list(attempts)
         self.gave_up = gave_up
         self.bonus_from = bonus_from
-        self._is_fixed = game.terms.feedback == "fixed"
+        self.is_fixed = game.terms.feedback == "fixed"
         self._boards = boards_of(game)
         self._seen_at = time.time() if seen_at is None else seen_at
         self._ratios = [1.0] * len(self.attempts)
@@ -111,7 +109,7 @@ class PlaySession:
             self._ratios = [ratio for episode in range(n_boards) for ratio in self._replay(episode)]
         self._deal(max(1, n_boards) - 1)
         # Only the board in play is played again: no board remembers another.
-        for attempt in self._here():
+        for attempt in self.here():
             self._make(attempt.cell, attempt.bucket)
 
     @property
@@ -122,19 +120,21 @@ class PlaySession:
     @property
     def n_played(self) -> int:
         """How many boards count: a last one that was dealt and never touched does not."""
-        untouched = not self._here() and self._table.finish == IN_PROGRESS
+        untouched = not self.here() and self.table.finish == IN_PROGRESS
         return self.n_boards - (untouched and self.n_boards > 1)
 
     @property
     def left_off(self) -> bool:
         """Whether the player stopped in the middle of the last board that counts."""
-        cut_off = len(self._here()) >= self.game.horizon
-        going_on = self._table.finish == IN_PROGRESS and not cut_off
-        return self.gave_up and bool(self._here()) and going_on
+        cut_off = len(self.here()) >= self.game.horizon
+        going_on = self.table.finish == IN_PROGRESS and not cut_off
+        return self.gave_up and bool(self.here()) and going_on
 
     @property
     def state(self) -> State:
         """Where the game stands."""
+        if self.game.seats is not None and self.game.seats.is_open:
+            return "waiting"
         if not self.gave_up and self._goes_on():
             return "playing"
         follows = not self.gave_up and (self._can_go_on() or self._can_begin_bonus())
@@ -143,31 +143,39 @@ class PlaySession:
     @property
     def next_attempt(self) -> tuple[int, int]:
         """Board and number of the attempt that comes next, both from 1."""
-        return self.n_boards, len(self._here()) + 1
+        return self.n_boards, len(self.here()) + 1
 
     @property
     def may(self) -> tuple[Action, ...]:
         """What the player may do besides moving pieces."""
         state = self.state
-        if state == "ended":
+        if state in ("ended", "waiting"):
             return ()
         found: list[Action] = ["next"] if state == "board over" and self._can_go_on() else []
         if self._can_begin_bonus():
             found.append("bonus")
-        latest = self.game.terms.give_up_at
+        seats, latest = self.game.seats, self.game.terms.give_up_at
         is_last = "next" not in found
         between = state == "board over" and latest is not None
-        if latest is None or (between and (is_last or self.n_boards <= latest)):
+        offered = latest is None or (between and (is_last or self.n_boards <= latest))
+        # Nobody ends a game for somebody else.
+        if offered and not (seats is not None and seats.has_two_people):
             found.append("give up")
         if state == "playing" and self.game.terms.pick_cost is not None:
             found.append("pick")
         return tuple(found)
+
+    @property
+    def turn(self) -> int:
+        """The seat that has the next attempt; 0 for one alone."""
+        return 0 if self.game.seats is None else self.game.seats.turn(self.attempts)
 
     def attempt(
         self,
         cell: int,
         bucket: int | None,
         *,
+        mover: int = 0,
         now: float | None = None,
         client: ClientTimes | None = None,
     ) -> Attempt:
@@ -179,6 +187,8 @@ class PlaySession:
             1 to 36.
         bucket : int or None
             0 to 3; None for a pick.
+        mover : int
+            The seat of who tries.
         now : float, optional
             Seconds since 1970.
         client : ClientTimes, optional
@@ -187,46 +197,55 @@ class PlaySession:
         Raises
         ------
         PlayError
-            The board is over, there is no such cell or bucket, or no such attempt can be made here.
+            The board is over, there is no such cell or bucket, or no such attempt can be made here;
+            it is the other's turn.
         """
         self._check_attempt(cell, bucket)
+        if mover != self.turn:
+            raise PlayError("expected to be in turn; it is the partner's now")
         ratio = 1.0
         if self.game.terms.needs_ratios:
-            ratio = success_ratio(self._table, cell, only_movable=self._is_fixed)
+            ratio = success_ratio(self.table, cell, only_movable=self.is_fixed)
         outcome = self._make(cell, bucket)
         at = time.time() if now is None else now
         made = Attempt(
             self.episode,
-            len(self._here()) + 1,
+            len(self.here()) + 1,
             cell,
             bucket,
             outcome,
-            self._table.finish,
+            self.table.finish,
             max(0.0, at - self._seen_at),
             at,
             client,
+            mover,
         )
         self.attempts.append(made)
         self._ratios.append(ratio)
         self._seen_at = at
         return made
 
+    def bot_attempt(self, *, now: float | None = None) -> Attempt | None:
+        """Make the attempt of a bot that is in turn; None if none is."""
+        seats, plan = self.game.seats, self.game.terms.partner
+        if seats is None or plan is None or seats.bot != self.turn or self.state != "playing":
+            return None
+        suggested = self._suggestion(plan.bot, 2, len(self.here()))
+        # While the board goes on there is a piece that can be moved.
+        assert suggested is not None
+        return self.attempt(suggested.cell, suggested.bucket, mover=seats.bot, now=now)
+
     def _check_attempt(self, cell: int, bucket: int | None) -> None:
         if self.state != "playing":
-            raise PlayError(f"expected a board in play, found one that is {self._end()}")
-        if not 1 <= cell <= N_CELLS:
-            raise PlayError(f"cell: expected 1 to {N_CELLS}, found {cell}")
-        if bucket is None and self.game.terms.pick_cost is None:
-            raise PlayError("expected a bucket: pieces cannot be picked here")
-        if bucket is not None and not 0 <= bucket < N_BUCKETS:
-            raise PlayError(f"bucket: expected 0 to {N_BUCKETS - 1}, found {bucket}")
-        if self._is_fixed and cell not in movable_cells(self._table):
+            raise PlayError(f"expected a board in play, found one that is {self.end()}")
+        check_place(cell, bucket, self.game.terms)
+        if self.is_fixed and cell not in movable_cells(self.table):
             raise PlayError("expected a piece that can be moved now; this one is crossed out")
 
     def _make(self, cell: int, bucket: int | None) -> int:
         if bucket is None:
-            return self._table.pick_at(cell)
-        return self._table.attempt_at(cell, bucket)
+            return self.table.pick_at(cell)
+        return self.table.attempt_at(cell, bucket)
 
     def next_board(self, *, now: float | None = None) -> None:
         """Deal the next board.
@@ -257,6 +276,11 @@ class PlaySession:
             self._seen_at = time.time() if now is None else now
             self._deal(self.episode + 1)
 
+    def reseat(self, seats: Seats | None, *, now: float | None = None) -> None:
+        """Note who plays from now on: a partner has come, or has gone."""
+        self.game = replace(self.game, seats=seats)
+        self._seen_at = time.time() if now is None else now
+
     def give_up(self) -> None:
         """End the game here.
 
@@ -271,95 +295,60 @@ class PlaySession:
             raise PlayError("expected a moment at which giving up is offered; this is none")
         self.gave_up = True
 
-    def view(self) -> PlayView:
-        """Return all that the player may see now."""
-        here = self._here()
-        good = [attempt.accepted for attempt in self.attempts if attempt.counts]
-        moves = sum(good)
-        movable = movable_cells(self._table) if self._is_fixed else None
-        return PlayView(
-            self.game.rule_name,
-            self.state,
-            "" if self.state == "playing" else self._end(),
-            self.n_boards,
-            self._n_boards_to_come(),
-            self.game.horizon - len(here),
-            tuple(
-                shown_piece(p.pos, p.shape, p.color)
-                | ({} if movable is None else {"movable": p.pos in movable})
-                for p in self._table.pieces
-            ),
-            tuple(
-                shown_piece(m.piece.pos, m.piece.shape, m.piece.color)
-                | {"bucket": m.bucket, "order": order}
-                for order, m in enumerate(self._table.memory, 1)
-            ),
-            tuple(told_attempt(each, self._cells.get(each.cell)) for each in here),
-            len(good) - moves,
-            sum(attempt.counts and not attempt.accepted for attempt in here),
-            moves,
-            streak_at_end(good),
-            math.isfinite(attempts_to_master(good)) if good else False,
-            self.may,
-            self._reward_view(good),
-            self.hint,
-        )
-
-    def _reward_view(self, good: Sequence[bool]) -> RewardView | None:
-        if self.game.terms.points is None and self.game.terms.incentive is None:
-            return None
-        return reward_view(self.game.terms, self.reward(), self._rated_boards()[-1], good)
+    def view(self, seat: int = 0) -> PlayView:
+        """Return all that the player of a seat may see now."""
+        return view_of(self, seat)
 
     @property
     def hint(self) -> Hint | None:
         """What a bot suggests: after each attempt but an accepted pick, and until the next one."""
         plan = self.game.terms.bot_assist
-        counted = [attempt.number for attempt in self._here() if attempt.counts]
+        counted = [attempt.number for attempt in self.here() if attempt.counts]
         if plan is None or not counted or self.state != "playing":
             return None
+        return self._suggestion(plan, 1, counted[-1])
+
+    def _suggestion(self, plan: BotAssist, stream: int, number: int) -> Hint | None:
+        """Return a bot's move: of its own stream of numbers, the same again after a restart."""
         n_attempts = sum(attempt.counts for attempt in self.attempts)
-        # Its own stream of numbers, so that it is the same again after a restart.
-        rng = np.random.default_rng([self.game.seed, 1, self.episode, counted[-1]])
-        return hint_for(self._table, plan, n_attempts, only_movable=self._is_fixed, rng=rng)
+        rng = np.random.default_rng([self.game.seed, stream, self.episode, number])
+        return hint_for(self.table, plan, n_attempts, only_movable=self.is_fixed, rng=rng)
 
-    def reward(self) -> SeriesReward:
-        """Return what the series has earned so far."""
-        return reward_of(self.game.terms, self.played_boards())
+    def reward(self, seat: int = 0) -> SeriesReward:
+        """Return what the series has earned so far; adversaries earn apart."""
+        return reward_of(self.game.terms, self.played_boards(seat))
 
-    def played_boards(self) -> list[PlayedBoard]:
+    def played_boards(self, seat: int = 0) -> list[PlayedBoard]:
         """Return the boards that were dealt, as far as rewards are concerned."""
-        found = self._rated_boards()
-        return [*found[:-1], replace(found[-1], end="" if self._goes_on() else self._end())]
+        found = self.rated_boards(seat)
+        return [*found[:-1], replace(found[-1], end="" if self._goes_on() else self.end())]
 
-    def log(self) -> TrialLog:
+    def log(self, seat: int | None = None) -> TrialLog:
         """Return what was played as the log of a trial, one episode for each board dealt.
 
-        Picks, which no learner makes, are left out.
+        Picks, which no learner makes, are left out. Of two at a board, only the attempts of the
+        person in ``seat`` are in it.
         """
-        from gnomon.learners.base import TrialLog
-
-        moves = [attempt for attempt in self.attempts if attempt.bucket is not None]
-        n = np.bincount([a.episode for a in moves], minlength=self.n_boards)
-        finish = np.zeros(self.n_boards, dtype=np.int8)
-        for attempt in self.attempts:
-            finish[attempt.episode] = attempt.finish
-        for episode in np.flatnonzero(n == 0).tolist():
-            finish[episode] = self._new_table(episode).finish
-        actions = [N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in moves]
-        return TrialLog(
-            self._boards[: self.n_boards].copy(),
-            n.astype(np.int64),
-            np.array(actions, dtype=np.uint8),
-            np.array([a.outcome for a in moves], dtype=np.int8),
-            finish,
+        seats = self.game.seats
+        mine = self.attempts
+        if seat is not None and seats is not None:
+            mine = seats.of_person(mine, seat)
+        return trial_log(
+            self._boards[: self.n_boards, :N_CELLS], self.attempts, self._starts(), mine
         )
 
-    def errors_by_board(self) -> list[int]:
-        """Return the number of errors on each board that was dealt."""
+    def errors_by_board(self, seat: int = 0) -> list[int]:
+        """Return the number of errors on each board that was dealt, as :meth:`attempts_of`."""
         errors = [0] * self.n_boards
-        for attempt in self.attempts:
+        for attempt in self.attempts_of(seat):
             errors[attempt.episode] += attempt.counts and not attempt.accepted
         return errors
+
+    def attempts_of(self, seat: int) -> list[Attempt]:
+        """Return the attempts that a player answers for: an adversary's own, else all."""
+        seats = self.game.seats
+        apart = seats is not None and seats.play == "adversarial"
+        return [each for each in self.attempts if not apart or each.mover == seat]
 
     def board(self, episode: int) -> Board:
         """Return the board of an episode as it was dealt."""
@@ -369,13 +358,13 @@ class PlaySession:
 
     def _deal(self, episode: int) -> None:
         self.episode = episode
-        self._table = self._new_table(episode)
-        self._cells = {piece.pos: piece for piece in self._table.pieces}
+        self.table = self._new_table(episode)
+        self.cells = {piece.place: piece for piece in self.table.pieces}
 
     def _new_table(self, episode: int) -> ReferenceGame:
         return ReferenceGame(_parsed(self.game.rule_text), self.board(episode))
 
-    def _here(self) -> Sequence[Attempt]:
+    def here(self) -> Sequence[Attempt]:
         """Return the attempts on the board in play, which are the last ones."""
         first = len(self.attempts)
         while first and self.attempts[first - 1].episode == self.episode:
@@ -384,31 +373,39 @@ class PlaySession:
 
     def _goes_on(self) -> bool:
         """Tell whether the board in play is neither over nor cut off."""
-        if not self._in_play() or len(self._here()) >= self.game.horizon:
+        if not self._in_play() or len(self.here()) >= self.game.horizon:
             return False
         return not self.is_mastered and not self._is_lost()
 
     def _in_play(self) -> bool:
         """Tell whether the rule lets the board go on, and the player too."""
-        return self._table.finish == IN_PROGRESS and not self.gave_up
+        return self.table.finish == IN_PROGRESS and not self.gave_up
 
     @property
     def is_mastered(self) -> bool:
-        """Whether mastery has ended the series."""
-        terms = self.game.terms
-        return terms.ends_early and reward_of(terms, self._rated_boards()).mastered
+        """Whether mastery has ended the series; of two at a board, that of either."""
+        return any(
+            self.is_mastered_by(seat) for seat in ((0,) if self.game.seats is None else (0, 1))
+        )
 
-    def _end(self) -> BoardEnd:
+    def is_mastered_by(self, seat: int) -> bool:
+        """Whether the attempts that a player answers for have ended the series."""
+        terms = self.game.terms
+        return terms.ends_early and reward_of(terms, self.rated_boards(seat)).mastered
+
+    def end(self) -> BoardEnd:
+        """Return how the board ended, or would if nothing more was done."""
         if self.is_mastered:
             return "mastered"
         if self._is_lost():
             return "lost"
-        cut_off = len(self._here()) >= self.game.horizon
-        if self.gave_up and self._table.finish == IN_PROGRESS and not cut_off:
-            return "given up"
-        return END_WORDS[self._table.finish]
+        cut_off = len(self.here()) >= self.game.horizon
+        if self.gave_up and self.table.finish == IN_PROGRESS and not cut_off:
+            seats = self.game.seats
+            return "given up" if seats is None or seats.gone is None else "left by partner"
+        return END_WORDS[self.table.finish]
 
-    def _n_boards_to_come(self) -> int:
+    def n_boards_to_come(self) -> int:
         """Return how many boards there are, as far as it is known."""
         if self.bonus_from is None:
             return self.game.episodes
@@ -418,7 +415,7 @@ class PlaySession:
         """Tell whether another board of this part follows the board that is over."""
         if self.is_mastered or (self.bonus_from is not None and self.reward().bonus_over):
             return False
-        return self.n_boards < self._n_boards_to_come()
+        return self.n_boards < self.n_boards_to_come()
 
     def _can_begin_bonus(self) -> bool:
         incentive = self.game.terms.incentive
@@ -427,22 +424,26 @@ class PlaySession:
         return self.n_boards + (not self._goes_on()) >= incentive.activate_at
 
     def _is_lost(self) -> bool:
-        return self.bonus_from is not None and is_lost(self.game.terms, self._rated_boards()[-1])
+        return self.bonus_from is not None and is_lost(self.game.terms, self.rated_boards()[-1])
 
-    def _rated_boards(self) -> list[PlayedBoard]:
-        """Return the boards as rewards see them, the last one as if it went on."""
+    def rated_boards(self, seat: int = 0) -> list[PlayedBoard]:
+        """Return the boards of a seat as rewards see them, the last one as if it went on."""
+        sizes = (self._boards[: self.n_boards, :N_CELLS] > 0).sum(axis=1).tolist()
+        rated = rated_boards(sizes, self._starts(), self.attempts, self._ratios, self.bonus_from)
+        return own_shares(rated, self.game.seats, seat)
+
+    def _starts(self) -> list[int]:
+        """Return how each board stood before its first attempt."""
         touched = {attempt.episode for attempt in self.attempts}
-        starts = [
+        return [
             IN_PROGRESS if episode in touched else self._new_table(episode).finish
             for episode in range(self.n_boards)
         ]
-        sizes = (self._boards[: self.n_boards] > 0).sum(axis=1).tolist()
-        return rated_boards(sizes, starts, self.attempts, self._ratios, self.bonus_from)
 
     def _replay(self, episode: int) -> Iterator[float]:
         """Play a board again, and yield the ratio of each attempt."""
         self._deal(episode)
         for attempt in self.attempts:
             if attempt.episode == episode:
-                yield success_ratio(self._table, attempt.cell, only_movable=self._is_fixed)
+                yield success_ratio(self.table, attempt.cell, only_movable=self.is_fixed)
                 self._make(attempt.cell, attempt.bucket)

@@ -17,10 +17,12 @@ from gnomon.studies.plan.series_plan import (
 )
 
 #: How a board ended; empty while it goes on.
-BoardEnd = Literal["", "cleared", "stalemate", "cut off", "given up", "mastered", "lost"]
+BoardEnd = Literal[
+    "", "cleared", "stalemate", "cut off", "given up", "mastered", "lost", "left by partner"
+]
 
 #: Ends that are paid; a stalemate counts as a cleared board.
-_PAID = ("cleared", "stalemate", "mastered")
+_PAID = ("cleared", "stalemate", "mastered", "left by partner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,13 @@ class RatedAttempt:
 
     ``accepted``: of a pick, whether the piece could be moved. ``ratio``: by how much the success
     speaks for one who knows the rule, against one who tries at random; 1 where it is not needed.
+    ``mover``: the seat of who made it, of two at a board.
     """
 
     accepted: bool
     is_pick: bool = False
     ratio: float = 1.0
+    mover: int = 0
 
     @property
     def counts(self) -> bool:
@@ -43,12 +47,16 @@ class RatedAttempt:
 
 @dataclass(frozen=True, slots=True)
 class PlayedBoard:
-    """A board of a series, with its number of pieces before the first move."""
+    """A board of a series, with its number of pieces before the first move.
+
+    ``share`` of its points are earned: all, or an adversary's part of the pieces removed.
+    """
 
     n_pieces: int
     attempts: tuple[RatedAttempt, ...] = ()
     end: BoardEnd = ""
     is_bonus: bool = False
+    share: float = 1.0
 
     @property
     def n_moved(self) -> int:
@@ -202,7 +210,8 @@ def _after(board: PlayedBoard, streak: int, ratio: float) -> list[tuple[int, flo
 def _board_points(terms: SeriesTerms, board: PlayedBoard) -> int:
     if terms.points is None or board.end not in _PAID:
         return 0
-    return points_of(terms.points, board.errors(terms.pick_cost or 0.0))
+    errors = board.errors(terms.pick_cost or 0.0)
+    return math.floor(exact_points(terms.points, errors) * board.share + 0.5)
 
 
 def _bonus(terms: SeriesTerms, boards: Sequence[PlayedBoard]) -> tuple[int, bool]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,108 +14,29 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon._io.atomic_file import write_atomically
+from gnomon._io.csv_cells import safe_cell
 from gnomon._version import __version__
-from gnomon.database.schema import PlaySession, Study, StudyAnswer, StudyAssignment
+from gnomon.database.schema import PlaySession, Study, StudyAssignment
 from gnomon.leaderboard.refusals import Conflict
 from gnomon.rules.catalogue import available_rules, load_rule_text
-from gnomon.studies.bot_assist import Hint
 from gnomon.studies.game_store import rebuild_game
-from gnomon.studies.participants import player_counts
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.plan.trial_list_files import trial_list_files
-from gnomon.studies.play_records import OUTCOME_WORDS, Attempt, ClientTimes
-from gnomon.studies.study_store import points_of_players
+from gnomon.studies.study_run import write_study_run
+from gnomon.studies.study_tables import codebook_text, study_tables, trial_numbers, variables
 from gnomon.studies.transcript import (
     PlayedGame,
     boards_text,
     episode_name,
     first_attempts,
-    hints_of,
-    is_followed,
     play_scores,
     transcript_text,
 )
 
-_TEXT, _WHOLE, _REAL, _TIME = pl.String, pl.Int64, pl.Float64, pl.Datetime("ms", "UTC")
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a tidy table, as the codebook tells of it."""
-
-    name: str
-    kind: Any
-    meaning: str
-    unit: str = ""
-
-
-#: One row for each player, without anything that tells who it is.
-PARTICIPANTS = (
-    Column("player", _TEXT, "pseudonym"),
-    Column("rule_list", _TEXT, "list of rules; empty before the consent"),
-    Column("joined_at", _TIME, "when the player came", "UTC"),
-    Column("consented_at", _TIME, "when the player agreed to take part", "UTC"),
-    Column("finished_at", _TIME, "when the last board was over", "UTC"),
-    Column("ending", _TEXT, "finished, left or screened out; empty before"),
-    Column("n_series", _WHOLE, "series that were played to their end"),
-    Column("n_attempts", _WHOLE, "moves and picks"),
-    Column("points", _WHOLE, "points of all series, each multiplied by its factor"),
-    Column("excluded", pl.Boolean, "whether the experimenter took the player out"),
-)
-#: One row for each attempt.
-ATTEMPTS = (
-    Column("player", _TEXT, "pseudonym"),
-    Column("rule_list", _TEXT, "list of rules"),
-    Column("series", _WHOLE, "place of the rule in the list, from 0"),
-    Column("rule", _TEXT, "name of the rule"),
-    Column("episode", _WHOLE, "board of the series, from 0"),
-    Column("episode_id", _TEXT, "name of the board in the transcript"),
-    Column("attempt", _WHOLE, "number on the board, from 1"),
-    Column("at", _TIME, "when the server handled it", "UTC"),
-    Column("cell", _WHOLE, "1 at the bottom left to 36 at the top right"),
-    Column("shape", _TEXT, "of the piece; empty for an empty cell"),
-    Column("color", _TEXT, "of the piece; empty for an empty cell"),
-    Column("bucket", _WHOLE, "0 at the top left, then clockwise; empty for a pick"),
-    Column("outcome", _WHOLE, "0 accepted, 3 empty cell, 4 denied, 7 immovable"),
-    Column("outcome_words", _TEXT, "the outcome in words"),
-    Column("board_after", _WHOLE, "0 going on, 1 cleared, 2 stalemate"),
-    Column("hint_cell", _WHOLE, "cell of the piece that a bot suggested; empty: no hint"),
-    Column("hint_bucket", _WHOLE, "bucket that it suggested"),
-    Column("followed", pl.Boolean, "whether the attempt is that move; empty: no hint"),
-    Column("reaction_s", _REAL, "since the reply before, by the server's clock", "s"),
-    Column("client_touch_ms", _WHOLE, "display to first touch, by the player's clock", "ms"),
-    Column("client_action_ms", _WHOLE, "display to the attempt, by the player's clock", "ms"),
-    Column("client_away_ms", _WHOLE, "of that, while the page was not in front", "ms"),
-    Column("client_animation_ms", _WHOLE, "of that, while a piece flew", "ms"),
-)
-#: One row for each piece of each board before the first move.
-BOARDS = (
-    Column("player", _TEXT, "pseudonym"),
-    Column("series", _WHOLE, "place of the rule in the list, from 0"),
-    Column("episode", _WHOLE, "board of the series, from 0"),
-    Column("points", _WHOLE, "points of the board, before they are multiplied"),
-    Column("end", _TEXT, "cleared, stalemate, cut off, given up, mastered, lost; empty: going on"),
-    Column("piece", _WHOLE, "number of the piece on its board"),
-    Column("cell", _WHOLE, "1 at the bottom left to 36 at the top right"),
-    Column("shape", _TEXT, "of the piece"),
-    Column("color", _TEXT, "of the piece"),
-)
-#: One row for each answer to a question.
-ANSWERS = (
-    Column("player", _TEXT, "pseudonym"),
-    Column("page", _TEXT, "quiz, demographics or guess"),
-    Column("name", _TEXT, "name of the question"),
-    Column("text", _TEXT, "the answer; of a guess, what the player thinks that the rule is"),
-    Column("series", _WHOLE, "of a guess: place of the rule in the list, from 0"),
-    Column("episode", _WHOLE, "of a guess: the board after which it was made, from 0"),
-    Column("confidence", _WHOLE, "of a guess: 1 not at all to 5 quite sure"),
-    Column("at", _TIME, "when it came", "UTC"),
-)
-TABLES = {"participants": PARTICIPANTS, "attempts": ATTEMPTS, "boards": BOARDS, "answers": ANSWERS}
-
 
 def games_of(session: Session, study: Study) -> list[PlayedGame]:
     """Return every game of a study, player by player."""
+    names = {player.id: player.player for player in study.assignments}
     rows = session.execute(
         select(PlaySession, StudyAssignment)
         .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
@@ -124,7 +44,10 @@ def games_of(session: Session, study: Study) -> list[PlayedGame]:
         .order_by(StudyAssignment.id, PlaySession.series)
     )
     return [
-        PlayedGame(a.player, a.rule_list, row.series, row.rule, rebuild_game(session, row).session)
+        PlayedGame(
+            *(a.player, a.rule_list, row.series, row.rule, rebuild_game(session, row).session),
+            partner=names[row.partner_id] if row.partner_id else "",
+        )
         for row, a in rows
     ]
 
@@ -150,153 +73,64 @@ def _scores(games: Sequence[PlayedGame]) -> str:
     return out.getvalue().decode()
 
 
-def study_tables(
-    session: Session, study: Study, games: Sequence[PlayedGame], *, identifiers: bool = False
-) -> dict[str, pl.DataFrame]:
-    """Return the tidy tables of a study, by name; ``TABLES`` tells what their columns mean.
-
-    With ``identifiers``, those of the players and their completion codes come as a further table.
-    """
-    players = player_counts(session, study)
-    names = {player.id: player.player for player, _ in players}
-    points = points_of_players(session, study)
-    answers = session.scalars(
-        select(StudyAnswer).where(StudyAnswer.assignment_id.in_(names)).order_by(StudyAnswer.id)
-    )
-    rows: dict[str, list[Sequence[Any]]] = {
-        "participants": [
-            (
-                *(p.player, p.rule_list, p.created_at, p.consented_at, p.finished_at, p.ending),
-                *(p.n_played, count.n_attempts, points.get(p.id, 0), p.excluded_at is not None),
-            )
-            for p, count in players
-        ],
-        "attempts": [row for game in games for row in _attempt_rows(game)],
-        "boards": [row for game in games for row in _board_rows(game)],
-        "answers": [
-            (
-                *(names[each.assignment_id], each.page, each.name, each.text),
-                *(each.series, each.episode, each.confidence, each.at),
-            )
-            for each in answers
-        ],
-    }
-    tables = {name: _frame(rows[name], columns) for name, columns in TABLES.items()}
-    if identifiers:
-        tables["identifiers"] = pl.DataFrame(
-            [(p.player, p.completion_code, json.dumps(p.identifiers)) for p, _ in players],
-            schema={"player": _TEXT, "completion_code": _TEXT, "identifiers": _TEXT},
-            orient="row",
-        )
-    return tables
-
-
-def _frame(rows: Sequence[Sequence[Any]], columns: Sequence[Column]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema={c.name: c.kind for c in columns}, orient="row")
-
-
-def _attempt_rows(game: PlayedGame) -> Iterator[Sequence[Any]]:
-    names = {e: episode_name(game, first) for e, first in first_attempts(game).items()}
-    hints = hints_of(game.session)
-    boards = {e: {p.pos: p for p in game.session.board(e).pieces} for e in names}
-    for attempt in game.session.attempts:
-        piece = boards.get(attempt.episode, {}).get(attempt.cell)
-        look = (None, None) if piece is None else (piece.shape, piece.color)
-        yield (
-            *(game.player, game.rule_list, game.series, game.rule, attempt.episode),
-            *(names.get(attempt.episode), attempt.number, _milliseconds(attempt.at)),
-            *(attempt.cell, *look, attempt.bucket, attempt.outcome),
-            *(OUTCOME_WORDS[attempt.outcome], attempt.finish),
-            *_hint_cells(attempt, hints.get((attempt.episode, attempt.number))),
-            *(round(attempt.reaction_s, 3),),
-            *_client_times(attempt),
-        )
-
-
-def _hint_cells(attempt: Attempt, hint: Hint | None) -> Sequence[int | bool | None]:
-    if hint is None:
-        return None, None, None
-    return hint.cell, hint.bucket, is_followed(attempt, hint)
-
-
-def _client_times(attempt: Attempt) -> Sequence[int | None]:
-    if attempt.client is None:
-        return [None] * len(fields(ClientTimes))
-    return astuple(attempt.client)
-
-
-def _milliseconds(seconds: float) -> int:
-    return round(1000 * seconds)
-
-
-def _board_rows(game: PlayedGame) -> Iterator[Sequence[Any]]:
-    reward, played = game.session.reward(), game.session.played_boards()
-    for episode, (board, points) in enumerate(zip(played, reward.board_points, strict=True)):
-        for piece in game.session.board(episode).pieces:
-            yield (
-                *(game.player, game.series, episode, points, board.end),
-                *(piece.id, piece.pos, piece.shape, piece.color),
-            )
-
-
 def guesses_text(tables: Mapping[str, pl.DataFrame], games: Sequence[PlayedGame]) -> str:
-    """Return the guesses as the reference game server writes them."""
+    """Return the guesses as the reference game server writes them.
+
+    What a spreadsheet would take for a formula has an apostrophe before it.
+    """
     out = io.StringIO()
     out.write("#playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,guess,guessConfidence\n")
     writer = csv.writer(out, lineterminator="\n")
-    by_place = {(game.player, game.series): game for game in games}
+    by_place = {(who, game.series): game for game in games for _, who in game.people}
     guesses = tables["answers"].filter(pl.col("page") == "guess")
     for row in guesses.iter_rows(named=True):
         game = by_place[row["player"], row["series"]]
         first = first_attempts(game).get(row["episode"])
         name = "" if first is None else episode_name(game, first)
         place = (row["player"], game.rule_list, row["series"], game.rule, row["episode"], name)
-        writer.writerow((*place, row["text"], row["confidence"]))
+        writer.writerow((*place, safe_cell(row["text"]), row["confidence"]))
     return out.getvalue()
 
 
-def description(study: Study) -> dict[str, Any]:
-    """Return the metadata of the export, in the terms of Psych-DS: what was measured, and how."""
+def _chat_texts(table: pl.DataFrame, games: Sequence[PlayedGame]) -> dict[str, str]:
+    """Return what partners wrote as the reference game server has it: a file for each pair."""
+    texts: dict[str, str] = {}
+    places = {(who, g.series): (g, seat or 0) for g in games for seat, who in g.people}
+    for row in table.iter_rows(named=True):
+        game, seat = places[row["player"], row["series"]]
+        name = f"chats/{game.player}.chat.csv"
+        out = io.StringIO()
+        moment = f"{row['at']:%Y%m%d-%H%M%S}.{row['at'].microsecond // 1000:03d}"
+        cells = seat, row["series"], row["episode"], row["attempt"], moment, safe_cell(row["text"])
+        csv.writer(out, lineterminator="\n").writerow(cells)
+        head = texts.get(name, "#mover,seriesNo,episodeNo,moveNo,timestamp,text\n")
+        texts[name] = head + out.getvalue()
+    return texts
+
+
+def description(study: Study, tables: Iterable[str]) -> dict[str, Any]:
+    """Return the metadata of the export, as Psych-DS asks for them (its rules of 2024).
+
+    Required are ``@context``, ``@type``, ``name``, ``description`` and ``variableMeasured``, which
+    names every column of every data file; all names are those of schema.org.
+    """
     return {
-        "@context": "https://schema.org/",
+        "@context": "https://schema.org",
         "@type": "Dataset",
         "name": study.name,
         "description": study.title,
-        "generator": f"Gnomon {__version__}",
-        "variableMeasured": [
-            {
-                "@type": "PropertyValue",
-                "name": f"{table}.{column.name}",
-                "description": column.meaning,
-                "unitText": column.unit,
-            }
-            for table, columns in TABLES.items()
-            for column in columns
-        ],
+        "measurementTechnique": f"Game of Hidden Rules, played in a browser, Gnomon {__version__}",
+        "variableMeasured": variables(tables),
     }
 
 
-def codebook_text() -> str:
-    """Return what each column of the tidy tables means, as CSV."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("table", "column", "type", "unit", "meaning"))
-    for table, columns in TABLES.items():
-        for column in columns:
-            kind = str(column.kind).partition("(")[0]
-            writer.writerow((table, column.name, kind, column.unit, column.meaning))
-    return out.getvalue()
-
-
-def _rules_and_lists(plan: StudyPlan, games: Sequence[PlayedGame]) -> dict[str, str]:
-    """Return what else an analysis needs: the rules, but for hidden ones of a season, and lists."""
+def _rules(plan: StudyPlan, games: Sequence[PlayedGame]) -> dict[str, str]:
+    """Return the texts of the rules that an analysis needs, without hidden ones of a season."""
     ours = available_rules()
     listed = sorted({series.rule for name in plan.lists for series in plan.series(name)})
     texts = {name: load_rule_text(name) for name in listed if name in ours} | plan.rule_texts
     # As they were played, where the library has changed since.
-    texts |= {game.rule: game.session.game.rule_text for game in games if game.rule in texts}
-    rules = {f"rules/{name}.txt": text for name, text in texts.items()}
-    return rules | trial_list_files(plan)
+    return texts | {game.rule: game.session.game.rule_text for game in games if game.rule in texts}
 
 
 def write_study(
@@ -308,23 +142,45 @@ def write_study(
     """
     games = games_of(session, study)
     tables = study_tables(session, study, games, identifiers=identifiers)
-    texts = {
+    files: dict[str, str | bytes] = {
         f"{study.name}-transcript.csv": transcript_text(games),
         f"{study.name}-boards.csv": boards_text(games),
         f"{study.name}-guesses.csv": guesses_text(tables, games),
         f"{study.name}-scores.csv": _scores(games),
-        "codebook.csv": codebook_text(),
-        "dataset_description.json": json.dumps(description(study), indent=1) + "\n",
+        "codebook.csv": codebook_text(tables),
+        "dataset_description.json": json.dumps(description(study, tables), indent=1) + "\n",
         "study_plan.json": json.dumps(study.plan, indent=1, ensure_ascii=False) + "\n",
     }
-    texts |= _rules_and_lists(StudyPlan.from_record(study.plan), games)
-    contents = {name: text.encode() for name, text in texts.items()}
+    files |= _chat_texts(tables["chat"], games)
+    plan = StudyPlan.from_record(study.plan)
+    rules = _rules(plan, games)
+    files |= {f"rules/{name}.txt": text for name, text in rules.items()} | trial_list_files(plan)
+    contents = {n: each.encode() if isinstance(each, str) else each for n, each in files.items()}
     for name, table in tables.items():
-        contents[f"data/{name}.csv"] = table.write_csv().encode()
-        parquet = io.BytesIO()
-        table.write_parquet(parquet)
-        contents[f"data/{name}.parquet"] = parquet.getvalue()
+        contents |= _data_files(name, table)
     for name, content in contents.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / name, content)
-    return [folder / name for name in contents]
+    # What a season hides leaves the server in no run folder either.
+    told = (game for game in games if game.rule in rules)
+    trials = trial_numbers(session, study, games)
+    run = write_study_run(folder / "run", study.name, told, trials)
+    return [*(folder / name for name in contents), *([] if run is None else [run.path])]
+
+
+def _data_files(name: str, table: pl.DataFrame) -> dict[str, bytes]:
+    """Return a table as Parquet, and as CSV with a name and metadata as Psych-DS asks for them."""
+    parquet = io.BytesIO()
+    table.write_parquet(parquet)
+    texts = [c for c, kind in table.schema.items() if kind == pl.String]
+    safe = table.with_columns(
+        pl.col(texts).map_elements(safe_cell, return_dtype=pl.String, skip_nulls=True)
+    )
+    stem = f"data/description-{name}_data"
+    return {
+        f"data/{name}.parquet": parquet.getvalue(),
+        f"{stem}.csv": safe.write_csv().encode(),
+        f"{stem}.json": (
+            json.dumps({"variableMeasured": variables([name])}, indent=1) + "\n"
+        ).encode(),
+    }

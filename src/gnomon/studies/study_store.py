@@ -7,7 +7,7 @@ import re
 import secrets
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
@@ -16,6 +16,7 @@ from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_name, clean_text
 from gnomon.leaderboard.accounts.tokens import digest_of
 from gnomon.leaderboard.refusals import Conflict, Missing, Refusal
+from gnomon.studies.game_store import POINTS
 from gnomon.studies.participants import add_player, player_counts, puzzle_for
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.plan_check import check_plan
@@ -120,24 +121,27 @@ def players_of(session: Session, study: Study) -> list[PlayerRecord]:
 
 def points_of_players(session: Session, study: Study) -> dict[int, int]:
     """Return the points of each player, each series multiplied by its factor."""
-    rows = session.execute(
-        select(PlaySession.assignment_id, PlaySession.settings)
-        .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
-        .where(StudyAssignment.study_id == study.id)
-    )
-    found: dict[int, int] = {}
-    for player, settings in rows:
-        if player is not None:
-            found[player] = found.get(player, 0) + settings.get("points", 0)
-    return found
+    return _points(session, StudyAssignment.study_id == study.id)
 
 
 def points_of_player(session: Session, player: StudyAssignment) -> int:
     """Return the points of one player."""
-    rows = session.scalars(
-        select(PlaySession.settings).where(PlaySession.assignment_id == player.id)
-    )
-    return sum(settings.get("points", 0) for settings in rows)
+    return _points(session, StudyAssignment.id == player.id).get(player.id, 0)
+
+
+def _points(session: Session, whose: ColumnElement[bool]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for place, name in zip(
+        (PlaySession.assignment_id, PlaySession.partner_id), POINTS, strict=True
+    ):
+        rows = session.execute(
+            select(StudyAssignment.id, PlaySession.settings)
+            .join(StudyAssignment, place == StudyAssignment.id)
+            .where(whose)
+        )
+        for player, settings in rows:
+            found[player] = found.get(player, 0) + settings.get(name, 0)
+    return found
 
 
 def exclude(session: Session, study: Study, player: str, *, by: int) -> bool:

@@ -6,19 +6,23 @@ import csv
 import datetime
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from gnomon.errors import NotCompilableError
 from gnomon.experiments.game_log_rows import TRANSCRIPT
 from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
-from gnomon.game.board import BUCKET_PLACES
+from gnomon.game.board import BUCKET_PLACES, N_BUCKETS, BoardSpec, Piece
 from gnomon.game.outcomes import EMPTY_CELL
 from gnomon.studies.bot_assist import Hint
 from gnomon.studies.play_records import Attempt
 from gnomon.studies.play_session import PlaySession
 
 if TYPE_CHECKING:
+    from gnomon.learners.base import TrialLog
     from gnomon.scores.table import ScoreTable
 
 
@@ -38,6 +42,8 @@ class PlayedGame:
         The rule's own name.
     session : PlaySession
         What was played.
+    partner : str
+        The pseudonym of who sat in seat 1; empty for nobody, or a bot.
 
     Examples
     --------
@@ -52,6 +58,21 @@ class PlayedGame:
     series: int
     rule: str
     session: PlaySession
+    partner: str = ""
+
+    @property
+    def people(self) -> tuple[tuple[int | None, str], ...]:
+        """The people at the board, each with the seat; None for one alone."""
+        if self.session.game.seats is None:
+            return ((None, self.player),)
+        return ((0, self.player), (1, self.partner))[: 1 + bool(self.partner)]
+
+    def made_by(self, number: int) -> str:
+        """Return who made an attempt of the series, counted from 0: a pseudonym, or ``bot``."""
+        seats, mover = self.session.game.seats, self.session.attempts[number].mover
+        if seats is not None and seats.is_bots(number, mover):
+            return "bot"
+        return self.partner if mover else self.player
 
 
 def transcript_text(games: Iterable[PlayedGame]) -> str:
@@ -86,7 +107,8 @@ def hints_of(session: PlaySession) -> dict[tuple[int, int], Hint | None]:
     """
     if session.game.terms.bot_assist is None:
         return {}
-    again = PlaySession(session.game)
+    # Whose turn it was is known: it is not asked again.
+    again = PlaySession(replace(session.game, seats=None))
     found: dict[tuple[int, int], Hint | None] = {}
     for attempt in session.attempts:
         while again.episode < attempt.episode:
@@ -109,7 +131,7 @@ def is_followed(attempt: Attempt, hint: Hint | None) -> bool:
 def _lines(game: PlayedGame, *, assisted: bool) -> Iterator[Sequence[Any]]:
     hints = hints_of(game.session)
     for episode, attempts in groupby(game.session.attempts, key=lambda a: a.episode):
-        pieces = {piece.pos: piece for piece in game.session.board(episode).pieces}
+        pieces = {piece.place: piece for piece in game.session.board(episode).pieces}
         left, episode_id = len(pieces), ""
         # The reference system writes no line for an attempt on an empty cell.
         written = (a for a in attempts if a.outcome != EMPTY_CELL)
@@ -121,11 +143,16 @@ def _lines(game: PlayedGame, *, assisted: bool) -> Iterator[Sequence[Any]]:
             place = ("", "", "") if bucket is None else (bucket, *BUCKET_PLACES[bucket])
             yield (
                 *(game.player, game.rule_list, game.series, game.rule, episode, episode_id),
-                *(number, _moment(attempt.at), 0, f"{attempt.reaction_s:.3f}"),
-                *(f"{piece.color}_{piece.shape}", piece.id, piece.y, piece.x),
+                *(number, _moment(attempt.at), attempt.mover, f"{attempt.reaction_s:.3f}"),
+                *(object_type(piece), piece.id, piece.y, piece.x),
                 *(*place, attempt.outcome, left),
                 *([_followed(attempt, hints)] if assisted else []),
             )
+
+
+def object_type(piece: Piece) -> str:
+    """Return what the reference system calls a piece: ``COLOR_SHAPE``, or its picture's path."""
+    return piece.image or f"{piece.color}_{piece.shape}"
 
 
 def _followed(attempt: Attempt, hints: Mapping[tuple[int, int], Hint | None]) -> int | str:
@@ -143,7 +170,8 @@ def episode_name(game: PlayedGame, first: Attempt) -> str:
 def boards_text(games: Iterable[PlayedGame]) -> str:
     """Return the boards of games before the first move, as the reference game server writes them.
 
-    A line is a piece; a board on which nothing was tried has none.
+    A line is a piece; a board on which nothing was tried has none. Shape and colour of pictures are
+    ``null``.
 
     Examples
     --------
@@ -161,7 +189,7 @@ def boards_text(games: Iterable[PlayedGame]) -> str:
         for first in first_attempts(game).values():
             name = episode_name(game, first)
             for piece in game.session.board(first.episode).pieces:
-                look = (piece.shape, piece.color, f"{piece.color}_{piece.shape}")
+                look = (piece.shape or "null", piece.color or "null", object_type(piece))
                 writer.writerow((game.player, name, piece.id, piece.y, piece.x, *look))
     return out.getvalue()
 
@@ -180,6 +208,59 @@ def _moment(seconds: float) -> str:
     return f"{at:%Y%m%d-%H%M%S}.{at.microsecond // 1000:03d}"
 
 
+def trial_log(
+    session: PlaySession, spec: BoardSpec | None = None, seat: int | None = None
+) -> TrialLog:
+    """Return what was played as the log of a learner's trial, by which people are scored and kept.
+
+    A learner makes no picks. An accepted one, which is neither success nor error, is left out; one
+    of a piece that cannot be moved stands as the attempt to put it into bucket 0, to which the
+    reply is the same. A last board that was not touched is left out.
+
+    Parameters
+    ----------
+    session : PlaySession
+    spec : BoardSpec, optional
+        Whose palettes the codes of the boards refer to; the session's own, if not given.
+    seat : int, optional
+        Of two at a board, the person whose attempts these are; those of both, if not given.
+
+    Raises
+    ------
+    NotCompilableError
+        A piece is not of the palettes, or several lie in one cell.
+
+    Examples
+    --------
+    >>> from gnomon.studies import Game, SeriesTerms
+    >>> rule = "(*,*,*,[1,2,3],0)"
+    >>> session = PlaySession(Game("low", rule, seed=1, terms=SeriesTerms(pick_cost=1)))
+    >>> high = max(piece["cell"] for piece in session.view().pieces)
+    >>> _ = session.attempt(high, None)
+    >>> trial_log(session).outcomes, trial_log(session).actions == 4 * (high - 1)
+    (array([7], dtype=int8), array([ True]))
+    """
+    from gnomon.learners.base import TrialLog
+
+    spec = session.game.board if spec is None else spec
+    if session.game.board.crowded and not spec.crowded:
+        raise NotCompilableError("pieces share cells, and on other boards they do not")
+    whole = session.log()
+    seats, mine = session.game.seats, session.attempts
+    if seat is not None and seats is not None:
+        mine = seats.of_person(mine, seat)
+    made = [attempt for attempt in mine if attempt.counts]
+    n_boards = session.n_played
+    boards = [session.board(e).codes(spec) for e in range(n_boards)]
+    return TrialLog(
+        np.array(boards, dtype=np.uint8),
+        np.bincount([a.episode for a in made], minlength=n_boards).astype(np.int64),
+        np.array([N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in made], dtype=np.uint8),
+        np.array([a.outcome for a in made], dtype=np.int8),
+        whole.finish[:n_boards],
+    )
+
+
 def play_scores(
     games: Iterable[PlayedGame],
     metric: str = "tce",
@@ -191,7 +272,8 @@ def play_scores(
     Parameters
     ----------
     games : iterable of PlayedGame
-        Games without a single attempt are left out.
+        Games without a single attempt are left out. Of two at a board each has a score of own
+        attempts, and a bot has none.
     metric : str
         One of :data:`gnomon.experiments.METRICS` that is one number a trial.
     by : {"player", "people"}
@@ -225,13 +307,14 @@ def play_scores(
     for game in games:
         if not game.session.attempts:
             continue
-        who = "people" if by == "people" else game.player
-        run = runs.get((who, game.rule), 0)
-        runs[who, game.rule] = run + 1
-        score = score_trial(game.session.log(), metric)
-        row = {"algorithm": who, "task": game.rule, "run": run, "score": score}
-        row |= {"censored": score == float("inf"), "rule_list": game.rule_list}
-        rows.append(row | {"series": game.series, "n_boards": game.session.n_boards})
+        for seat, player in game.people:
+            who = "people" if by == "people" else player
+            run = runs.get((who, game.rule), 0)
+            runs[who, game.rule] = run + 1
+            score = score_trial(trial_log(game.session, seat=seat), metric)
+            row = {"algorithm": who, "task": game.rule, "run": run, "score": score}
+            row |= {"censored": score == float("inf"), "rule_list": game.rule_list}
+            rows.append(row | {"series": game.series, "n_boards": game.session.n_boards})
     return ScoreTable.from_records(
         rows,
         metric=metric,

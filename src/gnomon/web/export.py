@@ -28,6 +28,7 @@ from pydantic import BaseModel
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
+from gnomon._io.csv_cells import csv_text
 from gnomon.database.engine import Database
 from gnomon.database.schema import AuditRecord, Entry, Season, Submission, VerifiedTrial
 from gnomon.errors import LeaderboardError
@@ -41,7 +42,6 @@ from gnomon.web.api.records import (
     SubmissionRecord,
     TrialRecord,
 )
-from gnomon.web.csv_cells import csv_text
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -147,10 +147,18 @@ class Gate:
             end()
 
     def _noted(self, scope: Scope, method: str, began: float) -> Callable[[int], None]:
-        """Return a function that counts and logs an answer of some status, as it begins."""
+        """Return a function that counts and logs the first status of an answer, as it begins.
+
+        One that fails after it has begun is not another answer.
+        """
         method = method if method in _METHODS else "other"
+        begun = False
 
         def note(status: int) -> None:
+            nonlocal begun
+            if begun:
+                return
+            begun = True
             seconds = time.perf_counter() - began
             self._told(method, status, seconds)
             log_request(scope, method, status, seconds)

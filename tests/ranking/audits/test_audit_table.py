@@ -55,6 +55,15 @@ def test_a_papers_table_of_single_numbers_is_audited_by_tasks():
     assert said(found, "table")[-1].endswith("have fewer than five runs")
 
 
+def test_a_wild_score_is_listed():
+    x = np.random.default_rng(0).normal(10, 1, (3, 4))
+    x[1, 3] = 1e12
+    found = audited({"a": x, "b": np.random.default_rng(1).normal(10, 1, (3, 4))})
+    (wild,) = [one for one in found if one.name == "wild score"]
+    assert (wild.section, wild.value) == ("table", 1e12)
+    assert wild.finding.startswith("a on task_3: the score 1e+12 of run 1 is ")
+
+
 def test_errors_with_unlearned_runs_are_audited():
     rng = np.random.default_rng(0)
     records = [

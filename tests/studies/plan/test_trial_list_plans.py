@@ -7,10 +7,15 @@ import json
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
+from gnomon.game.formats.trial_lists import ParameterSet, _typed, read_trial_list
 from gnomon.studies import StudyPlan, check_plan, read_plan
 from gnomon.studies.plan.trial_list_files import trial_list_files
-from gnomon.studies.plan.trial_list_plans import COLUMNS, incentive_of, trial_list_record
+from gnomon.studies.plan.trial_list_plans import (
+    COLUMNS,
+    incentive_of,
+    name_of_lists,
+    trial_list_record,
+)
 from recorded_people import recorded
 
 ROW = {
@@ -135,8 +140,8 @@ def test_who_a_list_lacks_is_read(folder):
             {"activate_bonus_at": "2"},
             "expected one incentive, found activate_bonus_at and x2_after",
         ),
-        ({"images": "*.png"}, "field 'images': studies have no pieces that are pictures yet"),
-        ({"bot": "pseudo"}, "studies have no games of two yet"),
+        ({"images": "*.png"}, "shapes: no picture is called"),
+        ({"bot": "pseudo"}, "a folder whose name begins with coop. or adve.; found exp"),
         ({"bot_assist": "wise"}, "field 'bot_assist': expected pseudo"),
         ({"rule_id": "nowhere"}, "nowhere: there is no such file"),
         ({"initial_boards": "two"}, "expected no numbers of objects"),
@@ -161,24 +166,79 @@ def test_a_header_that_would_be_lost_is_refused(folder):
 def test_the_recorded_incentives_are_those_of_the_reference():
     for record in recorded("incentives"):
         pairs = [cell.split(",") for cell in record["columns"].split(";") if cell]
-        values = {name: _value(text) for name, text in pairs}
-        row = ParameterSet("row 1", rule_id="x", others=values)
+        row = ParameterSet("row 1", rule_id="x", others={k: _typed(v) for k, v in pairs})
         try:
             found = incentive_of(row)
         except GnomonError:
             # Where the reference's own check complains, or where it silently sees none.
             assert record["check"] != "ok" or record["incentive"] is None, record
             continue
+        assert record["check"] == "ok", record
         assert (found or {"kind": None})["kind"] == (record["incentive"] or "").lower() or None
 
 
-def _value(text):
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
+def test_the_recorded_cells_are_of_the_types_of_the_reference():
+    """Numbers that are text there, and then fail in silence, are numbers here or are refused."""
+    kinds = {"Boolean": bool, "Integer": int, "Double": float, "String": str}
+    for record in recorded("cells"):
+        kind, _, text = record["value"].partition(":")
+        ours = _typed(record["cell"])
+        if record["cell"] in ("-1", "1e6"):
+            assert (kind, ours) == ("String", float(text))
+            row = ParameterSet("row 1", others={"x2_likelihood": ours, "x4_likelihood": 10**7})
+            with pytest.raises(GnomonError, match="'x2_likelihood': expected a whole number"):
+                incentive_of(row)
             continue
-    return text
+        assert type(ours) is kinds[kind], record
+        assert str(ours).lower() == text.lower(), record
+
+
+def test_modifiers_stand_in_place_of_the_columns_of_each_row(folder, tmp_path):
+    lists = folder(ROW, ROW | {"max_boards": "5"})
+    for name, text in (
+        ("more", "max_objects,colors,feedback_switches,free_wrong_cost\n9,red;blue;black,fixed,\n"),
+        ("whole", ",".join(ROW) + "\n" + ",".join(["", *list(ROW.values())[1:]]) + "\n"),
+        ("two", "max_boards\n1\n2\n"),
+        ("odd", "max_bords\n1\n"),
+    ):
+        path = tmp_path / "modifiers" / f"{name}.csv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    plan = read_plan(None, trial_list_record("P:exp:more", tmp_path), name="modified")
+    first, second = plan.series("list_a")
+    assert (first.episodes, second.episodes) == (3, 5)
+    for series in (first, second):
+        assert series.spec().pieces == (5, 9), "a column that the modifier leaves out stays"
+        assert series.spec().color_palette == ("RED", "BLUE", "BLACK")
+        assert (series.feedback, series.pick_cost) == ("fixed", None)
+    (alone,) = read_plan(None, trial_list_record("R:my/hue:whole", tmp_path), name="r").series(
+        "hue"
+    )
+    assert alone == plan_of(lists).series("list_a")[0]
+    names = [name_of_lists(place) for place in (lists, "P:exp/one:more", "R:my/hue:max.csv")]
+    assert names == ["exp", "one-more", "hue-max"]
+    for place, message in (
+        ("P:exp", "expected P:FOLDER:MODIFIER, found 'P:exp'"),
+        ("R:my/hue:two", "expected one row of parameters, found 2"),
+        ("P:exp:odd", r"odd\.csv, header: unknown column 'max_bords'; did you mean 'max_boards'"),
+        ("P:exp:none", "none: there is no such file"),
+    ):
+        with pytest.raises(GnomonError, match=message):
+            trial_list_record(place, tmp_path)
+
+
+def test_a_rule_that_does_not_parse_is_named_with_its_file_and_line(folder, tmp_path):
+    (tmp_path / "rules/my/hue.txt").write_text("# mine\n(*,*,RED,*,0)\n(*,*,RED\n")
+    with pytest.raises(GnomonError, match=r"hue\.txt, line 3, column 9: expected ',' or '\)'"):
+        plan_of(folder(ROW))
+    (tmp_path / "plan.toml").write_text(
+        'name = "p"\ntitle = "P"\nconsent = "C"\n[lists]\na = ["rules/my/hue.txt"]\n'
+    )
+    with pytest.raises(GnomonError, match=r"rules/my/hue\.txt, line 3"):
+        read_plan(tmp_path / "plan.toml")
+    plan = StudyPlan(name="p", title="P", consent="C", lists={"a": ["x"]}, rule_texts={"x": "(*,*"})
+    (error,) = [found for found in check_plan(plan).findings if found.severity == "error"]
+    assert error.where == "rule x, line 1"
 
 
 def test_the_check_lists_every_screen_and_what_is_odd(folder):

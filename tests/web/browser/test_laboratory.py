@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from gnomon import verify
 from gnomon.database.engine import Database
 from gnomon.experiments import attempts_to_master, read_series, score_series
 from gnomon.studies import read_plan
@@ -101,6 +102,15 @@ def tapped(page, cell, bucket):
     page.locator(f'button.bucket[data-bucket="{bucket}"]').click()
 
 
+def wait_for_attempts(page, number):
+    """Wait until the page, not the server alone, has the answers to so many attempts."""
+    page.wait_for_function(
+        "n => n === ['moves', 'errors'].reduce("
+        "(sum, what) => sum + Number(document.getElementById(`count-${what}`).textContent), 0)",
+        arg=number,
+    )
+
+
 def play_board(page, bucket_of, *, errors=0):
     """Play a board to its end, with so many errors first."""
     while True:
@@ -111,12 +121,7 @@ def play_board(page, bucket_of, *, errors=0):
         bucket = (bucket_of(piece) + (errors > 0)) % 4
         errors -= errors > 0
         tapped(page, piece["cell"], bucket)
-        expected = len(view["attempts"]) + 1
-        page.wait_for_function(
-            "n => fetch(location.pathname + '.json').then(a => a.json())"
-            ".then(a => a.view.attempts.length === n)",
-            arg=expected,
-        )
+        wait_for_attempts(page, view["moves"] + view["errors"] + 1)
 
 
 def guess(page, text):
@@ -246,7 +251,7 @@ def check_export(database, name, folder):
     assert (attempts["client_touch_ms"] <= attempts["client_action_ms"]).all()
     # What the browser measured has no way to the server and back in it.
     assert (attempts["client_action_ms"] <= attempts["reaction_s"] * 1000 + 50).all()
-    people = pl.read_csv(folder / "data" / "participants.csv")
+    people = pl.read_csv(folder / "data" / "description-participants_data.csv")
     # Of each board the first attempt had no hint yet.
     hinted = attempts.filter(pl.col("rule") == "anything-goes")
     assert hinted["hint_cell"].null_count() == 2
@@ -262,4 +267,6 @@ def check_export(database, name, folder):
     codebook = pl.read_csv(folder / "codebook.csv")
     for table in ("participants", "attempts", "boards", "answers"):
         columns = codebook.filter(pl.col("table") == table)["column"].to_list()
-        assert columns == pl.read_csv(folder / "data" / f"{table}.csv").columns
+        data = folder / "data" / f"description-{table}_data.csv"
+        assert columns == pl.read_csv(data).columns
+    assert verify(folder / "run").ok

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
@@ -322,6 +323,21 @@ def test_a_piece_is_dragged_while_another_one_flies(open_page):
     assert made == [(piece["cell"], n % 4) for n, piece in enumerate(pieces[:4])]
 
 
+def test_a_piece_chosen_while_an_answer_is_awaited_stays_chosen(open_page):
+    page = begun(open_page, has_touch=True)
+    slow(page, 500)
+    first, second = (
+        page.locator(f'.piece[data-cell="{p["cell"]}"]') for p in state(page)["pieces"][:2]
+    )
+    first.tap()
+    page.locator('.bucket[data-bucket="2"]').tap()
+    second.tap()
+    wait_for_count(page, 1)
+    assert second.get_attribute("aria-pressed") == "true"
+    page.locator('.bucket[data-bucket="1"]').tap()
+    wait_for_count(page, 2)
+
+
 def test_a_lost_answer_is_no_second_error(open_page):
     page = open_page(f"/play/puzzle-{puzzles().index('clockwise') + 1}")
     page.get_by_role("button", name="Deal the first board").click()
@@ -336,6 +352,57 @@ def test_a_lost_answer_is_no_second_error(open_page):
     made = state(page)
     assert len(made["attempts"]) == 5
     assert page.locator("#count-errors").inner_text() == str(made["errors"])
+
+
+def lossy(page, rng, *, ms, share):
+    """Delay every attempt, and lose requests and answers at random; return what was lost."""
+    lost = {"requests": 0, "answers": 0}
+
+    def answer(route):
+        if rng.random() < share:
+            lost["requests"] += 1
+            return route.fulfill(status=200, body="lost")
+        response = route.fetch()
+        page.wait_for_timeout(ms)
+        if rng.random() < share:
+            lost["answers"] += 1
+            return route.fulfill(status=200, body="lost")
+        return route.fulfill(response=response)
+
+    page.route("**/attempts.json", answer)
+    return lost
+
+
+def play_over_a_bad_line(open_page, *, seed, ms, share, boards=1, most=1000):
+    """Play boards with keys alone; every attempt is made once, however often it is asked for."""
+    page = open_page(f"/play/puzzle-{puzzles().index('clockwise') + 1}")
+    page.get_by_role("button", name="Deal the first board").click()
+    page.locator("button.piece").first.wait_for()
+    rng = random.Random(seed)
+    lost = lossy(page, rng, ms=ms, share=share)
+    for board in range(boards):
+        made = 0
+        while (told := state(page))["state"] == "playing" and made < most:
+            made += 1
+            piece = page.locator("button.piece").nth(rng.randrange(len(told["pieces"])))
+            piece.press(str(rng.randrange(4)))
+            page.wait_for_function(
+                "n => document.querySelectorAll('#moves li').length === n", arg=made
+            )
+            # Whatever is asked for again is made once.
+            assert len(state(page)["attempts"]) == made
+        told = state(page)
+        assert [each["number"] for each in told["attempts"]] == list(range(1, made + 1))
+        assert page.locator("#count-errors").inner_text() == str(told["errors"])
+        if board + 1 < boards:
+            page.locator("#next button").click()
+            page.wait_for_function("() => document.querySelectorAll('#moves li').length === 0")
+    return lost
+
+
+def test_requests_and_answers_that_are_lost_at_random_make_nothing_twice(open_page):
+    lost = play_over_a_bad_line(open_page, seed=3, ms=20, share=0.2, most=10)
+    assert min(lost.values()) >= 1
 
 
 def test_fingers_have_room(open_page):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from app_client import AppClient
+from gnomon.web.app import create_app
 from large_board import fill_season
 from small_season import make_account
 
@@ -136,6 +139,19 @@ def test_the_open_division_never_speaks_of_replays(client, database):
         text = page.text.partition("<main")[2].partition("</main>")[0].lower()
         assert "replay" not in text, path
         assert "verified" not in text, path
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_link_to_the_open_division_and_its_top_do_not_speak_of_replays(settings, database):
+    fill_season(database, 4, name="reported", division="open", trials=2, episodes=2)
+    seen = replace(settings, public_url="http://127.0.0.1")
+    with AppClient(create_app(seen, database)) as client:
+        for path in ["/seasons/reported", "/entries/1", "/compare/1/2", "/submissions/1"]:
+            assert "replay" not in client.get(path).text.lower(), path
+        home = client.get("/").text
+    top = home.partition("</figure>")[2].partition('id="enter"')[0]
+    assert "Nothing of them was checked" in top
+    assert "replay" not in top.lower()
 
 
 def test_how_to_submit_shows_no_secret_on_a_command_line(client, season, token):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
@@ -10,7 +12,9 @@ import pytest
 from sqlalchemy import select
 
 from app_client import AppClient
+from gnomon import verify
 from gnomon.database.schema import PlayAttempt, StudyAnswer, StudyAssignment
+from gnomon.experiments.series.transcript_files import read_guesses
 from gnomon.studies import StudyPlan
 from gnomon.studies.study_export import write_study
 from gnomon.studies.study_store import make_study, personal_links, study_named
@@ -259,7 +263,50 @@ def test_who_is_who_leaves_the_server_only_when_asked_for(client, study, databas
         with database.reading() as session:
             found = study_named(session, "pilot")
             paths = write_study(session, found, tmp_path / name, identifiers=asked)
-        told = b"".join(path.read_bytes() for path in paths if path.suffix == ".csv")
+        files = [path for path in paths if path.is_file()]
+        told = b"".join(path.read_bytes() for path in files if path.suffix in (".csv", ".json"))
         assert (b"abc" in told) is asked
-    (row,) = pl.read_csv(tmp_path / "with" / "data" / "identifiers.csv").rows(named=True)
-    assert json.loads(row["identifiers"]) == {"PID": "abc", "STUDY": "s1"}
+        check_psych_ds(tmp_path / name)
+    table = pl.read_csv(tmp_path / "with" / "data" / "description-identifiers_data.csv")
+    assert json.loads(table["identifiers"][0]) == {"PID": "abc", "STUDY": "s1"}
+
+
+def check_psych_ds(folder):
+    """The rules of Psych-DS whose breach is an error: its page "Rules and Conventions"."""
+    metadata = json.loads((folder / "dataset_description.json").read_text())
+    assert (metadata["@context"], metadata["@type"]) == ("https://schema.org", "Dataset")
+    assert all(metadata[name] for name in ("name", "description", "variableMeasured"))
+    variables = [one["name"] for one in metadata["variableMeasured"]]
+    assert len(variables) == len(set(variables))
+    assert {one["@type"] for one in metadata["variableMeasured"]} == {"PropertyValue"}
+    files = list((folder / "data").glob("*.csv"))
+    assert files
+    for path in files:
+        assert re.fullmatch(r"([a-z]+-[a-zA-Z0-9]+)(_[a-z]+-[a-zA-Z0-9]+)*_data\.csv", path.name)
+        lines = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+        assert set(lines[0]) <= set(variables)
+        assert {len(line) for line in lines} == {len(lines[0])}
+        sidecar = json.loads(path.with_suffix(".json").read_text())
+        assert [one["name"] for one in sidecar["variableMeasured"]] == lines[0]
+
+
+def test_texts_that_look_like_formulas_are_no_formulas_in_csv(
+    client, study, database, admin_token, tmp_path
+):
+    player = join(client, study)
+    to_play(client, player)
+    game = client.post(f"{player}/begin").headers["location"]
+    play_out(client, game)
+    formula = '=HYPERLINK("http://x.example","-1")'
+    client.post(f"{game}/guess.json", json={"guess": formula, "confidence": 5})
+    with database.reading() as session:
+        write_study(session, study_named(session, "pilot"), tmp_path)
+    table = pl.read_csv(tmp_path / "data" / "description-answers_data.csv")
+    assert table["text"].to_list() == ["y", f"'{formula}"]
+    assert pl.read_parquet(tmp_path / "data" / "answers.parquet")["text"][1] == formula
+    guesses = (tmp_path / "pilot-guesses.csv").read_text()
+    assert f'"\'{formula.replace(chr(34), chr(34) * 2)}"' in guesses
+    (guess,) = read_guesses([tmp_path])
+    assert guess.text == formula
+    assert "apostrophe" in (tmp_path / "codebook.csv").read_text()
+    assert verify(tmp_path / "run").ok

@@ -6,9 +6,10 @@ import re
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import select
 
 from app_client import AppClient
-from gnomon.database.schema import Account, AuditRecord
+from gnomon.database.schema import Account, AuditRecord, TokenRequest
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.accounts.accounts import close_account, erase_account
 from gnomon.web.app import create_app
@@ -57,13 +58,16 @@ def test_who_asks_gets_a_token_once_a_moderator_agrees(client, moderator):
     assert client.post(path, json={"grant": True}, headers=moderator).status_code == 409
 
 
-def test_who_is_refused_gets_none(client, moderator):
+def test_who_is_refused_gets_none_and_is_forgotten(client, database, moderator):
     claim = asked(client).headers["location"]
     answer = client.post(
         "/moderation/requests/1", data={"grant": "false"}, headers=moderator | {"Accept": "*/*"}
     )
     assert answer.status_code == 303
     assert "refused" in client.get(claim).text
+    with database.reading() as session:  # nothing of who asked is kept
+        [request] = session.scalars(select(TokenRequest))
+        assert (request.name, request.contact, request.reason) == ("", "", "")
     assert client.post(claim).status_code == 409
 
 

@@ -142,6 +142,17 @@ def test_a_page_with_somebodys_form_is_not_packed(client, database, settings, ad
         assert page.headers["cache-control"] == "no-store", path
 
 
+@pytest.mark.parametrize("path", ["/seasons/spring-2026", "/seasons/spring-2026/rules/clockwise"])
+def test_pages_beyond_the_last_are_kept_once(lively, monkeypatch, path):
+    keys, get = set(), PageCache.get
+    monkeypatch.setattr(PageCache, "get", lambda self, key, *a: keys.add(key) or get(self, key, *a))
+    for page in (3, 99_998, 99_999):
+        assert lively.get(f"{path}?page={page}").status_code == 200
+    assert len(keys) == 1
+    told = lively.get("/seasons/spring-2026.json?show=withdrawn&page=99999").json()
+    assert (told["page"], told["n_pages"], len(told["withdrawn"])) == (1, 1, 1)
+
+
 def test_the_cache_holds_so_many_bytes():
     cache = PageCache(max_bytes=10_000)
     for n in range(50):

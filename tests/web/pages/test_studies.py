@@ -55,6 +55,19 @@ def with_list(client, token, rule_list, plan=PLAN):
     return make(client, token, "\n".join([*kept, chosen]))
 
 
+def test_a_page_warns_of_properties_that_no_piece_has(client, admin_token):
+    odd = PLAN.replace("[lists]", '[rule_texts]\nodd = "(siez:3, bucket:1)"\n[lists]')
+    plan = odd.replace('a = ["anything-goes"', 'a = ["odd"')
+    answer = client.post("/studies", data={"plan": plan}, headers=bearer(admin_token))
+    warning = "rule odd, line 1: no piece has the property &#39;siez&#39;"
+    assert answer.status_code == 201
+    assert warning in answer.text
+    (address,) = set(re.findall("/studies/[0-9]+", answer.text))
+    assert warning in client.get(address, headers=bearer(admin_token)).text
+    (found,) = client.get(f"{address}.json", headers=bearer(admin_token)).json()["findings"]
+    assert (found["severity"], found["where"]) == ("warning", "rule odd, line 1")
+
+
 def test_a_study_from_the_invitation_to_the_transcript(client, admin_token, tmp_path):
     invitation = with_list(client, admin_token, "a")
     consent = client.get(invitation)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -22,9 +22,10 @@ from gnomon.experiments.config.config_entries import (
     learner_table,
 )
 from gnomon.experiments.config.held_out import named_variants
-from gnomon.experiments.config.predefined_boards import PredefinedBoards
+from gnomon.experiments.config.predefined_boards import PredefinedBoards, RecordedBoards
 from gnomon.experiments.config.suites import available_suites, load_suite
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
+from gnomon.game.formats.picture_pieces import find_pictures
 from gnomon.rules.catalogue import available_rules
 from gnomon.rules.lint_names import unknown_properties
 
@@ -37,6 +38,7 @@ _LIMITS = ("trial_timeout_s", "trial_memory_mb")
 #: Fields that are no part of what is played.
 NOT_PLAYED = (*_LIMITS, "prices", "budget")
 _NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
+AnyBoards = PredefinedBoards | RecordedBoards
 
 
 @dataclass(frozen=True, init=False)
@@ -66,8 +68,9 @@ class ExperimentConfig:
         trial alone, so that all learners meet the same ones.
     board : BoardSpec, optional
         How boards are drawn; if not given, as the suites say, or else as the paper does.
-    predefined : PredefinedBoards, optional
-        The boards themselves, which are then not drawn; ``board`` gives the palettes.
+    predefined : PredefinedBoards or RecordedBoards, optional
+        The boards themselves, which are then not drawn; ``board`` gives the palettes. With recorded
+        ones, each rule has those of its own trials: what was played elsewhere, and is only read.
     trial_timeout_s : float, optional
         Seconds after which a trial is given up and recorded as failed. No limit if not given. The
         first trial of a learner in a process may also have to load or compile its code.
@@ -105,7 +108,7 @@ class ExperimentConfig:
     horizon: int
     seed: int
     board: BoardSpec
-    predefined: PredefinedBoards | None
+    predefined: AnyBoards | None
     trial_timeout_s: float | None
     trial_memory_mb: int | None
     prices: tuple[Mapping[str, Any], ...]
@@ -122,7 +125,7 @@ class ExperimentConfig:
         horizon: int = 100,
         seed: int = 0,
         board: BoardSpec | None = None,
-        predefined: PredefinedBoards | None = None,
+        predefined: AnyBoards | None = None,
         trial_timeout_s: float | None = None,
         trial_memory_mb: int | None = None,
         prices: Sequence[Mapping[str, Any]] = (),
@@ -164,7 +167,9 @@ class ExperimentConfig:
         if try_learners:
             learners = [learner.completed(board) for learner in learners]
         put(self, "learners", tuple(learners))
-        _check_different("rules", self.rules)
+        # Of a recorded game the same rule may be met again, later or under another condition.
+        recorded = isinstance(predefined, RecordedBoards)
+        _check_different("rules", self.rules, only_names=recorded)
         _check_different("learners", self.learners)
 
     @classmethod
@@ -271,25 +276,35 @@ class ExperimentConfig:
             f"rule {rule.name}, {finding}"
             for rule in self.rules
             if not rule.hidden
-            for finding in unknown_properties(rule.rule_set)
+            for finding in unknown_properties(rule.rule_set, self.board.properties)
         )
 
     @property
     def n_trials(self) -> int:
         """Number of trials in all."""
-        return len(self.rules) * len(self.learners) * self.trials
+        return len(self.learners) * sum(self.n_trials_on(rule.name) for rule in self.rules)
+
+    def n_trials_on(self, rule: str) -> int:
+        """Return how many trials each learner plays on a rule."""
+        if isinstance(self.predefined, RecordedBoards):
+            return self.predefined.n_trials(rule)
+        return self.trials
 
 
-def _board_record(board: BoardSpec, predefined: PredefinedBoards | None) -> dict[str, Any]:
-    record: dict[str, Any] = {name: list(value) for name, value in asdict(board).items()}
+def _board_record(board: BoardSpec, predefined: AnyBoards | None) -> dict[str, Any]:
+    record = board.record()
     return record if predefined is None else record | dict(predefined.to_record())
 
 
-def _boards_of(fields: ExperimentFields, base: Path) -> tuple[BoardSpec, PredefinedBoards | None]:
+def _boards_of(fields: ExperimentFields, base: Path) -> tuple[BoardSpec, AnyBoards | None]:
     """Return how boards are drawn, and the boards themselves if they are given."""
     if fields.board is None:
         return _board_of_suites(fields.rules), None
-    drawn = fields.board.model_dump(exclude={"files", "boards", "order"}, exclude_none=True)
+    drawn = fields.board.model_dump(
+        exclude={"files", "boards", "trials", "order"}, exclude_none=True
+    )
+    if isinstance(fields.board.images, list):
+        drawn["images"] = {p.image: p.properties for p in find_pictures(base, fields.board.images)}
     if fields.board.files is not None:
         _check_not_drawn(fields.board)
         drawn |= {"shapes": 0, "colors": 0}
@@ -307,7 +322,9 @@ def _check_not_drawn(board: BoardFields) -> None:
             raise ConfigError(f"field 'board': expected 'files' or {name!r}, found both")
 
 
-def _predefined(board: BoardFields, spec: BoardSpec, base: Path) -> PredefinedBoards | None:
+def _predefined(board: BoardFields, spec: BoardSpec, base: Path) -> AnyBoards | None:
+    if board.trials is not None:
+        return RecordedBoards.from_record(board.trials, spec.n_numbers)
     if board.boards is not None:
         return PredefinedBoards.from_record(board.boards, board.order)
     if board.files is None:
@@ -344,7 +361,9 @@ def _rules_of(rules: Sequence[RuleFields], base: Path) -> list[RuleEntry]:
     return entries
 
 
-def _check_different(kind: str, entries: Sequence[RuleEntry | LearnerEntry]) -> None:
+def _check_different(
+    kind: str, entries: Sequence[RuleEntry | LearnerEntry], *, only_names: bool = False
+) -> None:
     """Refuse two entries with one name, or with one content: their trials would be the same."""
     names: set[str] = set()
     hashes: dict[str, str] = {}
@@ -353,7 +372,7 @@ def _check_different(kind: str, entries: Sequence[RuleEntry | LearnerEntry]) -> 
             raise ConfigError(
                 f"field {kind!r}: expected different names, found {entry.name!r} twice"
             )
-        if entry.hash in hashes:
+        if entry.hash in hashes and not only_names:
             first = hashes[entry.hash]
             raise ConfigError(f"field {kind!r}: {first!r} and {entry.name!r} are the same")
         names.add(entry.name)

@@ -9,8 +9,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gnomon.errors import ConfigError
 from gnomon.experiments.config.config_entries import RuleEntry
 from gnomon.experiments.config.suites import Suite, available_suites, load_suite
@@ -20,6 +18,8 @@ from gnomon.rules.syntax import RuleSet
 from gnomon.rules.templates import draw_rule
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from gnomon.learners.base import TrialLog
 
 #: Draws before a family counts as used up; boards, and attempts on each, on which a variant must
@@ -54,6 +54,8 @@ def held_out_rules(suite: Suite, seed: int) -> tuple[RuleEntry, ...]:
     >>> len(variants), variants[0].name
     (24, 'color-match@7')
     """
+    import numpy as np
+
     if not suite.rungs:
         raise ConfigError(f"suite {suite.name!r} has no held-out variants")
     rng = np.random.default_rng(seed)
@@ -101,6 +103,8 @@ def _is_new(rule: RuleSet, known: list[RuleSet], board: BoardSpec) -> bool:
 
 
 def _random_trial(rule: RuleSet, board: BoardSpec) -> TrialLog:
+    import numpy as np
+
     from gnomon.learners import Uniform, play_trial
 
     rng = np.random.default_rng(0)

@@ -1,18 +1,20 @@
-"""Boards that are given, instead of drawn: a curriculum, the same for every learner."""
+"""Boards that are given, instead of drawn: a curriculum for all, or those of a recorded game."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import ConfigError, NotCompilableError
 from gnomon.game.board import N_CELLS, BoardSpec
 from gnomon.game.formats.board_files import BoardOrder, read_board_file
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class PredefinedBoards:
 
     Parameters
     ----------
-    codes : tuple of bytes, each of 36
+    codes : tuple of bytes, each of 36, or of 72 where pieces share cells
         The boards as the engine plays them, with the palettes of the experiment.
     order : {"listed", "alphabetical", "random"}
         ``random`` deals every board once, in an order of the trial's own, before any comes again.
@@ -48,17 +50,22 @@ class PredefinedBoards:
         ------
         GnomonError
             A file cannot be read, or holds what an experiment cannot play: several pieces in one
-            cell, pictures, or names that are not in the palettes.
+            cell, or names and pictures that are not in the palettes.
         """
         names = (
             sorted(files, key=lambda name: Path(name).name) if order == "alphabetical" else files
         )
-        return cls(tuple(_codes(base / name, spec) for name in names), order)
+        return cls(tuple(_codes(base, name, spec) for name in names), order)
 
     @classmethod
     def from_record(cls, rows: Sequence[Sequence[int]], order: BoardOrder) -> PredefinedBoards:
         """Read the boards of a run folder's config; the inverse of :meth:`to_record`."""
-        if any(len(row) != N_CELLS or not all(0 <= code < 256 for code in row) for row in rows):
+        sizes = {len(row) for row in rows}
+        if (
+            len(sizes) != 1
+            or not sizes <= {N_CELLS, 2 * N_CELLS}
+            or not all(0 <= code < 256 for row in rows for code in row)
+        ):
             raise ConfigError(f"field 'board', 'boards': expected {N_CELLS} codes for each board")
         return cls(tuple(map(bytes, rows)), order)
 
@@ -67,9 +74,11 @@ class PredefinedBoards:
         return {"boards": [list(board) for board in self.codes], "order": self.order}
 
     def deal(self, n_boards: int, *, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
-        """Return the boards of a trial, shape (n_boards, 36); only ``random`` uses ``rng``."""
+        """Return the codes of a trial's boards, a row each; only ``random`` uses ``rng``."""
+        import numpy as np
+
         n = len(self.codes)
-        deck = np.frombuffer(b"".join(self.codes), dtype=np.uint8).reshape(n, N_CELLS)
+        deck = np.frombuffer(b"".join(self.codes), dtype=np.uint8).reshape(n, -1)
         times = -(-n_boards // n)
         if self.order == "random":
             order = np.concatenate([rng.permutation(n) for _ in range(times)])
@@ -79,9 +88,78 @@ class PredefinedBoards:
         return dealt
 
 
-def _codes(path: Path, spec: BoardSpec) -> bytes:
-    """Read one board, and see that an experiment can play it."""
+@dataclass(frozen=True)
+class RecordedBoards:
+    """The boards that were dealt in each trial of a recorded game, which nothing draws again.
+
+    Parameters
+    ----------
+    tasks : tuple of (str, tuple of bytes)
+        Of each rule its name, and of each trial on it the boards as the engine plays them; none for
+        a trial that was not to be played.
+    n_numbers : int
+        Bytes of each board: 36, or 72 of crowded ones.
+
+    Examples
+    --------
+    >>> board = bytes([1] + [0] * 35)
+    >>> made = RecordedBoards((("clockwise", (2 * board, b"")),))
+    >>> len(made.of_trial("clockwise", 0).codes), len(made.of_trial("clockwise", 1).codes)
+    (2, 0)
+    >>> RecordedBoards.from_record(made.to_record()["trials"]) == made
+    True
+    """
+
+    tasks: tuple[tuple[str, tuple[bytes, ...]], ...]
+    n_numbers: int = N_CELLS
+
+    @classmethod
+    def from_record(
+        cls, tasks: Mapping[str, Sequence[str]], n_numbers: int = N_CELLS
+    ) -> RecordedBoards:
+        """Read the boards of a run folder's config; the inverse of :meth:`to_record`."""
+        found = {
+            name: tuple(_unpacked(text, n_numbers) for text in trials)
+            for name, trials in tasks.items()
+        }
+        return cls(tuple(found.items()), n_numbers)
+
+    def to_record(self) -> Mapping[str, Any]:
+        """Return the boards as JSON can hold them: those of a trial are one text in base 64."""
+        packed = {
+            name: [base64.b64encode(boards).decode() for boards in trials]
+            for name, trials in self.tasks
+        }
+        return {"trials": packed}
+
+    def n_trials(self, rule: str) -> int:
+        """Return how many trials on a rule were to be played."""
+        return sum(map(bool, dict(self.tasks).get(rule, ())))
+
+    def of_trial(self, rule: str, number: int) -> PredefinedBoards:
+        """Return the boards of a trial, none if it was not to be played."""
+        trials = dict(self.tasks).get(rule, ())
+        boards = trials[number] if number < len(trials) else b""
+        n = self.n_numbers
+        return PredefinedBoards(tuple(boards[at : at + n] for at in range(0, len(boards), n)))
+
+
+def _unpacked(text: str, n_numbers: int) -> bytes:
     try:
-        return read_board_file(path).board.codes(spec).tobytes()
+        boards = base64.b64decode(text, validate=True)
+    except ValueError:
+        boards = b"?"
+    if len(boards) % n_numbers:
+        raise ConfigError(
+            f"field 'board', 'trials': expected {n_numbers} bytes for each board, in base 64"
+        )
+    return boards
+
+
+def _codes(base: Path, name: str, spec: BoardSpec) -> bytes:
+    """Read one board, and see that an experiment can play it."""
+    path = base / name
+    try:
+        return read_board_file(path, shapes=base).board.codes(spec).tobytes()
     except NotCompilableError as error:
         raise ConfigError(f"{path}: {error}") from None

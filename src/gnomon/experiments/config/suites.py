@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
@@ -78,7 +78,7 @@ class Suite:
 
 def suite_hash(rules: Iterable[tuple[str, str]], board: BoardSpec) -> str:
     """Return the hash that names and hashes of rules, and boards, would give a suite."""
-    return content_hash([list(map(list, rules)), asdict(board)])[:16]
+    return content_hash([list(map(list, rules)), board.record()])[:16]
 
 
 def available_suites() -> tuple[str, ...]:

@@ -82,6 +82,11 @@ def session(
             )
 
 
+def write_card(folder: Path, config: ExperimentConfig) -> None:
+    """Write the card of what was played elsewhere: no session of ours tells how."""
+    _write(folder, _played(config) | {"sessions": []})
+
+
 def _begin(folder: Path, config: ExperimentConfig, how: Mapping[str, Any]) -> None:
     """Write the card, with a session that begins now."""
     sessions = (read_card(folder) or {}).get("sessions", [])

@@ -11,7 +11,7 @@ import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -80,6 +80,7 @@ class JournalRows(NamedTuple):
 
 _FIELDS = tuple(field.name for field in fields(TrialRecord))
 _TIMES = frozenset({"wall_time_s", "cpu_time_s"})
+_AT_TIMES = slice(_FIELDS.index("wall_time_s"), _FIELDS.index("cpu_time_s") + 1)
 _COLUMNS = ", ".join(_FIELDS)
 _MARKS = ", ".join("?" for _ in (*_FIELDS, "checksum"))
 _INSERT = f"INSERT OR REPLACE INTO trials ({_COLUMNS}, checksum) VALUES ({_MARKS})"
@@ -269,22 +270,29 @@ def _rows(connection: sqlite3.Connection) -> JournalRows:
 
 def _read_rows(connection: sqlite3.Connection, rows: JournalRows, *, trusting: bool = True) -> None:
     """Add the rows of a journal; without ``trusting``, one without a checksum is damaged."""
-    # What is no text any more damages its row alone.
-    connection.text_factory = lambda data: data.decode(errors="replace")
     missing = _missing_columns(connection)
     columns = ("NULL" if name in missing else name for name in ("checksum", *_FIELDS))
-    for number, told, *values in connection.execute(
-        f"SELECT rowid, {', '.join(columns)} FROM trials"
+    for number, told, *values in _selected(
+        connection, f"SELECT rowid, {', '.join(columns)} FROM trials"
     ):
         whole = trusting if told is None else told == _checksum(values)
         (rows.records if whole else rows.damaged)[number] = _record(values)
 
 
+def _selected(connection: sqlite3.Connection, query: str) -> Iterable[Sequence[Any]]:
+    """Return rows of which nothing but the row is damaged by what is no text any more."""
+    with suppress(*_TROUBLE):
+        return connection.execute(query).fetchall()  # as nearly always, and twice as fast
+    connection.text_factory = lambda data: data.decode(errors="replace")
+    return connection.execute(query)
+
+
 def _record(values: Sequence[Any]) -> TrialRecord:
     """Return the record of a row; a time that is not known is NaN."""
-    record = TrialRecord(*values)
-    unknown: dict[str, Any] = {x: math.nan for x in _TIMES if getattr(record, x) is None}
-    return replace(record, **unknown) if unknown else record
+    if None not in values[_AT_TIMES]:
+        return TrialRecord(*values)
+    told = dict(zip(_FIELDS, values, strict=True))
+    return TrialRecord(**told | {x: math.nan for x in _TIMES if told[x] is None})
 
 
 def _row(record: TrialRecord) -> tuple[Any, ...]:

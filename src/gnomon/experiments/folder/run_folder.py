@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -50,7 +50,7 @@ from gnomon.experiments.folder.manifest import (
     may_be_mended,
     read_json,
 )
-from gnomon.experiments.trial import Trial, trials_of
+from gnomon.experiments.trial import Trial, key_finder, trials_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -254,21 +254,10 @@ class RunFolder:
 
         What a row tells of must be a trial of the experiment, by its key, and its own file.
         """
-        known = {n: record for n, record in rows.records.items() if self._is_known(record)}
+        key_of = key_finder(self.config)
+        known = {n: record for n, record in rows.records.items() if _is_known(record, key_of)}
         return JournalRows(
             known, rows.damaged | {n: rows.records[n] for n in rows.records.keys() - known.keys()}
-        )
-
-    def _is_known(self, record: TrialRecord) -> bool:
-        trial = self.planned.get(record.key)
-        if trial is None:
-            return False
-        named = trial.learner.name, trial.rule.name, trial.number
-        shard = f"{record.key}.parquet" if record.status == "done" else None
-        return (
-            named == (record.learner, record.rule, record.trial)
-            and record.status in ("done", "failed")
-            and record.shard == shard
         )
 
     def holds(self, trial: TrialRecord) -> bool:
@@ -402,6 +391,15 @@ class RunFolder:
         ]
         # Of a hidden rule there is no column p0.
         return pl.concat(tables, how="diagonal") if tables else pl.DataFrame()
+
+
+def _is_known(record: TrialRecord, key_of: Callable[[str, str, int], str | None]) -> bool:
+    shard = f"{record.key}.parquet" if record.status == "done" else None
+    return (
+        record.key == key_of(record.learner, record.rule, record.trial)
+        and record.status in ("done", "failed")
+        and record.shard == shard
+    )
 
 
 def _fill(path: Path, config: ExperimentConfig) -> None:

@@ -94,7 +94,7 @@ def status(run: str | os.PathLike[str]) -> RunStatus:
             rule.name,
             done := counts[learner.name, rule.name, "done"],
             failed := counts[learner.name, rule.name, "failed"],
-            config.trials - done - failed,
+            config.n_trials_on(rule.name) - done - failed,
         )
         for learner in config.learners
         for rule in config.rules

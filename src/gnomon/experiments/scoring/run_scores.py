@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -168,10 +168,15 @@ def cumulated_errors(episodes: RunEpisodes) -> dict[tuple[str, str], npt.NDArray
     """Return the cumulated errors of every trial that is done, by learner and rule.
 
     Shape (trials, episodes) each, in the order of the experiment; a pair without a trial that is
-    done is left out.
+    done is left out. A trial that stopped earlier than others of its pair has made no error since.
     """
     curves: dict[tuple[str, str], list[npt.NDArray[np.float64]]] = {}
     for record, (errors, _) in episodes.items():
         curve = np.cumsum(errors).astype(np.float64)
         curves.setdefault((record.learner, record.rule), []).append(curve)
-    return {pair: np.stack(trials) for pair, trials in curves.items()}
+    return {pair: np.stack(_prolonged(trials)) for pair, trials in curves.items()}
+
+
+def _prolonged(curves: Sequence[npt.NDArray[np.float64]]) -> list[npt.NDArray[np.float64]]:
+    longest = max(map(len, curves))
+    return [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]

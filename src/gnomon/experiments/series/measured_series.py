@@ -118,7 +118,7 @@ def measure_series(
     """
     target_streak = _checked(target_streak, target_r)
     needed = with_chances or target_r is not None
-    rule_of = _rules(rules) if needed else None
+    rule_of = find_rules(rules) if needed else None
     all_measured = [
         _measured(_whole_board(one) if as_reference else one, rule_of, target_streak, target_r)
         for one in series
@@ -171,8 +171,11 @@ def _none_left(precedence: PrecedenceMode, rule: str | None, *, any_there: bool)
     return f"expected a series{on} with an attempt{which if first else ''}; found none"
 
 
-def _rules(folder: Path | None) -> Callable[[str], RuleSet]:
-    """Return what finds a rule by its name: in a folder, or else in the catalogue."""
+def find_rules(folder: Path | None) -> Callable[[str], RuleSet]:
+    """Return what finds a rule by its name: in a folder, or else in the catalogue.
+
+    Raises ScoreDataError: there is no such folder; and so does what is returned, of a rule.
+    """
     if folder is not None and not folder.is_dir():
         raise ScoreDataError(f"{folder}: expected a folder of rules; there is none")
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from gnomon._io.csv_cells import plain_text
 from gnomon._io.text_file import read_text
-from gnomon.errors import ScoreDataError
+from gnomon.errors import GnomonError, ScoreDataError
 from gnomon.game.board import BUCKET_PLACES, Piece
+from gnomon.game.formats.picture_pieces import find_picture
 from gnomon.game.outcomes import EMPTY_CELL
 
 Kind = Literal["attempts", "boards", "episodes", "players", "guesses"]
@@ -259,14 +261,15 @@ def _bucket(row: TranscriptRow) -> int | None:
 def read_initial_boards(paths: Iterable[Path]) -> dict[str, tuple[Piece, ...]]:
     """Read the pieces that each episode began with; a piece written twice is taken once.
 
-    Boards with pictures are left out, since the properties of a picture are not in the file.
+    The properties of pictures are not in the file, but in a folder ``shapes`` beside it, as a study
+    is exported, and in the names of composite ones. Boards with others are left out.
 
     Raises ScoreDataError: a field is not what it should be.
     """
     boards: dict[str, dict[int, Piece | None]] = {}
     for path in paths:
         for row in transcript_rows(path):
-            number, piece = _piece(row)
+            number, piece = _piece(row, path.parent / "shapes")
             boards.setdefault(_named(row, "episodeId"), {}).setdefault(number, piece)
     return {
         episode: tuple(piece for piece in pieces.values() if piece is not None)
@@ -275,15 +278,21 @@ def read_initial_boards(paths: Iterable[Path]) -> dict[str, tuple[Piece, ...]]:
     }
 
 
-def _piece(row: TranscriptRow) -> tuple[int, Piece | None]:
-    """Return a piece with its number; None of a picture."""
+def _piece(row: TranscriptRow, shapes: Path) -> tuple[int, Piece | None]:
+    """Return a piece with its number; None of a picture whose properties are not known."""
     cell = (row.integer("y", 1, 6) - 1) * 6 + row.integer("x", 1, 6)
     number = row.optional("objectId", 0, 10**6)
     # Before 8.x a piece has no number; its cell tells it.
     number = cell if number is None else number
     shape, color = row.text("shape").upper(), row.text("color").upper()
-    is_picture = "NULL" in (shape, color) or not (shape and color)
-    return number, None if is_picture else Piece(number, cell, shape, color)
+    if shape and color and "NULL" not in (shape, color):
+        return number, Piece(number, cell, shape, color)
+    image = row.text("objectType")
+    try:
+        found = find_picture(shapes, image)
+    except GnomonError:
+        return number, None
+    return number, Piece(number, cell, properties=found.properties, image=image)
 
 
 def hold_attempts(sources: Iterable[Path]) -> bool:
@@ -354,7 +363,7 @@ def read_guesses(sources: Iterable[Path]) -> list[Guess]:
                 _named(row, "playerId"),
                 row.text("ruleId"),
                 row.optional("episodeNo", 0, 10**6) or 0,
-                row.text("guess"),
+                plain_text(row.text("guess")),
                 int(confidence) if confidence.lstrip("-").isdigit() else None,
             )
             found.setdefault((guess.player, guess.rule, guess.episode, guess.text), guess)

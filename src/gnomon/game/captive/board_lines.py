@@ -33,7 +33,7 @@ def piece_parts(piece: Piece, deal: Deal) -> tuple[str, str]:
         before += f'"color":{_quoted(piece.color)},"shape":{_quoted(piece.shape)},'
     before += f'"x":{piece.x},"y":{piece.y},'
     if piece.properties is not None:
-        before += f'"image":{_quoted(deal.images.get(piece.id, ""))},'
+        before += f'"image":{_quoted(piece.image or "")},'
     if deal.labelled:
         before += f'"label":{_quoted(chr((ord("A") + piece.id) % 0xD800))},'
     after = {k: property_value(v) for k, v in sorted((piece.properties or {}).items())}

@@ -26,7 +26,7 @@ from gnomon.game.formats.random_boards import (
     JavaRandom,
     RandomBoards,
 )
-from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
+from gnomon.game.formats.trial_lists import ParameterSet, read_modifier, read_trial_list
 from gnomon.rules.catalogue import available_rules, load_rule, read_rule_file
 from gnomon.rules.syntax import RuleSet
 
@@ -69,6 +69,35 @@ class DataFolder:
         place = Path(name) if os.path.isdir(name) else self.path / folder / name
         self._check_place(place)
         return place
+
+    def shape_names(self, names: Sequence[str]) -> list[str]:
+        """Return names of shapes, upper case; ``folder/*`` stands for all SVG files of a folder.
+
+        Raises GnomonError: the folder has none.
+        """
+        found: list[str] = []
+        for name in names:
+            if not name.endswith("/*"):
+                found.append(name.upper())
+                continue
+            folder = self.find_folder(name[:-2].lower(), "shapes")
+            if not os.path.isdir(folder):
+                folder = self.find_folder(name[:-2], "shapes")
+            files = sorted(path.stem for path in folder.glob("*.svg"))
+            if not files:
+                raise GnomonError(f"{folder}: there are no shapes (*.svg)")
+            found += [f"{name[:-1]}{file}".upper() for file in files]
+        return found
+
+    def shape_file(self, name: str) -> Path:
+        """Return the SVG file of a shape, whatever the case of its letters.
+
+        Raises GnomonError: there is none.
+        """
+        for path in sorted(self.shapes.rglob("*.svg")):
+            if path.relative_to(self.shapes).with_suffix("").as_posix().upper() == name:
+                return path
+        raise GnomonError(f"{self.shapes}: there is no shape {shortened(name)} (*.svg)")
 
     def rule(self, name: str) -> tuple[RuleSet, str]:
         """Return a rule of the catalogue, or else of a file, and the name for its results.
@@ -169,11 +198,7 @@ class _Opening:
         parts = text.split(":")
         if len(parts) != 3 or not all(parts):
             raise GnomonError(f"expected R:RULE:MODIFIER, found {text!r}")
-        path = self.data.find(parts[2], "modifiers", ".csv")
-        rows = read_trial_list(path)
-        if len(rows) != 1:
-            raise GnomonError(f"{path}: expected one row of parameters, found {len(rows)}")
-        return rows[0], parts[1]
+        return read_modifier(self.data.find(parts[2], "modifiers", ".csv")), parts[1]
 
     def source(self, parameters: ParameterSet | Path) -> tuple[BoardSource, Features]:
         """Return where the boards come from, and the answer to FEATURES."""
@@ -213,7 +238,7 @@ class _Opening:
             raise GnomonError(f"{row.where}, field 'min_objects': expected a number, found nothing")
         images = arguments.images or row.images
         crowded = arguments.crowded
-        shapes = self._expanded(arguments.shapes or row.shape_palette)
+        shapes = self.data.shape_names(arguments.shapes or row.shape_palette)
         colors = [name.upper() for name in arguments.colors or row.color_palette]
         try:
             return BoardParameters(
@@ -227,22 +252,6 @@ class _Opening:
             )
         except GnomonError as error:
             raise GnomonError(f"{row.where}: {error}") if row.where else error from None
-
-    def _expanded(self, shapes: Sequence[str]) -> list[str]:
-        """Return the names of shapes; ``folder/*`` stands for all SVG files of a folder."""
-        names: list[str] = []
-        for shape in shapes:
-            if shape.endswith("/*"):
-                folder = self.data.find_folder(shape[:-2].lower(), "shapes")
-                if not os.path.isdir(folder):
-                    folder = self.data.find_folder(shape[:-2], "shapes")
-                found = sorted(path.stem for path in folder.glob("*.svg"))
-                if not found:
-                    raise GnomonError(f"{folder}: there are no shapes (*.svg)")
-                names += [f"{shape[:-1]}{name}".upper() for name in found]
-            else:
-                names.append(shape.upper())
-        return names
 
 
 def _check_number(words: Sequence[str], least: int, most: int) -> None:

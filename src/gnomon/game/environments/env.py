@@ -280,7 +280,10 @@ def board_spec(board: BoardLike) -> BoardSpec:
     """Return a board spec given as one, by its fields, or not at all."""
     if board is None:
         return BoardSpec()
-    return board if isinstance(board, BoardSpec) else BoardSpec(**board)
+    spec = board if isinstance(board, BoardSpec) else BoardSpec(**board)
+    if spec.crowded:
+        raise ValueError("board: expected each piece in a cell of its own, found crowded boards")
+    return spec
 
 
 def board_codes(board: Any, spec: BoardSpec) -> npt.NDArray[np.uint8]:

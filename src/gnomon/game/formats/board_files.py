@@ -41,18 +41,15 @@ def read_board_file(path: str | Path, *, shapes: Path | None = None) -> Deal:
     if not isinstance(rows, list) or not rows:
         raise GnomonError(f'{path}: expected {{"value": [...]}} with a list of pieces')
     pieces: list[Piece] = []
-    images: dict[int, str] = {}
     for number, row in enumerate(rows, 1):
         where = f"{path}, piece {number}"
         if not isinstance(row, dict):
             raise GnomonError(f"{where}: expected an object, found {_shown(row)}")
-        piece, image = _piece(row, where, shapes)
+        piece = _piece(row, where, shapes)
         if any(other.id == piece.id for other in pieces):
             raise GnomonError(f"{where}, field 'id': {piece.id} is another piece's already")
         pieces.append(piece)
-        if image is not None:
-            images[piece.id] = image
-    return Deal(Board(tuple(pieces)), images, labelled=True)
+    return Deal(Board(tuple(pieces)), labelled=True)
 
 
 def read_board_list(path: str | Path) -> list[str]:
@@ -173,16 +170,16 @@ class BoardFiles:
         return next(self._series)
 
 
-def _piece(row: Mapping[str, Any], where: str, shapes: Path | None) -> tuple[Piece, str | None]:
-    """Read a piece, and the path of its picture if it is one."""
+def _piece(row: Mapping[str, Any], where: str, shapes: Path | None) -> Piece:
     number = _integer(row, "id", 0, 2**31 - 1, where)
     pos = _integer(row, "x", 1, 6, where) + 6 * (_integer(row, "y", 1, 6, where) - 1)
     if "image" not in row:
-        return Piece(number, pos, _name(row, "shape", where), _name(row, "color", where)), None
+        return Piece(number, pos, _name(row, "shape", where), _name(row, "color", where))
     image = _text(row, "image", where)
     if shapes is None:
         raise GnomonError(f"{where}, field 'image': there is no folder of pictures to look in")
-    return Piece(number, pos, properties=find_picture(shapes, image).properties), image
+    found = find_picture(shapes, image)
+    return Piece(number, pos, properties=found.properties, image=image)
 
 
 def _integer(row: Mapping[str, Any], key: str, least: int, most: int, where: str) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from gnomon.game.board import Board
@@ -13,12 +12,10 @@ from gnomon.game.board import Board
 class Deal:
     """A board as it is dealt to a player.
 
-    ``images`` has by piece id the picture of each piece that is known by its properties; pieces of
-    board files are ``labelled`` with a letter.
+    Pieces of board files are ``labelled`` with a letter.
     """
 
     board: Board
-    images: Mapping[int, str] = field(default_factory=dict)
     labelled: bool = False
 
 

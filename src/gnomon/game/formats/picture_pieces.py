@@ -13,6 +13,7 @@ different composite pieces in the recorded episodes of the reference system, whi
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -85,6 +86,39 @@ def composite_properties(name: str) -> Mapping[str, str]:
         "sameshape": _flag(len(set(shapes)) == 1),
         **_symmetries(head[0], looks),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class CompositeElement:
+    """An element of a composite picture, as it is drawn.
+
+    ``color`` and ``shape`` are letters, ``x`` for an empty place; ``side`` is the share of the side
+    of its place that it fills, and ``opacity`` how strongly it is painted.
+    """
+
+    color: str
+    shape: str
+    side: float
+    opacity: float
+
+
+def composite_elements(name: str) -> tuple[list[CompositeElement], int, int]:
+    """Return the elements of a composite picture, row by row, and the numbers of rows and columns.
+
+    Raises GnomonError: as :func:`composite_properties`.
+
+    Examples
+    --------
+    >>> composite_elements("/composite/v2/d=13/gs/rq")[0][0]
+    CompositeElement(color='g', shape='s', side=0.6, opacity=1.0)
+    """
+    head, sizes, paints, looks = _read(name)
+    elements = [
+        CompositeElement(look[0], look[1], math.sqrt(_AREA[size]) / 10, _PAINT[paint] / 100)
+        for look, size, paint in zip(looks, sizes, paints, strict=True)
+    ]
+    rows, columns = {"h": (1, len(looks)), "v": (len(looks), 1)}.get(head[0], (0, 0))
+    return elements, rows or int(head[1]), columns or int(head[2])
 
 
 def _read(name: str) -> tuple[str, str, str, list[str]]:

@@ -14,8 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from gnomon.errors import GnomonError
-from gnomon.game.board import COLORS, N_CELLS, SHAPES, Board, Piece
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import GnomonError, counted
+from gnomon.game.board import COLORS, N_CELLS, SHAPES, Board, BoardSpec, Piece, draw_boards
 from gnomon.game.formats.board_source import Deal
 from gnomon.game.formats.picture_pieces import PicturePiece
 from gnomon.game.reference import ReferenceGame
@@ -37,6 +40,26 @@ class BoardConditions:
     def suits(self, board: Board, *, testing: bool) -> bool:
         """Tell whether a board serves for testing, or for training."""
         return any(_meeting(atoms, board) for atoms in self._lines) == testing
+
+    def draw(
+        self, n_boards: int, spec: BoardSpec, *, testing: bool, rng: np.random.Generator
+    ) -> npt.NDArray[np.uint8]:
+        """Draw boards by rejection until so many serve, shape (n_boards, 36).
+
+        Raises GnomonError: too few of very many do.
+        """
+        found: list[npt.NDArray[np.uint8]] = []
+        for _ in range(n_boards * _MOST_DRAWN):
+            (codes,) = draw_boards(1, spec, rng=rng)
+            if self.suits(Board.from_codes(codes, spec), testing=testing):
+                found.append(codes)
+            if len(found) == n_boards:
+                return np.array(found)
+        which = "at least one piece meets" if testing else "no piece meets"
+        raise GnomonError(
+            f"expected {counted(n_boards, 'board')} on which {which} the condition; found "
+            f"{len(found)} among {n_boards * _MOST_DRAWN}"
+        )
 
 
 def _meeting(atoms: list[RuleSet], board: Board) -> set[int]:
@@ -63,6 +86,8 @@ def _zone(rule_set: RuleSet) -> tuple[int, ...] | None:
     return tuple(cell for cell in range(1, N_CELLS + 1) if cell in listed)
 
 
+#: Boards to draw for each that must meet a condition.
+_MOST_DRAWN = 2000
 #: After so many boards that do not meet the conditions, there is none that does.
 _MOST_TRIES = 1000
 
@@ -210,8 +235,11 @@ class RandomBoards:
         pictures = self._parameters.pictures
         drawn = [pictures[self._random.next_int(len(pictures))] for _ in cells]
         looks = enumerate(zip(cells, drawn, strict=True))
-        pieces = tuple(Piece(i, cell, properties=look.properties) for i, (cell, look) in looks)
-        return Deal(Board(pieces), images={i: look.image for i, look in enumerate(drawn)})
+        pieces = tuple(
+            Piece(i, cell, properties=look.properties, image=look.image)
+            for i, (cell, look) in looks
+        )
+        return Deal(Board(pieces))
 
 
 T = TypeVar("T")

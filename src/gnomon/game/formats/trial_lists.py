@@ -56,31 +56,55 @@ class ParameterSet:
     others: Mapping[str, bool | int | float | str] = field(default_factory=dict)
 
 
-def read_trial_list(path: str | Path) -> tuple[ParameterSet, ...]:
-    r"""Read a trial list or a modifier: a header line, then one set of parameters a row.
+def read_trial_list(
+    path: str | Path, modifier: str | Path | None = None
+) -> tuple[ParameterSet, ...]:
+    r"""Read a trial list: a header line, then one set of parameters a row.
 
     Lines that begin with ``#`` and empty lines are skipped; an empty field says nothing; further
-    columns may have any name.
+    columns may have any name. What a ``modifier``, such a file with one row, says stands in place
+    of what each row says, column by column.
 
-    Raises GnomonError: the file cannot be read, or a field is not what its column holds; the
+    Raises GnomonError: a file cannot be read, or a field is not what its column holds; the
     message names file, row (of parameters, from 1) and field.
     """
-    path = Path(path)
+    changes = {} if modifier is None else _only_row(Path(modifier))[1]
+    return tuple(_parameter_set(where, {**row, **changes}) for where, row in _rows(Path(path)))
+
+
+def read_modifier(path: str | Path) -> ParameterSet:
+    """Read a modifier, the one row of a file like a trial list; errors as of that."""
+    return _parameter_set(*_only_row(Path(path)))
+
+
+def _only_row(path: Path) -> tuple[str, dict[str, str]]:
     rows = _rows(path)
-    if not rows:
+    if len(rows) != 1:
+        raise GnomonError(f"{path}: expected one row of parameters, found {len(rows)}")
+    return rows[0]
+
+
+def _rows(path: Path) -> list[tuple[str, dict[str, str]]]:
+    """Return where each row of parameters stands, and its fields that are not empty."""
+    lines = _lines(path)
+    if not lines:
         raise GnomonError(f"{path}: expected a header line and rows of parameters; found none")
-    header = [name.strip() for name in rows[0]]
+    header = [name.strip() for name in lines[0]]
     for index, name in enumerate(header):
         if not name or name in header[:index]:
             found = f"{name!r} twice" if name else f"none for column {index + 1}"
             raise GnomonError(f"{path}, header: expected different names of columns, found {found}")
-    return tuple(
-        _parameter_set(f"{path}, row {number}", header, row)
-        for number, row in enumerate(rows[1:], 1)
-    )
+    rows = []
+    for number, cells in enumerate(lines[1:], 1):
+        where = f"{path}, row {number}"
+        if len(cells) > len(header):
+            raise GnomonError(f"{where}: expected {len(header)} fields, found {len(cells)}")
+        named = zip(header, (cell.strip() for cell in cells), strict=False)
+        rows.append((where, {name: cell for name, cell in named if cell}))
+    return rows
 
 
-def _rows(path: Path) -> list[list[str]]:
+def _lines(path: Path) -> list[list[str]]:
     lines = read_text(path).removeprefix("\ufeff").splitlines()
     kept = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
     try:
@@ -89,11 +113,8 @@ def _rows(path: Path) -> list[list[str]]:
         raise GnomonError(f"{path}: expected comma-separated values: {error}") from None
 
 
-def _parameter_set(where: str, header: list[str], row: list[str]) -> ParameterSet:
-    if len(row) > len(header):
-        raise GnomonError(f"{where}: expected {len(header)} fields, found {len(row)}")
-    values = {k: v.strip() for k, v in zip(header, row, strict=False) if v.strip()}
-    reader = _Reader(where, values)
+def _parameter_set(where: str, row: dict[str, str]) -> ParameterSet:
+    reader = _Reader(where, row)
     return ParameterSet(
         where,
         rule_id=reader.text("rule_id"),

@@ -77,7 +77,7 @@ def waiting_requests(session: Session, *, most: int = 200) -> list[TokenRequest]
 def decide(session: Session, request_id: int, *, grant: bool, by: int | None) -> TokenRequest:
     """Grant a request, which makes the account, or refuse it; ``by`` is None for the open switch.
 
-    How to reach the person, and why they asked, are kept no longer.
+    How to reach the person, and why they asked, are kept no longer; of who is refused, no name.
 
     Raises Refusal: there is no such request, it is decided, or the name has been taken meanwhile.
     """
@@ -90,6 +90,8 @@ def decide(session: Session, request_id: int, *, grant: bool, by: int | None) ->
         request.account_id = make_account(session, request.name).id
     request.state, request.decided_at = ("granted" if grant else "refused"), now()
     request.contact = request.reason = ""
+    if not grant:
+        request.name = ""
     action = "token request " + request.state
     note(session, action, "token request", request.id, by=by, public=False)
     return request

@@ -17,7 +17,7 @@ from gnomon._io.text_file import read_toml
 from gnomon.errors import LeaderboardError
 from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry
 from gnomon.experiments.config.experiment_config import ExperimentConfig
-from gnomon.experiments.config.predefined_boards import PredefinedBoards
+from gnomon.experiments.config.predefined_boards import PredefinedBoards, RecordedBoards
 from gnomon.experiments.trial import Trial
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 
@@ -51,7 +51,7 @@ class Assignment:
     horizon: int = 100
     seed: int = 0
     board: BoardSpec = DEFAULT_SPEC
-    predefined: PredefinedBoards | None = None
+    predefined: PredefinedBoards | RecordedBoards | None = None
     name: str = "assigned"
 
     @classmethod
@@ -136,22 +136,18 @@ class Assignment:
             lines += ["", "[[rules]]", f"name = {_toml(rule.name)}", f"text = {_toml(rule.text)}"]
         return "\n".join(lines) + "\n"
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether this was played elsewhere, as by people, who may stop amid a board."""
+        return isinstance(self.predefined, RecordedBoards)
+
     def deal(self, rule: RuleEntry, number: int) -> npt.NDArray[np.uint8]:
         """Return the boards of a trial, shape (episodes, 36)."""
         return self.trial(rule, number).boards()
 
     def trial(self, rule: RuleEntry, number: int, learner: LearnerEntry | None = None) -> Trial:
         """Return a trial of this, of a learner if one is given."""
-        return Trial(
-            learner or LearnerEntry("uniform", "uniform"),
-            rule,
-            number,
-            self.episodes,
-            self.horizon,
-            self.seed,
-            self.board,
-            self.predefined,
-        )
+        return Trial.of(self, learner or LearnerEntry("uniform", "uniform"), rule, number)
 
     def difference(self, other: Assignment) -> str | None:
         """Say in what another experiment is not this one; None if it plays the same.

@@ -141,18 +141,24 @@ def _by_reference(
 
 
 def first_difference(
-    rows: AttemptRows, boards: npt.NDArray[np.uint8], true: Replay, *, horizon: int
+    rows: AttemptRows,
+    boards: npt.NDArray[np.uint8],
+    true: Replay,
+    *,
+    horizon: int,
+    may_stop: bool = False,
 ) -> Fault | None:
     """Return where a log first tells something else than what its attempts come to.
 
-    None if there is no difference, and nothing was wrong with the rows.
+    None if there is no difference, and nothing was wrong with the rows. With ``may_stop`` a board
+    need not be played to its end.
     """
     faults = [
         fault
         for fault in (
             _other_board(rows, boards),
             _other_reply(rows, true),
-            _other_length(rows, true, horizon),
+            _other_length(rows, true, horizon, may_stop),
             rows.fault,
         )
         if fault is not None
@@ -198,7 +204,7 @@ def _word(code: int, words: dict[int, str]) -> str:
     return f"{code} ({words[code]})" if code in words else str(code)
 
 
-def _other_length(rows: AttemptRows, true: Replay, horizon: int) -> Fault | None:
+def _other_length(rows: AttemptRows, true: Replay, horizon: int, may_stop: bool) -> Fault | None:
     """Compare the number of attempts of each episode with where it ends.
 
     A learner may play on after the end until the horizon; such attempts count for nothing.
@@ -214,7 +220,7 @@ def _other_length(rows: AttemptRows, true: Replay, horizon: int) -> Fault | None
         # The rest of the last episode is not to be read.
         short[-1] = rows.stuck[-1] and short[-1]
         beyond[-1] = n[-1] > horizon or (born_over[-1] and not rows.stuck[-1])
-    wrong = short | beyond
+    wrong = beyond if may_stop else short | beyond
     if not wrong.any():
         return None
     episode = int(np.argmax(wrong))

@@ -126,6 +126,8 @@ def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> I
         for rule in played.rules:
             for number in range(played.trials):
                 key = (learner.name, rule.name, number)
+                if not played.trial(rule, number).episodes:
+                    continue
                 found = records.pop(key, [])
                 if refusal is not None:
                     yield Verdict(*key, ok=False, reason=refusal)
@@ -306,10 +308,12 @@ def _verify_rows(
     frame: pl.DataFrame, assignment: Assignment, key: Key, rule: RuleEntry, totals: Totals
 ) -> Verdict:
     """Verify the rows of one trial, whose columns have their types."""
-    rows = attempt_rows(frame, assignment.episodes)
     boards = assignment.deal(rule, key[2])
+    rows = attempt_rows(frame, len(boards), n_numbers=assignment.board.n_numbers)
     true = replay(rule.rule_set, boards, rows, board_spec=assignment.board)
-    fault = first_difference(rows, boards, true, horizon=assignment.horizon)
+    fault = first_difference(
+        rows, boards, true, horizon=assignment.horizon, may_stop=assignment.is_recorded
+    )
     if fault is not None:
         return _refused(key, fault)
     log = rows.log()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, final
+from typing import Annotated, Any, ClassVar, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -99,6 +99,7 @@ class LanguageModel(Learner):
         or a budget is used up.
     """
 
+    plain_boards_only: ClassVar[bool] = True
     model: str = ""
     url: str = "http://127.0.0.1:8000/v1/chat/completions"
     form: Literal["chat", "messages"] = "chat"

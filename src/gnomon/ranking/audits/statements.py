@@ -24,6 +24,7 @@ from gnomon.ranking.ratings.method_orders import (
 from gnomon.ranking.tournament import Tournament
 from gnomon.results import FieldRecord
 from gnomon.scores.normalization import with_left_out
+from gnomon.scores.plausibility import wild_scores
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.estimate_records import Estimate
 
@@ -88,6 +89,7 @@ def on_table(table: ScoreTable, contest: Contest) -> list[Statement]:
     shown = f"tasks: {listed(table.tasks, MOST_TASKS)}"
     found.append(Statement("table", "tasks", shown, float(len(table.tasks))))
     found += [Statement("table", "gap", gap) for gap in gaps]
+    found += [Statement("table", "wild score", str(one), one.score) for one in wild_scores(table)]
     shared = len(table.shared_tasks(contest.names))
     found.append(
         Statement(

@@ -60,9 +60,9 @@ def read_csv(path: Path, *, unnamed: str | None = None) -> tuple[pl.DataFrame, O
     """
     file, separator = str(path), _separator(path)
     data = _bytes(path)
-    data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    records = _Records(data, separator, file)
+    records = _Records(path, separator)
     line, names = records.header()
+    data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
         raw = pl.read_csv(data, separator=separator, infer_schema=False, skip_lines=line - 1)
     except pl.exceptions.PolarsError as error:
@@ -170,33 +170,36 @@ def _bytes(path: Path) -> bytes:
 
 
 class _Records:
-    """The records of a separated file, each with the line on which it begins."""
+    """The records of a separated file, each with the line on which it begins.
 
-    def __init__(self, data: bytes, separator: str, file: str) -> None:
-        self._data = data
+    They are read from the file whenever they are asked for: its bytes are not kept, beside columns
+    that may take half of the memory there is.
+    """
+
+    def __init__(self, path: Path, separator: str) -> None:
+        self._path = path
         self._separator = separator
-        self._file = file
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the records with any value in them."""
-        text = io.TextIOWrapper(io.BytesIO(self._data), encoding="utf-8", newline="\n")
-        reader = csv.reader(text, delimiter=self._separator, strict=True)
         line = 1
-        try:
-            for record in reader:
-                if any(record):
-                    yield line, record
-                line = reader.line_num + 1
-        except UnicodeDecodeError:
-            raise self._not_utf8() from None
-        except csv.Error as error:
-            raise self.error(line, _in_words(error)) from None
+        with self._path.open(encoding="utf-8-sig") as text:  # all ends of lines as one
+            reader = csv.reader(text, delimiter=self._separator, strict=True)
+            try:
+                for record in reader:
+                    if any(record):
+                        yield line, record
+                    line = reader.line_num + 1
+            except UnicodeDecodeError:
+                raise self._not_utf8() from None
+            except csv.Error as error:
+                raise self.error(line, _in_words(error)) from None
 
     def header(self) -> tuple[int, list[str]]:
         """Return the line of the header, and the names of the columns."""
         line, names = next(iter(self), (0, []))
         if not names:
-            raise ScoreDataError(f"{self._file}: expected a table with a header line, found none")
+            raise ScoreDataError(f"{self._path}: expected a table with a header line, found none")
         names = [name.strip() for name in names]
         twice = [name for at, name in enumerate(names) if name and name in names[:at]]
         if twice:
@@ -218,21 +221,22 @@ class _Records:
         """Return the line of each record below the header."""
         try:
             return [line for line, _ in self][1:]
-        except ScoreDataError:  # Polars is less strict with quotes.
+        except (ScoreDataError, OSError):  # Polars is less strict with quotes; the file has gone.
             return []
 
     def error(self, line: int, message: str) -> ScoreDataError:
         """Return the error about a line."""
-        return ScoreDataError(f"{self._file}, line {line}: {shortened(message, 200)}")
+        return ScoreDataError(f"{self._path}, line {line}: {shortened(message, 200)}")
 
     def _not_utf8(self) -> ScoreDataError:
-        if self._data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            return ScoreDataError(f"{self._file}: expected UTF-8 text, found UTF-16")
+        data = self._path.read_bytes()
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return ScoreDataError(f"{self._path}: expected UTF-8 text, found UTF-16")
         try:
-            self._data.decode()
+            data.decode()
         except UnicodeDecodeError as error:
-            line = self._data.count(b"\n", 0, error.start) + 1
-            found = f"expected UTF-8 text, found the byte 0x{self._data[error.start]:02x}"
+            line = len((data[: error.start] + b"?").splitlines())
+            found = f"expected UTF-8 text, found the byte 0x{data[error.start]:02x}"
             return self.error(line, found)
         raise AssertionError("decoded in one piece, but not in several")
 

@@ -14,7 +14,7 @@ from gnomon.results import generator, made_by, recorded
 from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.bootstrap.resamples import draw_key
-from gnomon.stats.cautions import warn
+from gnomon.stats.cautions import name_uneven_runs, warn
 from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
 from gnomon.stats.comparisons.difference import (
     IMPROVEMENT,
@@ -227,6 +227,8 @@ def compared_pair(
     """
     tasks = shared_tasks(scores, (a, b))
     x, y, options = scores_of_pair(scores, a, b, tasks, how)
+    for name, of_runs in ((a, x), (b, y)):
+        name_uneven_runs(of_runs, tasks, name)
     comparisons = []
     for metric in metrics_to_compare(metrics, how.gamma, scores.higher_is_better):
         moderated = options

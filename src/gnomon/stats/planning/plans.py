@@ -238,7 +238,9 @@ def _n_records(scores: ScoreTable, way: Way, counts: Sequence[int]) -> int:
 def _watched(
     found: Iterable[Any], total: int, progress: Callable[[int, int], object] | None
 ) -> Iterator[Any]:
-    """Yield records, and tell how many there are."""
+    """Yield records, and tell how many there are, from none on."""
+    if progress is not None and total:
+        progress(0, total)
     for done, record in enumerate(found, start=1):
         if progress is not None and total:
             progress(min(done, total), total)

@@ -19,6 +19,8 @@ _Text = Annotated[str, Field(max_length=20_000)]
 
 #: When a player is asked what the rule is.
 GuessMoment = Literal["never", "mastery", "board", "series"]
+#: Whether two at a board earn together, or one against the other.
+Play = Literal["cooperative", "adversarial"]
 
 
 class Part(BaseModel):
@@ -35,19 +37,35 @@ class BoardPlan(Part):
     colors: _Range = 4
     shape_palette: tuple[str, ...] = SHAPES
     color_palette: tuple[str, ...] = COLORS
+    images: dict[str, dict[str, str]] = Field(default_factory=dict, max_length=255)
+    crowded: bool = False
 
     def spec(self) -> BoardSpec:
         """Return the board as the game knows it."""
         names = self.shape_palette, self.color_palette
-        return BoardSpec(self.pieces, self.shapes, self.colors, *names)
+        return BoardSpec(self.pieces, self.shapes, self.colors, *names, self.images, self.crowded)
 
 
 class GivenPiece(Part):
-    """A piece of a given board."""
+    """A piece of a given board: a shape and a colour, or a picture with its properties."""
 
     cell: Annotated[int, Field(ge=1, le=N_CELLS)]
-    shape: str
-    color: str
+    shape: str = ""
+    color: str = ""
+    image: str = ""
+    properties: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _has_one_look(self) -> GivenPiece:
+        if bool(self.image) == bool(self.shape and self.color):
+            raise ValueError("expected a shape and a color, or an image")
+        return self
+
+    def piece(self, number: int) -> Piece:
+        """Return the piece as the game knows it."""
+        if self.image:
+            return Piece(number, self.cell, properties=self.properties, image=self.image)
+        return Piece(number, self.cell, self.shape.upper(), self.color.upper())
 
 
 class MemoryAids(Part):
@@ -132,6 +150,32 @@ class BotAssist(Part):
     confidence: bool = True
 
 
+class PartnerPlan(Part):
+    """A second player at the same boards, by turns: a bot, or another participant.
+
+    ``play``: cooperative partners take turns attempt by attempt, and earn together; an adversary
+    keeps the turn while moves are accepted, and each earns by own errors and own share of the
+    pieces. ``bot`` says how well a bot plays. A participant waits ``wait_s`` seconds for another
+    one, and ``idle_s`` for one whose turn it is; then it goes on ``otherwise``: alone, with a bot
+    in the other's place, or not at all, with a code. ``chat``: whether the two may write to each
+    other.
+    """
+
+    play: Play = "cooperative"
+    kind: Literal["bot", "person"] = "person"
+    bot: BotAssist = BotAssist()
+    wait_s: Annotated[float, Field(ge=1, le=86400)] = 300.0
+    idle_s: Annotated[float, Field(ge=1, le=86400)] = 300.0
+    otherwise: Literal["alone", "bot", "leave"] = "alone"
+    chat: bool = False
+
+    @model_validator(mode="after")
+    def _has_somebody_to_write_to(self) -> PartnerPlan:
+        if self.chat and self.kind == "bot":
+            raise ValueError("chat: a bot does not answer")
+        return self
+
+
 Incentive = Annotated[Mastery | Doubling | Likelihood | Bonus, Field(discriminator="kind")]
 
 
@@ -163,6 +207,7 @@ class SeriesTerms(Part):
     incentive: Incentive | None = None
     guess: GuessMoment = "never"
     bot_assist: BotAssist | None = None
+    partner: PartnerPlan | None = None
 
     @model_validator(mode="after")
     def _fits_together(self) -> SeriesTerms:
@@ -178,6 +223,8 @@ class SeriesTerms(Part):
             raise ValueError("incentive: expected x4 above x2")
         if self.guess == "mastery" and not self.ends_early:
             raise ValueError("guess: expected an incentive that ends at mastery, found none")
+        if self.partner is not None and isinstance(self.incentive, Bonus):
+            raise ValueError("partner: a bonus is for one who plays alone")
         return self
 
     @property
@@ -201,13 +248,7 @@ class SeriesTerms(Part):
     def given_boards(self) -> tuple[Board, ...]:
         """Return the given boards."""
         return tuple(
-            Board(
-                tuple(
-                    Piece(i, piece.cell, piece.shape.upper(), piece.color.upper())
-                    for i, piece in enumerate(board)
-                )
-            )
-            for board in self.given
+            Board(tuple(piece.piece(i) for i, piece in enumerate(board))) for board in self.given
         )
 
 
@@ -252,13 +293,14 @@ class SeriesPlan(SeriesTerms):
             return self.board.spec()
         pieces = [piece for board in self.given_boards() for piece in board.pieces]
         sizes = [len(board) for board in self.given]
-        return BoardSpec(
-            (max(1, min(sizes)), max(1, *sizes)),
-            0,
-            0,
-            tuple(dict.fromkeys(str(piece.shape) for piece in pieces)),
-            tuple(dict.fromkeys(str(piece.color) for piece in pieces)),
-        )
+        n_pieces = max(1, min(sizes)), max(1, *sizes)
+        images = {piece.image: piece.properties or {} for piece in pieces if piece.image}
+        crowded = any(len({p.cell for p in board}) < len(board) for board in self.given)
+        if images:
+            return BoardSpec(n_pieces, images=images, crowded=crowded)
+        shapes = tuple(dict.fromkeys(str(piece.shape) for piece in pieces))
+        colors = tuple(dict.fromkeys(str(piece.color) for piece in pieces))
+        return BoardSpec(n_pieces, 0, 0, shapes, colors, crowded=crowded)
 
     def terms(self) -> SeriesTerms:
         """Return what a game needs to know of the series."""

@@ -5,31 +5,69 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
+from gnomon.game.board import Piece
+from gnomon.studies.piece_looks import image_content
 from gnomon.studies.plan.series_plan import Bonus, Doubling, Likelihood, SeriesPlan
 from gnomon.studies.plan.study_plan import StudyPlan
 
+_Files = dict[str, str | bytes]
 
-def trial_list_files(plan: StudyPlan) -> dict[str, str]:
-    """Return the texts of the files of a plan's lists, by their paths.
 
-    ``trial-lists/STUDY/LIST.csv``, and the conditions and given boards that the lists name, so that
+def trial_list_files(plan: StudyPlan) -> _Files:
+    """Return the texts of the files of a plan's lists, and its pictures, by their paths.
+
+    ``trial-lists/STUDY/LIST.csv`` (``coop.STUDY`` or ``adve.STUDY`` for two), and the conditions,
+    boards and looks that they name, so that
     :func:`gnomon.studies.plan.trial_list_plans.trial_list_record` reads them back. What the
-    reference has no column for is left out: a mastery that pays nothing, the attempts on a board.
+    reference has no column for is left out: a mastery that pays nothing, the attempts on a board,
+    how long one waits for a partner.
     """
-    files: dict[str, str] = {}
+    files: _Files = _looks(plan)
+    folder = _folder(plan)
     for name in plan.lists:
         rows = [
             _row(series, f"{plan.name}-{name}-{number}", files)
             for number, series in enumerate(plan.series(name), 1)
         ]
-        files[f"trial-lists/{plan.name}/{name}.csv"] = _csv(rows)
+        files[f"{folder}/{name}.csv"] = _csv(rows)
     if plan.already:
         lines = [f"{name},{number}" for name, number in plan.already.items()]
-        files[f"trial-lists/{plan.name}/defect.csv"] = "\n".join([*lines, ""])
+        files[f"{folder}/defect.csv"] = "\n".join([*lines, ""])
     return files
+
+
+def _folder(plan: StudyPlan) -> str:
+    """Return the folder of the lists; for two its name begins with how they play."""
+    partner = next((s.partner for name in plan.lists for s in plan.series(name) if s.partner), None)
+    start = "" if partner is None else f"{partner.play[:4]}."
+    return f"trial-lists/{start}{plan.name}"
+
+
+def _looks(plan: StudyPlan) -> _Files:
+    """Return the files of the shapes, colours and pictures that pieces of a plan have."""
+    files: _Files = {f"shapes/{name}.svg": text for name, text in plan.shape_files.items()}
+    if plan.color_values:
+        values = {name: bytes.fromhex(value[1:]) for name, value in plan.color_values.items()}
+        files["colors.csv"] = "".join(f"{n},{r},{g},{b}\n" for n, (r, g, b) in values.items())
+    tables: dict[str, dict[str, Mapping[str, str]]] = {}
+    for image, properties in _images(plan):
+        if image in plan.image_files:
+            path = PurePosixPath(image)
+            files[f"shapes/{image}"] = image_content(plan.image_files[image])[1]
+            tables.setdefault(f"shapes/{path.parent}/properties.csv", {})[path.name] = properties
+    for name, table in tables.items():
+        files[name] = _csv([{"image": image, **each} for image, each in table.items()])
+    return files
+
+
+def _images(plan: StudyPlan) -> Iterator[tuple[str, Mapping[str, str]]]:
+    for name in plan.lists:
+        for series in plan.series(name):
+            yield from series.spec().images.items()
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:
@@ -41,7 +79,7 @@ def _csv(rows: list[dict[str, Any]]) -> str:
     return out.getvalue()
 
 
-def _row(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, Any]:
+def _row(series: SeriesPlan, place: str, files: _Files) -> dict[str, Any]:
     """Return a series as a row; the files that it names go to ``files``."""
     row: dict[str, Any] = {"rule_id": series.rule, "max_boards": series.episodes}
     if series.points is not None:
@@ -58,7 +96,7 @@ def _row(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, Any
         "give_up_at": 999 if series.give_up_at is None else series.give_up_at,
         "continue": series.continues,
         **_incentive(series),
-        **_bot_assist(series),
+        **_bots(series),
     }
 
 
@@ -78,26 +116,34 @@ def _incentive(series: SeriesPlan) -> Mapping[str, Any]:
     return {}
 
 
-def _bot_assist(series: SeriesPlan) -> Mapping[str, Any]:
-    if series.bot_assist is None:
-        return {}
-    return {
-        "bot_assist": "pseudo",
-        "pseudo_halftime": series.bot_assist.halftime,
-        "pseudo_init_error_rate": series.bot_assist.error_rate,
-        "pseudo_report_confidence": series.bot_assist.confidence,
+def _bots(series: SeriesPlan) -> Mapping[str, Any]:
+    """Return the columns of hints and of a partner; those of one bot are those of the other."""
+    partner = series.partner
+    row: dict[str, Any] = {} if series.bot_assist is None else {"bot_assist": "pseudo"}
+    if partner is not None:
+        row |= {"bot": "pseudo"} if partner.kind == "bot" else {"chat": partner.chat}
+    bot = series.bot_assist or (partner.bot if partner and partner.kind == "bot" else None)
+    if bot is None:
+        return row
+    return row | {
+        "pseudo_halftime": bot.halftime,
+        "pseudo_init_error_rate": bot.error_rate,
+        "pseudo_report_confidence": bot.confidence,
     }
 
 
-def _boards(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, Any]:
+def _boards(series: SeriesPlan, place: str, files: _Files) -> dict[str, Any]:
     if series.given:
         return _given(series, place, files)
     spec = series.board.spec()
-    ranges = {"objects": spec.pieces, "shapes": spec.shapes, "colors": spec.colors}
-    row: dict[str, Any] = {}
+    ranges = {"objects": spec.pieces}
+    row: dict[str, Any] = {"images": ";".join(spec.images)} if spec.images else {}
+    if not spec.images:
+        ranges |= {"shapes": spec.shapes, "colors": spec.colors}
+        row = {"shapes": ";".join(spec.shape_palette), "colors": ";".join(spec.color_palette)}
+    row |= {"crowded": True} if spec.crowded else {}
     for noun, (low, high) in ranges.items():
         row |= {f"min_{noun}": low, f"max_{noun}": high}
-    row |= {"shapes": ";".join(spec.shape_palette), "colors": ";".join(spec.color_palette)}
     for column, text in (("condTrain", series.train), ("condTest", series.test)):
         if text:
             row[column] = place
@@ -105,14 +151,17 @@ def _boards(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, 
     return row
 
 
-def _given(series: SeriesPlan, place: str, files: dict[str, str]) -> dict[str, Any]:
+def _given(series: SeriesPlan, place: str, files: _Files) -> dict[str, Any]:
     names = [f"{number:03}" for number in range(1, len(series.given) + 1)]
     for name, board in zip(names, series.given_boards(), strict=True):
-        value = [
-            {"id": p.id, "color": p.color, "shape": p.shape, "x": p.x, "y": p.y}
-            for p in board.pieces
-        ]
+        value = [{"id": p.id, **_look(p), "x": p.x, "y": p.y} for p in board.pieces]
         files[f"boards/{place}/{name}.json"] = json.dumps({"id": 0, "value": value}) + "\n"
     # In the order of their names; a list of names would be another file.
     order = "random" if series.order == "random" else "alpha"
     return {"initial_boards": place, "initial_boards_order": order}
+
+
+def _look(piece: Piece) -> Mapping[str, Any]:
+    if piece.image is not None:
+        return {"image": piece.image}
+    return {"color": piece.color, "shape": piece.shape}

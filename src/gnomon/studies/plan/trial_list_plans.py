@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +16,17 @@ from gnomon._io.text_file import read_text
 from gnomon.errors import ConfigError, UnknownNameError
 from gnomon.game.captive.opening import DataFolder
 from gnomon.game.formats.board_files import read_board_list
-from gnomon.game.formats.trial_lists import ParameterSet, read_trial_list
+from gnomon.game.formats.picture_pieces import find_pictures
+from gnomon.game.formats.trial_lists import ParameterSet, read_modifier, read_trial_list
 from gnomon.rules.catalogue import available_rules
-from gnomon.studies.plan.plan_files import given_board
+from gnomon.studies.piece_looks import DRAWN_COLORS, DRAWN_SHAPES
+from gnomon.studies.plan.plan_files import given_board, image_files, rule_file_text
 
 #: Columns that have no effect in the reference system either; older designs.
 UNUSED_COLUMNS = ("f", "m", "n")
-#: Columns of games of two, of hints, and of pieces that a browser does not show yet.
-_UNPLAYABLE = {
-    "images": "pieces that are pictures",
-    "crowded": "several pieces in a cell",
-    "chat": "games of two",
-    "bot": "games of two",
-    "bot_assist1": "games of two",
-}
+#: What the last folder of a plan of two begins with.
+_PLAYS = {"coop.": "cooperative", "adve.": "adversarial"}
+_SECOND_BOT = ("halftime", "init_error_rate", "report_confidence")
 _BOARD_COLUMNS = [
     f"{end}_{noun}" for end in ("min", "max") for noun in ("objects", "shapes", "colors")
 ]
@@ -48,41 +46,124 @@ COLUMNS = (
 _HORIZON = 1000
 
 
-def trial_list_record(folder: Path, files: Path | None = None) -> dict[str, Any]:
-    """Return the lists of a folder as the fields ``lists``, ``rule_texts`` and ``already``.
+def trial_list_record(place: str | Path, files: Path | None = None) -> dict[str, Any]:
+    """Return trial lists as the fields ``lists``, ``rule_texts`` and ``already`` of a plan.
 
     Parameters
     ----------
-    folder : Path
-        Every ``*.csv`` in it is a list; ``defect.csv`` tells how many players each list lacks.
+    place : str or Path
+        A folder: every ``*.csv`` in it is a list; ``defect.csv`` tells how many players each list
+        lacks. Or one of the reference's names of plans: ``P:FOLDER:MODIFIER``, in each row of whose
+        lists the columns of the modifier's one row stand in place of the row's own; or
+        ``R:RULE:MODIFIER``, one list with the modifier's row, on one rule. Unlike there, a modifier
+        changes ``colors``, ``shapes`` and ``images`` too.
     files : Path, optional
-        The reference's folder of data, with ``rules``, ``boards`` and ``cond``; else the folder
-        that holds the ``trial-lists`` of which this folder is one.
+        The reference's folder of data, with ``rules``, ``boards``, ``cond``, ``modifiers`` and
+        ``trial-lists``; else the folder that holds the ``trial-lists`` of which this folder is one.
 
     Returns
     -------
     dict
-        Fields of a :class:`gnomon.studies.plan.study_plan.StudyPlan`.
+        Fields of a :class:`gnomon.studies.plan.study_plan.StudyPlan`; also the looks of pieces
+        that the lists name, from the folder ``shapes``, and colours from ``colors.csv``.
 
     Raises
     ------
     GnomonError
         A list, or a file that it names, is not as it should be; the message says where.
     """
+    kind, name, modifier = _parts(str(place))
+    if kind == "R":
+        data = DataFolder(files or Path())
+        row = _modifier_row(data, modifier)
+        texts: dict[str, str] = {}
+        series = _series(replace(row, rule_id=name), data, texts)
+        return {"lists": {Path(name).name: [series]}, "rule_texts": texts, "already": {}}
+    if kind == "P":
+        data = DataFolder(files or Path())
+        folder = data.find_folder(name, "trial-lists")
+        changes = data.find(modifier, "modifiers", ".csv")
+        _check_header(changes)
+        return _lists_of(folder, DataFolder(files or _data_folder(folder)), changes)
+    folder = Path(place)
+    return _lists_of(folder, DataFolder(files or _data_folder(folder)), None)
+
+
+def name_of_lists(place: str | Path) -> str:
+    """Return what a study of some trial lists is called, if its plan does not say."""
+    kind, name, modifier = _parts(str(place))
+    last = Path(name).resolve().name
+    return f"{last}-{Path(modifier).stem}" if kind else last
+
+
+def _parts(place: str) -> tuple[str, str, str]:
+    """Split the name of a plan: its kind, empty for a folder, its own name, and its modifier."""
+    if place[:2] not in ("P:", "R:"):
+        return "", place, ""
+    kind, *rest = place.split(":")
+    if len(rest) != 2 or not all(rest):
+        noun = "FOLDER" if kind == "P" else "RULE"
+        raise ConfigError(f"expected {kind}:{noun}:MODIFIER, found {place!r}")
+    return kind, rest[0], rest[1]
+
+
+def _modifier_row(data: DataFolder, name: str) -> ParameterSet:
+    path = data.find(name, "modifiers", ".csv")
+    _check_header(path)
+    return read_modifier(path)
+
+
+def _lists_of(folder: Path, data: DataFolder, modifier: Path | None) -> dict[str, Any]:
+    """Return the lists of a folder."""
     paths = sorted(path for path in folder.glob("*.csv") if path.name != "defect.csv")
     if not paths:
         raise ConfigError(f"{folder}: expected a folder of trial lists (*.csv); found none")
-    data = DataFolder(files if files is not None else _data_folder(folder))
     texts: dict[str, str] = {}
     lists = {}
     for path in paths:
         _check_header(path)
-        rows = read_trial_list(path)
+        rows = read_trial_list(path, modifier)
         if not rows:
             raise ConfigError(f"{path}: expected a row of parameters, found none")
-        lists[path.stem] = [_series(row, data, texts) for row in rows]
+        partner = _partner(folder.resolve().name, _Cells(rows[0]))
+        lists[path.stem] = [_series(row, data, texts) | partner for row in rows]
     already = _read_defects(folder / "defect.csv", list(lists))
-    return {"lists": lists, "rule_texts": texts, "already": already}
+    record = {"lists": lists, "rule_texts": texts, "already": already}
+    return record | _looks(lists, data) | _filled(image_files=image_files(record, data.shapes))
+
+
+def _filled(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value}
+
+
+def _looks(lists: Mapping[str, Any], data: DataFolder) -> dict[str, Any]:
+    """Return the shapes and colours of the lists that do not come with the game."""
+    entries = [entry for entries in lists.values() for entry in entries]
+    boards = [entry["board"] for entry in entries if "board" in entry]
+    pieces = [piece for entry in entries for board in entry.get("given", ()) for piece in board]
+    shapes = {name for board in boards for name in board.get("shape_palette", ())}
+    colors = {name for board in boards for name in board.get("color_palette", ())}
+    shapes |= {piece["shape"] for piece in pieces if "shape" in piece}
+    colors |= {piece["color"] for piece in pieces if "color" in piece}
+    known = _read_colors(data.path / "colors.csv")
+    files = {name: read_text(data.shape_file(name)) for name in shapes - set(DRAWN_SHAPES)}
+    values = {name: known[name] for name in colors - set(DRAWN_COLORS) if name in known}
+    return _filled(shape_files=files, color_values=values)
+
+
+def _read_colors(path: Path) -> dict[str, str]:
+    """Read a table of colours: ``name,red,green,blue`` a line, from 0 to 255."""
+    if not path.is_file():
+        return {}
+    found = {}
+    for number, row in enumerate(csv.reader(read_text(path).splitlines()), 1):
+        if not row or row[0].lstrip().startswith("#"):
+            continue
+        cells = [cell.strip() for cell in row]
+        if len(cells) != 4 or not all(c.isdigit() and int(c) < 256 for c in cells[1:]):
+            raise ConfigError(f"{path}, row {number}: expected name,red,green,blue from 0 to 255")
+        found[cells[0].upper()] = "#" + "".join(f"{int(cell):02x}" for cell in cells[1:])
+    return found
 
 
 def _data_folder(folder: Path) -> Path:
@@ -131,7 +212,6 @@ def _read_defects(path: Path, names: Sequence[str]) -> dict[str, int]:
 def _series(row: ParameterSet, data: DataFolder, texts: dict[str, str]) -> dict[str, Any]:
     """Return a row as an entry of a list; its rule goes to ``texts`` if it is no one of ours."""
     cells = _Cells(row)
-    cells.refuse_unplayable()
     fixed = not str(cells.needed("feedback_switches")).startswith("free")
     cost = cells.number("free_wrong_cost", 1.0)
     entry: dict[str, Any] = {
@@ -171,15 +251,11 @@ class _Cells:
         self._row = row
         self.where = row.where
 
-    def refuse_unplayable(self) -> None:
-        row = self._row
-        present = {**row.others, "images": row.images, "crowded": row.crowded}
-        for name, what in _UNPLAYABLE.items():
-            if present.get(name):
-                raise ConfigError(f"{row.where}, field {name!r}: studies have no {what} yet")
-
     def has(self, name: str) -> bool:
         return name in self._row.others
+
+    def value(self, name: str) -> Any:
+        return self._row.others.get(name)
 
     def needed(self, name: str) -> Any:
         return self._get(name, "a value", None, lambda value: True)
@@ -247,11 +323,40 @@ def incentive_of(row: ParameterSet) -> dict[str, Any] | None:
     }
 
 
+def _partner(folder: str, cells: _Cells) -> dict[str, Any]:
+    """Return the partner that the folder and the first row of a list speak of, if any."""
+    play = next((play for start, play in _PLAYS.items() if folder.startswith(start)), None)
+    if play is None:
+        for name in ("chat", "bot"):
+            if cells.has(name) and cells.needed(name):
+                raise ConfigError(
+                    f"{cells.where}, field {name!r}: expected in a folder whose name begins with "
+                    f"{' or '.join(_PLAYS)}; found {folder}"
+                )
+        return {}
+    partner: dict[str, Any] = {"play": play, "chat": cells.boolean("chat")}
+    if cells.has("bot"):
+        partner |= {"kind": "bot", "chat": False, "bot": _bot(cells, "bot")}
+    return {"partner": partner}
+
+
 def _bot_assist(cells: _Cells) -> dict[str, Any] | None:
-    if not cells.has("bot_assist"):
-        return None
-    if cells.needed("bot_assist") != "pseudo":
-        raise ConfigError(f"{cells.where}, field 'bot_assist': expected pseudo")
+    for name in _SECOND_BOT:
+        if cells.has(f"pseudo_{name}1"):
+            second, first = cells.needed(f"pseudo_{name}1"), cells.value(f"pseudo_{name}")
+            if second != first:
+                raise ConfigError(
+                    f"{cells.where}, field 'pseudo_{name}1': expected what player 0 has "
+                    f"({first}), found {second}; both get hints of one bot"
+                )
+    if cells.has("bot_assist1") != cells.has("bot_assist") and cells.has("bot_assist1"):
+        raise ConfigError(f"{cells.where}, field 'bot_assist1': expected with 'bot_assist'")
+    return _bot(cells, "bot_assist") if cells.has("bot_assist") else None
+
+
+def _bot(cells: _Cells, column: str) -> dict[str, Any]:
+    if cells.needed(column) != "pseudo":
+        raise ConfigError(f"{cells.where}, field {column!r}: expected pseudo")
     confident = not cells.has("pseudo_report_confidence")
     return {
         "halftime": cells.number("pseudo_halftime", 8.0),
@@ -264,7 +369,7 @@ def _rule(row: ParameterSet, data: DataFolder, texts: dict[str, str]) -> str:
     if row.rule_id is None:
         raise ConfigError(f"{row.where}, field 'rule_id': expected a rule, found nothing")
     if row.rule_id not in available_rules() and row.rule_id not in texts:
-        texts[row.rule_id] = read_text(data.find(row.rule_id, "rules", ".txt"))
+        texts[row.rule_id] = rule_file_text(data.find(row.rule_id, "rules", ".txt"))
     return row.rule_id
 
 
@@ -284,8 +389,12 @@ def _boards(row: ParameterSet, data: DataFolder) -> dict[str, Any]:
         "shapes": list(row.shapes or (0, 0)),
         "colors": list(row.colors or (0, 0)),
     }
-    board |= {"shape_palette": list(row.shape_palette)} if row.shape_palette else {}
-    board |= {"color_palette": list(row.color_palette)} if row.color_palette else {}
+    board |= _filled(
+        shape_palette=data.shape_names(row.shape_palette),
+        color_palette=list(row.color_palette),
+        images={p.image: dict(p.properties) for p in find_pictures(data.shapes, row.images)},
+        crowded=row.crowded,
+    )
     conditions = {"train": row.cond_train, "test": row.cond_test}
     texts = {k: read_text(data.find(v, "cond", ".txt")) for k, v in conditions.items() if v}
     return {"board": board, **texts}
@@ -307,5 +416,5 @@ def _given(row: ParameterSet, data: DataFolder) -> dict[str, Any]:
         )
     if not paths:
         raise ConfigError(f"{folder}: expected board files (*.json), found none")
-    given = [given_board(path) for path in paths]
+    given = [given_board(path, data.shapes) for path in paths]
     return {"given": given, "order": "random" if order.lower() == "random" else "listed"}

@@ -1,4 +1,4 @@
-"""Pages of human play: puzzles of the library or of a season, games, and their results.
+"""Pages of a game that somebody plays: the board, attempts, and what else can be done.
 
 The rule never leaves the server.
 """
@@ -6,42 +6,28 @@ The rule never leaves the server.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Form, Path, Request, Response
+from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.orm import Session
 
 from gnomon.database.engine import Database
-from gnomon.errors import UnknownNameError
-from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
-from gnomon.leaderboard.refusals import Conflict, Missing
-from gnomon.leaderboard.seasons.entry_registration import find_rule, find_season
-from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.studies.game_store import StoredGame, begin_game, find_game, store_changes, store_guess
-from gnomon.studies.languages import texts
+from gnomon.leaderboard.refusals import Conflict
+from gnomon.studies.game_store import StoredGame, find_game, store_changes, store_guess
+from gnomon.studies.partners import Message, may_write, messages_of, patience_s
 from gnomon.studies.plan.series_plan import MemoryAids
 from gnomon.studies.play_records import Attempt, ClientTimes, PlayView
 from gnomon.studies.play_session import PlaySession
-from gnomon.studies.playable_rules import Puzzle, puzzle_named, puzzle_of, puzzles
-from gnomon.web.api.dependencies import (
-    CsrfChecked,
-    CurrentSettings,
-    DatabaseOf,
-    ReadSession,
-    Slug,
-    WriteSession,
-)
-from gnomon.web.middleware import address_of
+from gnomon.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSession
+from gnomon.web.pages.game_looks import Key, language_of, looks_of
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
-from gnomon.web.pages.rule_page import RuleName as SeasonRuleName
-from gnomon.web.pages.templating import html_response, twin
+from gnomon.web.pages.templating import html_response
 
 router = APIRouter(tags=["play"])
 
-Key = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{32}$", description="What the browser holds.")]
-RuleName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
 Checked = Annotated[None, CsrfChecked]
 
 
@@ -89,33 +75,15 @@ class GuessForm(BaseModel):
 
 
 @dataclass(frozen=True)
-class PuzzlePage:
-    """A rule before it is played: its address, what it is called, and what a game of it is.
-
-    ``season``: whose learners play it too; empty for a rule of the library.
-    """
-
-    name: str
-    shown: str
-    episodes: int
-    horizon: int
-    season: str = ""
-
-
-@dataclass(frozen=True)
-class PuzzlesPage:
-    """How many puzzles there are; ``/play/puzzle-1`` is the first."""
-
-    n_puzzles: int
-
-
-@dataclass(frozen=True)
 class GamePage:
     """A game as its player may see it.
 
     ``memory``: what of that which was moved may be shown. ``study``: whether it is part of one.
     ``first_board``: how many boards came before, in a series that this one continues.
-    ``guess_due``: whether the player is asked now what the rule is.
+    ``guess_due``: whether the player is asked now what the rule is. ``patience_s``: how long a
+    partner is waited for still; None if nobody is. ``chat``: whether one may write to the partner,
+    and ``messages`` what was written, None in answers that do not tell it. ``over``: whether the
+    study has ended for the player.
     """
 
     view: PlayView
@@ -123,6 +91,10 @@ class GamePage:
     study: bool
     first_board: int
     guess_due: bool
+    patience_s: float | None = None
+    chat: bool = False
+    messages: tuple[Message, ...] | None = None
+    over: bool = False
 
     @property
     def has_memory(self) -> bool:
@@ -130,150 +102,48 @@ class GamePage:
         return self.memory != MemoryAids.none()
 
 
-# -- before the game -------------------------------------------------------------------------------
-
-
-@twin(router, "/play", "play/puzzles.html")
-def puzzles_json() -> PuzzlesPage:
-    """Tell how many puzzles there are."""
-    return PuzzlesPage(len(puzzles()))
-
-
-def named(name: RuleName) -> Puzzle:
-    """Return the puzzle of an address."""
-    try:
-        return puzzle_named(name)
-    except UnknownNameError as error:
-        raise Missing(str(error)) from None
-
-
-Named = Annotated[Puzzle, Depends(named)]
-
-
-@twin(router, "/play/{name}", "play/puzzle.html")
-def puzzle_json(name: RuleName, puzzle: Named) -> PuzzlePage:
-    """Tell of a puzzle what may be told: not the rule."""
-    return PuzzlePage(name, puzzle.shown, puzzle.episodes, puzzle.horizon)
-
-
-class BegunGame(BaseModel):
-    """A game that was begun: its key, known to nobody else, and the first board."""
-
-    key: str
-    game: Any
-
-
-@router.post("/play/{name}.json", status_code=201)
-def begin_json(
-    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: Named, _: Checked
-) -> BegunGame:
-    """Begin a game."""
-    return begun_game(database, begun(request, database, settings, puzzle))
-
-
-@router.post("/play/{name}", include_in_schema=False)
-def begin(
-    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: Named, _: Checked
-) -> Response:
-    """Begin a game, and lead to it."""
-    return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)
-
-
-def begun(request: Request, database: Database, settings: ServerSettings, puzzle: Puzzle) -> str:
-    """Begin a game, unless this address has begun too many, and return its key."""
-    most = settings.max_play_sessions_per_hour
-    with database.noting() as session:
-        count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
-        return begin_game(session, puzzle)
-
-
-def begun_game(database: Database, key: str) -> BegunGame:
-    """Return a game that was just begun."""
-    with database.reading() as session:
-        return BegunGame(key=key, game=_page(find_game(session, key)))
-
-
-# -- a public rule of a season, before the game ----------------------------------------------------
-
-
-def of_season(session: ReadSession, season: Slug, rule: SeasonRuleName) -> Puzzle:
-    """Return the puzzle of an address."""
-    found = find_season(session, season)
-    return puzzle_of(found, find_rule(found, rule))
-
-
-OfSeason = Annotated[Puzzle, Depends(of_season)]
-
-
-@twin(router, "/play/seasons/{season}/{rule}", "play/puzzle.html", name="puzzle_json")
-def season_puzzle_json(season: Slug, rule: SeasonRuleName, puzzle: OfSeason) -> PuzzlePage:
-    """Tell how a rule of a season is played."""
-    address = f"seasons/{season}/{rule}"
-    return PuzzlePage(address, puzzle.shown, puzzle.episodes, puzzle.horizon, season)
-
-
-@router.post("/play/seasons/{season}/{rule}.json", status_code=201, name="begin_json")
-def begin_season_json(
-    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
-) -> BegunGame:
-    """Begin a game."""
-    return begun_game(database, begun(request, database, settings, puzzle))
-
-
-@router.post("/play/seasons/{season}/{rule}", include_in_schema=False)
-def begin_season(
-    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
-) -> Response:
-    """Begin a game, and lead to it."""
-    return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)
-
-
-# -- the game --------------------------------------------------------------------------------------
-
-
-def _page(game: StoredGame) -> GamePage:
+def page_of(game: StoredGame, session: Session | None = None) -> GamePage:
+    """Return a game as its player may see it; with a session, what was written to partners too."""
     played = game.session
     return GamePage(
-        played.view(),
+        played.view(game.seat),
         played.game.terms.memory,
-        game.row.assignment_id is not None,
+        game.player_id is not None,
         game.row.settings.get("offset", 0),
         game.guess_due,
+        patience_s(game),
+        may_write(game),
+        None if session is None else messages_of(session, game),
+        game.is_ended,
     )
 
 
 def _record(page: GamePage) -> dict[str, Any]:
     """Return a page as JSON can hold it."""
     record = {field.name: getattr(page, field.name) for field in fields(page)}
-    return record | {"view": page.view.as_record(), "memory": page.memory.model_dump()}
-
-
-def language_of(game: StoredGame) -> dict[str, Any]:
-    """Return what a template needs to speak the language of a game's study."""
-    player = game.row.assignment
-    language = "en" if player is None else player.study.plan.get("language", "en")
-    return {"language": language, "t": dict(texts(language))}
+    told = None if page.messages is None else [asdict(each) for each in page.messages]
+    record |= {"view": page.view.as_record(), "memory": page.memory.model_dump()}
+    return record | {"messages": told}
 
 
 @router.get("/play/games/{key}.json")
 def game_json(session: ReadSession, key: Key) -> GamePage:
     """Tell how a game stands."""
-    return _page(find_game(session, key))
+    return page_of(find_game(session, key), session)
 
 
 @router.get("/play/games/{key}", include_in_schema=False)
 def game_html(request: Request, session: ReadSession, key: Key) -> Response:
     """Show a game."""
     game = find_game(session, key)
-    page = _page(game)
+    page = page_of(game, session)
     shown = {"key": key, "record": _record(page), **language_of(game)}
-    return html_response(request, "play/game.html", page, **shown)
+    return html_response(request, "play/game.html", page, looks=looks_of(game), **shown)
 
 
 def _check_takes_part(game: StoredGame) -> None:
     """Refuse what comes of a player who has left: nothing more is kept."""
-    player = game.row.assignment
-    if player is not None and player.ending == "left":
+    if game.is_ended:
         raise Conflict("this study is over for you")
 
 
@@ -281,7 +151,7 @@ def _done(
     board: BoardState,
     database: Database,
     key: str,
-    do: Callable[[PlaySession], Attempt | None],
+    do: Callable[[StoredGame], Attempt | None],
     *,
     after_guess: bool = True,
 ) -> GamePage:
@@ -295,15 +165,18 @@ def _done(
         _check_takes_part(game)
     if after_guess and game.guess_due:
         raise Conflict("expected a guess at the rule first")
+    if after_guess and game.session.game.seats is not None and game.guess_due_of(1 - game.seat):
+        raise Conflict("expected the partner's guess first")
     before = _progress(game.session)
-    made = do(game.session)
+    made = do(game)
     if _progress(game.session) == before:
         board.games.put_back(game, game.row.changed_at)
-        return _page(game)
+        return page_of(game)
     with database.noting() as session:
         changed_at = store_changes(session, game, made)
-    page = _page(game)
+    page = page_of(game)
     board.games.put_back(game, changed_at)
+    board.news.tell(game.row)
     return page
 
 
@@ -318,18 +191,20 @@ def _made(played: PlaySession, episode: int, number: int) -> Attempt | None:
     return next((each for each, place in places if place == (episode, number)), None)
 
 
-def _attempted(form: AttemptForm) -> Callable[[PlaySession], Attempt | None]:
+def _attempted(form: AttemptForm) -> Callable[[StoredGame], Attempt | None]:
     """Return what makes an attempt, unless it was made already."""
 
-    def attempt(played: PlaySession) -> Attempt | None:
+    def attempt(game: StoredGame) -> Attempt | None:
+        played = game.session
         if form.episode is not None and form.number is not None:
             known = _made(played, form.episode - 1, form.number)
-            if known is not None and (known.cell, known.bucket) == (form.cell, form.bucket):
+            meant = form.cell, form.bucket, game.seat
+            if known is not None and (known.cell, known.bucket, known.mover) == meant:
                 return None
             if known is not None or (form.episode, form.number) != played.next_attempt:
                 raise Conflict("this game has gone on meanwhile")
         client = None if form.client is None else ClientTimes(**form.client.model_dump())
-        return played.attempt(form.cell, form.bucket, client=client)
+        return played.attempt(form.cell, form.bucket, mover=game.seat, client=client)
 
     return attempt
 
@@ -360,12 +235,12 @@ def attempt_form(
 
 def _after(
     form: BoardForm | None, do: Callable[[PlaySession], None]
-) -> Callable[[PlaySession], None]:
+) -> Callable[[StoredGame], None]:
     """Return what does something after a board, unless the game has gone on from it already."""
 
-    def once(played: PlaySession) -> None:
-        if form is None or form.episode is None or form.episode == played.n_boards:
-            do(played)
+    def once(game: StoredGame) -> None:
+        if form is None or form.episode is None or form.episode == game.session.n_boards:
+            do(game.session)
 
     return once
 
@@ -391,9 +266,9 @@ def bonus_json(
 ) -> GamePage:
     """Begin the bonus, with this board or the next."""
 
-    def begin(played: PlaySession) -> None:
-        if form is None or form.episode is None or played.bonus_from is None:
-            played.begin_bonus()
+    def begin(game: StoredGame) -> None:
+        if form is None or form.episode is None or game.session.bonus_from is None:
+            game.session.begin_bonus()
 
     return _done(board, database, key, begin)
 
@@ -406,34 +281,40 @@ def bonus_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) 
 
 
 @router.post("/play/games/{key}/guess.json")
-def guess_json(session: WriteSession, key: Key, form: GuessForm, _: Checked) -> GamePage:
+def guess_json(
+    board: CurrentBoard, database: DatabaseOf, key: Key, form: GuessForm, _: Checked
+) -> GamePage:
     """Keep what a player thinks that the rule is; sent twice, it is kept once."""
-    game = find_game(session, key)
-    if game.has_guessed:
-        return _page(game)
-    _check_takes_part(game)
-    store_guess(session, game, form.guess, form.confidence)
-    session.flush()
-    return _page(find_game(session, key))
+    with database.writing() as session:
+        game = find_game(session, key)
+        if game.has_guessed:
+            return page_of(game)
+        _check_takes_part(game)
+        store_guess(session, game, form.guess, form.confidence)
+        session.flush()
+        page = page_of(find_game(session, key))
+    board.news.tell(game.row)
+    return page
 
 
 @router.post("/play/games/{key}/guess", include_in_schema=False)
 def guess_form(
-    session: WriteSession,
+    board: CurrentBoard,
+    database: DatabaseOf,
     key: Key,
     _: Checked,
     guess: Annotated[str, Form(min_length=1, max_length=2000)],
     confidence: Annotated[int, Form(ge=1, le=5)],
 ) -> Response:
     """Keep it, and show the game again."""
-    guess_json(session, key, GuessForm(guess=guess, confidence=confidence), None)
+    guess_json(board, database, key, GuessForm(guess=guess, confidence=confidence), None)
     return RedirectResponse(f"/play/games/{key}", 303)
 
 
 @router.post("/play/games/{key}/give-up.json")
 def give_up_json(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> GamePage:
     """End the game here."""
-    return _done(board, database, key, lambda played: played.give_up())
+    return _done(board, database, key, lambda game: game.session.give_up())
 
 
 @router.post("/play/games/{key}/give-up", include_in_schema=False)

@@ -23,6 +23,7 @@ from gnomon.database.schema import Season
 from gnomon.leaderboard.standing_records import Standing
 from gnomon.leaderboard.standing_snapshots import Snapshot, StandingsCache
 from gnomon.studies.game_store import PlayedGameCache
+from gnomon.web.game_news import GameNews
 
 HTML = "text/html; charset=utf-8"
 #: Fewer bytes are not worth packing.
@@ -121,6 +122,7 @@ class BoardState:
     standings: StandingsCache
     pages: PageCache
     games: PlayedGameCache
+    news: GameNews
     site: str
 
     def snapshot(self, season: Season) -> Snapshot | None:
@@ -153,7 +155,11 @@ async def board_state(connection: HTTPConnection) -> BoardState:
         folder = app.state.settings.snapshots
         standings = StandingsCache(app.state.database, folder)
         app.state.board = BoardState(
-            standings, PageCache(), PlayedGameCache(), app.state.settings.public_url.rstrip("/")
+            standings,
+            PageCache(),
+            PlayedGameCache(),
+            GameNews(),
+            app.state.settings.public_url.rstrip("/"),
         )
     found: BoardState = app.state.board
     return found

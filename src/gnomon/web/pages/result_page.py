@@ -20,7 +20,7 @@ from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.verified_learners import verified_learners
 from gnomon.web.api.dependencies import ReadSession
 from gnomon.web.pages.charts import Curve, line_chart
-from gnomon.web.pages.game_pages import Key, language_of
+from gnomon.web.pages.game_looks import Key, language_of
 from gnomon.web.pages.templating import twin
 
 router = APIRouter(tags=["play"])
@@ -75,20 +75,21 @@ def result_json(session: ReadSession, key: Key) -> ResultPage:
     if game.session.state != "ended":
         raise Conflict("expected a game that is over; this one is in progress")
     played = game.session
-    errors = played.errors_by_board()[: played.n_played]
-    mastered = attempts_to_master([made.accepted for made in played.attempts if made.counts])
+    errors = played.errors_by_board(game.seat)[: played.n_played]
+    attempts, reward = played.attempts_of(game.seat), played.reward(game.seat)
+    mastered = attempts_to_master([made.accepted for made in attempts if made.counts])
     return ResultPage(
         played.game.rule_name,
         game.row.assignment_id is not None,
         errors,
         list(itertools.accumulate(errors)),
-        len(played.attempts),
-        sum(made.accepted and made.counts for made in played.attempts),
+        len(attempts),
+        sum(made.accepted and made.counts for made in attempts),
         int((played.log().finish == CLEARED).sum()),
         played.left_off,
         int(mastered) if mastered < float("inf") else None,
-        played.reward().total if played.game.terms.points is not None else None,
-        played.reward().factor,
+        reward.total if played.game.terms.points is not None else None,
+        reward.factor,
         language_of(game)["language"],
         _learners(session, game, len(errors)),
     )

@@ -23,7 +23,7 @@ from gnomon.web.api.records import RuleRecord
 from gnomon.web.pages.charts import intervals, strips
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response, json_text
 from gnomon.web.pages.page_links import PageLinks
-from gnomon.web.pages.standings_page import PageNumber
+from gnomon.web.pages.standings_page import PageNumber, within_pages
 from gnomon.web.pages.templating import rendered
 
 router = APIRouter(tags=["pages"])
@@ -131,6 +131,7 @@ def rule_json(
     """Tell of a rule: its place among the others, and the errors of fifty learners at a time."""
     found = find_season(session, season)
     rule = find_rule(found, name)
+    page = within_pages(session, found, page)
 
     def make() -> str:
         return json_text(rule_page(session, board, found, rule, page))
@@ -151,6 +152,7 @@ def rule_html(
     """Show a rule."""
     found = find_season(session, season)
     rule = find_rule(found, name)
+    page = within_pages(session, found, page)
 
     def make() -> str:
         told = rule_page(session, board, found, rule, page)

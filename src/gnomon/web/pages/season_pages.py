@@ -11,6 +11,7 @@ from fastapi.responses import PlainTextResponse
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
+from gnomon._io.csv_cells import csv_text
 from gnomon._version import __version__
 from gnomon.database.schema import Entry, Season, Submission
 from gnomon.leaderboard.seasons.entry_registration import find_season
@@ -18,7 +19,6 @@ from gnomon.leaderboard.standing_records import LEVEL, METRICS
 from gnomon.leaderboard.standing_snapshots import COUNTED, board_of
 from gnomon.leaderboard.standings import score_table
 from gnomon.web.api.dependencies import ReadSession, Slug
-from gnomon.web.csv_cells import csv_text
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response
 from gnomon.web.pages.templating import rendered, twin
 

@@ -150,8 +150,8 @@ def standings_page(
     """Return a page of the board of a season with what stands beside the standings."""
     whole = snapshot.standings if snapshot else Standings(season.name, 0, (), (), ())
     found = select_standings(whole, asked.for_standings())
-    n_withdrawn, withdrawn = _withdrawn(session, season, asked)
-    page = found.page if asked.show != "withdrawn" else asked.page
+    n_withdrawn, page_withdrawn, withdrawn = _withdrawn(session, season, asked)
+    page = found.page if asked.show != "withdrawn" else page_withdrawn
     shown = _shown(whole, found, asked)
     here = {line.contender.entry_id for line in (*shown.ranked, *shown.unranked)}
     n_found = n_withdrawn if asked.show == "withdrawn" else found.n_found
@@ -187,17 +187,29 @@ def _is_first(asked: StandingsQuery) -> bool:
 
 def _withdrawn(
     session: Session, season: Season, asked: StandingsQuery
-) -> tuple[int, list[Tombstone]]:
-    """Return how many entries were withdrawn, and those of this page."""
+) -> tuple[int, int, list[Tombstone]]:
+    """Return how many entries were withdrawn, the number of the page, and those on it."""
     gone = Entry.season_id == season.id, Entry.withdrawn_at.is_not(None)
     n_gone = session.scalar(select(func.count()).select_from(Entry).where(*gone)) or 0
+    page = min(asked.page, max(1, -(-n_gone // PER_PAGE)))
     most, after = 0, 0
     if asked.show == "withdrawn":
-        most, after = PER_PAGE, (asked.page - 1) * PER_PAGE
+        most, after = PER_PAGE, (page - 1) * PER_PAGE
     elif _is_first(asked) and not asked.q:
         most = _FEW
     rows = session.scalars(select(Entry).where(*gone).order_by(Entry.id).offset(after).limit(most))
-    return n_gone, [Tombstone(e.id, e.name, e.withdrawn_reason) for e in rows]
+    return n_gone, page, [Tombstone(e.id, e.name, e.withdrawn_reason) for e in rows]
+
+
+def within_pages(session: Session, season: Season, number: int) -> int:
+    """Return the number of a page, at most that of the last one that all entries would fill.
+
+    So that the cache does not hold the last page under a hundred thousand numbers.
+    """
+    if number == 1:
+        return 1
+    of_season = select(func.count()).select_from(Entry).where(Entry.season_id == season.id)
+    return min(number, max(1, -(-(session.scalar(of_season) or 0) // PER_PAGE)))
 
 
 def _waiting(session: Session, season: Season) -> int:
@@ -224,7 +236,7 @@ def standings_html(
     season = find_season(session, name)
 
     def text(page: StandingsPage) -> str:
-        links = PageLinks(f"/seasons/{season.name}", asdict(asked), asdict(DEFAULTS))
+        links = PageLinks(f"/seasons/{season.name}", asdict(page.asked), asdict(DEFAULTS))
         drawn = _drawn(page)
         return rendered(
             "board/standings.html", links.path, page, twin=links.twin, links=links,
@@ -239,6 +251,7 @@ def _kept(
 ) -> CachedPage:
     """Return the page from the cache, or made; what was searched for is nobody else's page."""
     snapshot = board.standings.get(season.id, season.version)
+    asked = replace(asked, page=within_pages(session, season, asked.page))
     # Every move changes how an attempt in play stands, and not the version of the season.
     unfinished = unfinished_attempts(session, season.id) if season.division == "hidden" else []
 

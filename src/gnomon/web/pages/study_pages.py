@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Annotated, Any, cast
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, BackgroundTasks, Depends, Form, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from gnomon.database.engine import Database
-from gnomon.database.schema import Study, StudyAssignment
+from gnomon.database.schema import PlaySession, Study, StudyAssignment
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Conflict, Missing
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.studies.game_store import find_game
+from gnomon.studies.game_store import find_game, player_of
 from gnomon.studies.languages import texts
 from gnomon.studies.participants import (
     Step,
@@ -35,6 +35,7 @@ from gnomon.studies.participants import (
 from gnomon.studies.plan.questionnaire import Question
 from gnomon.studies.plan.recruitment import Ending, completion_address
 from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.plan_check import PlanFinding, check_plan
 from gnomon.studies.study_export import scores_text, study_transcript
 from gnomon.studies.study_store import (
     PlayerRecord,
@@ -57,7 +58,8 @@ from gnomon.web.api.dependencies import (
     caller,
 )
 from gnomon.web.middleware import address_of
-from gnomon.web.pages.game_pages import Key
+from gnomon.web.pages.game_looks import Key
+from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.templating import html_response, twin
 
 router = APIRouter(tags=["studies"])
@@ -91,7 +93,10 @@ class StudiesPage:
 
 @dataclass(frozen=True)
 class StudyPage:
-    """A study: its plan, its players by pseudonym, and whether it is closed."""
+    """A study: its plan without the pictures, its players by pseudonym, and whether it is closed.
+
+    ``findings``: what is odd in the plan, such as a rule that asks for a property no piece has.
+    """
 
     id: int
     name: str
@@ -99,6 +104,7 @@ class StudyPage:
     closed: bool
     plan: StudyPlan
     players: list[PlayerRecord]
+    findings: list[PlanFinding]
 
 
 @dataclass(frozen=True)
@@ -179,8 +185,14 @@ def _invited(request: Request, settings: ServerSettings, study: Study, key: str)
     """Show an invitation, once."""
     base = settings.public_url or str(request.base_url).rstrip("/")
     line = StudyLine.of(study)
-    link = f"{base}/join/{key}"
-    return html_response(request, "play/study_made.html", line, json=False, status=201, link=link)
+    odd = _odd(StudyPlan.from_record(study.plan))
+    page, link = "play/study_made.html", f"{base}/join/{key}"
+    return html_response(request, page, line, status=201, json=False, link=link, findings=odd)
+
+
+def _odd(plan: StudyPlan) -> list[PlanFinding]:
+    """Return what is to be mended in a plan, or surely not meant."""
+    return [each for each in check_plan(plan).findings if each.severity != "note"]
 
 
 @router.post("/studies/{number}/invitation", include_in_schema=False)
@@ -210,7 +222,8 @@ def study_json(session: ReadSession, who: Admin, number: RowId) -> StudyPage:
     plan = StudyPlan.from_record(study.plan)
     line = StudyLine.of(study)
     players = players_of(session, study)
-    return StudyPage(study.id, study.name, study.title, line.closed, plan, players)
+    shown = plan.model_copy(update={"image_files": {}})
+    return StudyPage(study.id, study.name, study.title, line.closed, shown, players, _odd(plan))
 
 
 @router.post("/studies/{number}/players/{player}/exclude", include_in_schema=False)
@@ -372,10 +385,17 @@ def _stepped(request: Request, database: Database, key: str, given: Mapping[str,
 
 
 @router.post("/players/{key}/leave", include_in_schema=False)
-def leave_form(session: WriteSession, key: Key, _: Checked) -> Response:
+def leave_form(board: CurrentBoard, session: WriteSession, key: Key, _: Checked) -> Response:
     """End the study for a player who wants to go."""
-    leave(session, find_player(session, key))
-    return RedirectResponse(f"/players/{key}", 303)
+    return _left(board, leave(session, find_player(session, key)), key)
+
+
+def _left(board: BoardState, games: Sequence[PlaySession], key: str) -> Response:
+    """Lead a player who has left to the end; a partner is told as soon as it is kept."""
+    news = BackgroundTasks()
+    for row in games:
+        news.add_task(board.news.tell, row)
+    return RedirectResponse(f"/players/{key}", 303, background=news)
 
 
 @router.post("/players/{key}/begin", include_in_schema=False)
@@ -396,9 +416,11 @@ def begin_form(session: WriteSession, key: Key, _: Checked) -> Response:
 def continue_form(session: WriteSession, key: Key, _: Checked) -> Response:
     """Lead from a game that is over to the next one of the study, or to its end."""
     game = find_game(session, key)
-    player = game.row.assignment
+    player = player_of(session, game)
     if player is None:
         return RedirectResponse("/play", 303)
+    if game.is_ended:
+        return RedirectResponse(f"/players/{end_key(player, key)}", 303)
     if game.guess_due:
         return RedirectResponse(f"/play/games/{key}", 303)
     following = go_on(session, player, game.row.series + 1, key)
@@ -408,10 +430,9 @@ def continue_form(session: WriteSession, key: Key, _: Checked) -> Response:
 
 
 @router.post("/play/games/{key}/leave", include_in_schema=False)
-def leave_game_form(session: WriteSession, key: Key, _: Checked) -> Response:
+def leave_game_form(board: CurrentBoard, session: WriteSession, key: Key, _: Checked) -> Response:
     """End the study for a player who wants to go in the middle of a game."""
-    player = find_game(session, key).row.assignment
+    player = player_of(session, find_game(session, key))
     if player is None:
         raise Conflict("this game is part of no study")
-    leave(session, player)
-    return RedirectResponse(f"/players/{end_key(player, key)}", 303)
+    return _left(board, leave(session, player), end_key(player, key))

@@ -20,6 +20,7 @@ from gnomon._version import __version__
 from gnomon.game.instructions import INSTRUCTIONS
 from gnomon.leaderboard.standing_records import Why
 from gnomon.studies.languages import texts
+from gnomon.studies.piece_looks import PieceLooks
 from gnomon.web.api.dependencies import COOKIE, csrf_token, link_token
 from gnomon.web.pages.charts import MOST_LOG_ODDS
 from gnomon.web.pages.page_cache import CachedPage, cached_response
@@ -54,7 +55,7 @@ def moment(value: datetime.datetime | str | None) -> Markup:
     )
 
 
-def piece_words(piece: Any) -> str:
+def piece_words(piece: Any, looks: PieceLooks | None = None) -> str:
     """Return what a piece looks like, in words.
 
     Examples
@@ -62,6 +63,8 @@ def piece_words(piece: Any) -> str:
     >>> piece_words({"shape": "STAR", "color": "RED"})
     'red star'
     """
+    if looks is not None and piece.get("image") in looks.images:
+        return looks.labels[piece["image"]]
     names = ("color", "shape")
     words = [piece[n] if isinstance(piece, Mapping) else getattr(piece, n) for n in names]
     return " ".join(str(word).lower() for word in words if word) or "empty cell"

@@ -10,12 +10,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse
 from sqlalchemy.orm import Session
 
+from gnomon._io.csv_cells import csv_text
 from gnomon.database.schema import Season
 from gnomon.leaderboard.refusals import Conflict
 from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.api.dependencies import CurrentSettings, ReadSession, Slug
-from gnomon.web.csv_cells import csv_text
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.season_pages import SCORE_COLUMNS, score_rows
 from gnomon.web.pages.sharing.citation_texts import Citation

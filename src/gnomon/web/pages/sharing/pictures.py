@@ -96,7 +96,7 @@ def board_picture(request: Request, session: ReadSession, board: CurrentBoard) -
     """Return the picture of the board: the top of the current season."""
     season = current_season(session)
     if season is None:
-        title, text = "Gnomon", "A score is believed because it can be replayed."
+        title, text = "Gnomon", "A score is believed when it can be replayed."
         kept = board.pages.get("picture", lambda: _drawn(title, text, [], 0), "image/png")
         return _for_others(request, kept)
     return season_picture(request, session, board, season.name)

@@ -12,6 +12,7 @@ import json
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -20,12 +21,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from gnomon._io.atomic_file import write_atomically
+from gnomon._io.csv_cells import csv_text
 from gnomon.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon.leaderboard.refusals import Conflict
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.standing_snapshots import Snapshot
 from gnomon.web.api.records import EntryRecord, SeasonRecord, SubmissionRecord
-from gnomon.web.csv_cells import csv_text
 from gnomon.web.pages.sharing.citation_texts import Citation
 
 #: One at a time: of a season of thousands it takes seconds.
@@ -84,9 +85,15 @@ def season_archive(
             _BUILDING.release()
         for older in set(folder.glob(f"{season.id}-*.zip")) - {path}:
             older.unlink(missing_ok=True)
-    data = path.read_bytes()
-    name = f"{season.name}-v{season.version}.zip"
-    return Archive(path, name, len(data), hashlib.sha256(data).hexdigest())
+    name, file = f"{season.name}-v{season.version}.zip", path.stat()
+    return Archive(path, name, file.st_size, _sha256_of(path, file.st_mtime_ns))
+
+
+@lru_cache(maxsize=64)
+def _sha256_of(path: Path, changed_ns: int) -> str:
+    """Return the checksum of a file as it was at a time, which is read once."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _files(

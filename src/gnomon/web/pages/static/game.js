@@ -14,7 +14,9 @@
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const bonusForm = document.getElementById("bonus");
   const guess = document.getElementById("guess");
+  const sharing = document.getElementById("sharing");
   const texts = JSON.parse(document.getElementById("texts").textContent);
+  const looks = JSON.parse(document.getElementById("looks").textContent);
   const COLORS = ["RED", "BLACK", "BLUE", "YELLOW", "GREEN", "ORANGE", "PURPLE", "PINK", "WHITE", "GRAY"];
   /** Blue and black begin alike: the codes of IEC 60757, which electricians use. */
   const LETTERS = { RED: "RD", BLACK: "BK", BLUE: "BU", YELLOW: "YE", GREEN: "GN", ORANGE: "OG", PURPLE: "PU", PINK: "PK", WHITE: "WH", GRAY: "GY" };
@@ -86,17 +88,36 @@
   const column = (cell) => (cell - 1) % 6 + 1;
   const row = (cell) => Math.floor((cell - 1) / 6) + 1;
   const spot = (cell) => `x${column(cell)} y${row(cell)}`;
+  /** The cell of a piece; on a crowded board `cell` is the piece's own number. */
+  const at = (piece) => piece.at ?? piece.cell;
+  /** Where a piece lies: its column and row, and its part of a cell that it shares. */
+  function lies(piece) {
+    const dealt = [...view.pieces, ...view.removed].filter((one) => at(one) === at(piece)).map((one) => one.cell);
+    const side = dealt.length > 4 ? 3 : dealt.length > 1 ? 2 : 1;
+    const n = dealt.sort((a, b) => a - b).indexOf(piece.cell);
+    // Two lie beside each other, in the middle.
+    const [h, v] = [n % side, dealt.length === 2 ? 0.5 : Math.min(Math.floor(n / side), side - 1)];
+    const shift = (part) => (part + 0.5) / side - 0.5;
+    return { x: column(at(piece)) + shift(h), y: row(at(piece)) - shift(v), part: side > 1 ? ` part${side} h${h} v${v === 0.5 ? "m" : v}` : "" };
+  }
+  const spotOf = (piece) => spot(at(piece)) + lies(piece).part;
   const named = (name) => texts[name] || name.toLowerCase();
-  const words = (piece) => (piece.shape ? say("piece_name", { color: named(piece.color), shape: named(piece.shape) }) : "–");
+  const words = (piece) => (piece.image ? looks.labels[piece.image] : piece.shape ? say("piece_name", { color: named(piece.color), shape: named(piece.shape) }) : "–");
   const picture = (piece, className = "") => {
-    const template = document.getElementById("shape-" + piece.shape) || document.getElementById("shape-OTHER");
+    const name = piece.image ? "image-" + piece.image : "shape-" + piece.shape;
+    const template = document.getElementById(name) || document.getElementById("shape-OTHER");
     const svg = template.content.firstElementChild.cloneNode(true);
     if (className) svg.setAttribute("class", className);
-    const color = COLORS.includes(piece.color) ? piece.color : "OTHER";
-    svg.querySelector(".shape").setAttribute("class", "shape c-" + color);
+    if (piece.image) return svg;
+    const own = looks.colors[piece.color];
+    const shape = svg.querySelector(".shape");
+    shape.setAttribute("class", "shape" + (own ? "" : " c-" + (COLORS.includes(piece.color) ? piece.color : "OTHER")));
+    if (own) shape.setAttribute("fill", own);
     svg.querySelector(".letter").textContent = LETTERS[piece.color] || (piece.color || "?").slice(0, 2);
     return svg;
   };
+  /** Whether the next attempt is the player's: of two at a board one is in turn. */
+  const inTurn = () => view.state === "playing" && (!view.partner || view.partner.your_turn);
   const remembers = () => memory !== null && memory.checked;
   const aids = page.memory;
 
@@ -118,6 +139,21 @@
     drawReward();
     drawHint();
     drawMoves();
+    drawSharing();
+    document.dispatchEvent(new Event("gnomon-drawn"));
+  }
+
+  /** Buttons for the pieces that share the cell of the chosen one: on a phone they are small. */
+  function drawSharing() {
+    const piece = view.pieces.find((one) => one.cell === chosen);
+    const here = piece ? view.pieces.filter((one) => at(one) === at(piece)) : [];
+    sharing.hidden = here.length < 2;
+    sharing.replaceChildren(...(sharing.hidden ? [] : here.map((one) => {
+      const button = element("button", "", { type: "button", "aria-pressed": String(one === piece), "aria-label": words(one) });
+      button.append(picture(one));
+      button.addEventListener("click", () => choose(one.cell));
+      return button;
+    })));
   }
 
   /** What a bot suggests, in words and on the board; it stays until the next hint. */
@@ -135,7 +171,7 @@
 
   /** What stays on the cell of a piece that was moved: its shadow with a number, or a tick. */
   function ghostOf(piece) {
-    const ghost = element("div", "ghost " + spot(piece.cell), { "aria-hidden": "true" });
+    const ghost = element("div", "ghost " + spotOf(piece), { "aria-hidden": "true" });
     const order = element("span", aids.cells === "order" ? "order" : "tick");
     order.textContent = aids.cells === "order" ? piece.order : "✓";
     if (aids.cells === "order") ghost.append(picture(piece));
@@ -145,14 +181,14 @@
 
   function pieceButton(piece) {
     const blocked = piece.movable === false;
-    const button = element("button", (blocked ? "piece blocked " : "piece ") + spot(piece.cell), {
+    const button = element("button", (blocked ? "piece blocked " : "piece ") + spotOf(piece), {
       type: "button",
       "data-cell": piece.cell,
       "aria-pressed": String(piece.cell === chosen),
-      "aria-label": say("piece_at", { piece: words(piece), x: column(piece.cell), y: row(piece.cell) }) + (blocked ? ", " + texts.blocked : ""),
+      "aria-label": say("piece_at", { piece: words(piece), x: column(at(piece)), y: row(at(piece)) }) + (blocked ? ", " + texts.blocked : ""),
       tabindex: piece.cell === current ? "0" : "-1",
     });
-    button.disabled = view.state !== "playing";
+    button.disabled = !inTurn();
     button.append(picture(piece));
     return button;
   }
@@ -164,7 +200,7 @@
       "aria-label": say("bucket_at", { n: bucket, where: texts[where] }),
     });
     button.append(String(bucket));
-    button.disabled = view.state !== "playing";
+    button.disabled = !inTurn();
     if (remembers()) {
       const stack = element("span", "stack", { "aria-hidden": "true" });
       const here = view.removed.filter((one) => one.bucket === bucket);
@@ -236,6 +272,11 @@
       const reply = element("span", "reply");
       reply.textContent = texts["reply_" + attempt.outcome] || texts.reply_denied;
       item.append(number, picture(attempt, "icon"), what, reply);
+      if (attempt.mine === false) {
+        const by = element("span", "by");
+        by.textContent = texts.partner;
+        what.append(" ", by);
+      }
       return item;
     }));
   }
@@ -278,14 +319,16 @@
 
   /** Try a piece in a bucket, or pick it; what is tried meanwhile waits for its turn. */
   function attempt(cell, bucket, byKey = false) {
-    if (view.state !== "playing") return;
+    if (!inTurn()) return;
     queue.push({ cell, bucket, byKey, at: performance.now(), touched: clock.touched });
+    // What is chosen from now on is the next piece: the answer to this one leaves it chosen.
+    choose(null);
     if (!working) work();
   }
 
   async function work() {
     working = true;
-    while (queue.length && view.state === "playing") await attemptNow(queue.shift());
+    while (queue.length && inTurn()) await attemptNow(queue.shift());
     queue.length = 0;
     working = false;
   }
@@ -305,7 +348,7 @@
       const inBoard = board.contains(document.activeElement);
       page = told;
       view = told.view;
-      chosen = null;
+      if (!view.pieces.some((one) => one.cell === chosen)) chosen = null;
       const gone = made.outcome === "accepted";
       current = gone ? nearest(piece.cell) : piece.cell;
       if (!gone) putBack(piece.cell);
@@ -327,26 +370,29 @@
     const what = words(piece);
     const end = view.end ? texts[view.end.replaceAll(" ", "_") + "_says"] || "" : "";
     const found = view.mastered && !was.mastered && view.end !== "mastered" && !view.reward ? texts.ten_in_a_row : "";
-    const more = [end, found].filter(Boolean).map((text) => " " + text).join("");
+    const turn = view.partner && view.state === "playing" ? texts[inTurn() ? "your_turn" : "their_turn"] : "";
+    const more = [end, found, turn].filter(Boolean).map((text) => " " + text).join("");
     const values = { piece: what, bucket: made.bucket };
     if (made.outcome === "accepted") tell(say("goes_into", values) + more, "yes", texts.yes);
     else if (made.outcome === "movable") tell(say("picked", values) + more, "", texts.can_move);
     else if (made.outcome === "denied") tell(say("not_into", values) + more, "no", texts.no);
     else tell(say("cannot_now", values) + more, "no", texts.not_now);
+    if (made.mine === false) says.prepend(element("span", "by"));
+    if (made.mine === false) says.firstElementChild.textContent = texts.partner;
   }
 
   /** Put the focus where the next key is likely to be wanted. */
   function settle() {
-    if (view.state === "playing" && current !== null) pieceAt(current).focus();
+    if (inTurn() && current !== null) pieceAt(current).focus();
     else if (page.guess_due) document.getElementById("guess-text").focus();
     else if (!nextForm.hidden) nextForm.querySelector("button").focus();
     else if (!result.hidden) result.focus();
   }
 
   function nearest(cell) {
-    const far = (other) => Math.hypot(column(other) - column(cell), row(other) - row(cell));
-    const cells = view.pieces.map((piece) => piece.cell);
-    return cells.sort((a, b) => far(a) - far(b))[0] ?? null;
+    const gone = lies(view.removed.find((piece) => piece.cell === cell) ?? { cell });
+    const far = (piece) => Math.hypot(lies(piece).x - gone.x, lies(piece).y - gone.y);
+    return [...view.pieces].sort((a, b) => far(a) - far(b))[0]?.cell ?? null;
   }
 
   // -- movement ------------------------------------------------------------------------------
@@ -366,7 +412,7 @@
   /** Let the picture of a piece that has gone fly into its bucket; the board is ready meanwhile. */
   function fly(piece, from, bucket) {
     if (!from || calm.matches) return;
-    const flyer = element("div", "piece flyer " + spot(piece.cell), { "aria-hidden": "true" });
+    const flyer = element("div", "piece flyer " + spotOf(piece), { "aria-hidden": "true" });
     flyer.append(picture(piece));
     board.append(flyer);
     const [hx, hy] = center(flyer);
@@ -453,6 +499,7 @@
       const piece = view.pieces.find((one) => one.cell === cell);
       tell(say("chosen", { piece: words(piece) }));
     }
+    drawSharing();
   }
 
   board.addEventListener("click", (event) => {
@@ -518,13 +565,14 @@
   function towards(cell, [dx, dy]) {
     let best = null;
     let least = Infinity;
-    for (const { cell: other } of view.pieces) {
-      const x = column(other) - column(cell);
-      const y = row(other) - row(cell);
+    const from = lies(view.pieces.find((piece) => piece.cell === cell));
+    for (const piece of view.pieces) {
+      const x = lies(piece).x - from.x;
+      const y = lies(piece).y - from.y;
       const along = x * dx + y * dy;
       if (along <= 0) continue;
       const cost = along + 2.2 * Math.abs(x * dy + y * dx);
-      if (cost < least) [best, least] = [other, cost];
+      if (cost < least) [best, least] = [piece.cell, cost];
     }
     return best;
   }
@@ -575,6 +623,39 @@
       tell(String(error.message), "no", texts.did_not_work);
     }
   }
+
+  // -- what somebody else did -----------------------------------------------------------------
+
+  /** Show what the server says now, where it is newer: attempts of a partner, another board.
+   * Return whether it was looked at: what comes while an answer is waited for is not. */
+  function take(told) {
+    const seen = [view.episode, view.attempts.length];
+    const [episode, n] = [told.view.episode, told.view.attempts.length];
+    if (working || dealing) return false;
+    if (episode < seen[0] || (episode === seen[0] && n < seen[1])) return true;
+    const inBoard = board.contains(document.activeElement);
+    const was = view;
+    const last = episode === seen[0] && n > seen[1] ? told.view.attempts[n - 1] : null;
+    const from = last && place(last.cell);
+    page = told;
+    view = told.view;
+    const turned = inTurn() && !(was.state === "playing" && was.partner?.your_turn);
+    if (chosen !== null && !view.pieces.some((one) => one.cell === chosen)) chosen = null;
+    draw();
+    if (last) {
+      const gone = last.outcome === "accepted";
+      if (gone) fly(last, from, last.bucket);
+      else shake(last.cell);
+      reply(last, last, was);
+    } else if (episode !== was.episode || (was.state === "waiting" && view.state !== "waiting")) {
+      tell(say("board_of", { n: page.first_board + view.episode, all: page.first_board + view.episodes }));
+    }
+    if (last || turned || episode !== was.episode) shown(last ? FLIGHT_MS : 0);
+    if (!drag && (inBoard || (turned && document.activeElement === document.body))) settle();
+    return true;
+  }
+
+  window.gnomon = { page: () => page, take, ask, say, element, address };
 
   nextForm.addEventListener("submit", (event) => {
     event.preventDefault();

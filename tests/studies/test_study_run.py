@@ -1,0 +1,111 @@
+"""A study as a run folder: scored as its transcripts are, played again, and held to its boards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gnomon as gn
+from gnomon.errors import ConfigError, DegenerateScoresWarning, RunFolderError
+from gnomon.experiments import read_series, repair, score_series, status
+from gnomon.game import Board, Piece
+from gnomon.report import findings_of
+from gnomon.rules import load_rule_text
+from gnomon.studies import Game, PlayedGame, PlaySession, SeriesTerms, transcript_text
+from gnomon.studies.study_run import write_study_run
+from gnomon.studies.transcript import boards_text
+
+PICKS, USUAL = SeriesTerms(pick_cost=1.0), gn.BoardSpec()
+
+
+def played(player, rule, seed, *, boards=3, series=0, terms=PICKS, spec=USUAL, leaves=()):
+    """Let somebody play at random, who picks now and then, and may leave after some attempts."""
+    game = Game("Puzzle", load_rule_text(rule), seed, boards, 40, spec, terms)
+    session, rng = PlaySession(game, seen_at=1e9), np.random.default_rng(seed)
+    while session.state != "ended":
+        if session.state == "board over":
+            session.next_board(now=1e9)
+            continue
+        if len(session.attempts) in leaves:
+            session.give_up()
+            break
+        cells = [piece["cell"] for piece in session.view().pieces]
+        bucket = None if rng.random() < 0.2 else int(rng.integers(4))
+        session.attempt(int(rng.choice(cells)), bucket, now=1e9)
+    return PlayedGame(player, "a", series, rule, session)
+
+
+@pytest.fixture(scope="module")
+def games():
+    return [
+        played("p1", "clockwise", 1),
+        played("p1", "color-match", 2, series=1),
+        played("p1", "clockwise", 3, series=2, boards=2),
+        played("p2", "clockwise", 4, leaves=(7,)),
+        played("p3", "color-match", 5, leaves=(0,)),
+        played("out", "clockwise", 6),
+    ]
+
+
+NUMBERS = {"p1": 0, "p2": 1, "p3": 2}
+
+
+def test_it_is_scored_as_the_transcript_is_and_plays_again(games, tmp_path):
+    run = write_study_run(tmp_path / "run", "pilot", games, NUMBERS)
+    assert gn.verify(run).ok
+    counts = {(one.rule, one.done, one.missing) for one in status(run)}
+    assert counts == {("clockwise", 2, 0), ("color-match", 1, 0), ("clockwise, again 1", 1, 0)}
+    told = [game for game in games if game.player != "out"]
+    (tmp_path / "t.csv").write_text(transcript_text(told))
+    (tmp_path / "b.csv").write_text(boards_text(told))
+    series = read_series([tmp_path / "t.csv", tmp_path / "b.csv"])
+    assert any(a.bucket is None for one in series for e in one.episodes for a in e.attempts)
+    for metric in ("aai", "skill"):
+        ours = gn.score(run, metric)
+        for row in score_series(series, metric, precedence="ignore").frame.iter_rows(named=True):
+            task = row["rule"] + (", again 1" if row["series"] == 2 else "")
+            found = ours.runs("people", task)[NUMBERS[row["player"]]]
+            assert found == pytest.approx(row["score"], abs=1e-12), (metric, task, row["player"])
+    (stopped,) = findings_of(run, n_resamples=9).stopped
+    assert stopped == "1 of 2 of people on clockwise, the first after 1 of 3 episodes"
+
+
+def test_what_was_changed_is_refused_and_what_was_lost_is_rebuilt(games, tmp_path):
+    run = write_study_run(tmp_path / "run", "pilot", games, NUMBERS)
+    with pytest.raises(ConfigError, match="was played elsewhere"):
+        gn.run(run.config, run.path)
+    (run.path / "journal.sqlite").unlink()
+    assert {damage.remedy for damage in repair(run)} == {"rebuilt from the shards", "recorded"}
+    assert gn.verify(run).ok
+    config = run.path / "config.json"
+    text = config.read_text()
+    board = text.index('"trials": {')
+    place = text.index("A", board)
+    config.write_text(f"{text[:place]}B{text[place + 1 :]}")
+    with pytest.raises(RunFolderError, match="not the experiment that the run began with"):
+        gn.verify(run)
+
+
+def test_an_export_again_takes_the_place_of_its_own_run_alone(games, tmp_path):
+    first = write_study_run(tmp_path / "run", "pilot", games[:1], NUMBERS)
+    again = write_study_run(tmp_path / "run", "pilot", games, NUMBERS)
+    assert (len(first.config.rules), len(again.config.rules)) == (1, 3)
+    kept = {trial.key for trial in again.trials()}
+    assert set(first.planned) < kept, "a person's trial keeps its name"
+    with pytest.raises(RunFolderError, match="an older run of 'other' to be replaced"):
+        write_study_run(tmp_path / "run", "other", games, NUMBERS)
+    assert write_study_run(tmp_path / "none", "pilot", games[4:5], NUMBERS) is None
+
+
+def test_boards_of_several_palettes_stand_in_one_run(games, tmp_path, monkeypatch):
+    few = gn.BoardSpec(4, 2, 2, ("HEART", "STAR"), ("PINK", "RED"))
+    other = played("p2", "color-match", 8, spec=few)
+    run = write_study_run(tmp_path / "run", "pilot", [games[0], other], NUMBERS)
+    assert gn.verify(run).ok
+    assert run.config.board.pieces == (4, 9)
+    assert {"HEART", "SQUARE"} <= set(run.config.board.shape_palette)
+    crowd = Board((Piece(0, 1, "STAR", "RED"), Piece(1, 1, "STAR", "RED")))
+    monkeypatch.setattr(other.session, "board", lambda episode: crowd)
+    with pytest.warns(DegenerateScoresWarning, match="p2 on color-match: left out of the run"):
+        run = write_study_run(tmp_path / "run", "pilot", [games[0], other], NUMBERS)
+    assert [rule.name for rule in run.config.rules] == ["clockwise"]

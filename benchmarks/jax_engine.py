@@ -7,11 +7,13 @@ is one. Nothing else of Gnomon is loaded, so that it runs on a machine with litt
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import metadata
 from typing import Any
 from unittest import mock
 
@@ -39,6 +41,12 @@ def measure() -> Iterator[Measurement]:
         yield from _on_gpu(jax.devices()[0].device_kind)
     else:
         yield Measurement("GPU", 0, "", note="none here: nothing measured")
+
+
+def about() -> str:
+    """Return the versions of what is measured."""
+    names = [name for name in ("jax", "gymnax", "pgx") if importlib.util.find_spec(name)]
+    return ", ".join(f"{name} {metadata.version(name)}" for name in names) + "."
 
 
 # -- roll-outs -------------------------------------------------------------------------------------

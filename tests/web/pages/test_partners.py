@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from gnomon.database.columns import now
 from gnomon.database.schema import PlayAttempt, PlaySession, StudyAssignment
+from gnomon.experiments import read_series
 from gnomon.studies import StudyPlan
 from gnomon.studies.study_export import write_study
 from gnomon.studies.study_store import make_study, study_named
@@ -214,6 +215,11 @@ def test_a_partner_who_does_nothing_has_walked_away(client, study, database, tmp
     people = pl.read_csv(tmp_path / "data/participants.csv")
     assert people["pairing"].to_list() == ["walked away", "left by partner"]
     assert people["n_attempts"].to_list() == [1, 7]
+    # As transcripts they are scored each for the own attempts.
+    series = read_series([tmp_path], trial_lists=tmp_path / "trial-lists")
+    assert [(each.player, each.number, len(each.countable)) for each in series] == [
+        *(("pair-0001", 0, 1), ("pair-0002", 0, 3), ("pair-0002", 1, 4)),
+    ]
     # An adversary has points for the own share of the pieces: one and three of four.
     boards = pl.read_csv(tmp_path / "data/boards.csv").unique("series").sort("series")
     assert boards["points"].to_list() == [2, 10]

@@ -138,14 +138,17 @@ def _begin_with(
 
 
 def pair_up(session: Session, mine: Row) -> bool:
-    """Pair one who waits with who has waited longest in the same list; return whether it was done.
+    """Pair one who waits with who has waited longest in the same list; tell whether it is done.
 
-    Of their two games that of the host stays, with both keys.
+    Of their two games that of the host stays, with both keys. It may have been done meanwhile.
     """
     player = session.get_one(StudyAssignment, mine.assignment_id)
     # Two who come at once are dealt with one after the other.
     session.get_one(Study, player.study_id, with_for_update=True)
-    session.refresh(mine)
+    session.flush()
+    current = session.get(Row, mine.id, populate_existing=True)
+    if current is None or current.waiting_at is None:
+        return True
     mine.waiting_at = now()
     query = (
         select(Row, StudyAssignment)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
@@ -134,6 +135,19 @@ def test_two_are_paired_take_turns_and_finish_together(client, study, database, 
     assert "chat,attempt" in (tmp_path / "codebook.csv").read_text()
     scores = pl.read_csv(tmp_path / "pair-scores.csv")
     assert scores["algorithm"].to_list() == ["pair-0001", "pair-0002"] * 2
+
+
+def test_many_who_come_at_once_are_paired_once_each(client, study, database):
+    invitation = study()
+    with ThreadPoolExecutor(6) as pool:
+        games = list(pool.map(lambda _: comes(client, invitation), range(6)))
+        list(pool.map(lambda game: waits(client, game), games * 2))
+    turns = [page(client, game)["view"]["partner"]["your_turn"] for game in games]
+    assert sorted(turns) == [False] * 3 + [True] * 3
+    with database.reading() as session:
+        rows = session.scalars(select(PlaySession)).all()
+        seated = [number for row in rows for number in (row.assignment_id, row.partner_id)]
+    assert sorted(seated) == [1, 2, 3, 4, 5, 6]
 
 
 def test_whoever_is_not_there_any_more_is_paired_with_nobody(client, study, database):

@@ -138,14 +138,17 @@ def _begin_with(
 
 
 def pair_up(session: Session, mine: Row) -> bool:
-    """Pair one who waits with who has waited longest in the same list; return whether it was done.
+    """Pair one who waits with who has waited longest in the same list; tell whether it is done.
 
-    Of their two games that of the host stays, with both keys.
+    Of their two games that of the host stays, with both keys. It may have been done meanwhile.
     """
     player = session.get_one(StudyAssignment, mine.assignment_id)
     # Two who come at once are dealt with one after the other.
     session.get_one(Study, player.study_id, with_for_update=True)
-    session.refresh(mine)
+    session.flush()
+    current = session.get(Row, mine.id, populate_existing=True)
+    if current is None or current.waiting_at is None:
+        return True
     mine.waiting_at = now()
     query = (
         select(Row, StudyAssignment)
@@ -181,23 +184,29 @@ def pair_up(session: Session, mine: Row) -> bool:
 
 
 def patience_s(game: StoredGame) -> float | None:
-    """Return for how many seconds more a player waits for the partner; None if not at all."""
+    """Return for how many seconds more one of two is waited for, None if neither is.
+
+    It is the partner who has not come, or whoever's attempt or guess is due.
+    """
     seats, plan = game.session.game.seats, game.session.game.terms.partner
     if seats is None or plan is None or game.is_ended:
         return None
     if seats.is_open:
         return _left(plan.wait_s, game.row.created_at)
-    if not (seats.has_two_people and _waits(game)):
+    if _awaited(game) is None:
         return None
     return _left(plan.idle_s, game.row.changed_at)
 
 
-def _waits(game: StoredGame) -> bool:
-    """Tell whether the partner's attempt or guess is to come, and no other."""
-    played, other = game.session, 1 - game.seat
+def _awaited(game: StoredGame) -> int | None:
+    """Return which of two people the other one waits for."""
+    seats, played = game.session.game.seats, game.session
+    if seats is None or not seats.has_two_people:
+        return None
     if played.state == "playing":
-        return played.turn == other
-    return played.state == "board over" and game.guess_due_of(other) and not game.guess_due
+        return played.turn
+    due = [seat for seat in (0, 1) if played.state == "board over" and game.guess_due_of(seat)]
+    return due[0] if len(due) == 1 else None
 
 
 def _left(patience: float, since: datetime.datetime) -> float:
@@ -224,7 +233,7 @@ def await_partner(
     if made is not None:
         store_changes(session, game, made)
         return game, True
-    if patience_s(game) == 0.0:
+    if _awaited(game) == 1 - game.seat and patience_s(game) == 0.0:
         depart(session, game, 1 - game.seat, "walked away")
         return find_game(session, key), True
     return game, False

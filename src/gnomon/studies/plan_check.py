@@ -215,6 +215,9 @@ def _list_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
     if people and len(plan.lists) > 1:
         message = f"only people of one list are paired, and there are {len(plan.lists)} lists"
         yield PlanFinding("warning", "partner", message)
+    if len({each.play for each in partners}) > 1:
+        message = "in the export's trial lists all series are of the first one's play"
+        yield PlanFinding("warning", "partner", message)
     leaves = any(each.otherwise == "leave" for each in people)
     if leaves and plan.recruitment.unpaired is None:
         message = "nothing is given to who finds no partner, or loses one"

@@ -21,7 +21,7 @@ from gnomon.leaderboard.refusals import Conflict
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.studies.game_store import rebuild_game
 from gnomon.studies.plan.study_plan import StudyPlan
-from gnomon.studies.plan.trial_list_files import trial_list_files
+from gnomon.studies.plan.trial_list_files import list_folder, trial_list_files
 from gnomon.studies.study_run import write_study_run
 from gnomon.studies.study_tables import codebook_text, study_tables, trial_numbers, variables
 from gnomon.studies.transcript import (
@@ -92,6 +92,20 @@ def guesses_text(tables: Mapping[str, pl.DataFrame], games: Sequence[PlayedGame]
     return out.getvalue()
 
 
+def _players_texts(study: Study, players: pl.DataFrame, folder: str) -> dict[str, str]:
+    """Return who played with whom, as the reference's table of players has it; nothing of nobody.
+
+    The name of the plan tells whether they were adversaries: so programs read it.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("id", "playerId", "experimentPlan", "trialListId", "partnerPlayerId"))
+    paired = players.filter(pl.col("partner") != "")
+    for number, row in enumerate(paired.iter_rows(named=True), 1):
+        writer.writerow((number, row["player"], folder, row["rule_list"], row["partner"]))
+    return {f"{study.name}-players.csv": out.getvalue()} if paired.height else {}
+
+
 def _chat_texts(table: pl.DataFrame, games: Sequence[PlayedGame]) -> dict[str, str]:
     """Return what partners wrote as the reference game server has it: a file for each pair."""
     texts: dict[str, str] = {}
@@ -151,8 +165,9 @@ def write_study(
         "dataset_description.json": json.dumps(description(study, tables), indent=1) + "\n",
         "study_plan.json": json.dumps(study.plan, indent=1, ensure_ascii=False) + "\n",
     }
-    files |= _chat_texts(tables["chat"], games)
     plan = StudyPlan.from_record(study.plan)
+    files |= _chat_texts(tables["chat"], games)
+    files |= _players_texts(study, tables["participants"], list_folder(plan))
     rules = _rules(plan, games)
     files |= {f"rules/{name}.txt": text for name, text in rules.items()} | trial_list_files(plan)
     contents = {n: each.encode() if isinstance(each, str) else each for n, each in files.items()}

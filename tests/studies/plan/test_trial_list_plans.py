@@ -44,10 +44,10 @@ def folder(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def write(*rows, name="list_a", header=None):
+    def write(*rows, name="list_a", header=None, folder="exp"):
         columns = header or list(dict.fromkeys(key for row in rows for key in row))
         lines = [",".join(columns), *(",".join(row.get(c, "") for c in columns) for row in rows)]
-        path = tmp_path / "trial-lists" / "exp" / f"{name}.csv"
+        path = tmp_path / "trial-lists" / folder / f"{name}.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(lines) + "\n")
         return path.parent
@@ -114,6 +114,57 @@ def test_given_boards_come_in_their_order(folder, order, cells, kept):
     (series,) = plan_of(folder(row)).series("list_a")
     assert [board[0].cell for board in series.given] == cells
     assert series.order == kept
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "partner"),
+    [
+        ("coop.a", {"chat": "TRUE"}, {"play": "cooperative", "kind": "person", "chat": True}),
+        (
+            "adve.a",
+            {"bot": "pseudo", "pseudo_halftime": "4"},
+            {"play": "adversarial", "kind": "bot"},
+        ),
+    ],
+)
+def test_lists_for_two_are_read_and_written(folder, tmp_path, name, cells, partner):
+    rows = [ROW | cells, ROW]
+    plan = plan_of(folder(*rows, folder=name))
+    series = plan.series("list_a")
+    for each in series:
+        assert each.partner.model_dump(include=set(partner)) == partner
+    assert series[0].partner.bot.halftime == (4.0 if "bot" in cells else 8.0)
+    written = trial_list_files(plan)
+    (path,) = (each for each in written if each.endswith("list_a.csv"))
+    assert path == f"trial-lists/{name[:5]}imported/list_a.csv"
+    for each, text in written.items():
+        (tmp_path / "out" / each).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "out" / each).write_text(text)
+    again = trial_list_record((tmp_path / "out" / path).parent, tmp_path)
+    assert read_plan(None, again, name="imported").series("list_a") == series
+    # What a list has no column for is the plan's.
+    defaults = {"defaults": {"partner": {"wait_s": 20}}}
+    waiting = read_plan(None, trial_list_record(folder(*rows, folder=name)) | defaults, name="w")
+    assert waiting.series("list_a")[0].partner.wait_s == 20
+    assert waiting.series("list_a")[0].partner.play == partner["play"]
+
+
+def test_the_screens_of_two_begin_with_a_waiting_room():
+    record = {
+        "name": "two", "title": "Two", "consent": "Yes.",
+        "lists": {"a": ["clockwise", "clockwise"], "b": ["clockwise", "clockwise"]},
+        "defaults": {"partner": {"otherwise": "leave", "chat": True}},
+    }  # fmt: skip
+    found = check_plan(StudyPlan.from_record(record))
+    screens = [screen for screen in found.screens if screen.rule_list == "a"]
+    assert [screen.kind for screen in screens] == [
+        *("consent", "waiting room", "series", "series", "end"),
+    ]
+    assert "up to 300 s for a partner" in screens[1].text
+    assert "cooperative turns with a person, chat" in screens[2].text
+    told = " ".join(each.message for each in found.findings)
+    assert "only people of one list are paired, and there are 2 lists" in told
+    assert "nothing is given to who finds no partner" in told
 
 
 def test_who_a_list_lacks_is_read(folder):

@@ -290,8 +290,9 @@ def _by_mover(series: PlayedSeries, context: _Context) -> list[PlayedSeries]:
 
     ⚠ The reference counts the second adversary's attempts for the first one as well.
     """
-    if not series.plan.rpartition("/")[2].startswith("adve."):
-        return [series]
     info = context.players.get(series.player)
+    alone = info is not None and not any(a.mover for e in series.episodes for a in e.attempts)
+    if not series.plan.rpartition("/")[2].startswith("adve.") or alone:
+        return [series]
     partner = info.partner if info and info.partner else f"{series.player}:1"
     return [replace(series, mover=0), replace(series, mover=1, player=partner)]

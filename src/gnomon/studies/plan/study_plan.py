@@ -169,7 +169,8 @@ class StudyPlan(Part):
         known, said = whole.get("partner"), record.get("partner")
         whole |= record
         if isinstance(known, dict) and isinstance(said, dict):
-            whole["partner"] = known | said
+            # A bot does not answer: messages of people are not for it.
+            whole["partner"] = known | ({"chat": False} if said.get("kind") == "bot" else {}) | said
         return whole
 
     def _as_study_has_it(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def trial_list_files(plan: StudyPlan) -> _Files:
     how long one waits for a partner.
     """
     files: _Files = _looks(plan)
-    folder = _folder(plan)
+    folder = f"trial-lists/{list_folder(plan)}"
     for name in plan.lists:
         rows = [
             _row(series, f"{plan.name}-{name}-{number}", files)
@@ -40,11 +40,11 @@ def trial_list_files(plan: StudyPlan) -> _Files:
     return files
 
 
-def _folder(plan: StudyPlan) -> str:
-    """Return the folder of the lists; for two its name begins with how they play."""
+def list_folder(plan: StudyPlan) -> str:
+    """Return the name of the folder of the lists; for two it begins with how they play."""
     partner = next((s.partner for name in plan.lists for s in plan.series(name) if s.partner), None)
     start = "" if partner is None else f"{partner.play[:4]}."
-    return f"trial-lists/{start}{plan.name}"
+    return f"{start}{plan.name}"
 
 
 def _looks(plan: StudyPlan) -> _Files:

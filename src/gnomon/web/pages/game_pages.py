@@ -80,8 +80,8 @@ class GamePage:
 
     ``memory``: what of that which was moved may be shown. ``study``: whether it is part of one.
     ``first_board``: how many boards came before, in a series that this one continues.
-    ``guess_due``: whether the player is asked now what the rule is. ``patience_s``: how long a
-    partner is waited for still; None if nobody is. ``chat``: whether one may write to the partner,
+    ``guess_due``: whether the player is asked now what the rule is. ``patience_s``: how long one
+    of two is waited for still, None if neither is. ``chat``: whether one may write to the partner,
     and ``messages`` what was written, None in answers that do not tell it. ``over``: whether the
     study has ended for the player.
     """

@@ -220,8 +220,9 @@
     document.getElementById("count-moves").textContent = view.moves;
     document.getElementById("count-errors").textContent = view.errors;
     document.getElementById("count-streak").textContent = view.streak;
-    const asked = page.guess_due;
-    guess.hidden = !asked;
+    guess.hidden = !page.guess_due || page.over;
+    // Who takes part no more can only go on to the end.
+    const asked = page.guess_due || page.over;
     nextForm.hidden = asked || !view.may.includes("next");
     bonusForm.hidden = asked || !view.may.includes("bonus");
     giveUp.hidden = asked || !view.may.includes("give up");
@@ -647,6 +648,10 @@
       if (gone) fly(last, from, last.bucket);
       else shake(last.cell);
       reply(last, last, was);
+    } else if (page.over) tell(texts.over);
+    else if (was.partner && !view.partner) tell(texts.alone_says);
+    else if (view.partner?.has_left && !was.partner?.has_left) {
+      tell(view.partner.is_bot ? texts.partner_left_bot : texts.partner_left);
     } else if (episode !== was.episode || (was.state === "waiting" && view.state !== "waiting")) {
       tell(say("board_of", { n: page.first_board + view.episode, all: page.first_board + view.episodes }));
     }

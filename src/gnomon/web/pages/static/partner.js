@@ -105,11 +105,12 @@
     const { view, patience_s: left, over: ended } = page();
     const now = performance.now();
     const rest = left === null ? null : Math.max(0, left - (now - drawnAt) / 1000);
-    if (rest !== null) patience.textContent = say("patience", { time: clock(rest) });
+    const mine = view.partner?.your_turn || page().guess_due;
+    if (rest !== null) patience.textContent = say(mine ? "patience_yours" : "patience", { time: clock(rest) });
     if (asking || ended || !view.partner) return;
     const bots = view.partner.is_bot && view.state === "playing" && !view.partner.your_turn;
     const quiet = now - heardAt;
-    if (bots ? now - drawnAt > BOT_MS && quiet > BOT_MS : (view.state === "waiting" || rest === 0) && quiet > CLOSED_MS) step(due);
+    if (bots ? now - drawnAt > BOT_MS && quiet > BOT_MS : (view.state === "waiting" || (rest === 0 && !mine)) && quiet > CLOSED_MS) step(due);
     else if (!view.partner.is_bot && quiet > (socket.readyState === WebSocket.OPEN ? OPEN_MS : CLOSED_MS)) step(look);
   }
 

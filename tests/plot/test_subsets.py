@@ -140,3 +140,13 @@ def test_logarithmic_axes_have_ticks_whatever_the_scores(low, high, labels):
     shown = {label.get_text() for label in ax.get_xticklabels()}
     assert labels <= shown, shown
     assert len(shown) >= 3
+
+
+def test_the_farthest_of_many_outliers_are_named():
+    rng = np.random.default_rng(0)
+    true = rng.normal(2, 0.4, 200)
+    off = rng.normal(0, 0.1, 200)
+    names = [f"a{i:03}" for i in range(200)]
+    ax = predicted_against_true(true + off, true, LOG, half_width=0.1, names=names)
+    shown = {text.get_text() for text in ax.texts} & {*names}
+    assert shown == {names[i] for i in np.argsort(-np.abs(off))[:12]}

@@ -41,6 +41,9 @@ from gnomon.scores.table import FloatArray
 #: Height of a bar of a task with its gap, in inches.
 ROW = 0.185
 
+#: More names than these run into each other.
+_MOST_NAMED = 12
+
 
 def predicted_against_true(
     predicted: FloatArray,
@@ -65,7 +68,7 @@ def predicted_against_true(
     level : float
         Of the interval.
     names : sequence of str
-        Of the algorithms: those outside the interval are named.
+        Of the algorithms: the twelve farthest outside the interval are named.
     ax : matplotlib.axes.Axes, optional
 
     Examples
@@ -101,8 +104,11 @@ def predicted_against_true(
     ax.set_xlabel("true summary")
     ax.set_ylabel("predicted, its fold left out")
     at = np.column_stack([t, p])
-    far = [known[i] for i in np.flatnonzero(~inside)] if known else []
-    name_points(ax, at[~inside][: len(far)], far, others=at[inside], size=SIZE - 2)
+    outside = np.flatnonzero(~inside)
+    farthest = np.sort(outside[np.argsort(-np.abs(p - t)[outside], kind="stable")[:_MOST_NAMED]])
+    far = [known[i] for i in farthest] if known else []
+    others = np.delete(at, farthest, axis=0)
+    name_points(ax, at[farthest][: len(far)], far, others=others, size=SIZE - 2)
     return ax
 
 

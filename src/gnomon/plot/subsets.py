@@ -40,7 +40,6 @@ from gnomon.scores.table import FloatArray
 
 #: Height of a bar of a task with its gap, in inches.
 ROW = 0.185
-
 #: More names than these run into each other.
 _MOST_NAMED = 12
 
@@ -106,9 +105,9 @@ def predicted_against_true(
     at = np.column_stack([t, p])
     outside = np.flatnonzero(~inside)
     farthest = np.sort(outside[np.argsort(-np.abs(p - t)[outside], kind="stable")[:_MOST_NAMED]])
-    far = [known[i] for i in farthest] if known else []
-    others = np.delete(at, farthest, axis=0)
-    name_points(ax, at[farthest][: len(far)], far, others=others, size=SIZE - 2)
+    if known:
+        others = np.delete(at, farthest, axis=0)
+        name_points(ax, at[farthest], [known[i] for i in farthest], others=others, size=SIZE - 2)
     return ax
 
 

@@ -31,6 +31,7 @@ class PredefinedBoards:
 
     Examples
     --------
+    >>> import numpy as np
     >>> easy, hard = bytes([1] + [0] * 35), bytes([1] * 36)
     >>> series = PredefinedBoards((easy, hard), "listed")
     >>> (series.deal(3, rng=np.random.default_rng(0)) > 0).sum(axis=1).tolist()

@@ -48,12 +48,16 @@ def state(page):
 
 def move_of(page, piece, bucket):
     """Drag a piece into a bucket, as a hand does."""
-    start = page.locator(f'.piece[data-cell="{piece["cell"]}"]').bounding_box()
-    end = page.locator(f'.bucket[data-bucket="{bucket}"]').bounding_box()
-    page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+    page.mouse.move(*middle(page, f'.piece[data-cell="{piece["cell"]}"]'))
     page.mouse.down()
-    page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=6)
+    page.mouse.move(*middle(page, f'.bucket[data-bucket="{bucket}"]'), steps=6)
     page.mouse.up()
+
+
+def middle(page, selector):
+    """Find where something is, at one go: an answer that comes may draw the board anew."""
+    box = page.evaluate("s => document.querySelector(s).getBoundingClientRect().toJSON()", selector)
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def wait_for_count(page, n):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from gnomon.errors import RunFolderError
 from gnomon.experiments.config.experiment_config import ExperimentConfig
@@ -18,7 +18,8 @@ from gnomon.experiments.trial import Played, Trial, encode_and_keep
 from gnomon.learners.base import TrialLog
 
 
-class RecordedTrial(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RecordedTrial:
     """What was done in one trial: who played which task, and every attempt.
 
     Parameters

@@ -298,10 +298,13 @@ def _count_tied(drawn: U64, who: I32, times: I32, tie_end: I64, below: Count, wi
         tied = tie_end[drawn[start]]
         while end < drawn.size and tie_end[drawn[end]] == tied:
             end += 1
-        for p in drawn[start:end]:
-            below[np.uint64(who[p])] += times[p]
-        for p in drawn[start:end]:
-            _win(p, who, times, below, wins, 0)
-        for p in drawn[start:end]:
-            below[np.uint64(who[p])] += times[p]
+        if end == start + 1:
+            _win(drawn[start], who, times, below, wins, 2)
+        else:
+            for p in drawn[start:end]:
+                below[np.uint64(who[p])] += times[p]
+            for p in drawn[start:end]:
+                _win(p, who, times, below, wins, 0)
+            for p in drawn[start:end]:
+                below[np.uint64(who[p])] += times[p]
         start = end

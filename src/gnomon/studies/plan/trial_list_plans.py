@@ -7,7 +7,7 @@ does not know, a header that begins with ``#``, a number that is none.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -153,17 +153,21 @@ def _looks(lists: Mapping[str, Any], data: DataFolder) -> dict[str, Any]:
 
 def _read_colors(path: Path) -> dict[str, str]:
     """Read a table of colours: ``name,red,green,blue`` a line, from 0 to 255."""
-    if not path.is_file():
-        return {}
     found = {}
-    for number, row in enumerate(csv.reader(read_text(path).splitlines()), 1):
-        if not row or row[0].lstrip().startswith("#"):
-            continue
+    for number, row in _told_rows(path):
         cells = [cell.strip() for cell in row]
         if len(cells) != 4 or not all(c.isdigit() and int(c) < 256 for c in cells[1:]):
             raise ConfigError(f"{path}, row {number}: expected name,red,green,blue from 0 to 255")
         found[cells[0].upper()] = "#" + "".join(f"{int(cell):02x}" for cell in cells[1:])
     return found
+
+
+def _told_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table without a header, each with its number; none without a file."""
+    if path.is_file():
+        for number, row in enumerate(csv.reader(read_text(path).splitlines()), 1):
+            if row and not row[0].lstrip().startswith("#"):
+                yield number, row
 
 
 def _data_folder(folder: Path) -> Path:
@@ -193,12 +197,8 @@ def _check_header(path: Path) -> None:
 
 def _read_defects(path: Path, names: Sequence[str]) -> dict[str, int]:
     """Read how many players each list lacks: ``list,integer`` a line."""
-    if not path.is_file():
-        return {}
     found = {}
-    for number, row in enumerate(csv.reader(read_text(path).splitlines()), 1):
-        if not row or row[0].lstrip().startswith("#"):
-            continue
+    for number, row in _told_rows(path):
         where = f"{path}, row {number}"
         name, text = (row[0].strip(), row[1].strip()) if len(row) == 2 else ("", "")
         if not text.removeprefix("-").isdigit():

@@ -11,10 +11,10 @@ from gnomon.database.migration import downgrade, upgrade
 from gnomon.database.schema import StudyAssignment
 from gnomon.leaderboard.accounts.tokens import digest_of
 from gnomon.studies import StudyPlan
+from gnomon.studies.export.study_export import study_transcript
 from gnomon.studies.game_store import find_game, store_changes
 from gnomon.studies.participants import find_player, go_on, step_of
 from gnomon.studies.plan.series_plan import MemoryAids
-from gnomon.studies.study_export import study_transcript
 from gnomon.studies.study_store import players_of, study_named
 
 NOW = "2026-01-01 00:00:00.000000"

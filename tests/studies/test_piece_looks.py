@@ -18,13 +18,13 @@ from gnomon.studies import (
     read_plan,
     transcript_text,
 )
+from gnomon.studies.export.study_run import write_study_run
+from gnomon.studies.export.transcript import boards_text
 from gnomon.studies.languages import available_languages, texts
 from gnomon.studies.piece_looks import PieceLooks, clean_shape, composite_drawing
 from gnomon.studies.plan.series_plan import BotAssist
 from gnomon.studies.plan.trial_list_files import trial_list_files
 from gnomon.studies.plan.trial_list_plans import trial_list_record
-from gnomon.studies.study_run import write_study_run
-from gnomon.studies.transcript import boards_text
 from studies.piece_files import HEART, TRIAL_LIST, write_piece_files
 
 COMPOSITE = "/composite/v2/d=13/gs/rq"

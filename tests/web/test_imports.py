@@ -12,8 +12,8 @@ MODULES = (
     "leaderboard.seasons.season_plan",
     "leaderboard.client.remote_run",
     "leaderboard.client.remote_env",
-    "studies.terminal",
-    "studies.transcript",
+    "studies.play.terminal",
+    "studies.export.transcript",
 )
 _PROGRAM = """
 import importlib, sys

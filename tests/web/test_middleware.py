@@ -24,7 +24,7 @@ from gnomon.web.api.dependencies import COOKIE, CSRF_HEADER, csrf_token
 from gnomon.web.app import create_app
 from gnomon.web.client_limits import Turns
 from gnomon.web.middleware import Gate, is_allowed_host
-from gnomon.web.pages.account_pages import sign_in
+from gnomon.web.pages.accounts.account_pages import sign_in
 from serving import serving
 from small_season import make_account
 from submitted import bearer, register

@@ -44,11 +44,11 @@ def play(
 
     from rich.console import Console
 
-    from gnomon.studies.baselines import baseline_curves
-    from gnomon.studies.play_records import Game
-    from gnomon.studies.play_session import PlaySession
-    from gnomon.studies.terminal import board_records, play_in_terminal, result_table
-    from gnomon.studies.transcript import PlayedGame, transcript_text
+    from gnomon.studies.export.transcript import PlayedGame, transcript_text
+    from gnomon.studies.play.baselines import baseline_curves
+    from gnomon.studies.play.play_records import Game
+    from gnomon.studies.play.play_session import PlaySession
+    from gnomon.studies.play.terminal import board_records, play_in_terminal, result_table
 
     with answering("play", as_json=as_json) as answer:
         seed = secrets.randbits(32) if seed is None else seed

@@ -163,7 +163,7 @@ def export(
 ) -> None:
     """Write transcript, boards, guesses, scores, tidy tables and a codebook of a study."""
     with board_answering("study export", data, database, as_json) as (answer, opened):
-        from gnomon.studies.study_export import write_study
+        from gnomon.studies.export.study_export import write_study
         from gnomon.studies.study_store import study_named
 
         with opened.reading() as session:

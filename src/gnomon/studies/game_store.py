@@ -23,10 +23,10 @@ from gnomon.rules.catalogue import load_rule_text
 from gnomon.studies.plan.recruitment import Ending, completion_code
 from gnomon.studies.plan.series_plan import MemoryAids, SeriesTerms
 from gnomon.studies.plan.study_plan import StudyPlan
-from gnomon.studies.play_records import Attempt, ClientTimes, Game
-from gnomon.studies.play_session import PlaySession
+from gnomon.studies.play.play_records import Attempt, ClientTimes, Game
+from gnomon.studies.play.play_session import PlaySession
+from gnomon.studies.play.turns import Seats
 from gnomon.studies.playable_rules import Puzzle
-from gnomon.studies.turns import Seats
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,8 +30,8 @@ from gnomon.studies.game_store import (
 )
 from gnomon.studies.plan.series_plan import PartnerPlan
 from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.play.turns import Seats
 from gnomon.studies.playable_rules import Puzzle
-from gnomon.studies.turns import Seats
 
 #: Who waits says so every few seconds; after so many in silence nobody is paired with them.
 _PRESENT_S = 12.0

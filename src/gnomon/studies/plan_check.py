@@ -12,7 +12,6 @@ from typing import Any, Literal
 from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError, counted
 from gnomon.game.rule_check import check_rule
 from gnomon.rules.catalogue import available_rules, load_rule_text
-from gnomon.studies.board_dealing import deal_boards
 from gnomon.studies.piece_looks import DRAWN_COLORS, DRAWN_SHAPES
 from gnomon.studies.plan.series_plan import (
     Bonus,
@@ -23,7 +22,8 @@ from gnomon.studies.plan.series_plan import (
     SeriesPlan,
 )
 from gnomon.studies.plan.study_plan import StudyPlan
-from gnomon.studies.rewards import points_of
+from gnomon.studies.play.board_dealing import deal_boards
+from gnomon.studies.play.rewards import points_of
 
 #: Looks up the text of ``season/rule``; None where there is no server to ask.
 RuleFinder = Callable[[str], str | None]

@@ -24,8 +24,8 @@ from gnomon.database.schema import (
 from gnomon.database.schema import PlaySession as Row
 from gnomon.experiments.config.config_entries import RuleEntry
 from gnomon.leaderboard.refusals import NotAllowed
-from gnomon.studies.baselines import Yardstick
-from gnomon.studies.play_records import Game
+from gnomon.studies.play.baselines import Yardstick
+from gnomon.studies.play.play_records import Game
 from gnomon.studies.playable_rules import puzzle_of
 
 #: Fewer trials say too little of a learner to be drawn.

@@ -22,7 +22,7 @@ from gnomon.leaderboard.refusals import TooMany
 from gnomon.web.api import dependencies
 from gnomon.web.app import create_app
 from gnomon.web.pages import account_pages
-from gnomon.web.pages.account_pages import WrongToken, sign_in
+from gnomon.web.pages.accounts.account_pages import WrongToken, sign_in
 from small_season import make_account
 from submitted import bearer
 

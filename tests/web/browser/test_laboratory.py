@@ -11,8 +11,8 @@ from gnomon import verify
 from gnomon.database.engine import Database
 from gnomon.experiments import attempts_to_master, read_series, score_series
 from gnomon.studies import read_plan
+from gnomon.studies.export.study_export import games_of, write_study
 from gnomon.studies.plan.trial_list_plans import trial_list_record
-from gnomon.studies.study_export import games_of, write_study
 from gnomon.studies.study_store import make_study, study_named
 from web.browser.test_looks import looked_at
 

@@ -9,8 +9,8 @@ from gnomon.database.engine import Database
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.experiments import read_series
 from gnomon.studies import read_plan
+from gnomon.studies.export.study_export import write_study
 from gnomon.studies.plan.trial_list_plans import trial_list_record
-from gnomon.studies.study_export import write_study
 from gnomon.studies.study_store import make_study, study_named
 from studies.piece_files import TRIAL_LIST, write_piece_files
 from web.browser.test_laboratory import guess, play_board, state, tapped

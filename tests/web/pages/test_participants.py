@@ -16,7 +16,7 @@ from gnomon import verify
 from gnomon.database.schema import PlayAttempt, StudyAnswer, StudyAssignment
 from gnomon.experiments.series.transcript_files import read_guesses
 from gnomon.studies import StudyPlan
-from gnomon.studies.study_export import write_study
+from gnomon.studies.export.study_export import write_study
 from gnomon.studies.study_store import make_study, personal_links, study_named
 from submitted import bearer
 

@@ -13,7 +13,7 @@ from gnomon.database.columns import now
 from gnomon.database.schema import PlayAttempt, PlaySession, StudyAssignment
 from gnomon.experiments import read_series
 from gnomon.studies import StudyPlan
-from gnomon.studies.study_export import write_study
+from gnomon.studies.export.study_export import write_study
 from gnomon.studies.study_store import make_study, study_named
 
 #: Both databases run the studies of test_studies.py; here the pages are what is tested.

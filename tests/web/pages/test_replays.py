@@ -8,7 +8,7 @@ import pytest
 
 from gnomon.game import Board, Piece, ReferenceGame
 from gnomon.rules import load_rule
-from gnomon.studies.play_records import OUTCOME_WORDS
+from gnomon.studies.play.play_records import OUTCOME_WORDS
 from gnomon.web.pages.replay_page import demonstration
 
 ADDRESS = "/submissions/3/replay"

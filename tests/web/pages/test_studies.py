@@ -9,7 +9,7 @@ import pytest
 from app_client import AppClient
 from gnomon.experiments.game_log_reader import read_game_log
 from gnomon.scores import read_scores
-from gnomon.web.pages.study_pages import EXAMPLE
+from gnomon.web.pages.play.study_pages import EXAMPLE
 from small_season import make_season
 from submitted import bearer
 

@@ -5,24 +5,28 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from gnomon.web.pages import (
-    account_pages,
     card_page,
     compare_page,
-    game_looks,
-    game_pages,
     home_page,
     learner_page,
-    partner_pages,
-    puzzle_pages,
-    registration_pages,
     replay_page,
-    result_page,
     rule_page,
     season_pages,
     standings_page,
-    study_pages,
+)
+from gnomon.web.pages.accounts import (
+    account_pages,
+    registration_pages,
     submission_pages,
     submit_pages,
+)
+from gnomon.web.pages.play import (
+    game_looks,
+    game_pages,
+    partner_pages,
+    puzzle_pages,
+    result_page,
+    study_pages,
 )
 from gnomon.web.pages.sharing import citation_page, feed, pictures
 from gnomon.web.pages.templating import error_page

@@ -18,7 +18,7 @@ from gnomon.leaderboard.seasons.assignment import season_board_spec
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import find_submission, shows_hidden_rules
 from gnomon.leaderboard.submissions.uploaded_logs import canonical_path
-from gnomon.studies.play_records import END_WORDS, OUTCOME_WORDS
+from gnomon.studies.play.play_records import END_WORDS, OUTCOME_WORDS
 from gnomon.web.api.dependencies import CurrentSettings, ReadSession, RowId
 from gnomon.web.pages.page_links import PageLinks
 from gnomon.web.pages.templating import html_response

@@ -23,9 +23,9 @@ from gnomon.studies.partners import MOST_MESSAGE, await_partner, send_message
 from gnomon.web.api.dependencies import CurrentSettings, DatabaseOf
 from gnomon.web.client_limits import Intake
 from gnomon.web.middleware import address_of
-from gnomon.web.pages.game_looks import Key
-from gnomon.web.pages.game_pages import Checked, GamePage, page_of
 from gnomon.web.pages.page_cache import CurrentBoard
+from gnomon.web.pages.play.game_looks import Key
+from gnomon.web.pages.play.game_pages import Checked, GamePage, page_of
 
 router = APIRouter(tags=["play"])
 

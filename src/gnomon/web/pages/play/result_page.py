@@ -13,14 +13,14 @@ from gnomon.database.schema import StudyAssignment
 from gnomon.experiments.scoring.mastery import attempts_to_master
 from gnomon.game.outcomes import CLEARED
 from gnomon.leaderboard.refusals import Conflict
-from gnomon.studies.baselines import Yardstick, baseline_curves
 from gnomon.studies.game_store import StoredGame, find_game
 from gnomon.studies.languages import texts
 from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.play.baselines import Yardstick, baseline_curves
 from gnomon.studies.verified_learners import verified_learners
 from gnomon.web.api.dependencies import ReadSession
 from gnomon.web.pages.charts import Curve, line_chart
-from gnomon.web.pages.game_looks import Key, language_of
+from gnomon.web.pages.play.game_looks import Key, language_of
 from gnomon.web.pages.templating import twin
 
 router = APIRouter(tags=["play"])

@@ -20,10 +20,10 @@ from gnomon.game.board import N_CELLS, Board
 from gnomon.game.outcomes import IN_PROGRESS
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.parser import parse
-from gnomon.studies.board_dealing import boards_of
-from gnomon.studies.bot_assist import Hint, hint_for
 from gnomon.studies.plan.series_plan import Bonus, BotAssist
-from gnomon.studies.play_records import (
+from gnomon.studies.play.board_dealing import boards_of
+from gnomon.studies.play.bot_assist import Hint, hint_for
+from gnomon.studies.play.play_records import (
     END_WORDS,
     Action,
     Attempt,
@@ -35,10 +35,10 @@ from gnomon.studies.play_records import (
     check_place,
     log_of_attempts,
 )
-from gnomon.studies.play_rewards import movable_cells, own_shares, rated_boards, success_ratio
-from gnomon.studies.play_view import view_of
-from gnomon.studies.rewards import BoardEnd, PlayedBoard, SeriesReward, is_lost, reward_of
-from gnomon.studies.turns import Seats
+from gnomon.studies.play.play_rewards import movable_cells, own_shares, rated_boards, success_ratio
+from gnomon.studies.play.play_view import view_of
+from gnomon.studies.play.rewards import BoardEnd, PlayedBoard, SeriesReward, is_lost, reward_of
+from gnomon.studies.play.turns import Seats
 
 if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog
@@ -326,8 +326,8 @@ class PlaySession:
     def log(self, seat: int | None = None) -> TrialLog:
         """Return what was played as the log of a trial, one episode for each board dealt.
 
-        Picks are as in :func:`gnomon.studies.play_records.log_of_attempts`. Of two at a board, only
-        the attempts of the person in ``seat`` are in it.
+        Picks are as in :func:`~gnomon.studies.play.play_records.log_of_attempts`. Of two at a
+        board, only the attempts of the person in ``seat`` are in it.
         """
         seats = self.game.seats
         mine = self.attempts

@@ -9,8 +9,8 @@ import numpy as np
 from gnomon.game import Board, Piece, ReferenceGame
 from gnomon.rules import parse
 from gnomon.studies import Game, PlayedGame, PlaySession, SeriesTerms, transcript_text
-from gnomon.studies.bot_assist import hint_for
 from gnomon.studies.plan.series_plan import BotAssist
+from gnomon.studies.play.bot_assist import hint_for
 
 HUE = "(*,*,RED,*,0) (*,*,BLACK,*,1) (*,*,BLUE,*,2) (*,*,YELLOW,*,3)"
 FIRST_RED = "(*,*,RED,*,*)\n(*,*,*,*,*)"

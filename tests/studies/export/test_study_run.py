@@ -12,8 +12,8 @@ from gnomon.game import Board, Piece
 from gnomon.report import findings_of
 from gnomon.rules import load_rule_text
 from gnomon.studies import Game, PlayedGame, PlaySession, SeriesTerms, transcript_text
-from gnomon.studies.study_run import write_study_run
-from gnomon.studies.transcript import boards_text
+from gnomon.studies.export.study_run import write_study_run
+from gnomon.studies.export.transcript import boards_text
 
 PICKS, USUAL = SeriesTerms(pick_cost=1.0), gn.BoardSpec()
 

@@ -18,8 +18,8 @@ from gnomon.studies import (
     transcript_text,
 )
 from gnomon.studies.plan.series_plan import PointsPlan
-from gnomon.studies.rewards import exact_points
-from gnomon.studies.turns import Seats
+from gnomon.studies.play.rewards import exact_points
+from gnomon.studies.play.turns import Seats
 
 HUE = "(*,*,RED,*,0) (*,*,BLACK,*,1) (*,*,BLUE,*,2) (*,*,YELLOW,*,3)"
 BUCKETS = {"RED": 0, "BLACK": 1, "BLUE": 2, "YELLOW": 3}

@@ -18,6 +18,7 @@ from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Conflict, Missing
 from gnomon.leaderboard.server_settings import ServerSettings
+from gnomon.studies.export.study_export import scores_text, study_transcript
 from gnomon.studies.game_store import find_game, player_of
 from gnomon.studies.languages import texts
 from gnomon.studies.participants import (
@@ -36,7 +37,6 @@ from gnomon.studies.plan.questionnaire import Question
 from gnomon.studies.plan.recruitment import Ending, completion_address
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.plan_check import PlanFinding, check_plan
-from gnomon.studies.study_export import scores_text, study_transcript
 from gnomon.studies.study_store import (
     PlayerRecord,
     StudyLine,
@@ -58,8 +58,8 @@ from gnomon.web.api.dependencies import (
     caller,
 )
 from gnomon.web.middleware import address_of
-from gnomon.web.pages.game_looks import Key
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
+from gnomon.web.pages.play.game_looks import Key
 from gnomon.web.pages.templating import html_response, twin
 
 router = APIRouter(tags=["studies"])

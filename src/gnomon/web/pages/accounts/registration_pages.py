@@ -37,7 +37,7 @@ from gnomon.web.api.dependencies import (
 from gnomon.web.api.records import status_of
 from gnomon.web.middleware import address_of
 from gnomon.web.openid import Begun, Provider
-from gnomon.web.pages.account_pages import keep_signed_in
+from gnomon.web.pages.accounts.account_pages import keep_signed_in
 from gnomon.web.pages.templating import html_response
 
 router = APIRouter(tags=["pages"])

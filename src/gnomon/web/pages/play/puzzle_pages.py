@@ -19,7 +19,7 @@ from gnomon.studies.game_store import begin_game, find_game
 from gnomon.studies.playable_rules import Puzzle, puzzle_named, puzzle_of, puzzles
 from gnomon.web.api.dependencies import CurrentSettings, DatabaseOf, ReadSession, Slug
 from gnomon.web.middleware import address_of
-from gnomon.web.pages.game_pages import Checked, page_of
+from gnomon.web.pages.play.game_pages import Checked, page_of
 from gnomon.web.pages.rule_page import RuleName as SeasonRuleName
 from gnomon.web.pages.templating import twin
 

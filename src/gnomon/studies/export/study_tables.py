@@ -15,17 +15,17 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.database.schema import Study, StudyAnswer
-from gnomon.studies.bot_assist import Hint
-from gnomon.studies.participants import player_counts
-from gnomon.studies.play_records import OUTCOME_WORDS, Attempt, ClientTimes
-from gnomon.studies.study_store import points_of_players
-from gnomon.studies.transcript import (
+from gnomon.studies.export.transcript import (
     PlayedGame,
     episode_name,
     first_attempts,
     hints_of,
     is_followed,
 )
+from gnomon.studies.participants import player_counts
+from gnomon.studies.play.bot_assist import Hint
+from gnomon.studies.play.play_records import OUTCOME_WORDS, Attempt, ClientTimes
+from gnomon.studies.study_store import points_of_players
 
 _TEXT, _WHOLE, _REAL, _TIME = pl.String, pl.Int64, pl.Float64, pl.Datetime("ms", "UTC")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gnomon.experiments.scoring.mastery import attempts_to_master
-from gnomon.studies.play_records import (
+from gnomon.studies.play.play_records import (
     PartnerView,
     PlayView,
     RewardView,
@@ -15,10 +15,10 @@ from gnomon.studies.play_records import (
     streak_at_end,
     told_attempt,
 )
-from gnomon.studies.play_rewards import movable_cells, reward_view
+from gnomon.studies.play.play_rewards import movable_cells, reward_view
 
 if TYPE_CHECKING:
-    from gnomon.studies.play_session import PlaySession
+    from gnomon.studies.play.play_session import PlaySession
 
 
 def view_of(played: PlaySession, seat: int) -> PlayView:

@@ -21,10 +21,10 @@ from gnomon.game.outcomes import (
     IN_PROGRESS,
     STALEMATE,
 )
-from gnomon.studies.bot_assist import Hint
 from gnomon.studies.plan.series_plan import DEFAULT_TERMS, Play, SeriesTerms
-from gnomon.studies.rewards import BoardEnd
-from gnomon.studies.turns import Seats
+from gnomon.studies.play.bot_assist import Hint
+from gnomon.studies.play.rewards import BoardEnd
+from gnomon.studies.play.turns import Seats
 
 if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog
@@ -56,8 +56,8 @@ class PlayError(GnomonError):
     >>> from gnomon.studies import PlaySession
     >>> PlaySession(Game("any", "(*,*,*,*,*)", seed=1)).next_board()
     Traceback (most recent call last):
-    gnomon.studies.play_records.PlayError: expected a board that is over, and one to come; this is
-    playing
+    gnomon.studies.play.play_records.PlayError: expected a board that is over, and one to come;
+    this is playing
     """
 
 

@@ -11,7 +11,7 @@ from gnomon.rules import parse
 from gnomon.studies import SeriesTerms
 from gnomon.studies.plan.series_plan import PointsPlan
 from gnomon.studies.plan.trial_list_plans import incentive_of
-from gnomon.studies.rewards import (
+from gnomon.studies.play.rewards import (
     PlayedBoard,
     RatedAttempt,
     budget_left,

@@ -9,8 +9,8 @@ from dataclasses import replace
 from gnomon.game.board import N_BUCKETS
 from gnomon.game.reference import ReferenceGame
 from gnomon.studies.plan.series_plan import Likelihood, SeriesTerms
-from gnomon.studies.play_records import END_WORDS, Attempt, RewardView
-from gnomon.studies.rewards import (
+from gnomon.studies.play.play_records import END_WORDS, Attempt, RewardView
+from gnomon.studies.play.rewards import (
     BoardEnd,
     PlayedBoard,
     RatedAttempt,
@@ -18,7 +18,7 @@ from gnomon.studies.rewards import (
     budget_left,
     points_of,
 )
-from gnomon.studies.turns import Seats
+from gnomon.studies.play.turns import Seats
 
 
 def movable_cells(table: ReferenceGame) -> set[int]:

@@ -15,8 +15,8 @@ from gnomon.experiments.scoring.trial_scores import episode_errors
 from gnomon.learners import make_learner
 from gnomon.learners.trial import play_trial
 from gnomon.rules.parser import parse
-from gnomon.studies.board_dealing import boards_of
-from gnomon.studies.play_records import Game
+from gnomon.studies.play.board_dealing import boards_of
+from gnomon.studies.play.play_records import Game
 
 #: Who plays beside people: a kind of learner, its settings, and what a person is told of it.
 BASELINES: Mapping[str, tuple[str, Mapping[str, Any], str]] = MappingProxyType(

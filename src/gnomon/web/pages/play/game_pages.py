@@ -19,11 +19,11 @@ from gnomon.leaderboard.refusals import Conflict
 from gnomon.studies.game_store import StoredGame, find_game, store_changes, store_guess
 from gnomon.studies.partners import Message, may_write, messages_of, patience_s
 from gnomon.studies.plan.series_plan import MemoryAids
-from gnomon.studies.play_records import Attempt, ClientTimes, PlayView
-from gnomon.studies.play_session import PlaySession
+from gnomon.studies.play.play_records import Attempt, ClientTimes, PlayView
+from gnomon.studies.play.play_session import PlaySession
 from gnomon.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSession
-from gnomon.web.pages.game_looks import Key, language_of, looks_of
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
+from gnomon.web.pages.play.game_looks import Key, language_of, looks_of
 from gnomon.web.pages.templating import html_response
 
 router = APIRouter(tags=["play"])

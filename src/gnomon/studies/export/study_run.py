@@ -17,7 +17,7 @@ from gnomon.experiments.folder.recorded_run import RecordedTrial, write_recorded
 from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.game.board import BoardSpec
 from gnomon.learners.base import TrialLog
-from gnomon.studies.transcript import PlayedGame, trial_log
+from gnomon.studies.export.transcript import PlayedGame, trial_log
 
 #: What stands in the learner's seat.
 _PEOPLE = LearnerEntry("person", "people")

@@ -19,12 +19,9 @@ from gnomon._version import __version__
 from gnomon.database.schema import PlaySession, Study, StudyAssignment
 from gnomon.leaderboard.refusals import Conflict
 from gnomon.rules.catalogue import available_rules, load_rule_text
-from gnomon.studies.game_store import rebuild_game
-from gnomon.studies.plan.study_plan import StudyPlan
-from gnomon.studies.plan.trial_list_files import list_folder, trial_list_files
-from gnomon.studies.study_run import write_study_run
-from gnomon.studies.study_tables import codebook_text, study_tables, trial_numbers, variables
-from gnomon.studies.transcript import (
+from gnomon.studies.export.study_run import write_study_run
+from gnomon.studies.export.study_tables import codebook_text, study_tables, trial_numbers, variables
+from gnomon.studies.export.transcript import (
     PlayedGame,
     boards_text,
     episode_name,
@@ -32,6 +29,9 @@ from gnomon.studies.transcript import (
     play_scores,
     transcript_text,
 )
+from gnomon.studies.game_store import rebuild_game
+from gnomon.studies.plan.study_plan import StudyPlan
+from gnomon.studies.plan.trial_list_files import list_folder, trial_list_files
 
 
 def games_of(session: Session, study: Study) -> list[PlayedGame]:

@@ -17,9 +17,9 @@ from gnomon.experiments.game_log_rows import TRANSCRIPT
 from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
 from gnomon.game.board import BUCKET_PLACES, BoardSpec, Piece
 from gnomon.game.outcomes import EMPTY_CELL
-from gnomon.studies.bot_assist import Hint
-from gnomon.studies.play_records import Attempt
-from gnomon.studies.play_session import PlaySession
+from gnomon.studies.play.bot_assist import Hint
+from gnomon.studies.play.play_records import Attempt
+from gnomon.studies.play.play_session import PlaySession
 
 if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog

@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from gnomon.errors import counted
-from gnomon.studies.baselines import Yardstick
-from gnomon.studies.play_records import Attempt, PlayError, PlayView
-from gnomon.studies.play_session import PlaySession
+from gnomon.studies.play.baselines import Yardstick
+from gnomon.studies.play.play_records import Attempt, PlayError, PlayView
+from gnomon.studies.play.play_session import PlaySession
 
 _SIGNS: Mapping[str, str] = MappingProxyType(
     {"SQUARE": "■", "STAR": "★", "CIRCLE": "●", "TRIANGLE": "▲"}

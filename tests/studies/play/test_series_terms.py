@@ -11,7 +11,7 @@ from gnomon.game import Board, BoardSpec
 from gnomon.game.formats.random_boards import BoardConditions
 from gnomon.rules import parse
 from gnomon.studies import Game, PlayError, PlaySession, SeriesPlan, SeriesTerms
-from gnomon.studies.board_dealing import deal_boards
+from gnomon.studies.play.board_dealing import deal_boards
 
 #: Colour decides the bucket.
 HUE = "(*,*,RED,*,0) (*,*,BLACK,*,1) (*,*,BLUE,*,2) (*,*,YELLOW,*,3)"

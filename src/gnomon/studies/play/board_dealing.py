@@ -12,7 +12,7 @@ from gnomon.game.board import N_CELLS, BoardSpec, draw_boards
 from gnomon.game.formats.random_boards import BoardConditions
 from gnomon.rules.parser import parse
 from gnomon.studies.plan.series_plan import SeriesTerms
-from gnomon.studies.play_records import Game
+from gnomon.studies.play.play_records import Game
 
 
 def deal_boards(

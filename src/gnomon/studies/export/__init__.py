@@ -1,0 +1,1 @@
+"""What leaves a study: transcripts, tidy tables with a codebook, a run folder."""

@@ -1,0 +1,1 @@
+"""One game, played: its records, session, view, rewards, turns, boards; no database."""

@@ -1,0 +1,1 @@
+"""Pages of who submits: accounts, registration, submissions and how to send them in."""

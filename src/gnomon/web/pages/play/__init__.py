@@ -1,0 +1,1 @@
+"""Pages of people who play: games, partners, puzzles, results, studies."""

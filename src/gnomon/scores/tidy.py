@@ -136,13 +136,15 @@ def with_censored(frame: pl.DataFrame, worst: float) -> pl.DataFrame:
 
 def missing_columns(raw: pl.DataFrame, origin: Origin, named: Iterable[str] = ()) -> ScoreDataError:
     """Return the error that names the required columns which are not there, nor `named`."""
-    missing = [repr(name) for name in REQUIRED if name not in (*raw.columns, *named)]
+    known = (*raw.columns, *named)
+    missing = [name for name in REQUIRED if name not in known]
     found = shortened(", ".join(raw.columns), 200) or "none"
-    plural = "s" if len(missing) > 1 else ""
-    message = f"missing column{plural} {', '.join(missing)}; found {found}"
+    plural = len(missing) > 1
+    message = f"missing column{'s' * plural} {', '.join(map(repr, missing))}; found {found}"
     if origin.file:
-        first = missing[0].strip("'")
-        message += f" (columns={{'{first}': NAME}} or --column {first}=NAME says how it is called)"
+        options = " ".join(f"--column {name}=NAME" for name in missing)
+        said = "say how they are called" if plural else "says how it is called"
+        message += f" (columns={{'{missing[0]}': NAME}} or {options} {said})"
     return origin.error(message)
 
 

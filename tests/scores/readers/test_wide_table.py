@@ -185,7 +185,10 @@ def test_the_columns_of_a_tidy_file_with_other_headings_are_to_be_named(tmp_path
         f"{path}: missing column 'score'; found agent, game, seed, result "
         "(columns={'score': NAME} or --column score=NAME says how it is called)"
     )
-    names = {"algorithm": "agent", "task": "game", "run": "seed", "score": "result"}
+    two = written(tmp_path, "method,game,seed,result\na,pong,0,1\na,chess,0,2\n")
+    with pytest.raises(ScoreDataError, match=r"'score'; .*=NAME --column score=NAME say"):
+        read_scores(two)
+    names = {"algorithm": "method", "task": "game", "run": "seed", "score": "result"}
     assert read_scores(path, columns=names).tasks == ("pong", "chess")
 
 

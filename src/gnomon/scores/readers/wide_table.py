@@ -99,7 +99,7 @@ def read_wide_table(
         name for name in numeric(cells) if not (is_no_task(name) or tells_runs(name, cells[name]))
     ]
     if layout is None or not columns:
-        raise missing_columns(raw, origin)
+        raise missing_columns(raw, origin, filter(None, map(role_of, raw.columns)))
     rows = _rows(raw[layout.names], layout)
     _say_what_was_done(raw, layout, columns, rows)
     keys = ("task", "algorithm") if layout.transposed else ("algorithm", "task")

@@ -5,14 +5,17 @@ Errors are what cannot be played; warnings what can, and is hardly meant.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError, counted
 from gnomon.game.rule_check import check_rule
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.studies.piece_looks import DRAWN_COLORS, DRAWN_SHAPES
+from gnomon.studies.plan.page_html import is_html, pictures_of_html
 from gnomon.studies.plan.series_plan import (
     Bonus,
     Doubling,
@@ -222,12 +225,20 @@ def _list_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
     if leaves and plan.recruitment.unpaired is None:
         message = "nothing is given to who finds no partner, or loses one"
         yield PlanFinding("warning", "recruitment", message)
-    for page in (plan.consent, *plan.instructions, plan.debrief):
-        for name in _pictures(page):
-            if name not in plan.pictures:
-                yield PlanFinding("error", "pages", f"there is no picture {name!r}")
+    for page in (plan.consent, *plan.instructions, plan.demographics_page, plan.debrief):
+        yield from _page_findings(page, plan.pictures)
     if plan.recruitment.identity is not None and plan.recruitment.finished is None:
         yield PlanFinding("warning", "recruitment", "nothing is given to who has finished")
+
+
+def _page_findings(page: str, pictures: Collection[str]) -> Iterator[PlanFinding]:
+    for name in pictures_of_html(page) if is_html(page) else _pictures(page):
+        if name not in pictures and PurePosixPath(name).name not in pictures:
+            yield PlanFinding("error", "pages", f"there is no picture {name!r}")
+    alone = re.fullmatch(r"!\[(.*)\]\([^)]*\)", page.strip())
+    if alone is not None:
+        message = f"a page that is a picture alone: a screen reader says {alone[1]!r} and no more"
+        yield PlanFinding("note", "pages", message)
 
 
 def _pictures(page: str) -> Iterator[str]:

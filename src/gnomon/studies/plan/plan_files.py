@@ -30,8 +30,8 @@ def with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Return a plan in which the texts of files stand for their names.
 
     Pages may be names that end in ``.md`` or ``.html``, rules, ``train`` and ``test`` names that
-    end in ``.txt``, ``given`` names of board files, ``pictures`` names of picture files, ``shape_files``
-    names of SVG files, and ``images`` of a board are patterns of paths; what is found for these
+    end in ``.txt``, ``given`` names of board files, ``pictures`` names of picture files,
+    ``shape_files`` names of SVG files, and ``images`` of a board are patterns of paths; what is found for these
     goes to ``image_files``.
 
     Raises GnomonError: a file cannot be read. Raises ConfigError: a picture is none, or too large.

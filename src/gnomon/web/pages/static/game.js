@@ -221,6 +221,8 @@
     document.getElementById("count-errors").textContent = view.errors;
     document.getElementById("count-streak").textContent = view.streak;
     guess.hidden = !page.guess_due || page.over;
+    document.getElementById("guess-title").textContent = page.guess_is_of_partner ? texts.guess_partner : texts.guess_title;
+    document.getElementById("guess-ask").textContent = page.guess_is_of_partner ? texts.guess_partner_text : texts.guess_text;
     // Who takes part no more can only go on to the end.
     const asked = page.guess_due || page.over;
     nextForm.hidden = asked || !view.may.includes("next");
@@ -247,12 +249,16 @@
     if (reward.budget !== null) more.push(`${texts.budget}: ${Math.max(0, reward.budget)}`);
     put("reward-more", more.join(" · "));
     const smiles = document.getElementById("smiles");
-    smiles.replaceChildren(...reward.smiles.slice(-40).map((good) => {
-      const face = element("span", good ? "good" : "bad");
+    const own = reward.own.slice(-40);
+    const last = reward.smiles.slice(-40);
+    smiles.replaceChildren(...last.map((good, n) => {
+      const face = element("span", (good ? "good" : "bad") + (own[n] ? " own" : ""));
       face.textContent = good ? "☺" : "☹";
       return face;
     }));
-    smiles.setAttribute("aria-label", `${texts.smiles}: ${reward.smiles.slice(-40).map((good) => (good ? "+" : "−")).join(" ")}`);
+    const who = (n) => (own.length ? ` ${own[n] ? texts.you : texts.partner}` : "");
+    const said = last.map((good, n) => (good ? "+" : "−") + who(n));
+    smiles.setAttribute("aria-label", `${own.length ? texts.smiles_of_two : texts.smiles}: ${said.join(own.length ? ", " : " ")}`);
   }
 
   function drawMoves() {

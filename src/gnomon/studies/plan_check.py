@@ -104,6 +104,7 @@ def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> Ch
     findings: list[PlanFinding] = []
     screens: list[Screen] = []
     checked_rules: dict[str, list[PlanFinding]] = {}
+    texts: dict[str, str | None] = {}
     for name in plan.lists:
         screens += _screens(plan, name)
         for number, series in enumerate(plan.series(name), 1):
@@ -111,11 +112,11 @@ def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> Ch
             findings += _look_findings(series, plan, where)
             findings += _series_findings(series, where)
             if series.rule not in checked_rules:
-                text = rule_text(plan, series.rule, find_rule)
+                text = texts[series.rule] = rule_text(plan, series.rule, find_rule)
                 has = frozenset().union(*(each.spec().properties for each in _with(plan, series)))
                 checked_rules[series.rule] = list(_rule_findings(series.rule, text, has))
-                if text is not None:
-                    findings += _deal_findings(series, text, where)
+            if (text := texts[series.rule]) is not None:
+                findings += _deal_findings(series, text, where)
     findings += [each for found in checked_rules.values() for each in found]
     return CheckedPlan(tuple(screens), tuple(findings + list(_list_findings(plan))))
 
@@ -217,9 +218,6 @@ def _list_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
     people = [each for each in partners if each.kind == "person"]
     if people and len(plan.lists) > 1:
         message = f"only people of one list are paired, and there are {len(plan.lists)} lists"
-        yield PlanFinding("warning", "partner", message)
-    if len({each.play for each in partners}) > 1:
-        message = "in the export's trial lists all series are of the first one's play"
         yield PlanFinding("warning", "partner", message)
     leaves = any(each.otherwise == "leave" for each in people)
     if leaves and plan.recruitment.unpaired is None:

@@ -274,6 +274,7 @@ def test_the_loser_is_asked_what_the_opponent_has_found(client, database, admin_
         "consent": "Yes.",
         "rule_texts": {"low": "(*,*,*,*,0)\n"},
         "lists": {"a": ["low", {"rule": "low", "partner": {"play": "cooperative"}}]},
+        "already": {"a": 1},
         "episodes": 1,
         "board": {"pieces": 4, "shapes": 0, "colors": 0},
         "defaults": {
@@ -304,8 +305,20 @@ def test_the_loser_is_asked_what_the_opponent_has_found(client, database, admin_
     for game, text in ((winner, "All go to 0"), (loser, "To 0, I think")):
         answer = client.post(f"{game}/guess.json", json={"guess": text, "confidence": 2})
         assert answer.status_code == 200
+    # The second series is cooperative: the list is in the folders of both plays.
+    games = [client.post(f"{game}/continue").headers["location"] for game in (winner, loser)]
+    for game in (*games[::-1], games[1]):
+        moves(client, game)
     with database.reading() as session:
         write_study(session, study_named(session, "duel"), tmp_path)
+    assert {path.parent.name for path in tmp_path.glob("trial-lists/*/a.csv")} == {
+        "adve.duel",
+        "coop.duel",
+    }
+    series = read_series([tmp_path], trial_lists=tmp_path / "trial-lists")
+    assert [(each.player, each.number, len(each.countable)) for each in series] == [
+        *(("duel-0001", 0, 4), ("duel-0002", 0, 1), ("duel-0001", 1, 3)),
+    ]
     answers = pl.read_parquet(tmp_path / "data" / "answers.parquet")
     assert answers.select("player", "name", "text").rows() == [
         ("duel-0001", "guess", "All go to 0"),

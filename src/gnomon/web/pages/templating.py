@@ -20,7 +20,7 @@ from gnomon._version import __version__
 from gnomon.game.instructions import INSTRUCTIONS
 from gnomon.leaderboard.standing_records import Why
 from gnomon.studies.languages import texts
-from gnomon.studies.piece_looks import PieceLooks
+from gnomon.studies.piece_looks import COLOR_CODES, PieceLooks
 from gnomon.studies.plan.page_html import clean_html, is_html
 from gnomon.web.api.dependencies import COOKIE, csrf_token, link_token
 from gnomon.web.pages.charts import MOST_LOG_ODDS
@@ -192,6 +192,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "version": __version__,
         "static": _static,
+        "color_codes": COLOR_CODES,
         "instructions": INSTRUCTIONS,
     }
     return environment

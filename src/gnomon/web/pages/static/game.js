@@ -18,8 +18,6 @@
   const texts = JSON.parse(document.getElementById("texts").textContent);
   const looks = JSON.parse(document.getElementById("looks").textContent);
   const COLORS = ["RED", "BLACK", "BLUE", "YELLOW", "GREEN", "ORANGE", "PURPLE", "PINK", "WHITE", "GRAY"];
-  /** Blue and black begin alike: the codes of IEC 60757, which electricians use. */
-  const LETTERS = { RED: "RD", BLACK: "BK", BLUE: "BU", YELLOW: "YE", GREEN: "GN", ORANGE: "OG", PURPLE: "PU", PINK: "PK", WHITE: "WH", GRAY: "GY" };
   const PLACES = [[0, 7, "top_left"], [7, 7, "top_right"], [7, 0, "bottom_right"], [0, 0, "bottom_left"]];
   const FLIGHT_MS = 270;
   const SHAKE_MS = 360;
@@ -113,7 +111,7 @@
     const shape = svg.querySelector(".shape");
     shape.setAttribute("class", "shape" + (own ? "" : " c-" + (COLORS.includes(piece.color) ? piece.color : "OTHER")));
     if (own) shape.setAttribute("fill", own);
-    svg.querySelector(".letter").textContent = LETTERS[piece.color] || (piece.color || "?").slice(0, 2);
+    svg.querySelector(".letter").textContent = looks.codes[piece.color] || "?";
     return svg;
   };
   /** Whether the next attempt is the player's: of two at a board one is in turn. */

@@ -31,8 +31,8 @@ def with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
 
     Pages may be names that end in ``.md`` or ``.html``, rules, ``train`` and ``test`` names that
     end in ``.txt``, ``given`` names of board files, ``pictures`` names of picture files,
-    ``shape_files`` names of SVG files, and ``images`` of a board are patterns of paths; what is found for these
-    goes to ``image_files``.
+    ``shape_files`` names of SVG files, and ``images`` of a board are patterns of paths; what is
+    found for these goes to ``image_files``.
 
     Raises GnomonError: a file cannot be read. Raises ConfigError: a picture is none, or too large.
     """

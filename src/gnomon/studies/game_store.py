@@ -64,6 +64,11 @@ class StoredGame:
         return due and self.session.episode not in self.row.settings.get(_GUESSED[seat], [])
 
     @property
+    def guess_is_of_partner(self) -> bool:
+        """Whether the question is which rule an opponent has found, who alone has mastered it."""
+        return self.session.is_mastered and not self.session.is_mastered_by(self.seat)
+
+    @property
     def has_guessed(self) -> bool:
         """Whether the player has said after this board what the rule is."""
         return self.session.episode in self.row.settings.get(_GUESSED[self.seat], [])
@@ -355,7 +360,7 @@ def store_guess(
         StudyAnswer(
             assignment_id=game.player_id,
             page="guess",
-            name="guess",
+            name="partner_guess" if game.guess_is_of_partner else "guess",
             text=text.replace("\0", "").strip()[:2000],
             series=game.row.series,
             episode=game.session.episode,

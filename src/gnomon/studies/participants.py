@@ -30,11 +30,11 @@ from gnomon.database.schema import (
 from gnomon.errors import UnknownNameError
 from gnomon.leaderboard.accounts.tokens import digest_of
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal
-from gnomon.studies.game_store import begin_game, end_study, has_key
+from gnomon.studies.game_store import begin_game, end_study, has_key, rebuild_game
 from gnomon.studies.languages import texts
 from gnomon.studies.partners import begin_shared, leave_partner
 from gnomon.studies.plan.balancing import PlayerCount, next_list
-from gnomon.studies.plan.questionnaire import checked_answers
+from gnomon.studies.plan.questionnaire import Question, checked_answers
 from gnomon.studies.plan.series_plan import SeriesPlan
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.playable_rules import Puzzle, puzzle_named
@@ -237,7 +237,8 @@ def take_step(
     if step == "quiz":
         return _take_quiz(session, player, plan, given)
     if step == "demographics":
-        _keep(session, player, "demographics", checked_answers(plan.demographics, given))
+        asked = questions_after(session, player, plan)
+        _keep(session, player, "demographics", checked_answers(asked, given))
     if step in ("instructions", "demographics"):
         player.step = steps_of(plan).index((here, number)) + 1
     return ()
@@ -267,6 +268,25 @@ def quiz_tries(session: Session, player: StudyAssignment, plan: StudyPlan) -> in
         StudyAnswer.assignment_id == player.id, StudyAnswer.page == "quiz"
     )
     return (session.scalar(query) or 0) // len(plan.quiz.questions)
+
+
+def questions_after(
+    session: Session, player: StudyAssignment, plan: StudyPlan
+) -> tuple[Question, ...]:
+    """Return the questions that a player is asked after play, some of which depend on mastery."""
+    asked = plan.demographics
+    if all(each.goodness_least is None and each.goodness_below is None for each in asked):
+        return asked
+    query = select(PlaySession).where(
+        or_(PlaySession.assignment_id == player.id, PlaySession.partner_id == player.id)
+    )
+    rewards = [
+        rebuild_game(session, row).session.reward(int(row.partner_id == player.id))
+        for row in session.scalars(query)
+    ]
+    mastered = sum({2: 0.5, 4: 1.0}.get(reward.factor, 0.0) for reward in rewards)
+    goodness = mastered / len(plan.lists[player.rule_list])
+    return tuple(each for each in asked if each.is_for(goodness))
 
 
 def _keep(session: Session, player: StudyAssignment, page: str, answers: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -43,6 +43,11 @@ _TEXTS = {
     "fill": re.compile(r"none"),
     "fill-rule": re.compile(r"evenodd|nonzero"),
 }
+#: Blue and black begin alike: the codes of IEC 60757, which electricians use.
+COLOR_CODES = {
+    "RED": "RD", "BLACK": "BK", "BLUE": "BU", "YELLOW": "YE", "GREEN": "GN", "ORANGE": "OG",
+    "PURPLE": "PU", "PINK": "PK", "WHITE": "WH", "GRAY": "GY",
+}  # fmt: skip
 #: How a browser paints the letters of composite pictures, and what they are called.
 COMPOSITE_COLORS = {
     "r": "RED", "g": "GREEN", "b": "BLUE", "y": "YELLOW", "k": "BLACK", "o": "ORANGE",
@@ -144,6 +149,27 @@ class ImageLook:
     elements: tuple[DrawnElement, ...] = ()
 
 
+def color_codes(names: Iterable[str]) -> dict[str, str]:
+    """Return two letters for each colour, no two alike.
+
+    Colours that come with the game have those of IEC 60757, others the first letter and another one
+    of their own, or a number.
+
+    Examples
+    --------
+    >>> color_codes(["TEAL", "RED", "TEAK", "TAN", "TT"])
+    {'RED': 'RD', 'TEAL': 'TE', 'TEAK': 'TA', 'TAN': 'TN', 'TT': 'TT'}
+    """
+    listed = list(dict.fromkeys(names))
+    codes = {name: COLOR_CODES[name] for name in listed if name in COLOR_CODES}
+    for name in listed:
+        letters = re.sub(r"[^A-Z0-9]", "", name) or "?"
+        ways = [letters[:1] + each for each in (*letters[1:], *"123456789")]
+        ways += [f"{number:02}" for number in range(len(listed))]
+        codes.setdefault(name, next(way for way in ways if way not in codes.values()))
+    return codes
+
+
 @dataclass(frozen=True, slots=True)
 class PieceLooks:
     """How the pieces of a game look beyond what a browser draws anyway.
@@ -156,6 +182,8 @@ class PieceLooks:
         ``#rrggbb`` for each colour of its own.
     images : mapping of str to ImageLook
         The pictures that pieces of this game can be.
+    codes : mapping of str to str
+        Two letters for each colour of this game.
 
     Examples
     --------
@@ -168,6 +196,7 @@ class PieceLooks:
     shapes: Mapping[str, str]
     colors: Mapping[str, str]
     images: Mapping[str, ImageLook]
+    codes: Mapping[str, str]
 
     @classmethod
     def of(cls, plan: Mapping[str, Any], spec: BoardSpec, words: Mapping[str, str]) -> PieceLooks:
@@ -181,7 +210,8 @@ class PieceLooks:
             name: ImageLook(image_label(name, properties, words), number, composite_drawing(name))
             for number, (name, properties) in enumerate(spec.images.items())
         }
-        return cls(drawn, plan.get("color_values", {}), images)
+        codes = color_codes(spec.color_palette)
+        return cls(drawn, plan.get("color_values", {}), images, codes)
 
     @property
     def labels(self) -> dict[str, str]:

@@ -5,14 +5,17 @@ Errors are what cannot be played; warnings what can, and is hardly meant.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError, counted
 from gnomon.game.rule_check import check_rule
 from gnomon.rules.catalogue import available_rules, load_rule_text
 from gnomon.studies.piece_looks import DRAWN_COLORS, DRAWN_SHAPES
+from gnomon.studies.plan.page_html import is_html, pictures_of_html
 from gnomon.studies.plan.series_plan import (
     Bonus,
     Doubling,
@@ -101,6 +104,7 @@ def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> Ch
     findings: list[PlanFinding] = []
     screens: list[Screen] = []
     checked_rules: dict[str, list[PlanFinding]] = {}
+    texts: dict[str, str | None] = {}
     for name in plan.lists:
         screens += _screens(plan, name)
         for number, series in enumerate(plan.series(name), 1):
@@ -108,11 +112,11 @@ def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> Ch
             findings += _look_findings(series, plan, where)
             findings += _series_findings(series, where)
             if series.rule not in checked_rules:
-                text = rule_text(plan, series.rule, find_rule)
+                text = texts[series.rule] = rule_text(plan, series.rule, find_rule)
                 has = frozenset().union(*(each.spec().properties for each in _with(plan, series)))
                 checked_rules[series.rule] = list(_rule_findings(series.rule, text, has))
-                if text is not None:
-                    findings += _deal_findings(series, text, where)
+            if (text := texts[series.rule]) is not None:
+                findings += _deal_findings(series, text, where)
     findings += [each for found in checked_rules.values() for each in found]
     return CheckedPlan(tuple(screens), tuple(findings + list(_list_findings(plan))))
 
@@ -215,19 +219,24 @@ def _list_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
     if people and len(plan.lists) > 1:
         message = f"only people of one list are paired, and there are {len(plan.lists)} lists"
         yield PlanFinding("warning", "partner", message)
-    if len({each.play for each in partners}) > 1:
-        message = "in the export's trial lists all series are of the first one's play"
-        yield PlanFinding("warning", "partner", message)
     leaves = any(each.otherwise == "leave" for each in people)
     if leaves and plan.recruitment.unpaired is None:
         message = "nothing is given to who finds no partner, or loses one"
         yield PlanFinding("warning", "recruitment", message)
-    for page in (plan.consent, *plan.instructions, plan.debrief):
-        for name in _pictures(page):
-            if name not in plan.pictures:
-                yield PlanFinding("error", "pages", f"there is no picture {name!r}")
+    for page in (plan.consent, *plan.instructions, plan.demographics_page, plan.debrief):
+        yield from _page_findings(page, plan.pictures)
     if plan.recruitment.identity is not None and plan.recruitment.finished is None:
         yield PlanFinding("warning", "recruitment", "nothing is given to who has finished")
+
+
+def _page_findings(page: str, pictures: Collection[str]) -> Iterator[PlanFinding]:
+    for name in pictures_of_html(page) if is_html(page) else _pictures(page):
+        if name not in pictures and PurePosixPath(name).name not in pictures:
+            yield PlanFinding("error", "pages", f"there is no picture {name!r}")
+    alone = re.fullmatch(r"!\[(.*)\]\([^)]*\)", page.strip())
+    if alone is not None:
+        message = f"a page that is a picture alone: a screen reader says {alone[1]!r} and no more"
+        yield PlanFinding("note", "pages", message)
 
 
 def _pictures(page: str) -> Iterator[str]:

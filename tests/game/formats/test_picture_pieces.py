@@ -6,7 +6,12 @@ import json
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.game.formats.picture_pieces import PREFIX, composite_properties
+from gnomon.game.formats.picture_pieces import (
+    PREFIX,
+    composite_names,
+    composite_properties,
+    find_pictures,
+)
 from recorded_episodes import VECTORS
 
 
@@ -56,3 +61,20 @@ def test_mirrors_of_a_picture(name, mirrors):
 def test_other_names_are_refused(name, message):
     with pytest.raises(GnomonError, match=message.replace("?", r"\?")):
         composite_properties(PREFIX + name)
+
+
+def test_a_pattern_stands_for_all_that_can_be_there(tmp_path):
+    assert len(composite_names(PREFIX + "?2/b=3?/rq/??", 255)) == 2 * 3 * 3 * 4
+    large = composite_names(PREFIX + "v2/??/??", 100)
+    assert large == sorted(set(large)) == composite_names(PREFIX + "v2/??/??", 100)
+    assert len(large) == 100
+    for name in large:
+        composite_properties(name)
+    # Each letter of a place is drawn about as often.
+    counts = [sum(name[-2] == color for name in large) for color in "rgb"]
+    assert min(counts) > 20
+    found = find_pictures(tmp_path, [PREFIX + "v2/??/??", PREFIX + "?1/rq"])
+    assert len(found) == 127 + 2
+    for pattern in ("?/rq", "v?/rq", "v2/d=?/rq/rq", "v2/rq", "v1/???"):
+        with pytest.raises(GnomonError, match="in a composite picture"):
+            composite_names(PREFIX + pattern, 255)

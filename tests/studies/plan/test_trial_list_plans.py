@@ -367,3 +367,12 @@ def test_lists_are_written_and_read_back(folder, tmp_path):
     again = plan_of(out / "trial-lists" / "imported")
     assert again.series("list_a") == plan.series("list_a")
     assert (again.already, again.rule_texts) == (plan.already, plan.rule_texts)
+
+
+def test_the_check_deals_the_boards_of_each_series_of_a_rule():
+    impossible = {"rule": "clockwise", "train": "(*,*,*,*,*)"}
+    record = {"name": "p", "title": "P", "consent": "Yes.", "lists": {"a": ["clockwise"] * 2}}
+    assert check_plan(StudyPlan.from_record(record)).passes
+    record["lists"] = {"a": ["clockwise", impossible]}
+    (error,) = check_plan(StudyPlan.from_record(record)).findings
+    assert (error.severity, error.where) == ("error", "a, series 2")

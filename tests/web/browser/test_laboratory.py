@@ -26,21 +26,19 @@ TRIAL_LIST = """\
 rule_id,max_boards,min_points,max_points,b,min_objects,max_objects,min_shapes,max_shapes,\
 min_colors,max_colors,feedback_switches,stack_memory_depth,stack_memory_show_order,\
 grid_memory_show_order,x2_after,x4_after,give_up_at,activate_bonus_at,clear_how_many,\
-bonus_extra_pts,clearing_threshold,bot_assist,pseudo_halftime
-my/hue,3,2,10,1.5,5,5,1,4,1,4,free,6,TRUE,TRUE,3,7,0,,,,,,
-anything-goes,2,2,10,1.5,3,3,1,3,1,3,fixed,0,FALSE,FALSE,,,,2,1,20,1.3,pseudo,4
+bonus_extra_pts,clearing_threshold,bot_assist,pseudo_halftime,pregame
+my/hue,3,2,10,1.5,5,5,1,4,1,4,free,6,TRUE,TRUE,3,7,0,,,,,,,mine
+anything-goes,2,2,10,1.5,3,3,1,3,1,3,fixed,0,FALSE,FALSE,,,,2,1,20,1.3,pseudo,4,
 """
 PLAN = """
 name = "{name}"
 title = "Which rules do people find?"
-consent = "Every attempt is kept. You **may stop** at any time."
 language = "{language}"
 instructions = [
     "Pieces lie on a board.\\n\\n![A board with pieces](board.png)",
     "## Points\\n\\nFew errors earn more.",
 ]
 pictures = ["board.png"]
-debrief = "The first rule was about colours."
 [quiz]
 [[quiz.questions]]
 name = "same"
@@ -48,17 +46,6 @@ title = "Does a rule change from board to board?"
 kind = "choice"
 choices = ["yes", "no"]
 answer = "no"
-[[demographics]]
-name = "age"
-title = "How old are you?"
-kind = "number"
-least = 18
-most = 120
-[[demographics]]
-name = "games"
-title = "Do you play board games?"
-kind = "choice"
-choices = ["never", "sometimes", "often"]
 [recruitment]
 identity = "PROLIFIC_PID"
 parameters = ["STUDY_ID"]
@@ -68,6 +55,21 @@ url = "https://panel.example/submissions/complete?cc={{code}}"
 [recruitment.left]
 code = "C1LEFT"
 """
+#: Pages of the reference's kind, one of which should better not be believed.
+BUNDLE = {
+    "consent.html": """<h1 onclick="document.title = 'hacked'">Consent</h1>
+<script>document.title = "hacked"</script><style>* { display: none }</style>
+<center><img src="logo.png" alt="A board" onerror="document.title = 'hacked'"></center>
+<p style="font-size: 1px">Every attempt is kept. You <b>may stop</b>.</div></section>""",
+    "demographics_instructions.html": "<p>Now <em>about you</em>.</p>",
+    "demographics.json": """[
+{"type": "text", "inputType": "number", "name": "age", "title": "Age?", "isRequired": true},
+{"type": "radiogroup", "name": "games", "title": "Do you play board games?", "isRequired": true,
+ "choices": ["0|never", "1|sometimes", "2|often"]},
+{"type": "comment", "name": "how", "title": "How did you find it?", "goodnessGE": 0.5},
+{"type": "comment", "name": "hard", "title": "What was hard?", "goodnessLT": 0.5}]""",
+    "debriefing.html": "<p>The first rule was of colours. Your code: <b>{completionCode}</b></p>",
+}
 
 
 @pytest.fixture
@@ -80,9 +82,11 @@ def laboratory(site, tmp_path):
         for path, text in {
             lists / "a.csv": TRIAL_LIST,
             tmp_path / "data/rules/my/hue.txt": HUE,
+            **{tmp_path / "data/pregame/mine" / page: text for page, text in BUNDLE.items()},
         }.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
+        (tmp_path / "data/pregame/mine/logo.png").write_bytes(_PICTURE.read_bytes())
         (tmp_path / "board.png").write_bytes(_PICTURE.read_bytes())
         (tmp_path / "plan.toml").write_text(PLAN.format(name=name, language=language))
         plan = read_plan(tmp_path / "plan.toml", trial_list_record(lists))
@@ -132,14 +136,14 @@ def guess(page, text):
 
 
 @pytest.mark.parametrize(
-    ("look", "width", "language"), [("dark", 1200, "en"), ("phone", 390, "de")]
+    ("look", "width", "language"), [("desktop", 1200, "en"), ("phone", 390, "de")]
 )
 def test_a_study_of_a_trial_list_is_played_to_its_code(
     open_page, laboratory, screenshots, tmp_path, look, width, language
 ):
     make, database = laboratory
     name = f"laboratory-{look}"
-    options = {"color_scheme": "dark" if look == "dark" else "light", "width": width}
+    options = {"width": width}
     invitation = make(name, language)
     if look == "phone":
         options |= {"has_touch": True, "is_mobile": True}
@@ -147,16 +151,22 @@ def test_a_study_of_a_trial_list_is_played_to_its_code(
     step = iter(range(1, 100))
 
     def look_at(what):
-        name = f"lab-{look}-{next(step):02}-{what}"
-        if look == "phone":
-            looked_at(page, screenshots, name)
-        else:
-            page.screenshot(path=screenshots / f"{name}.png", full_page=True)
+        number = next(step)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            name = f"lab-{look}-{number:02}-{what}-{scheme}"
+            if (look == "phone") == (scheme == "light"):
+                looked_at(page, screenshots, name)
+            else:
+                page.screenshot(path=screenshots / f"{name}.png", full_page=True)
 
+    assert page.title() != "hacked"
+    assert page.get_by_role("heading", name="Consent").is_visible()
+    assert page.locator("main img").evaluate("image => image.naturalWidth") > 100
     look_at("consent")
     page.get_by_role("checkbox").check()
     page.locator("main button.primary").click()
-    page.locator("img").wait_for()
+    page.locator("img[alt^='A board with']").wait_for()
     assert page.locator("img").evaluate("image => image.naturalWidth") > 100
     look_at("instructions")
     page.locator("main button.primary").click()
@@ -216,10 +226,14 @@ def test_a_study_of_a_trial_list_is_played_to_its_code(
     page.locator("main button.primary").click()
     page.locator("input[type=number]").fill("44")
     page.get_by_role("radio").nth(2).check()
+    # One of two rules mastered.
+    page.locator("input[name=how]").fill("by colour")
+    assert page.locator("input[name=hard]").count() == 0
     look_at("demographics")
     page.locator("main button.primary").click()
     page.locator("#completion-code").wait_for()
     assert page.locator("#completion-code").inner_text() == "C1FINISHED"
+    assert page.get_by_text("Your code: C1FINISHED").is_visible()
     assert page.locator("#completion").get_attribute("href").endswith("complete?cc=C1FINISHED")
     look_at("end")
     page.goto(player)
@@ -251,6 +265,11 @@ def check_export(database, name, folder):
     assert (attempts["client_touch_ms"] <= attempts["client_action_ms"]).all()
     # What the browser measured has no way to the server and back in it.
     assert (attempts["client_action_ms"] <= attempts["reaction_s"] * 1000 + 50).all()
+    answers = pl.read_parquet(folder / "data" / "answers.parquet")
+    about = answers.filter(pl.col("page") == "demographics")
+    assert about.select("name", "text").rows() == [
+        ("age", "44"), ("games", "2"), ("how", "by colour"),
+    ]  # fmt: skip
     people = pl.read_csv(folder / "data" / "description-participants_data.csv")
     # Of each board the first attempt had no hint yet.
     hinted = attempts.filter(pl.col("rule") == "anything-goes")

@@ -272,7 +272,7 @@ def test_who_is_who_leaves_the_server_only_when_asked_for(client, study, databas
 
 
 def check_psych_ds(folder):
-    """The rules of Psych-DS whose breach is an error: its page "Rules and Conventions"."""
+    """The rules of Psych-DS whose breach is an error, of its schema 1.5.1 (errors, core, data)."""
     metadata = json.loads((folder / "dataset_description.json").read_text())
     assert (metadata["@context"], metadata["@type"]) == ("https://schema.org", "Dataset")
     assert all(metadata[name] for name in ("name", "description", "variableMeasured"))
@@ -281,13 +281,22 @@ def check_psych_ds(folder):
     assert {one["@type"] for one in metadata["variableMeasured"]} == {"PropertyValue"}
     files = list((folder / "data").glob("*.csv"))
     assert files
+    columns = set()
     for path in files:
         assert re.fullmatch(r"([a-z]+-[a-zA-Z0-9]+)(_[a-z]+-[a-zA-Z0-9]+)*_data\.csv", path.name)
         lines = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
         assert set(lines[0]) <= set(variables)
         assert {len(line) for line in lines} == {len(lines[0])}
+        columns.update(lines[0])
         sidecar = json.loads(path.with_suffix(".json").read_text())
         assert [one["name"] for one in sidecar["variableMeasured"]] == lines[0]
+    assert columns == set(variables)
+    assert "row_id" not in columns
+    everything = [path for path in folder.rglob("*") if path.is_file()]
+    assert all(path.stat().st_size for path in everything)
+    assert [p for p in everything if p.name == "dataset_description.json"] == [
+        folder / "dataset_description.json"
+    ]
 
 
 def test_texts_that_look_like_formulas_are_no_formulas_in_csv(

@@ -265,3 +265,62 @@ def test_who_comes_again_by_the_same_identity_keeps_the_seat(client, study, data
         rename_games(session, player, "k" * 32)
     assert client.get(f"{second}.json").status_code == 404
     assert page(client, first)["view"]["partner"]["your_turn"] is False
+
+
+def test_the_loser_is_asked_what_the_opponent_has_found(client, database, admin_token, tmp_path):
+    record = {
+        "name": "duel",
+        "title": "Duel",
+        "consent": "Yes.",
+        "rule_texts": {"low": "(*,*,*,*,0)\n"},
+        "lists": {"a": ["low", {"rule": "low", "partner": {"play": "cooperative"}}]},
+        "already": {"a": 1},
+        "episodes": 1,
+        "board": {"pieces": 4, "shapes": 0, "colors": 0},
+        "defaults": {
+            "partner": {"play": "adversarial"},
+            "incentive": {"kind": "mastery", "streak": 3},
+            "guess": "mastery",
+        },
+    }
+    with database.writing() as session:
+        invitation = f"/join/{make_study(session, StudyPlan.from_record(record), by=1)[1]}"
+    winner, loser = comes(client, invitation), comes(client, invitation)
+    view = page(client, winner)["view"]
+    body = {"cell": view["pieces"][0]["cell"], "bucket": 1}
+    assert client.post(f"{winner}/attempts.json", json=body).status_code == 200
+    body |= {"bucket": 2}
+    assert client.post(f"{loser}/attempts.json", json=body).status_code == 200
+    moves(client, winner, 3)
+    asked = [page(client, game) for game in (winner, loser)]
+    assert [each["guess_due"] for each in asked] == [True, True]
+    assert [each["guess_is_of_partner"] for each in asked] == [False, True]
+    assert "Which one?" in client.get(loser).text
+    rewards = [each["view"]["reward"] for each in asked]
+    assert [each["smiles"] for each in rewards] == [[False, False, True, True, True]] * 2
+    assert [each["own"] for each in rewards] == [
+        [True, False, True, True, True],
+        [False, True, False, False, False],
+    ]
+    for game, text in ((winner, "All go to 0"), (loser, "To 0, I think")):
+        answer = client.post(f"{game}/guess.json", json={"guess": text, "confidence": 2})
+        assert answer.status_code == 200
+    # The second series is cooperative: the list is in the folders of both plays.
+    games = [client.post(f"{game}/continue").headers["location"] for game in (winner, loser)]
+    for game in (*games[::-1], games[1]):
+        moves(client, game)
+    with database.reading() as session:
+        write_study(session, study_named(session, "duel"), tmp_path)
+    assert {path.parent.name for path in tmp_path.glob("trial-lists/*/a.csv")} == {
+        "adve.duel",
+        "coop.duel",
+    }
+    series = read_series([tmp_path], trial_lists=tmp_path / "trial-lists")
+    assert [(each.player, each.number, len(each.countable)) for each in series] == [
+        *(("duel-0001", 0, 4), ("duel-0002", 0, 1), ("duel-0001", 1, 3)),
+    ]
+    answers = pl.read_parquet(tmp_path / "data" / "answers.parquet")
+    assert answers.select("player", "name", "text").rows() == [
+        ("duel-0001", "guess", "All go to 0"),
+        ("duel-0002", "partner_guess", "To 0, I think"),
+    ]

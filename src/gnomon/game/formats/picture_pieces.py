@@ -13,11 +13,14 @@ different composite pieces in the recorded episodes of the reference system, whi
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+import numpy as np
 
 from gnomon.errors import GnomonError, shortened
 
@@ -28,6 +31,9 @@ _HEAD = re.compile(r"(?:([hv])([1-9])|g([1-9])([1-9]))")
 _DIGITS = re.compile(r"([db])=([1-3]+)")
 _ELEMENT = re.compile(r"[a-z][a-z]")
 _EMPTY = "x"
+
+#: Of a board, as a cell is a byte.
+_MOST_PICTURES = 255
 
 #: The share of a full cell that an element of size 1, 2, 3 covers: the square of 0.6, 0.8, 1.
 _AREA = {"1": 36, "2": 64, "3": 100}
@@ -40,8 +46,8 @@ _PAINT = {"1": 15, "2": 40, "3": 100}
 def composite_properties(name: str) -> Mapping[str, str]:
     """Return the properties of a composite picture.
 
-    Raises GnomonError: the name is not of this form. Wildcards are not: how the reference draws
-    from them is not known.
+    Raises GnomonError: the name is not of this form; a pattern is not, see
+    :func:`composite_names`.
 
     Parameters
     ----------
@@ -121,6 +127,42 @@ def composite_elements(name: str) -> tuple[list[CompositeElement], int, int]:
     return elements, rows or int(head[1]), columns or int(head[2])
 
 
+def composite_names(pattern: str, most: int) -> list[str]:
+    """Return the names of the composite pictures that a pattern stands for, sorted.
+
+    A ``?`` is any of what can stand in its place: ``h`` or ``v`` before a number of elements, ``g``
+    before two; 1, 2 or 3 of sizes and brightnesses; of elements the colours ``r``, ``g`` and ``b``
+    and the shapes ``q``, ``s``, ``c`` and ``t``, which are those of the recorded pieces. Of more
+    than ``most`` names so many are drawn, from a generator whose seed is the pattern.
+
+    Raises GnomonError: as :func:`composite_properties`.
+
+    Examples
+    --------
+    >>> composite_names("/composite/?1/d=?/rq", 255)[::5]
+    ['/composite/h1/d=1/rq', '/composite/v1/d=3/rq']
+    >>> len(composite_names("/composite/g33/??/??/??/??/??/??/??/??/??", 255))
+    255
+    """
+    head, *parts = pattern.removeprefix(PREFIX).split("/")
+    heads = ("hv" if len(head) == 2 else "g") if head[:1] == "?" else head[:1]
+    places = [heads, *head[1:]]
+    for part in parts:
+        kinds = ["d", "=", *["123"] * (len(part) - 2)] if "=" in part else ["rgb", "qsct"]
+        known = zip(part, [*kinds, *part], strict=False)
+        places += ["/", *(kind if letter == "?" else letter for letter, kind in known)]
+    if math.prod(map(len, places)) <= most:
+        found = {PREFIX + "".join(letters) for letters in itertools.product(*places)}
+    else:
+        rng = np.random.default_rng(list(pattern.encode()))
+        found = set()
+        while len(found) < most:
+            found.add(PREFIX + "".join(each[rng.integers(len(each))] for each in places))
+    names = sorted(found)
+    _read(names[0])
+    return names
+
+
 def _read(name: str) -> tuple[str, str, str, list[str]]:
     """Return the head, the sizes, the brightnesses and the elements that a name tells."""
     head, *parts = name.removeprefix(PREFIX).split("/")
@@ -184,15 +226,17 @@ def find_pictures(shapes: Path, patterns: Iterable[str]) -> tuple[PicturePiece, 
     """Return the pictures that any of the patterns names, sorted by path.
 
     Patterns are paths below ``shapes``, with ``*`` for any name and ``**`` for any folders; and
-    full names of composite pictures.
+    names of composite pictures, or patterns of them, of :func:`composite_names`.
 
     Raises GnomonError: a pattern names no picture, or a picture has no line in its
     ``properties.csv``.
     """
     found: set[str] = set()
+    patterns = list(patterns)
     for pattern in patterns:
         if pattern.startswith(PREFIX):
-            found.add(find_picture(shapes, pattern).image)
+            # A board has at most so many, whatever the other patterns stand for.
+            found.update(composite_names(pattern, max(1, _MOST_PICTURES // len(patterns))))
             continue
         _check_inside(pattern)
         try:

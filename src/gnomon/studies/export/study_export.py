@@ -31,11 +31,13 @@ from gnomon.studies.export.transcript import (
 )
 from gnomon.studies.game_store import rebuild_game
 from gnomon.studies.plan.study_plan import StudyPlan
-from gnomon.studies.plan.trial_list_files import list_folder, trial_list_files
+from gnomon.studies.plan.trial_list_files import list_folders, trial_list_files
 
 
 def games_of(session: Session, study: Study) -> list[PlayedGame]:
     """Return every game of a study, player by player."""
+    plan = StudyPlan.from_record(study.plan)
+    folders = {name: list_folders(plan, name) for name in plan.lists}
     names = {player.id: player.player for player in study.assignments}
     rows = session.execute(
         select(PlaySession, StudyAssignment)
@@ -47,6 +49,7 @@ def games_of(session: Session, study: Study) -> list[PlayedGame]:
         PlayedGame(
             *(a.player, a.rule_list, row.series, row.rule, rebuild_game(session, row).session),
             partner=names[row.partner_id] if row.partner_id else "",
+            plan=folders[a.rule_list][row.series] if len({*folders[a.rule_list]}) > 1 else "",
         )
         for row, a in rows
     ]
@@ -92,7 +95,9 @@ def guesses_text(tables: Mapping[str, pl.DataFrame], games: Sequence[PlayedGame]
     return out.getvalue()
 
 
-def _players_texts(study: Study, players: pl.DataFrame, folder: str) -> dict[str, str]:
+def _players_texts(
+    study: Study, players: pl.DataFrame, folders: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
     """Return who played with whom, as the reference's table of players has it; nothing of nobody.
 
     The name of the plan tells whether they were adversaries: so programs read it.
@@ -102,7 +107,8 @@ def _players_texts(study: Study, players: pl.DataFrame, folder: str) -> dict[str
     writer.writerow(("id", "playerId", "experimentPlan", "trialListId", "partnerPlayerId"))
     paired = players.filter(pl.col("partner") != "")
     for number, row in enumerate(paired.iter_rows(named=True), 1):
-        writer.writerow((number, row["player"], folder, row["rule_list"], row["partner"]))
+        folder, name = folders[row["rule_list"]][0], row["rule_list"]
+        writer.writerow((number, row["player"], folder, name, row["partner"]))
     return {f"{study.name}-players.csv": out.getvalue()} if paired.height else {}
 
 
@@ -167,7 +173,8 @@ def write_study(
     }
     plan = StudyPlan.from_record(study.plan)
     files |= _chat_texts(tables["chat"], games)
-    files |= _players_texts(study, tables["participants"], list_folder(plan))
+    folders = {name: list_folders(plan, name) for name in plan.lists}
+    files |= _players_texts(study, tables["participants"], folders)
     rules = _rules(plan, games)
     files |= {f"rules/{name}.txt": text for name, text in rules.items()} | trial_list_files(plan)
     contents = {n: each.encode() if isinstance(each, str) else each for n, each in files.items()}

@@ -116,7 +116,12 @@ BOARDS = (
 ANSWERS = (
     Column("player", _TEXT, "pseudonym"),
     Column("page", _TEXT, "quiz, demographics or guess"),
-    Column("name", _TEXT, "name of the question"),
+    Column(
+        "name",
+        _TEXT,
+        "name of the question; of a guess guess, or partner_guess: which rule an adversary who "
+        "mastered it seems to have found",
+    ),
     Column(
         "text",
         _TEXT,

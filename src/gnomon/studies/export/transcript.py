@@ -44,6 +44,8 @@ class PlayedGame:
         What was played.
     partner : str
         The pseudonym of who sat in seat 1; empty for nobody, or a bot.
+    plan : str
+        In which folder of trial lists the series is, where those of a list are in several.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class PlayedGame:
     rule: str
     session: PlaySession
     partner: str = ""
+    plan: str = ""
 
     @property
     def people(self) -> tuple[tuple[int | None, str], ...]:
@@ -93,10 +96,13 @@ def transcript_text(games: Iterable[PlayedGame]) -> str:
     games = list(games)
     assisted = any(game.session.game.terms.bot_assist for game in games)
     out = io.StringIO()
-    out.write(f"#{TRANSCRIPT}{',followed' if assisted else ''}\n")
+    planned = any(game.plan for game in games)
+    more = (",followed" if assisted else "") + (",experimentPlan" if planned else "")
+    out.write(f"#{TRANSCRIPT}{more}\n")
     writer = csv.writer(out, lineterminator="\n")
     for game in games:
-        writer.writerows(_lines(game, assisted=assisted))
+        last = [game.plan] if planned else []
+        writer.writerows([*line, *last] for line in _lines(game, assisted=assisted))
     return out.getvalue()
 
 

@@ -16,30 +16,32 @@ from gnomon.game.board import Piece
 from gnomon.game.formats.board_files import read_board_file
 from gnomon.game.formats.picture_pieces import PREFIX, find_pictures
 from gnomon.rules.catalogue import read_rule_file
+from gnomon.studies.plan.page_html import html_page
 
-_PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif"}
+#: The files of pictures that a page may show.
+PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif"}
 _MOST_PICTURE_BYTES = 2_000_000
 #: Pieces may also be SVG, which pages never do more than show.
-_PIECES = {**_PICTURES, ".svg": "image/svg+xml"}
+_PIECES = {**PICTURES, ".svg": "image/svg+xml"}
 _MOST_PIECE_BYTES = 300_000
 
 
 def with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Return a plan in which the texts of files stand for their names.
 
-    Pages may be names that end in ``.md``, rules, ``train`` and ``test`` names that end in
-    ``.txt``, ``given`` names of board files, ``pictures`` names of picture files, ``shape_files``
-    names of SVG files, and ``images`` of a board are patterns of paths; what is found for these
-    goes to ``image_files``.
+    Pages may be names that end in ``.md`` or ``.html``, rules, ``train`` and ``test`` names that
+    end in ``.txt``, ``given`` names of board files, ``pictures`` names of picture files,
+    ``shape_files`` names of SVG files, and ``images`` of a board are patterns of paths; what is
+    found for these goes to ``image_files``.
 
     Raises GnomonError: a file cannot be read. Raises ConfigError: a picture is none, or too large.
     """
     plan = dict(record)
     texts = dict(plan.get("rule_texts", {}))
-    for name in ("consent", "debrief"):
-        plan |= {name: _text(plan[name], base, ".md")} if name in plan else {}
+    for name in ("consent", "demographics_page", "debrief"):
+        plan |= {name: _page(plan[name], base)} if name in plan else {}
     if isinstance(plan.get("instructions"), list):
-        plan["instructions"] = [_text(page, base, ".md") for page in plan["instructions"]]
+        plan["instructions"] = [_page(page, base) for page in plan["instructions"]]
     if isinstance(plan.get("pictures"), list):
         plan["pictures"] = {Path(name).name: picture_data(base / name) for name in plan["pictures"]}
     if isinstance(plan.get("shape_files"), dict):
@@ -136,8 +138,15 @@ def rule_file_text(path: Path) -> str:
 
 def _text(value: Any, base: Path, ending: str) -> Any:
     """Return the text of a file for its name; any other value as it is."""
-    is_name = isinstance(value, str) and value.endswith(ending) and "\n" not in value
-    return read_text(base / value) if is_name else value
+    return read_text(base / value) if _is_name(value, ending) else value
+
+
+def _page(value: Any, base: Path) -> Any:
+    return html_page(base / value) if _is_name(value, ".html") else _text(value, base, ".md")
+
+
+def _is_name(value: Any, ending: str) -> bool:
+    return isinstance(value, str) and value.endswith(ending) and "\n" not in value
 
 
 def given_board(path: Path, images: Path) -> list[dict[str, Any]]:
@@ -152,7 +161,7 @@ def _given_piece(piece: Piece) -> dict[str, Any]:
 
 
 def picture_data(
-    path: Path, *, kinds: Mapping[str, str] = _PICTURES, most_bytes: int = _MOST_PICTURE_BYTES
+    path: Path, *, kinds: Mapping[str, str] = PICTURES, most_bytes: int = _MOST_PICTURE_BYTES
 ) -> str:
     """Return a picture as a data address, which pages can show.
 

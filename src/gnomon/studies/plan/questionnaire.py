@@ -18,6 +18,10 @@ class AnswerError(GnomonError):
 class Question(Part):
     """A question. ``answer`` is the right one, for questions of a quiz.
 
+    A choice written ``value|label`` is shown as its label, and kept as its value. Who has mastered
+    less than ``goodness_least``, or not less than ``goodness_below``, is not asked: the mean over
+    the series of 1 for points quadrupled, and a half for points doubled.
+
     Examples
     --------
     >>> age = Question(name="age", title="How old are you?", kind="number", least=18, most=120)
@@ -33,14 +37,26 @@ class Question(Part):
     most: int | None = None
     required: bool = True
     answer: str = ""
+    goodness_least: float | None = None
+    goodness_below: float | None = None
 
     @model_validator(mode="after")
     def _can_be_answered(self) -> Question:
         if (self.kind == "choice") != bool(self.choices):
             raise ValueError(f"{self.name}: expected choices for a choice, and for nothing else")
-        if self.kind == "choice" and self.answer and self.answer not in self.choices:
+        if self.kind == "choice" and self.answer and self.answer not in self.values:
             raise ValueError(f"{self.name}: expected the answer to be one of the choices")
         return self
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What is kept of each choice."""
+        return tuple(choice.partition("|")[0] for choice in self.choices)
+
+    def is_for(self, goodness: float) -> bool:
+        """Tell whether somebody who has mastered so much is asked."""
+        least, below = self.goodness_least, self.goodness_below
+        return (least is None or goodness >= least) and (below is None or goodness < below)
 
     def checked(self, text: str) -> str:
         """Return an answer as it is kept.
@@ -56,7 +72,7 @@ class Question(Part):
             if self.required:
                 raise AnswerError(f"{self.title}: expected an answer")
             return ""
-        if self.kind == "choice" and text not in self.choices:
+        if self.kind == "choice" and text not in self.values:
             raise AnswerError(f"{self.title}: expected one of the choices")
         if self.kind == "number":
             return self._number(text)

@@ -61,6 +61,7 @@ class StudyPlan(Part):
     language: str = "en"
     instructions: Annotated[tuple[_Page, ...], Field(max_length=50)] = ()
     quiz: Quiz | None = None
+    demographics_page: Annotated[str, Field(max_length=20_000)] = ""
     demographics: Annotated[tuple[Question, ...], Field(max_length=50)] = ()
     debrief: Annotated[str, Field(max_length=20_000)] = ""
     pictures: dict[str, str] = Field(default_factory=dict, max_length=100)
@@ -236,7 +237,8 @@ def read_plan(
         The TOML file; None for a study of lists alone.
     lists : mapping, optional
         Fields that stand in place of the file's, such as the lists of
-        :func:`gnomon.studies.plan.trial_list_plans.trial_list_record`.
+        :func:`gnomon.studies.plan.trial_list_plans.trial_list_record`; the file's stand in place of
+        those that ``pages`` holds.
     name : str
         Name and title of a study without a file.
 
@@ -252,11 +254,16 @@ def read_plan(
     >>> read_plan(None, {"lists": {"a": ["clockwise"]}}, name="pilot").series("a")[0].rule
     'clockwise'
     """
+    lists = dict(lists or {})
+    pages = lists.pop("pages", {})
     if path is None:
         record: dict[str, Any] = {"name": name, "title": name, "consent": _CONSENT}
-        return StudyPlan.from_record(record | dict(lists or {}), name)
+        return StudyPlan.from_record(record | pages | lists, name)
     path = Path(path)
     record = _parsed(read_text(path, noun="plan"), str(path))
-    texts = record.get("rule_texts", {}) | dict(lists or {}).get("rule_texts", {})
-    record |= dict(lists or {}) | ({"rule_texts": texts} if texts else {})
-    return StudyPlan.from_record(with_files(record, path.parent), str(path))
+    texts = record.get("rule_texts", {}) | lists.get("rule_texts", {})
+    record |= lists | ({"rule_texts": texts} if texts else {})
+    record = with_files(record, path.parent)
+    shown = pages.get("pictures", {}) | record.get("pictures", {})
+    record = pages | record | ({"pictures": shown} if shown else {})
+    return StudyPlan.from_record(record, str(path))

@@ -20,31 +20,37 @@ _Files = dict[str, str | bytes]
 def trial_list_files(plan: StudyPlan) -> _Files:
     """Return the texts of the files of a plan's lists, and its pictures, by their paths.
 
-    ``trial-lists/STUDY/LIST.csv`` (``coop.STUDY`` or ``adve.STUDY`` for two), and the conditions,
+    ``trial-lists/STUDY/LIST.csv`` (``coop.STUDY`` or ``adve.STUDY`` for two; the whole of a list
+    that has both in either, so that each series is in its place there), and the conditions,
     boards and looks that they name, so that
     :func:`gnomon.studies.plan.trial_list_plans.trial_list_record` reads them back. What the
     reference has no column for is left out: a mastery that pays nothing, the attempts on a board,
     how long one waits for a partner.
     """
     files: _Files = _looks(plan)
-    folder = f"trial-lists/{list_folder(plan)}"
     for name in plan.lists:
         rows = [
             _row(series, f"{plan.name}-{name}-{number}", files)
             for number, series in enumerate(plan.series(name), 1)
         ]
-        files[f"{folder}/{name}.csv"] = _csv(rows)
-    if plan.already:
-        lines = [f"{name},{number}" for name, number in plan.already.items()]
-        files[f"{folder}/defect.csv"] = "\n".join([*lines, ""])
+        lacks = f"{name},{plan.already[name]}\n" if name in plan.already else ""
+        for folder in dict.fromkeys(list_folders(plan, name)):
+            files[f"trial-lists/{folder}/{name}.csv"] = _csv(rows)
+            if lacks:
+                table = f"trial-lists/{folder}/defect.csv"
+                files[table] = str(files.get(table, "")) + lacks
     return files
 
 
-def list_folder(plan: StudyPlan) -> str:
-    """Return the name of the folder of the lists; for two it begins with how they play."""
-    partner = next((s.partner for name in plan.lists for s in plan.series(name) if s.partner), None)
-    start = "" if partner is None else f"{partner.play[:4]}."
-    return f"{start}{plan.name}"
+def list_folders(plan: StudyPlan, name: str) -> list[str]:
+    """Return the folder of each series of a list; for two it begins with how they play.
+
+    A series for one alone, beside others for two, is in the folder of the first of those.
+    """
+    plays = [series.partner.play if series.partner else "" for series in plan.series(name)]
+    first = next(filter(None, plays), "")
+    starts = [f"{(play or first)[:4]}." if first else "" for play in plays]
+    return [f"{start}{plan.name}" for start in starts]
 
 
 def _looks(plan: StudyPlan) -> _Files:

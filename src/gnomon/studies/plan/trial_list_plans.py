@@ -20,6 +20,7 @@ from gnomon.game.formats.picture_pieces import find_pictures
 from gnomon.game.formats.trial_lists import ParameterSet, read_modifier, read_trial_list
 from gnomon.rules.catalogue import available_rules
 from gnomon.studies.piece_looks import DRAWN_COLORS, DRAWN_SHAPES
+from gnomon.studies.plan.page_bundles import bundle_fields, bundle_name
 from gnomon.studies.plan.plan_files import given_board, image_files, rule_file_text
 
 #: Columns that have no effect in the reference system either; older designs.
@@ -65,7 +66,8 @@ def trial_list_record(place: str | Path, files: Path | None = None) -> dict[str,
     -------
     dict
         Fields of a :class:`gnomon.studies.plan.study_plan.StudyPlan`; also the looks of pieces
-        that the lists name, from the folder ``shapes``, and colours from ``colors.csv``.
+        that the lists name, from the folder ``shapes``, and colours from ``colors.csv``; and
+        ``pages``, fields of the bundle of pages in ``pregame``.
 
     Raises
     ------
@@ -78,7 +80,9 @@ def trial_list_record(place: str | Path, files: Path | None = None) -> dict[str,
         row = _modifier_row(data, modifier)
         texts: dict[str, str] = {}
         series = _series(replace(row, rule_id=name), data, texts)
-        return {"lists": {Path(name).name: [series]}, "rule_texts": texts, "already": {}}
+        alone = Path(name).name
+        record = {"lists": {alone: [series]}, "rule_texts": texts, "already": {}}
+        return record | _pages({alone: row}, data)
     if kind == "P":
         data = DataFolder(files or Path())
         folder = data.find_folder(name, "trial-lists")
@@ -119,7 +123,7 @@ def _lists_of(folder: Path, data: DataFolder, modifier: Path | None) -> dict[str
     if not paths:
         raise ConfigError(f"{folder}: expected a folder of trial lists (*.csv); found none")
     texts: dict[str, str] = {}
-    lists = {}
+    lists, first = {}, {}
     for path in paths:
         _check_header(path)
         rows = read_trial_list(path, modifier)
@@ -127,9 +131,24 @@ def _lists_of(folder: Path, data: DataFolder, modifier: Path | None) -> dict[str
             raise ConfigError(f"{path}: expected a row of parameters, found none")
         partner = _partner(folder.resolve().name, _Cells(rows[0]))
         lists[path.stem] = [_series(row, data, texts) | partner for row in rows]
+        first[path.stem] = rows[0]
     already = _read_defects(folder / "defect.csv", list(lists))
     record = {"lists": lists, "rule_texts": texts, "already": already}
-    return record | _looks(lists, data) | _filled(image_files=image_files(record, data.shapes))
+    images = _filled(image_files=image_files(record, data.shapes))
+    return record | _looks(lists, data) | images | _pages(first, data)
+
+
+def _pages(first: Mapping[str, ParameterSet], data: DataFolder) -> dict[str, Any]:
+    """Return the pages of the bundle that the first row of each list names."""
+    named = {name: bundle_name(row.others) for name, row in first.items()}
+    if len(set(named.values())) > 1:
+        told = ", ".join(f"{name}: {bundle}" for name, bundle in named.items())
+        raise ConfigError(f"field 'pregame': expected one bundle for all lists, found {told}")
+    (name,) = set(named.values())
+    folder = data.find_folder(name, "pregame")
+    if not folder.is_dir() and name != "default":
+        raise ConfigError(f"{folder}: there is no such bundle of pages")
+    return _filled(pages=bundle_fields(folder))
 
 
 def _filled(**fields: Any) -> dict[str, Any]:

@@ -201,7 +201,9 @@ class RewardView:
     budget : float or None
         What may still be spent on a bonus board.
     smiles : tuple of bool
-        Of each attempt of the series that counts, whether it was a success.
+        Of each attempt of the series that counts, by either of two, whether it was a success.
+    own : tuple of bool
+        Which of them the player made; empty for one alone.
 
     Examples
     --------
@@ -225,6 +227,7 @@ class RewardView:
     board_most: int | None
     budget: float | None
     smiles: tuple[bool, ...]
+    own: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

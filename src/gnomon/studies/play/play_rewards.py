@@ -84,7 +84,11 @@ def _own_share(board: PlayedBoard, seat: int) -> PlayedBoard:
 
 
 def reward_view(
-    terms: SeriesTerms, reward: SeriesReward, board: PlayedBoard, good: Sequence[bool]
+    terms: SeriesTerms,
+    reward: SeriesReward,
+    board: PlayedBoard,
+    smiles: Sequence[bool],
+    own: Sequence[bool],
 ) -> RewardView:
     """Return what a player sees of a reward on a board."""
     least = most = None
@@ -100,5 +104,6 @@ def reward_view(
         least,
         most,
         budget_left(terms, board) if board.is_bonus else None,
-        tuple(good),
+        tuple(smiles),
+        tuple(own),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gnomon.experiments.scoring.mastery import attempts_to_master
@@ -55,17 +54,20 @@ def view_of(played: PlaySession, seat: int) -> PlayView:
         streak_at_end(good),
         math.isfinite(attempts_to_master(good)) if good else False,
         played.may,
-        _reward_view(played, good, seat),
+        _reward_view(played, seat),
         played.hint if played.turn == seat else None,
         _partner_view(played, seat),
     )
 
 
-def _reward_view(played: PlaySession, good: Sequence[bool], seat: int) -> RewardView | None:
+def _reward_view(played: PlaySession, seat: int) -> RewardView | None:
     if played.game.terms.points is None and played.game.terms.incentive is None:
         return None
     board = played.rated_boards(seat)[-1]
-    return reward_view(played.game.terms, played.reward(seat), board, good)
+    counted = [each for each in played.attempts if each.counts]
+    own = [] if played.game.seats is None else [each.mover == seat for each in counted]
+    smiles = [each.accepted for each in counted]
+    return reward_view(played.game.terms, played.reward(seat), board, smiles, own)
 
 
 def _partner_view(played: PlaySession, seat: int) -> PartnerView | None:

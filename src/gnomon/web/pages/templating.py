@@ -20,7 +20,8 @@ from gnomon._version import __version__
 from gnomon.game.instructions import INSTRUCTIONS
 from gnomon.leaderboard.standing_records import Why
 from gnomon.studies.languages import texts
-from gnomon.studies.piece_looks import PieceLooks
+from gnomon.studies.piece_looks import COLOR_CODES, PieceLooks
+from gnomon.studies.plan.page_html import clean_html, is_html
 from gnomon.web.api.dependencies import COOKIE, csrf_token, link_token
 from gnomon.web.pages.charts import MOST_LOG_ODDS
 from gnomon.web.pages.page_cache import CachedPage, cached_response
@@ -145,7 +146,7 @@ def lines(text: str) -> Markup:
 
 
 def page_markup(text: str, pictures: Mapping[str, str] | None = None) -> Markup:
-    r"""Return a page in Markdown as HTML, in which whatever is HTML stays text.
+    r"""Return a page in Markdown as HTML, in which whatever is HTML stays text; or HTML, cleaned.
 
     ``pictures`` are the data addresses of the pictures that a page may show, by name.
 
@@ -154,6 +155,8 @@ def page_markup(text: str, pictures: Mapping[str, str] | None = None) -> Markup:
     >>> page_markup("Find **it**. <b>")
     Markup('<p>Find <strong>it</strong>. &lt;b&gt;</p>\n')
     """
+    if is_html(text):
+        return Markup(clean_html(text, pictures or {}))
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(text)
     for token in [*tokens, *(inner for each in tokens for inner in each.children or ())]:
@@ -189,6 +192,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "version": __version__,
         "static": _static,
+        "color_codes": COLOR_CODES,
         "instructions": INSTRUCTIONS,
     }
     return environment

@@ -80,7 +80,8 @@ class GamePage:
 
     ``memory``: what of that which was moved may be shown. ``study``: whether it is part of one.
     ``first_board``: how many boards came before, in a series that this one continues.
-    ``guess_due``: whether the player is asked now what the rule is. ``patience_s``: how long one
+    ``guess_due``: whether the player is asked now what the rule is, and ``guess_is_of_partner``
+    whether it is which one an opponent has found. ``patience_s``: how long one
     of two is waited for still, None if neither is. ``chat``: whether one may write to the partner,
     and ``messages`` what was written, None in answers that do not tell it. ``over``: whether the
     study has ended for the player.
@@ -95,6 +96,7 @@ class GamePage:
     chat: bool = False
     messages: tuple[Message, ...] | None = None
     over: bool = False
+    guess_is_of_partner: bool = False
 
     @property
     def has_memory(self) -> bool:
@@ -115,6 +117,7 @@ def page_of(game: StoredGame, session: Session | None = None) -> GamePage:
         may_write(game),
         None if session is None else messages_of(session, game),
         game.is_ended,
+        game.guess_is_of_partner,
     )
 
 

@@ -29,6 +29,7 @@ from gnomon.studies.participants import (
     go_on,
     join,
     leave,
+    questions_after,
     quiz_tries,
     step_of,
     take_step,
@@ -156,7 +157,7 @@ class AskedQuestion:
     @classmethod
     def of(cls, question: Question) -> AskedQuestion:
         """Return what a player may see of a question."""
-        return cls(**question.model_dump(exclude={"answer"}))
+        return cls(**question.model_dump(include={*cls.__dataclass_fields__}))
 
 
 # -- for those who make studies ----------------------------------------------------------------
@@ -318,8 +319,11 @@ def _player_page(
     if step == "instructions":
         texts_of[step] = plan.instructions[number]
     if player.ending == "finished":
-        texts_of["end"] = plan.debrief
-    asked = {"quiz": plan.quiz.questions if plan.quiz else (), "demographics": plan.demographics}
+        texts_of["end"] = plan.debrief.replace("{completionCode}", player.completion_code)
+    asked = {"quiz": plan.quiz.questions if plan.quiz else ()}
+    if step == "demographics":
+        asked[step] = questions_after(session, player, plan)
+        texts_of[step] = plan.demographics_page
     # Who has finished has still to answer; the code is there at the end.
     ending = cast(Ending, player.ending) if step == "end" and player.ending else None
     completion = None if ending is None else plan.recruitment.completion(ending)

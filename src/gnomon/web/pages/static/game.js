@@ -18,8 +18,6 @@
   const texts = JSON.parse(document.getElementById("texts").textContent);
   const looks = JSON.parse(document.getElementById("looks").textContent);
   const COLORS = ["RED", "BLACK", "BLUE", "YELLOW", "GREEN", "ORANGE", "PURPLE", "PINK", "WHITE", "GRAY"];
-  /** Blue and black begin alike: the codes of IEC 60757, which electricians use. */
-  const LETTERS = { RED: "RD", BLACK: "BK", BLUE: "BU", YELLOW: "YE", GREEN: "GN", ORANGE: "OG", PURPLE: "PU", PINK: "PK", WHITE: "WH", GRAY: "GY" };
   const PLACES = [[0, 7, "top_left"], [7, 7, "top_right"], [7, 0, "bottom_right"], [0, 0, "bottom_left"]];
   const FLIGHT_MS = 270;
   const SHAKE_MS = 360;
@@ -113,7 +111,7 @@
     const shape = svg.querySelector(".shape");
     shape.setAttribute("class", "shape" + (own ? "" : " c-" + (COLORS.includes(piece.color) ? piece.color : "OTHER")));
     if (own) shape.setAttribute("fill", own);
-    svg.querySelector(".letter").textContent = LETTERS[piece.color] || (piece.color || "?").slice(0, 2);
+    svg.querySelector(".letter").textContent = looks.codes[piece.color] || "?";
     return svg;
   };
   /** Whether the next attempt is the player's: of two at a board one is in turn. */
@@ -221,6 +219,8 @@
     document.getElementById("count-errors").textContent = view.errors;
     document.getElementById("count-streak").textContent = view.streak;
     guess.hidden = !page.guess_due || page.over;
+    document.getElementById("guess-title").textContent = page.guess_is_of_partner ? texts.guess_partner : texts.guess_title;
+    document.getElementById("guess-ask").textContent = page.guess_is_of_partner ? texts.guess_partner_text : texts.guess_text;
     // Who takes part no more can only go on to the end.
     const asked = page.guess_due || page.over;
     nextForm.hidden = asked || !view.may.includes("next");
@@ -247,12 +247,16 @@
     if (reward.budget !== null) more.push(`${texts.budget}: ${Math.max(0, reward.budget)}`);
     put("reward-more", more.join(" · "));
     const smiles = document.getElementById("smiles");
-    smiles.replaceChildren(...reward.smiles.slice(-40).map((good) => {
-      const face = element("span", good ? "good" : "bad");
+    const own = reward.own.slice(-40);
+    const last = reward.smiles.slice(-40);
+    smiles.replaceChildren(...last.map((good, n) => {
+      const face = element("span", (good ? "good" : "bad") + (own[n] ? " own" : ""));
       face.textContent = good ? "☺" : "☹";
       return face;
     }));
-    smiles.setAttribute("aria-label", `${texts.smiles}: ${reward.smiles.slice(-40).map((good) => (good ? "+" : "−")).join(" ")}`);
+    const who = (n) => (own.length ? ` ${own[n] ? texts.you : texts.partner}` : "");
+    const said = last.map((good, n) => (good ? "+" : "−") + who(n));
+    smiles.setAttribute("aria-label", `${own.length ? texts.smiles_of_two : texts.smiles}: ${said.join(own.length ? ", " : " ")}`);
   }
 
   function drawMoves() {

@@ -55,9 +55,6 @@ class Load:
                 with httpx.Client(
                     base_url=self.server.url,
                     timeout=60,
-                    # The server closes a connection that was silent for 5 s; who asked over it at
-                    # that very moment would be told nothing.
-                    limits=httpx.Limits(keepalive_expiry=2),
                     event_hooks={"response": [self._count]},
                 ) as client:
                     while (began := time.monotonic()) < self._end and not self.failed.is_set():

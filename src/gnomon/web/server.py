@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import socket
 import threading
 import time
@@ -127,6 +128,9 @@ def serve(
             # Messages that wait in memory, of each websocket; a player waits for each answer.
             ws_max_queue=2,
             limit_concurrency=AT_ONCE,
+            # Longer than the 5 s for which many clients keep a silent connection: if both sides
+            # give up at the same moment, a request is sent into a closed one.
+            timeout_keep_alive=math.ceil(settings.slow_client_s),
             timeout_graceful_shutdown=5,
         )
         keeper = WorkerSupervisor(database, settings) if worker else None
@@ -178,9 +182,8 @@ def _url(listening: socket.socket) -> str:
 def impatient(settings: ServerSettings) -> type[asyncio.Protocol]:
     """Return an HTTP protocol that closes connections which are too slow, or too many.
 
-    The first head has ``slow_client_s`` seconds, each later one one to two such spans. Between two
-    requests the library's own limit is shorter. One address has at most
-    ``connections_per_address``.
+    The first head has ``slow_client_s`` seconds, each later one one to two such spans. One address
+    has at most ``connections_per_address``.
     """
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 

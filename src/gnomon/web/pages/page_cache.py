@@ -49,29 +49,37 @@ class CachedPage:
 
 
 class PageCache:
-    """LRU cache of rendered pages, of so many bytes."""
+    """LRU cache of rendered pages, of so many bytes; of each page, as it was last asked for."""
 
     def __init__(self, max_bytes: int = 64 << 20) -> None:
         self._most, self._held = max_bytes, 0
         self._lock = Lock()
-        self._pages: OrderedDict[Hashable, CachedPage] = OrderedDict()
+        self._pages: OrderedDict[Hashable, tuple[Hashable, CachedPage]] = OrderedDict()
 
     def get(
-        self, key: Hashable, make: Callable[[], str | bytes], media_type: str = HTML
+        self,
+        key: Hashable,
+        make: Callable[[], str | bytes],
+        media_type: str = HTML,
+        state: Hashable = None,
     ) -> CachedPage:
-        """Return the page of a key, which names all that it depends on; made if it is not there."""
+        """Return the page of a key in a state; made if it is not there, in place of an older one.
+
+        Key and state together name all that the page depends on. What has gone by comes not again,
+        so that a page of another state is not worth its room.
+        """
         with self._lock:
-            page = self._pages.get(key)
-            if page is not None:
+            kept = self._pages.get(key)
+            if kept is not None and kept[0] == state:
                 self._pages.move_to_end(key)
-                return page
+                return kept[1]
         page = CachedPage.of(make(), media_type)
         with self._lock:
             before = self._pages.pop(key, None)
-            self._pages[key] = page
-            self._held += _size(page) - (_size(before) if before else 0)
+            self._pages[key] = state, page
+            self._held += _size(page) - (_size(before[1]) if before else 0)
             while self._held > self._most:
-                self._held -= _size(self._pages.popitem(last=False)[1])
+                self._held -= _size(self._pages.popitem(last=False)[1][1])
         return page
 
 
@@ -144,8 +152,8 @@ class BoardState:
         """Return a page of a season, made once for each state of it and of its standings."""
         snapshot = self.snapshot(season)
         shown = snapshot and (snapshot.standings.version, snapshot.is_current)
-        whole = (*key, media_type, season.id, season.version, shown)
-        return self.pages.get(whole, make, media_type)
+        whole = (*key, media_type, season.id)
+        return self.pages.get(whole, make, media_type, (season.version, shown))
 
 
 async def board_state(connection: HTTPConnection) -> BoardState:

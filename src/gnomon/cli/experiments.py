@@ -135,12 +135,13 @@ def run(
 def _skills_of(people: Path) -> ScoreTable:
     """Read what people scored: from transcripts, or from a file of scores."""
     from gnomon.cli.people import SeriesOptions
+    from gnomon.experiments.series.series_scores import score_series
     from gnomon.experiments.series.transcript_files import hold_attempts
     from gnomon.scores import read_scores
 
     if hold_attempts([people]):
         reading = SeriesOptions(prec_mode="ignore")
-        return reading.scores(reading.series([people]), "skill")
+        return score_series(reading.measured([people], with_chances=True), "skill")
     scores = read_scores(people)
     if scores.metric != "skill":
         raise ScoreDataError(

@@ -16,7 +16,6 @@ from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.experiments.series.measured_series import MeasuredSeries
-    from gnomon.experiments.series.played_series import PlayedSeries
     from gnomon.scores.table import ScoreTable
 
 NaiveOption = Annotated[
@@ -50,50 +49,21 @@ class SeriesOptions:
         bool, typer.Option("--as-reference", help="Of people: as the reference system counts.")
     ] = False
 
-    def series(self, places: Sequence[Path]) -> tuple[PlayedSeries, ...]:
-        """Return the series of transcripts."""
+    def measured(
+        self, places: Sequence[Path], *, with_chances: bool = False
+    ) -> tuple[MeasuredSeries, ...]:
+        """Return what the attempts in transcripts say."""
+        from gnomon.experiments.series.measured_series import measure_series
         from gnomon.experiments.series.played_series import read_series
 
-        return read_series(places, trial_lists=self.trial_lists, as_reference=self.as_reference)
-
-    def measured(
-        self, series: Sequence[PlayedSeries], *, with_chances: bool
-    ) -> tuple[MeasuredSeries, ...]:
-        """Return what the attempts of series say."""
-        from gnomon.experiments.series.measured_series import measure_series
-
         return measure_series(
-            series,
+            read_series(places, trial_lists=self.trial_lists, as_reference=self.as_reference),
             rules=self.rules,
             target_streak=self.target_streak,
             target_r=self.target_r,
             precedence=self.prec_mode,
             rule=self.rule,
             with_chances=with_chances,
-            as_reference=self.as_reference,
-        )
-
-    def scores(
-        self,
-        series: Sequence[PlayedSeries],
-        metric: str,
-        *,
-        p0: Literal["random", "mcp1"] = "random",
-        by: Literal["player", "people"] = "player",
-    ) -> ScoreTable:
-        """Return the scores of series."""
-        from gnomon.experiments.series.series_scores import score_series
-
-        return score_series(
-            series,
-            metric,
-            rules=self.rules,
-            target_streak=self.target_streak,
-            target_r=self.target_r,
-            precedence=self.prec_mode,
-            p0=p0,
-            rule=self.rule,
-            by=by,
             as_reference=self.as_reference,
         )
 
@@ -151,11 +121,12 @@ def mastery(
 def _mastery_scores(
     source: Sequence[str], metric: str, people: SeriesOptions, reading: ReadOptions
 ) -> ScoreTable:
+    from gnomon.experiments.series.series_scores import score_series
     from gnomon.experiments.series.transcript_files import hold_attempts
 
     places = [Path(word) for word in source]
     if hold_attempts(places):
-        return people.scores(people.series(places), metric)
+        return score_series(people.measured(places), metric, as_reference=people.as_reference)
     # A tidy file holds one score, which need not be named.
     return scores_of(source, None if metric == "m_star" else metric, reading, default_metric=metric)
 
@@ -197,7 +168,7 @@ def series_curves(
     with answering("series-curves", as_json=as_json) as answer:
         if not hold_attempts(source):
             raise ScoreDataError(f"{source[0]}: expected transcripts of people; found none")
-        measured = people.measured(people.series(source), with_chances=curve != "errors")
+        measured = people.measured(source, with_chances=curve != "errors")
         if random_players:
             rng = np.random.default_rng(seed)
             measured += simulated(measured, n=random_players, rules=people.rules, rng=rng)

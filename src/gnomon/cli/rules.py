@@ -45,15 +45,22 @@ def list_rules(
 
 @app.command()
 def show(
-    rule: Annotated[str, typer.Argument(help="A rule of the catalogue, or a file.")],
+    rule: Annotated[str, typer.Argument(help="A rule of the catalogue, a suite, or a file.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Show the text of a rule, and say in words what it accepts."""
+    """Show the text of a rule, and say in words what it accepts; of a suite, list its rules."""
+    from gnomon.experiments.config.suites import available_suites, load_suite
     from gnomon.rules.catalogue import info_of, read_rule_text
     from gnomon.rules.paraphrase import explain
     from gnomon.rules.parser import parse
 
     with answering("rules show", as_json=as_json) as answer:
+        if rule in available_suites():
+            suite = load_suite(rule)
+            answer.results([{"name": one.name, "text": one.text} for one in suite.entries])
+            texts = (f"{one.name}\n{one.text.rstrip()}" for one in suite.entries)
+            answer.say("\n\n".join((f"{suite.full_name}: {suite.sentence}", *texts)))
+            return
         text = read_rule_text(rule)
         try:
             rule_set = parse(text)

@@ -97,14 +97,15 @@ def _table(
         raise ScoreDataError(
             f"{source[0]}: transcripts of people have no options of score files, such as --where"
         )
-    series = people.series.series(places)
-    if people.table is not None:
-        from gnomon.experiments.series.series_tables import write_series_table
+    from gnomon.experiments.series.series_scores import needs_chances, score_series
+    from gnomon.experiments.series.series_tables import write_series_table
 
-        replayed = people.series.rules is not None
-        measured = people.series.measured(series, with_chances=replayed)
+    how, metric = people.series, metric or "m_star"
+    replayed = needs_chances(metric) or (people.table is not None and how.rules is not None)
+    measured = how.measured(places, with_chances=replayed)
+    if people.table is not None:
         write_series_table(measured, people.table, p0=people.p0, with_moves=replayed)
-    return people.series.scores(series, metric or "m_star", p0=people.p0, by=people.by)
+    return score_series(measured, metric, p0=people.p0, by=people.by, as_reference=how.as_reference)
 
 
 def _is_of_people(places: Sequence[Path], metric: str | None, *, asked: bool) -> bool:

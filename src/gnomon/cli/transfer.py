@@ -75,6 +75,7 @@ def _scores(
     run: Path | None,
 ) -> ScoreTable:
     from gnomon.experiments.phases import PHASES, play_phases, read_phase_experiment, score_phases
+    from gnomon.experiments.series.series_scores import score_series
     from gnomon.experiments.series.transcript_files import hold_attempts
 
     places = [Path(word) for word in source]
@@ -91,5 +92,6 @@ def _scores(
     if hold_attempts(places):
         told_apart = "every" if people.prec_mode in ("naive", "ignore") else people.prec_mode
         people = replace(people, prec_mode=told_apart)
-        return people.scores(people.series(places), metric, by="people")
+        measured = people.measured(places)
+        return score_series(measured, metric, by="people", as_reference=people.as_reference)
     return scores_of(source, None, reading)

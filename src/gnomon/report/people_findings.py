@@ -158,7 +158,7 @@ def people_findings(
         Runs on rules of the same names. Where they lack ``ideal`` or ``uniform``, twenty trials of
         these are played.
     trial_lists, target_streak
-        As of :func:`gnomon.experiments.read_series` and :func:`gnomon.experiments.score_series`.
+        As of :func:`gnomon.experiments.read_series` and :func:`gnomon.experiments.measure_series`.
     boards : int, optional
         How many boards to compare; if not given, as many as four in five played or had no need to,
         since they had mastered the rule.

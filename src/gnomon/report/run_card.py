@@ -14,6 +14,7 @@ from gnomon._version import __version__
 from gnomon.errors import counted, joined
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.config.predefined_boards import RecordedBoards
+from gnomon.experiments.config.suites import available_suites, load_suite
 from gnomon.report.findings import Findings
 from gnomon.report.sentences import percent
 
@@ -93,7 +94,7 @@ def session_rows(card: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """
     sessions = [x for x in _listed(card.get("sessions")) if isinstance(x, Mapping)]
     rows = [
-        ("suites", joined([str(name) for name in _listed(card.get("suites"))])),
+        ("suites", joined([_suite(str(name)) for name in _listed(card.get("suites"))])),
         ("begun", _begun(sessions)),
         ("workers", _different(sessions, _workers)),
         ("time to play", _times(sessions)),
@@ -102,6 +103,11 @@ def session_rows(card: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         ("versions", _different(sessions, _versions)),
     ]
     return tuple((name, value) for name, value in rows if value)
+
+
+def _suite(name: str) -> str:
+    """Return a suite with what it is for, if this version of Gnomon knows it."""
+    return f"{name} ({load_suite(name).sentence})" if name in available_suites() else name
 
 
 def _listed(value: Any) -> Sequence[Any]:

@@ -14,6 +14,7 @@ from gnomon.experiments import (
     PlayedSeries,
     aai_curves,
     fit_learning_curve,
+    measure_series,
     read_series,
     score_series,
     series_curves,
@@ -37,19 +38,21 @@ def series_of(folder, record, *, detailed=False):
     return read_series([folder], trial_lists=folder / "lists", as_reference=True)
 
 
-def scores_of(folder, series, options, metric):
-    table = score_series(
+def measured_by(folder, series, options, **more):
+    return measure_series(
         series,
-        metric,
         rules=folder / "rules",
         target_streak=options.get("targetStreak"),
         target_r=options.get("targetR"),
         precedence=MODES[options["precMode"]],
-        p0=options.get("p0", "random"),
         rule=options.get("target"),
         as_reference=True,
+        **more,
     )
-    return table.to_records()
+
+
+def scored(measured, metric, **options):
+    return score_series(measured, metric, as_reference=True, **options).to_records()
 
 
 def as_the_reference_writes(row, dagger, options):
@@ -89,10 +92,10 @@ def test_series_scores_agree_in_every_option_set(players, tmp_path, detailed):
             options, where = expected["options"], (record["playerId"], name)
             if not expected["series"]:
                 with pytest.raises(ScoreDataError, match=r"expected a series on .* found none"):
-                    scores_of(folder, series, options, "m_star")
+                    measured_by(folder, series, options)
                 continue
-            stars = scores_of(folder, series, options, "m_star")
-            daggers = scores_of(folder, series, options, "m_dagger")
+            measured = measured_by(folder, series, options)
+            stars, daggers = scored(measured, "m_star"), scored(measured, "m_dagger")
             assert len(stars) == len(expected["series"]), where
             for row, dagger, theirs in zip(stars, daggers, expected["series"], strict=True):
                 ours = as_the_reference_writes(row, dagger, options)
@@ -115,8 +118,10 @@ def test_aai_measures_agree_with_the_recorded_chances(players, tmp_path):
         series = series_of(folder := tmp_path / record["playerId"], record)
         for name in ("ignore-s10", "ignore-s10-mcp1"):
             expected = record["expected"][name]
+            options = expected["options"]
+            measured = measured_by(folder, series, options, with_chances=True)
             for metric in ("aai", "aaig"):
-                found = scores_of(folder, series, expected["options"], metric)
+                found = scored(measured, metric, p0=options.get("p0", "random"))
                 for row, theirs in zip(found, expected["series"], strict=True):
                     accepted, p0, mu = np.array(theirs["moveInfo"], dtype=float).T
                     curves = aai_curves(accepted == 1, p0, mu, as_reference=True)
@@ -129,8 +134,8 @@ def test_lines_written_twice_count_once_unless_as_in_the_reference(players, tmp_
     lines = set(record["transcripts"].splitlines()[1:])
     for as_reference, attempts, m_star in ((False, 24, 14), (True, 27, 17)):
         series = read_series([tmp_path], trial_lists=tmp_path / "lists", as_reference=as_reference)
-        rows = score_series(series, as_reference=as_reference).to_records()
-        assert (rows[0]["attempts"], rows[0]["score"]) == (attempts, m_star)
+        one = measure_series(series, as_reference=as_reference)[0]
+        assert (one.accepted.size, one.m_star) == (attempts, m_star)
     read = read_series([tmp_path], trial_lists=tmp_path / "lists")
     assert sum(len(e.attempts) for one in read for e in one.episodes) == len(lines)
 
@@ -141,7 +146,10 @@ def test_players_whom_the_reference_gives_up_are_read(players, tmp_path):
     for record in given_up:
         folder = write_player(tmp_path / record["playerId"], record)
         series = read_series([folder], trial_lists=folder / "lists")
-        table = score_series(series, "aai", rules=folder / "rules", precedence="ignore")
+        measured = measure_series(
+            series, rules=folder / "rules", precedence="ignore", with_chances=True
+        )
+        table = score_series(measured, "aai")
         assert np.isfinite(table.frame["score"].to_numpy()).all(), record["playerId"]
 
 

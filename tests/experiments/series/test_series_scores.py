@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.experiments import PlayedSeries, read_series, score_series, score_trial
-from gnomon.experiments.series.series_scores import attempts_of_series
+from gnomon.experiments import PlayedSeries, measure_series, read_series, score_series, score_trial
+from gnomon.experiments.series.series_scores import attempts_of_series, needs_chances
 from gnomon.rules import parse
 from recorded_people import HEADERS, RULE, our_player, write_player
 
@@ -22,9 +22,11 @@ def read(folder):
     return read_series([folder], trial_lists=folder / "lists")
 
 
-def scored(folder, metric="m_star", **options):
+def scored(folder, metric="m_star", *, p0="random", as_reference=False, **options):
     options = {"rules": folder / "rules", "target_streak": 3} | options
-    return score_series(read(folder), metric, **options).to_records()
+    options |= {"with_chances": needs_chances(metric), "as_reference": as_reference}
+    measured = measure_series(read(folder), **options)
+    return score_series(measured, metric, p0=p0, as_reference=as_reference).to_records()
 
 
 @pytest.mark.parametrize("version", HEADERS)
@@ -69,8 +71,8 @@ def test_split_transcripts_name_fewer_columns_than_they_have(tmp_path):
     lines = our_player()["transcripts"].splitlines()[1:]
     split = [f"hue,A01,ours,one,0,0,{line.partition(',')[2]}" for line in lines]
     (tmp_path / "split.csv").write_text("\n".join([header, *split]))
-    [row] = score_series(read_series([tmp_path / "split.csv"]), target_streak=3).to_records()
-    assert (row["score"], row["errors"], row["plan"]) == (4, 3, "ours")
+    [one] = measure_series(read_series([tmp_path / "split.csv"]), target_streak=3)
+    assert (one.m_star, one.series.plan, one.accepted.size) == (4, "ours", 8)
 
 
 def test_lines_written_twice_and_attempts_on_empty_cells_count_once_and_never(tmp_path):
@@ -137,12 +139,20 @@ def test_the_attempts_of_adversaries_are_told_apart(tmp_path):
 
 def test_a_series_whose_chances_are_unknown_is_missing_and_said(tmp_path):
     folder = write_player(tmp_path, our_player(rules={"hue": RULE.replace("blue,*,2", "blue,*,3")}))
-    with pytest.warns(
+    said = pytest.warns(
         DegenerateScoresWarning, match=r"A01, series 0 \(hue\): not estimable, .*row"
-    ):
-        [row] = scored(folder, "aai")
-    assert row["score"] is None
+    )
+    with said, pytest.raises(ScoreDataError, match="whose chances are known for aai, found none"):
+        scored(folder, "aai")
+    with said:
+        [unknown] = measure_series(read(folder), rules=folder / "rules", with_chances=True)
     assert scored(folder)[0]["score"] == 4  # m* needs no rule
+    write_player(tmp_path, our_player())
+    [known] = measure_series(read(folder), rules=folder / "rules", with_chances=True)
+    assert [row["score"] for row in score_series([known, unknown], "aai").to_records()] == [
+        0.5,
+        None,
+    ]
     (folder / "boards" / "A01.boards.csv").unlink()
     with pytest.warns(DegenerateScoresWarning, match="the board of episode .* is not in the files"):
         assert scored(folder, target_r=64, target_streak=None)[0]["score"] is None
@@ -177,7 +187,7 @@ def test_what_is_refused(tmp_path):
         read_series([folder / "nothing"])
     later = [PlayedSeries("p", "hue", 1, read(folder)[0].episodes)]
     with pytest.raises(ScoreDataError, match="scored with another precedence mode"):
-        score_series(later)
+        measure_series(later)
     for wrong, message in {
         ",5,3,0,7,4": ("row 2, fields 'by', 'bx': expected one of 7 0", ",5,3,1,7,4"),
         "0,0,5,3": ("row 2, field 'y': expected a whole number from 1 to 6", "0,0,9,3"),

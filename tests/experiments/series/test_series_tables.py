@@ -40,7 +40,7 @@ def test_a_table_of_series_is_read_back_equal(folder, tmp_path):
         )
         write_series_table(measured, path := tmp_path / "series.csv", with_moves=True)
         for metric in ("m_star", "m_dagger"):
-            table = score_series(series, metric, target_streak=target)
+            table = score_series(measured, metric)
             read = read_scores(path, metric=metric)
             kept = ["algorithm", "task", "run", "score", "learned", "attempts", "errors"]
             assert read.frame.select(*kept, "at_least").equals(
@@ -72,7 +72,7 @@ def test_tables_of_others_are_read_by_the_names_of_their_columns(tmp_path):
 
 
 def test_people_are_runs_of_one_algorithm_if_asked(folder):
-    table = score_series(series_in(folder), by="people", target_streak=3)
+    table = score_series(measure_series(series_in(folder), target_streak=3), by="people")
     assert table.algorithms == ("people",)
     assert [row["player"] for row in table.to_records()] == ["A01", "A02"]
     assert table.runs("people", "hue").tolist() == [4, 4]

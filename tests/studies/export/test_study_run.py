@@ -7,7 +7,7 @@ import pytest
 
 import gnomon as gn
 from gnomon.errors import ConfigError, DegenerateScoresWarning, RunFolderError
-from gnomon.experiments import read_series, repair, score_series, status
+from gnomon.experiments import measure_series, read_series, repair, score_series, status
 from gnomon.game import Board, Piece
 from gnomon.report import findings_of
 from gnomon.rules import load_rule_text
@@ -60,9 +60,10 @@ def test_it_is_scored_as_the_transcript_is_and_plays_again(games, tmp_path):
     (tmp_path / "b.csv").write_text(boards_text(told))
     series = read_series([tmp_path / "t.csv", tmp_path / "b.csv"])
     assert any(a.bucket is None for one in series for e in one.episodes for a in e.attempts)
+    measured = measure_series(series, precedence="ignore", with_chances=True)
     for metric in ("aai", "skill"):
         ours = gn.score(run, metric)
-        for row in score_series(series, metric, precedence="ignore").frame.iter_rows(named=True):
+        for row in score_series(measured, metric).frame.iter_rows(named=True):
             task = row["rule"] + (", again 1" if row["series"] == 2 else "")
             found = ours.runs("people", task)[NUMBERS[row["player"]]]
             assert found == pytest.approx(row["score"], abs=1e-12), (metric, task, row["player"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.experiments import attempts_to_master, read_series, score_series
+from gnomon.experiments import attempts_to_master, measure_series, read_series, score_series
 from gnomon.experiments.game_log_reader import read_game_log
 from gnomon.rules import load_rule_text
 from gnomon.studies import PlayedGame, PlaySession, play_scores, transcript_text
@@ -45,12 +45,13 @@ def test_the_reader_of_the_reference_transcripts_finds_the_same_scores(tmp_path)
 def test_it_is_scored_for_mastery_as_series_of_people(tmp_path):
     (tmp_path / "transcript.csv").write_text(transcript_text(GAMES))
     series = read_series([tmp_path / "transcript.csv"])
-    found = score_series(series, target_streak=2, precedence="ignore")
+    measured = measure_series(series, target_streak=2, precedence="ignore", with_chances=True)
+    found = score_series(measured)
     for game in GAMES:
         accepted = [attempt.outcome == 0 for attempt in game.session.attempts]
         expected = attempts_to_master(accepted, target=2)
         assert found.runs(game.player, game.rule).tolist() == [expected]
-    aai = score_series(series, "aai", precedence="ignore").frame["score"].to_numpy()
+    aai = score_series(measured, "aai").frame["score"].to_numpy()
     assert np.isfinite(aai).all()
 
 

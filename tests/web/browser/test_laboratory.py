@@ -9,7 +9,7 @@ import pytest
 
 from gnomon import verify
 from gnomon.database.engine import Database
-from gnomon.experiments import attempts_to_master, read_series, score_series
+from gnomon.experiments import attempts_to_master, measure_series, read_series
 from gnomon.studies import read_plan
 from gnomon.studies.export.study_export import games_of, write_study
 from gnomon.studies.plan.trial_list_plans import trial_list_record
@@ -249,8 +249,8 @@ def check_export(database, name, folder):
         write_study(session, study, folder)
     series = read_series([folder])
     assert [each.rule for each in series] == ["my/hue", "anything-goes"]
-    scored = score_series(series, target_streak=3, precedence="ignore").frame
-    by_rule = dict(zip(scored["rule"], scored["score"], strict=True))
+    measured = measure_series(series, target_streak=3, precedence="ignore")
+    by_rule = {one.series.rule: one.m_star for one in measured}
     for game in games:
         accepted = [made.accepted for made in game.session.attempts]
         assert by_rule[game.rule] == attempts_to_master(accepted, target=3)

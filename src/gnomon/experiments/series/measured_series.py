@@ -50,6 +50,8 @@ class MeasuredSeries:
         or ``false.`` before it.
     m_dagger : float
         m* less the mean m* of the player's mastered series; NaN if there is none.
+    criterion : str
+        What counted as mastery.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class MeasuredSeries:
     chances: tuple[AttemptChances, ...] | None
     preceding: tuple[str, ...] = ()
     m_dagger: float = math.nan
+    criterion: str = ""
 
     @property
     def at_least(self) -> int:
@@ -90,19 +93,42 @@ def measure_series(
     with_chances: bool = False,
     as_reference: bool = False,
 ) -> tuple[MeasuredSeries, ...]:
-    """Return each series with an attempt, measured; as :func:`score_series`, which makes a table.
+    """Return each series with an attempt, measured: for tables of scores, and for curves.
 
     Parameters
     ----------
-    series, rules, target_streak, target_r, precedence, rule, as_reference
-        As there.
+    series : iterable of PlayedSeries
+        Those of a player in the order of play.
+    rules : Path, optional
+        A folder of rule texts, ``NAME.txt``; without it, rules of the catalogue. Needed for
+        `target_r` and the chances, for which the boards are played again.
+    target_streak : int, optional
+        Mastery is so many successes in a row; 10 if no criterion is given.
+    target_r : float, optional
+        Or a likelihood ratio so high, of the successes in a row, for one who knows the rule against
+        one who tries at random. Of two criteria the first that is met counts.
+    precedence : {"naive", "every", "every-cond", "ignore"}
+        Only the first series of each player; or all, their tasks told apart by the rules that were
+        met before, by these and whether they were mastered, or not at all.
+    rule : str, optional
+        Only series on this rule.
     with_chances : bool
-        Play the boards again for what a player who knows nothing could expect at each attempt.
+        Find what a player who knows nothing could expect at each attempt.
+    as_reference : bool
+        Put in what the reference system does: m* of 300 at most, also of who did not learn; the
+        mean of m-dagger over the series that are returned only; to the first of two adversaries
+        the attempts of both.
 
     Raises
     ------
     ScoreDataError
         There is nothing to measure, a criterion cannot be, or there is no text of a rule.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        The chances of a series cannot be known, since a board is not in the files or the rule
+        replies otherwise.
 
     Examples
     --------
@@ -116,7 +142,7 @@ def measure_series(
     >>> measure_series([series], target_streak=2)[0].m_star
     2.0
     """
-    target_streak = _checked(target_streak, target_r)
+    target_streak, criterion = _checked(target_streak, target_r)
     needed = with_chances or target_r is not None
     rule_of = find_rules(rules) if needed else None
     all_measured = [
@@ -138,30 +164,25 @@ def measure_series(
         chosen = [_limited(one) for one in chosen]
     means = _mean_m_star(chosen if as_reference else all_measured)
     return tuple(
-        replace(one, m_dagger=one.m_star - means.get(one.series.player, math.nan)) for one in chosen
+        replace(
+            one, m_dagger=one.m_star - means.get(one.series.player, math.nan), criterion=criterion
+        )
+        for one in chosen
     )
 
 
-def criterion_text(target_streak: int | None, target_r: float | None) -> str:
-    """Say what counts as mastery.
-
-    Examples
-    --------
-    >>> criterion_text(None, None), criterion_text(5, 1000)
-    ('10 in a row', '5 in a row or R of 1000')
-    """
-    target_streak = _checked(target_streak, target_r)
-    streak = [] if target_streak is None else [f"{target_streak} in a row"]
-    return " or ".join([*streak, *([] if target_r is None else [f"R of {target_r:g}"])])
-
-
-def _checked(target_streak: int | None, target_r: float | None) -> int | None:
-    """Return the streak to reach, if any."""
+def _checked(target_streak: int | None, target_r: float | None) -> tuple[int | None, str]:
+    """Return the streak to reach, if any, and the criterion in words."""
     if target_streak is not None and target_streak < 1:
         raise ScoreDataError(f"target streak: expected at least 1, found {target_streak}")
     if target_r is not None and not target_r > 1:
         raise ScoreDataError(f"target R: expected a number above 1, found {target_r:g}")
-    return TARGET_STREAK if target_streak is None and target_r is None else target_streak
+    if target_streak is None and target_r is None:
+        target_streak = TARGET_STREAK
+    streak = [] if target_streak is None else [f"{target_streak} in a row"]
+    return target_streak, " or ".join(
+        [*streak, *([] if target_r is None else [f"R of {target_r:g}"])]
+    )
 
 
 def _none_left(precedence: PrecedenceMode, rule: str | None, *, any_there: bool) -> str:

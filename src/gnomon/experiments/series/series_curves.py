@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import UnknownNameError
 from gnomon.experiments.scoring.attempt_scores import AAI_FAMILY
 from gnomon.experiments.series.attempt_chances import NaivePlayer
 from gnomon.experiments.series.measured_series import MeasuredSeries
-from gnomon.experiments.series.series_scores import curves_of
+from gnomon.experiments.series.series_scores import curves_of, known_chances
 from gnomon.results import FieldRecord, Results
 
 if TYPE_CHECKING:
@@ -164,12 +164,7 @@ def series_curves(
     """
     if metric not in CURVES:
         raise UnknownNameError("curve", metric, CURVES)
-    usable = [one for one in measured if metric == "errors" or one.chances is not None]
-    if not usable:
-        raise ScoreDataError(
-            f"expected a series whose chances are known for {metric}, found none; --rules names "
-            "the folder of the rules"
-        )
+    usable = list(measured) if metric == "errors" else known_chances(measured, metric)
     curves: list[SeriesCurve] = []
     points: list[MedianPoint] = []
     for rule in dict.fromkeys(one.key for one in usable):

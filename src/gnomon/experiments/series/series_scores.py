@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gnomon.errors import UnknownNameError
+from gnomon.errors import ScoreDataError, UnknownNameError, joined
 from gnomon.experiments.scoring.attempt_scores import (
     AAI_FAMILY,
     ATTEMPT_METRICS,
@@ -19,12 +18,7 @@ from gnomon.experiments.scoring.attempt_scores import (
     corrected_success,
 )
 from gnomon.experiments.series.attempt_chances import NaivePlayer
-from gnomon.experiments.series.measured_series import (
-    MeasuredSeries,
-    PrecedenceMode,
-    criterion_text,
-    measure_series,
-)
+from gnomon.experiments.series.measured_series import MeasuredSeries
 from gnomon.experiments.series.played_series import PlayedSeries
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, Board
 from gnomon.game.outcomes import CLEARED, IN_PROGRESS
@@ -49,16 +43,45 @@ SERIES_METRICS = {
 _OF_TESTS = ("informative", "positive_tests")
 
 
+def needs_chances(metric: str) -> bool:
+    """Tell whether a score needs to know what a player who knows nothing could expect.
+
+    Raises UnknownNameError: there is no such score of a series; with the nearest names.
+
+    Examples
+    --------
+    >>> needs_chances("aai"), needs_chances("m_star")
+    (True, False)
+    """
+    if metric not in SERIES_METRICS:
+        raise UnknownNameError("metric", metric, SERIES_METRICS)
+    return metric not in ("m_star", "m_dagger", "errors")
+
+
+def known_chances(measured: Iterable[MeasuredSeries], metric: str) -> list[MeasuredSeries]:
+    """Return the series whose chances are known; raise a ScoreDataError if there is none.
+
+    Examples
+    --------
+    >>> series = PlayedSeries("p1", "clockwise", 0, ())
+    >>> one = MeasuredSeries(series, np.array([True]), 0.0, True, chances=())
+    >>> known_chances([one], "aai") == [one]
+    True
+    """
+    found = [one for one in measured if one.chances is not None]
+    if not found:
+        raise ScoreDataError(
+            f"expected a series whose chances are known for {metric}, found none; --rules names "
+            "the folder of the rules (in Python, measure_series is asked with_chances)"
+        )
+    return found
+
+
 def score_series(
-    series: Iterable[PlayedSeries],
+    measured: Iterable[MeasuredSeries],
     metric: str = "m_star",
     *,
-    rules: Path | None = None,
-    target_streak: int | None = None,
-    target_r: float | None = None,
-    precedence: PrecedenceMode = "naive",
     p0: NaivePlayer = "random",
-    rule: str | None = None,
     by: Literal["player", "people"] = "player",
     as_reference: bool = False,
 ) -> ScoreTable:
@@ -66,52 +89,36 @@ def score_series(
 
     Parameters
     ----------
-    series : iterable of PlayedSeries
-        Those of a player in the order of play.
+    measured : iterable of MeasuredSeries
+        Of :func:`measure_series`; with their chances for all but the first three metrics.
     metric : str
         ``m_star``, the attempts before mastery; ``m_dagger``, that less the mean of the player's
         mastered series; ``errors`` before mastery, or in all without it; ``skill``; one of the AAI
         family, at the end of the series; or ``informative`` and ``positive_tests``, as of learners
         (:data:`gnomon.experiments.ATTEMPT_METRICS`), without picks.
-    rules : Path, optional
-        A folder of rule texts, ``NAME.txt``; without it, rules of the catalogue. Needed for
-        `target_r` and all but the first three metrics, which play the boards again.
-    target_streak : int, optional
-        Mastery is so many successes in a row; 10 if no criterion is given.
-    target_r : float, optional
-        Or a likelihood ratio so high, of the successes in a row, for one who knows the rule against
-        one who tries at random. Of two criteria the first that is met counts.
-    precedence : {"naive", "every", "every-cond", "ignore"}
-        Only the first series of each player; or all, their tasks told apart by the rules that were
-        met before, by these and whether they were mastered, or not at all.
     p0 : {"random", "mcp1"}
         The player who knows nothing: any attempt, or none that is known to fail.
-    rule : str, optional
-        Only series on this rule.
     by : {"player", "people"}
         Whether each player is an algorithm, or all of them are runs of one, ``people``: so they
         stand beside learners, and rules that different people played can be ranked.
     as_reference : bool
-        Put in what the reference system does: m* of 300 at most, also of who did not learn; the
-        mean of m-dagger over the rows of the table only; to the first of two adversaries the
-        attempts of both; and the AAI family of :func:`aai_curves` so.
+        Whether they were measured so; then the AAI family of :func:`aai_curves` is, too.
 
     Returns
     -------
     ScoreTable
-        A run for each series with an attempt. Who did not learn is ``censored``. Attributes are
-        ``player``, ``series``, ``rule``, ``preceding``, ``learned``, ``attempts``, ``errors``,
-        ``at_least`` (below which m* cannot have been), ``criterion``, and ``plan`` and
-        ``trial_list`` if known. A score is missing where the chances cannot be known, since the
-        board is not in the files or the rule replies otherwise, which a `DegenerateScoresWarning`
-        tells; and m-dagger where the player learned nothing.
+        A run for each series. Who did not learn is ``censored``. Attributes are ``player``,
+        ``series``, ``rule``, ``preceding``, ``learned``, ``attempts``, ``errors``, ``at_least``
+        (below which m* cannot have been), ``criterion``, and ``plan`` and ``trial_list`` if known.
+        A score is missing where the chances are not known; and m-dagger where the player learned
+        nothing.
 
     Raises
     ------
     UnknownNameError
         With the nearest names of metrics.
     ScoreDataError
-        There is nothing to score, a criterion cannot be, or there is no text of a rule.
+        No series has the chances that the metric needs.
 
     References
     ----------
@@ -119,35 +126,20 @@ def score_series(
 
     Examples
     --------
-    >>> from gnomon.experiments.series.played_series import PlayedEpisode
-    >>> from gnomon.experiments.series.transcript_files import RecordedAttempt
-    >>> made = [
-    ...     RecordedAttempt("p1", "e1", number, "", 0, None, 8, 2, code, "a.csv", {})
-    ...     for number, code in enumerate([4, 4, 0, 0])
-    ... ]
-    >>> series = PlayedSeries("p1", "clockwise", 0, (PlayedEpisode("e1", tuple(made)),))
-    >>> score_series([series], target_streak=2).runs("p1", "clockwise")
+    >>> series = PlayedSeries("p1", "clockwise", 0, ())
+    >>> one = MeasuredSeries(series, np.array([False, False, True, True]), 2.0, True, None)
+    >>> score_series([one]).runs("p1", "clockwise")
     array([2.])
     """
-    if metric not in SERIES_METRICS:
-        raise UnknownNameError("metric", metric, SERIES_METRICS)
-    measured = measure_series(
-        series,
-        rules=rules,
-        target_streak=target_streak,
-        target_r=target_r,
-        precedence=precedence,
-        rule=rule,
-        with_chances=metric not in ("m_star", "m_dagger", "errors"),
-        as_reference=as_reference,
-    )
-    criterion = criterion_text(target_streak, target_r)
+    measured = list(measured)
+    if needs_chances(metric):
+        known_chances(measured, metric)
     rows = [
-        _row(one)
-        | {"criterion": criterion, "score": _score(one, metric, p0, as_reference=as_reference)}
+        _row(one) | {"score": _score(one, metric, p0, as_reference=as_reference)}
         for one in measured
     ]
-    note = f"series of people, learned at {criterion}"
+    learned = joined(list(dict.fromkeys(one.criterion for one in measured if one.criterion)))
+    note = f"series of people, learned at {learned}" if learned else "series of people"
     how = ("as the reference system counts",) if as_reference else ()
     return series_table(rows, metric, by=by, provenance=(note, "accepted picks left out", *how))
 
@@ -205,6 +197,7 @@ def _row(one: MeasuredSeries) -> dict[str, Any]:
         "attempts": one.accepted.size,
         "errors": int((~one.accepted).sum()),
         "at_least": one.at_least,
+        "criterion": one.criterion or None,
     }
 
 

@@ -340,6 +340,26 @@ def step(
 
 
 @njit(cache=True)
+def enter(actions: Int, replies: Int) -> bool:
+    """Enter the attempts of all boards; return False if one of them is none of the 144."""
+    wrong = False
+    for i in range(actions.size):
+        replies[_ACTION, i] = actions[i]
+        wrong |= (actions[i] < 0) | (actions[i] > 143)
+    return not wrong
+
+
+@njit(cache=True)
+def tell(replies: Int, reward: npt.NDArray[np.float64], ends: npt.NDArray[np.bool_]) -> None:
+    """Fill rewards, (num_envs,), and terminated, truncated and stalemate, (3, num_envs)."""
+    for i in range(reward.size):
+        reward[i] = replies[_REWARD, i]
+        ends[0, i] = replies[_TERMINATED, i] != 0
+        ends[1, i] = replies[_TRUNCATED, i] != 0
+        ends[2, i] = replies[_STANDS, i] == STALEMATE
+
+
+@njit(cache=True)
 def permitted(
     program: Int,
     state: Int,

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from gnomon.game.board import N_BUCKETS, N_CELLS, draw_boards
-from gnomon.game.board_views import OUTCOME, SHAPE
+from gnomon.game.board_views import ACTION, OUTCOME, SHAPE
 from gnomon.game.environments.env import (
     BoardLike,
     action_space,
@@ -20,7 +20,7 @@ from gnomon.game.environments.env import (
     rule_set,
 )
 from gnomon.game.interpreted_boards import InterpretedBoards, compiled_or_none
-from gnomon.game.outcomes import LEAVE, NEW_BOARD, RESET, STALEMATE, Autoreset
+from gnomon.game.outcomes import LEAVE, NEW_BOARD, RESET, Autoreset
 from gnomon.rules.syntax import RuleSet
 
 
@@ -85,6 +85,7 @@ class HiddenRulesVectorEnv(
         copy: bool = True,
     ) -> None:
         from gnomon.game.engine.boards_in_play import Boards
+        from gnomon.game.engine.transition import enter, tell
 
         if num_envs < 1:
             raise ValueError(f"num_envs: expected at least 1, found {num_envs}")
@@ -118,22 +119,27 @@ class HiddenRulesVectorEnv(
             AutoresetMode.NEXT_STEP: Autoreset.NEXT_STEP,
             AutoresetMode.SAME_STEP: Autoreset.SAME_STEP,
         }[self.autoreset_mode]
+        self._enter, self._tell = enter, tell
         self._all = np.ones(num_envs, dtype=np.bool_)
         self._parts = _parts(self._boards.seen, self._boards.replies[SHAPE : OUTCOME + 1])
+        self._ends = self._room_for_ends()
         self._forget_deck()
 
     def _forget_deck(self) -> None:
         self._deck = np.empty((0, N_CELLS), dtype=np.uint8)
         self._n_dealt = 0
 
-    def _advance(self, actions: npt.NDArray[np.int64]) -> None:
+    def _room_for_ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        """Return room for rewards, and for terminated, truncated, stalemate: (3, num_envs)."""
+        return np.empty(self.num_envs), np.empty((3, self.num_envs), dtype=np.bool_)
+
+    def _advance(self) -> None:
         """Step all boards, with a deck that is long enough for each to need a new one."""
         if len(self._deck) - self._n_dealt < self.num_envs:
             left = self._deck[self._n_dealt :]
             fresh = draw_boards(_BLOCKS * self.num_envs, self.board_spec, rng=self.np_random)
             self._deck = np.concatenate([left, fresh])
             self._n_dealt = 0
-        self._boards.replies[0] = actions
         self._n_dealt = self._boards.advance(self._deck, self._n_dealt, self._horizon, self._mode)
 
     def reset(
@@ -165,8 +171,9 @@ class HiddenRulesVectorEnv(
                     f"found {mask.dtype} of shape {mask.shape}"
                 )
             actions[~mask] = LEAVE
-        self._advance(actions)
-        return self._seen(actions == RESET)
+        self._boards.replies[ACTION] = actions
+        self._advance()
+        return self._seen(actions == RESET)[0]
 
     def step(
         self, actions: npt.NDArray[np.int64]
@@ -181,23 +188,30 @@ class HiddenRulesVectorEnv(
         actions = np.ascontiguousarray(actions, dtype=np.int64)
         if actions.shape != (self.num_envs,):
             raise ValueError(f"actions: expected shape ({self.num_envs},), found {actions.shape}")
-        # Seen as unsigned, a negative number is a large one.
-        if actions.view(np.uint64).max() >= N_CELLS * N_BUCKETS:
+        if not self._enter(actions, self._boards.replies):
             raise ValueError(f"actions: expected integers from 0 to 143, found {actions}")
-        self._advance(actions)
-        boards = self._boards
-        observations, infos = self._seen(self._all)
+        self._advance()
+        (observations, infos), reward, terminated, truncated = self._seen(self._all)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             self._add_final(infos)
-        reward = boards.reward.astype(np.float64)
-        return observations, reward, boards.terminated, boards.truncated, infos
+        return observations, reward, terminated, truncated, infos
 
-    def _seen(self, present: npt.NDArray[np.bool_]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the observations, and the infos of the boards that were stepped or reset."""
+    def _seen(
+        self, present: npt.NDArray[np.bool_]
+    ) -> tuple[
+        tuple[dict[str, Any], dict[str, Any]],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.bool_],
+        npt.NDArray[np.bool_],
+    ]:
+        """Return observations and infos of the boards stepped or reset, reward, and both ends."""
         boards = self._boards
-        parts = self._parts
+        parts, (reward, ends) = self._parts, self._ends
         if self.copy:  # whole, which takes a third of the time of its parts: those have gaps
             parts = _parts(boards.seen.copy(), boards.replies[SHAPE : OUTCOME + 1].copy())
+            reward, ends = self._room_for_ends()
+        self._tell(boards.replies, reward, ends)
+        terminated, truncated, stalemate = ends
         codes, mask, shape, color, bucket, outcome = parts
         observations = {"board": codes, "shape": shape, "color": color, "bucket": bucket}
         infos = {
@@ -205,13 +219,13 @@ class HiddenRulesVectorEnv(
             "_action_mask": present,
             "outcome": outcome,
             "_outcome": present,
-            "stalemate": boards.finish == STALEMATE,
+            "stalemate": stalemate,
             "_stalemate": present,
         }
         if self.reveal:
             infos["permitted"] = self._boards.permitted()
             infos["_permitted"] = present
-        return observations, infos
+        return (observations, infos), reward, terminated, truncated
 
     def _add_final(self, infos: dict[str, Any]) -> None:
         """Add what the episodes that ended in this step ended with, as Gymnasium lays it out."""

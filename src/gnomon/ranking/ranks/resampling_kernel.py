@@ -3,7 +3,8 @@
 Runs are sorted once. A resample is a vector of multiplicities over the sorted runs (how often each
 was drawn), so counting who wins needs no sorting again: walk upwards, and let every run win against
 all that lie below. Draws follow from a counter, as in :mod:`gnomon.stats.bootstrap.kernels`, so any
-block of resamples can be computed alone.
+block of resamples can be computed alone. The compiler makes vectors of what each run adds: over
+contestants, or where these are few over resamples, which then walk side by side.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from gnomon.stats.bootstrap.kernels import mix
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
+U16 = npt.NDArray[np.uint16]
+U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 #: Numbers of pairs won, in bytes where so many do.
 Count: TypeAlias = npt.NDArray[Any]
@@ -32,6 +35,8 @@ _MOST_WON = 1024
 _MOST_NARROW = 255
 #: Rows of whole vectors of 32 bytes, which the compiler adds without a remainder.
 _LANES = 32
+#: So few contestants' counts stay in the nearest cache for `_LANES` resamples at a time.
+_FEW = 12
 
 
 @njit(cache=True, nogil=True)
@@ -63,6 +68,23 @@ def resample_edges(
     """
     n_grounds, n = weights.shape[0], odds.shape[1]
     n_runs_most = np.diff(ground_starts).max()
+    worth = np.empty((n_grounds, 2, _MOST_WON))
+    # How many numbers of won pairs the pairs of a ground have in common; 0: they are not alike.
+    numbers = np.empty(n_grounds, np.int64)
+    for ground in range(n_grounds):
+        cells = cell_starts[ground * n : ground * n + n + 1]
+        numbers[ground] = _look_up(weights[ground], cells, logs, cap, worth[ground])
+    if n <= _FEW and not permute and not draw_grounds:
+        order = np.empty(places.size, np.uint32)
+        for ground in range(n_grounds):
+            begin = ground_starts[ground]
+            for k in range(ground_starts[ground + 1] - begin):
+                order[places[begin + k]] = k
+        _resample_abreast(
+            key, first, owner, tie_end, order, cell_starts, ground_starts, weights, logs, cap,
+            numbers, worth, odds, chances, total[0],
+        )  # fmt: skip
+        return
     times = np.empty(n_runs_most, np.int32)
     who = np.empty(n_runs_most, np.int32)
     # Places that cannot be negative are not tested for it: hence the unsigned ones.
@@ -71,12 +93,6 @@ def resample_edges(
     for ground in range(n_grounds):
         for run in range(ground_starts[ground], ground_starts[ground + 1]):
             untied[ground] &= tie_end[run] == run + 1
-    worth = np.empty((n_grounds, 2, _MOST_WON))
-    # How many numbers of won pairs the pairs of a ground have in common; 0: they are not alike.
-    numbers = np.empty(n_grounds, np.int64)
-    for ground in range(n_grounds):
-        cells = cell_starts[ground * n : ground * n + n + 1]
-        numbers[ground] = _look_up(weights[ground], cells, logs, cap, worth[ground])
     width = (n + _LANES - 1) // _LANES * _LANES
     below = np.zeros((2, width), np.int32)
     wins = np.zeros((n, width), np.int32)
@@ -308,3 +324,110 @@ def _count_tied(drawn: U64, who: I32, times: I32, tie_end: I64, below: Count, wi
             for p in drawn[start:end]:
                 below[np.uint64(who[p])] += times[p]
         start = end
+
+
+@njit(cache=True, nogil=True)
+def _resample_abreast(
+    key: np.uint64,
+    first: int,
+    owner: I32,
+    tie_end: I64,
+    order: U32,
+    cell_starts: I64,
+    ground_starts: I64,
+    weights: F64,
+    logs: F64,
+    cap: float,
+    numbers: I64,
+    worth: F64,
+    odds: F64,
+    chances: F64,
+    total: F64,
+) -> None:
+    """Resample the runs of few contestants to the same bits: many replicates walk side by side.
+
+    All walk through the same runs and ties, so that the compiler makes vectors over replicates, the
+    last axis of the counts. `order` tells where among its ground's runs, cell by cell, a run is.
+    """
+    n = odds.shape[1]
+    n_runs_most = np.diff(ground_starts).max()
+    draws = np.empty(n_runs_most, np.uint32)
+    times = np.empty((n_runs_most, _LANES), np.uint16)
+    below = np.empty((n, _LANES), np.int32)
+    wins = np.empty((n, n, _LANES), np.int32)
+    states = np.empty(_LANES, np.uint64)
+    odds[:, :, :] = 0.0
+    chances[:, :, :] = 0.0
+    total[:, :] = 0.0
+    for b in range(0, odds.shape[0], _LANES):
+        lanes = min(_LANES, odds.shape[0] - b)
+        for lane in range(lanes):
+            states[lane] = mix(key + np.uint64(first + b + lane + 1) * STRIDE)
+        for g in range(numbers.size):
+            begin, end = ground_starts[g], ground_starts[g + 1]
+            cells = cell_starts[g * n : g * n + n + 1] - begin
+            times[: end - begin] = 0
+            for i in range(n):
+                cell = times[cells[i] : cells[i + 1]]
+                for lane in range(lanes):
+                    states[lane] = _draw_abreast(states[lane], draws, cell, lane)
+            ties = tie_end[begin:end] - begin
+            _count_abreast(owner[begin:end], ties, order[begin:end], times, below, wins)
+            for lane in range(lanes):
+                chance = chances[b + lane : b + lane + 1]
+                won = wins[:, :, lane].copy()
+                if numbers[g] > 0:
+                    _add_worth(won, worth[g], odds[b + lane], chance)
+                else:
+                    weigh = b == 0 and lane == 0
+                    sizes = np.diff(cells)
+                    _add_edges(
+                        won, sizes, weights[g], logs, cap, odds[b + lane], chance, total, weigh
+                    )
+            if b == 0 and numbers[g] > 0:
+                _add_weight(weights[g, 0, -1], total)
+        for lane in range(lanes):
+            _finish(odds[b + lane], chances[b + lane : b + lane + 1], total)
+
+
+@njit(cache=True, nogil=True)
+def _draw_abreast(state: np.uint64, draws: U32, times: U16, lane: int) -> np.uint64:
+    """Do what :func:`_draw` does, in one cell of one lane; the compiler makes vectors of draws."""
+    n_runs = np.uint64(len(times))
+    for k in range(len(times)):
+        draws[k] = ((mix(state + np.uint64(k + 1) * STRIDE) >> _S32) * n_runs) >> _S32
+    for k in range(len(times)):
+        times[np.uint64(draws[k]), lane] += np.uint16(1)
+    return state + n_runs * STRIDE
+
+
+@njit(cache=True, nogil=True)
+def _count_abreast(owner: I32, tie_end: I64, order: U32, times: U16, below: I32, wins: I32) -> None:
+    """Do what :func:`_count_tied` does for each lane."""
+    wins[:, :, :] = 0
+    below[:, :] = 0
+    start = 0
+    while start < owner.size:
+        end = tie_end[start]
+        counts = 2 if end == start + 1 else 1
+        if counts == 1:
+            for p in range(start, end):
+                _lie_abreast(np.uint64(owner[p]), times[order[p]], below, 1)
+        for p in range(start, end):
+            _win_abreast(np.uint64(owner[p]), times[order[p]], below, wins)
+        for p in range(start, end):
+            _lie_abreast(np.uint64(owner[p]), times[order[p]], below, counts)
+        start = end
+
+
+@njit(cache=True, nogil=True)
+def _win_abreast(row: np.uint64, times: U16, below: I32, wins: I32) -> None:
+    for j in range(row):
+        for lane in range(_LANES):
+            wins[row, j, lane] += np.int32(times[lane]) * below[j, lane]
+
+
+@njit(cache=True, nogil=True)
+def _lie_abreast(row: np.uint64, times: U16, below: I32, counts: int) -> None:
+    for lane in range(_LANES):
+        below[row, lane] += np.int32(counts) * np.int32(times[lane])

@@ -13,20 +13,22 @@ from gnomon.studies.plan.page_bundles import bundle_fields, bundle_name, read_su
 from gnomon.studies.plan.page_html import clean_html, html_page
 from gnomon.studies.plan.questionnaire import Question
 
+BARE = '<a rel="noopener noreferrer">a</a>'
 HOSTILE = {
     "<script>alert(1)</script>": "",
     "<scr<script>ipt>alert(1)</script>": "ipt&gt;alert(1)",
-    "<img src=x.png onerror=alert(1)>": '<img src="x.png" alt="">',
-    "<img src='https://track.example/x.png' alt='logo'>": "logo",
+    "<img src=x.png onerror=alert(1)>": '<img src="x.png">',
+    "<img src='https://track.example/x.png' alt='logo'>": '<img alt="logo">',
     "<img src='//track.example/x.png'>": "",
-    '<a href="java\tscript:alert(1)">a</a>': "<a>a</a>",
-    '<a href="JAVASCRIPT:alert(1)" target=_top>a</a>': "<a>a</a>",
+    '<a href="java\tscript:alert(1)">a</a>': BARE,
+    '<a href="JAVASCRIPT:alert(1)" target=_top>a</a>': BARE,
     '<p style="background:url(x)" class="leave" id="game">a</p>': "<p>a</p>",
     "<svg><a xlink:href='javascript:alert(1)'><text>a</text></a></svg>b": "b",
     "<iframe srcdoc='<script>alert(1)</script>'></iframe>": "",
     "<form action='/account'><input name=csrf><button>Go</button></form>": "",
     "</div></section></main><p>a": "<p>a</p>",
-    "<b>a<i>b</b>c": "<b>a<i>b</i></b>c",
+    "<a href='/account/delete'>a</a>": BARE,
+    "<b>a<i>b</b>c": "<b>a<i>b</i></b><i>c</i>",
     "&lt;script&gt;": "&lt;script&gt;",
     "<!-- <script> -->a<!DOCTYPE x><?php echo 1 ?>": "a",
     '<meta http-equiv="refresh" content="0;url=//x"><base href="//x"><link rel=stylesheet>': "",
@@ -52,7 +54,7 @@ def test_what_is_cleaned_is_clean(parts):
 def test_pictures_of_a_page_are_those_of_the_study():
     page = '<img src="mine.png" alt="Mine"><img src="instructions/other.png" alt="Other">'
     shown = clean_html(page, {"mine.png": "data:image/png;base64,AA=="})
-    assert shown == '<img src="data:image/png;base64,AA==" alt="Mine">Other'
+    assert shown == '<img src="data:image/png;base64,AA==" alt="Mine"><img alt="Other">'
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from html import escape
-from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
@@ -14,20 +12,22 @@ from gnomon._io.text_file import read_text
 #: What a page begins with that is HTML, and not Markdown.
 HTML_PAGE = "<!DOCTYPE html>"
 
-
-_KEPT = frozenset((
-    "p", "div", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd", "b", "strong",
-    "i", "em", "u", "s", "small", "sub", "sup", "code", "pre", "blockquote", "table", "caption",
-    "thead", "tbody", "tr", "th", "td", "a",
-))  # fmt: skip
-_VOID = frozenset(("br", "hr"))
+_KEPT = {
+    "p", "div", "center", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd",
+    "b", "strong", "i", "em", "u", "s", "small", "sub", "sup", "code", "pre", "blockquote", "table",
+    "caption", "thead", "tbody", "tr", "th", "td", "a", "img", "br", "hr",
+}  # fmt: skip
+_ATTRIBUTES = {
+    "a": {"href"},
+    "img": {"src", "alt"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan"},
+}
 #: Elements of which not even the text is kept.
-_DROPPED = frozenset((
+_DROPPED = {
     "script", "style", "title", "template", "noscript", "iframe", "object", "svg", "math", "select",
     "textarea", "button",
-))  # fmt: skip
-#: The page has a heading of the first rank already; centred text is a block.
-_RENAMED = {"h1": "h2", "center": "div"}
+}  # fmt: skip
 
 
 def is_html(page: str) -> bool:
@@ -51,83 +51,38 @@ def clean_html(page: str, pictures: Mapping[str, str] | None = None) -> str:
 
     Examples
     --------
-    >>> clean_html('<h1 onclick="x()">Hi<script>x()</script><b>you')
+    >>> clean_html('<h2 onclick="x()">Hi<script>x()</script><b>you')
     '<h2>Hi<b>you</b></h2>'
     """
-    cleaner = _Cleaner(pictures)
-    cleaner.feed(page)
-    cleaner.close()
-    return "".join(cleaner.parts) + "".join(f"</{tag}>" for tag in reversed(cleaner.open))
+    import nh3
 
+    def kept(tag: str, name: str, value: str) -> str | None:
+        if name == "href":
+            return value if urlsplit(value).scheme else None
+        if name == "src" and pictures is not None:
+            return pictures.get(value) or pictures.get(PurePosixPath(value).name)
+        return value if name != "src" or _is_own(value) else None
 
-class _Cleaner(HTMLParser):
-    def __init__(self, pictures: Mapping[str, str] | None) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self.open: list[str] = []
-        self._pictures = pictures
-        self._dropping: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        tag = _RENAMED.get(tag, tag)
-        given = {name: value or "" for name, value in attrs}
-        if tag in _DROPPED:
-            self._dropping.append(tag)
-        elif not self._dropping:
-            if tag == "img":
-                self.parts.append(self._picture(given))
-            elif tag in _VOID:
-                self.parts.append(f"<{tag}>")
-            elif tag in _KEPT:
-                self.open.append(tag)
-                self.parts.append(f"<{tag}{_attributes(tag, given)}>")
-
-    def handle_endtag(self, tag: str) -> None:
-        tag = _RENAMED.get(tag, tag)
-        if tag in self._dropping:
-            del self._dropping[self._dropping.index(tag) :]
-        while not self._dropping and tag in self.open:
-            last = self.open.pop()
-            self.parts.append(f"</{last}>")
-            if last == tag:
-                break
-
-    def handle_data(self, data: str) -> None:
-        if not self._dropping:
-            self.parts.append(escape(data))
-
-    def _picture(self, given: Mapping[str, str]) -> str:
-        name, text = given.get("src", ""), escape(given.get("alt", ""))
-        if self._pictures is None:
-            return f'<img src="{escape(name)}" alt="{text}">' if _is_own(name) else text
-        address = self._pictures.get(name) or self._pictures.get(PurePosixPath(name).name)
-        return text if address is None else f'<img src="{escape(address)}" alt="{text}">'
-
-
-def _attributes(tag: str, given: Mapping[str, str]) -> str:
-    if tag == "a" and _scheme(given.get("href", "")) in ("http", "https", "mailto"):
-        return f' href="{escape(given["href"])}" rel="noopener noreferrer"'
-    if tag in ("td", "th"):
-        spans = ((name, given.get(name, "")) for name in ("colspan", "rowspan"))
-        return "".join(f' {n}="{v}"' for n, v in spans if re.fullmatch(r"[1-9][0-9]?", v))
-    return ""
-
-
-def _scheme(address: str) -> str:
-    """Return the scheme of an address, empty for none or for what is no address."""
-    try:
-        return urlsplit(address).scheme
-    except ValueError:
-        return ""
+    cleaned = nh3.clean(
+        page,
+        tags=_KEPT,
+        clean_content_tags=_DROPPED,
+        attributes=_ATTRIBUTES,
+        attribute_filter=kept,
+        url_schemes={"http", "https", "mailto"},
+    )
+    return cleaned.replace("<img>", "")
 
 
 def _is_own(name: str) -> bool:
-    return bool(name) and not _scheme(name) and not name.startswith("/")
+    """Return whether a picture's address names a file beside the page."""
+    parts = urlsplit(name)
+    return bool(name) and not (parts.scheme or parts.netloc or name.startswith("/"))
 
 
 def pictures_of_html(page: str) -> list[str]:
     """Return the names of the pictures that a page in HTML shows."""
-    return re.findall(r'<img src="([^"]+)"', clean_html(page))
+    return re.findall(r'<img [^>]*src="([^"]+)"', clean_html(page))
 
 
 def html_page(path: Path) -> str:

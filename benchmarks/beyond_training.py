@@ -24,6 +24,7 @@ from gnomon.distill import (
     transform_of,
 )
 from gnomon.distill.atari import published_models
+from gnomon.distill.distillation import best_subsets
 from gnomon.distill.validation.cross_validation import Mask, nested_splits
 from gnomon.scores import load_scores
 from gnomon.scores.datasets import load_references
@@ -50,15 +51,16 @@ def measure(data: PreparedScores) -> Iterator[Measurement]:
     for name, one in cuts.items():
         yield from _told(name, one, None, None if name.startswith("above") else 0.85)
     yield from _synthetic()
+    yield from _few()
     yield from _own_results()
     yield from _other_suites(data)
     yield from _single_runs(data)
     yield from _published(data)
     later = distill_in_use.together([one for name, one in cuts.items() if "later" in name])
-    further = dict(_predicted_further(data))
-    for name, one in further.items():
-        yield from _told(name, one, None, None)
-    held |= {"all later cuts": later} | further
+    held["all later cuts"] = later
+    for name, one, scale in _predicted_further(data):
+        yield from _told(name, one, None, 0.85, scale)
+        held[name] = one
     yield from distill_in_use.measure(data, held)
 
 
@@ -72,15 +74,21 @@ def _protocols(data: PreparedScores) -> Iterator[tuple[str, HeldOut]]:
 
 
 def _told(
-    name: str, held: HeldOut, most: float | None, least: float | None
+    name: str, held: HeldOut, most: float | None, least: float | None, scale: float = 1.0
 ) -> Iterator[Measurement]:
-    """Yield error and cover of one protocol; K = 1, which only widens."""
+    """Yield error and cover of one protocol; a model's own scale only widens."""
     bias = 100 * float(np.nanmean(held.relative))
     note = f"bias {bias:+.0f} %, {held.n_predicted} algorithms"
     yield Measurement(f"{name}: error", 100 * held.relative_error, "%", most, False, note)
-    half = 100 * np.log(10) * held.half_width()
-    note = f"median half width {half:.0f} %; 95 %: {held.coverage(0.95):.2f}"
-    yield Measurement(f"{name}: cover of 90 %", held.coverage(), "", least, True, note)
+    half = 100 * np.log(10) * held.half_width(scale=scale)
+    note = f"median half width {half:.0f} %; 95 %: {held.coverage(0.95, scale):.2f}; scale "
+    note += f"{scale:.2f}; of so many 0.90 has a standard error of {_unsure(held.n_predicted):.2f}"
+    cover = held.coverage(scale=scale)
+    yield Measurement(f"{name}: cover of 90 %", cover, "", least, True, note)
+
+
+def _unsure(n: int) -> float:
+    return float(np.sqrt(0.9 * 0.1 / n))
 
 
 def _cuts(data: PreparedScores) -> Iterator[tuple[str, HeldOut]]:
@@ -115,6 +123,33 @@ def _synthetic() -> Iterator[Measurement]:
         yield Measurement(f"synthetic suites, {where}: cover", means[worst], "", 0.8, True, note)
 
 
+def _few() -> Iterator[Measurement]:
+    """Yield the cover of algorithms of new families where few were learned from, as users get it.
+
+    Suites of 40 tasks with one or two factors, some with ceilings, families alike in level and in
+    profile; six tables of each kind, 100 new algorithms each.
+    """
+    for n_families, each in ((6, 1), (8, 1), (12, 1), (20, 1), (6, 10), (10, 5), (20, 2)):
+        covers: dict[str, list[float]] = {}
+        halves = []
+        for kind in (f"{k} factors{c}" for k in (1, 2) for c in ("", ", ceilings")):
+            for seed in range(6):
+                family = np.r_[np.repeat(np.arange(n_families), each), n_families + np.arange(100)]
+                data = _of_families(family, int(kind[0]), ceiling="ceil" in kind, seed=seed)
+                known = family < n_families
+                train, new = data.rows(known), data.rows(~known)
+                model = _chosen(train, 5)
+                held = distill_in_use.held_of(model, new.x[:, new.columns(model.tasks)], new)
+                covers.setdefault(kind, []).append(held.coverage(scale=model.scale))
+                halves.append(held.half_width(scale=model.scale) / np.std(new.target))
+        means = {kind: float(np.mean(values)) for kind, values in covers.items()}
+        worst = min(means, key=lambda kind: means[kind])
+        note = f"worst of {len(means)} kinds: {worst}; mean {np.mean([*means.values()]):.2f}; "
+        note += f"half width {np.mean(halves):.2f} standard deviations"
+        size = f"{n_families} families of {each}" if each > 1 else f"{n_families} algorithms"
+        yield Measurement(f"from {size}: cover of 90 %", means[worst], "", 0.85, True, note)
+
+
 def _own_results() -> Iterator[Measurement]:
     """Yield the cover on this project's own results, without a transform and with one."""
     for transform in ("identity", "log"):
@@ -134,16 +169,26 @@ def _other_suites(data: PreparedScores) -> Iterator[Measurement]:
     cells = [(f"a{i:02}", task, 0, x) for i, one in rows for task, x in one.items()]
     names = ["algorithm", "task", "run", "score"]
     further = ScoreTable.from_frame(pl.DataFrame(cells, schema=names, orient="row"))
-    suites = {"further algorithms, folds": (prepare(further), "folds")}
-    agents = prepare(_checkpoints(folder, data), group_by="agent")
-    suites["six agents at ten checkpoints, folds"] = agents, "folds"
-    suites["six agents at ten checkpoints, an agent left out"] = agents, "groups"
-    for name, (suite, outer) in suites.items():
-        held = nested_error(suite, _OURS, 5, outer=outer, spread=True, rng=_rng(0))
+    suites = {"further algorithms": prepare(further)}
+    suites["six agents at ten checkpoints"] = prepare(_checkpoints(folder, data), group_by="agent")
+    for name, suite in suites.items():
+        held = nested_error(suite, _OURS, 5, spread=True, rng=_rng(0))
         cover, half = held.coverage(scale=held.scale), held.half_width(scale=held.scale)
         note = f"error {held.relative_error:.1%}, half width {100 * np.log(10) * half:.0f} %, "
         note += f"{held.n_predicted} rows, scale {held.scale:.2f}"
-        yield Measurement(f"{name}: cover", cover, "", 0.8, True, note)
+        yield Measurement(f"{name}, folds: cover", cover, "", 0.85, True, note)
+    agents, family = suites["six agents at ten checkpoints"], np.array(suite.groups)
+    covers, off = {}, []
+    for agent in dict.fromkeys(family):
+        model = _chosen(agents.rows(family != agent), 5)
+        new = agents.rows(family == agent)
+        held = distill_in_use.held_of(model, new.x[:, new.columns(model.tasks)], new)
+        covers[agent] = held.coverage(scale=model.scale)
+        off.append(held.relative_error)
+    note = f"error {np.mean(off):.1%}; scale and tasks from the other five alone; each "
+    note += ", ".join(f"{cover:.1f}" for cover in covers.values())
+    name = "six agents at ten checkpoints, each from the other five: cover"
+    yield Measurement(name, float(np.mean([*covers.values()])), "", 0.85, True, note)
 
 
 def _checkpoints(folder: Path, data: PreparedScores) -> ScoreTable:
@@ -223,22 +268,26 @@ def _published(data: PreparedScores) -> Iterator[Measurement]:
             yield Measurement(what, error, "%", None, False, note + " ".join(model.tasks))
 
 
-def _predicted_further(data: PreparedScores) -> Iterator[tuple[str, HeldOut]]:
-    """Yield predictions of algorithms in no training, from all of it and from that up to 2018."""
+def _predicted_further(data: PreparedScores) -> Iterator[tuple[str, HeldOut, float]]:
+    """Yield predictions of algorithms in no training, from all of it and from that up to a year."""
     new, _ = _further(data)
     if not new or data.years is None:
         return
     names = tuple(f"a{i:02}" for i in range(len(new)))
     summaries = np.array([np.median([*one.values()]) for one in new])
     truth = replace(data, algorithms=names, target=data.transform.forward(summaries))
-    for words, train in (("all", data), ("those up to 2018", data.rows(data.years <= 2018))):
+    trains = {f"those up to {y}": data.rows(data.years <= y) for y in (2016, 2017, 2018, 2019)}
+    for words, train in ({"all": data} | trains).items():
         model = _chosen(train, 5)
         x = _scores_on(model.tasks, new, data)
-        yield f"{len(new)} further by {words}", distill_in_use.held_of(model, x, truth)
+        found = distill_in_use.held_of(model, x, truth)
+        yield f"{len(new)} further by {words}", found, model.scale
 
 
 def _chosen(train: PreparedScores, size: int) -> SubsetModel:
-    return _OURS.with_spread(train, _OURS.fit(train, _OURS.choose(train, size)[0]))
+    """Return what a user gets: tasks, weights, and intervals as wide as validation asks for."""
+    n_folds = min(10, len(train.algorithms))
+    return best_subsets(train, size, _OURS, n_folds=n_folds, rng=_rng(0), beside=True)[0].model
 
 
 def _scores_on(
@@ -375,6 +424,20 @@ def _runs_of(folder: Path, file: str, data: PreparedScores) -> Iterator[dict[str
             yield found
 
 
+def _of_families(
+    family: NDArray[np.int64], n_factors: int, *, ceiling: bool, seed: int
+) -> PreparedScores:
+    """Return a made-up suite whose families have a level and a profile of their own."""
+    rng = np.random.default_rng(1000 * seed + 7)
+    n, n_families, alike = len(family), family.max() + 1, 0.3 + 0.3 * (seed % 2)
+    skill = rng.normal(0, 0.4, (n, n_factors))
+    skill += rng.normal(0, alike, (n_families, n_factors))[family]
+    profile = rng.normal(0, alike / 2, (n_families, 40))[family]
+    loads = rng.uniform(0.3, 1.0, (n_factors, 40))
+    x = 2.0 + skill @ loads / n_factors**0.5 + profile + rng.normal(0, 0.3, (n, 40))
+    return _prepared(x, family, ceiling=ceiling)
+
+
 def _suite(n_factors: int, *, ceiling: bool, seed: int, n: int = 50) -> PreparedScores:
     """Return a made-up suite with families and a trend of ten years."""
     rng = np.random.default_rng(seed)
@@ -384,10 +447,13 @@ def _suite(n_factors: int, *, ceiling: bool, seed: int, n: int = 50) -> Prepared
     skill += rng.normal(0, 0.3, (15, n_factors))[family]
     loads = rng.uniform(0.3, 1.0, (n_factors, 40))
     x = 2.0 + skill @ loads / n_factors**0.5 + rng.normal(0, 0.3, (n, 40))
+    return replace(_prepared(x, family, ceiling=ceiling), years=year)
+
+
+def _prepared(x: FloatArray, family: NDArray[np.int64], *, ceiling: bool) -> PreparedScores:
     if ceiling:
         x[:, :12] = np.minimum(x[:, :12], 2.6)
-    names, tasks = tuple(f"a{i:02}" for i in range(n)), tuple(f"t{j:02}" for j in range(40))
+    names, tasks = tuple(f"a{i:02}" for i in range(len(x))), tuple(f"t{j:02}" for j in range(40))
     y = np.median(x, axis=1)
     groups = tuple(f"f{g}" for g in family)
-    base = PreparedScores(names, tasks, x, y, y, tasks, groups, transform_of("identity"))
-    return replace(base, years=year)
+    return PreparedScores(names, tasks, x, y, y, tasks, groups, transform_of("identity"))

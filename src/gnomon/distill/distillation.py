@@ -40,8 +40,6 @@ Nested = Literal["folds", "algorithms", "groups", "group-folds", "time", "none"]
 _MOST_COMPARED = 10_000_000
 #: Fewer algorithms than these choose largely by chance.
 _FEW = 20
-#: So many algorithms a family, on average: those of one family are predicted from other families.
-_LARGE_FAMILY = 3
 #: A summary that is a smaller share of the largest one makes a relative error meaningless.
 _NEARLY = 0.01
 
@@ -370,9 +368,8 @@ def _beside(
     families = nested if outer == "groups" else None
     n, n_families = len(data.algorithms), len({*data.groups})
     if families is None and 3 <= n_families < n:
-        # Where families are large, folds of algorithms say nothing of another family.
-        options = work | {"spread": _LARGE_FAMILY * n_families <= n}
-        families = nested_error(data, procedure, size, outer="groups", **options)
+        # Folds of algorithms say nothing of another family, which the next algorithm may be of.
+        families = nested_error(data, procedure, size, outer="groups", **work)
     if later is None and data.years is not None:
         with suppress(ScoreDataError):  # Too few before the last year.
             later = nested_error(data, procedure, size, outer="time", **work)

@@ -1,14 +1,16 @@
 """Predictive distributions: the simulated suite, widths that grow, refusals, and how they hold."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gnomon.distill import FactorProcedure, Forecast, SubsetModel, nested_error, prepare
-from gnomon.distill.forecasts.forecast import student_quantile
 from gnomon.distill.forecasts.pairs import compare_forecasts
 from gnomon.distill.validation.cross_validation import nested_splits
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable
+from gnomon.stats.items.proportions import student_quantile
 
 PROCEDURE = FactorProcedure()
 
@@ -105,7 +107,7 @@ def test_fewer_runs_than_the_trainings_widen_it():
 def test_no_scale_widens_the_noise_of_runs():
     ours, theirs = Forecast(2.0, 0.01, 0.0, noise=0.02), Forecast(1.0, 0.01, 0.0)
     low, high = ours.interval(0.9, 2.0)
-    q = student_quantile(0.9)
+    q = student_quantile(0.9, 6)
     assert (high - 2.0, 2.0 - low) == pytest.approx([q * np.sqrt(4 * 0.01 + 0.02)] * 2)
     assert compare_forecasts(ours, theirs, scale=2.0)[1] == pytest.approx(np.sqrt(0.08 + 0.02))
 
@@ -156,8 +158,6 @@ def test_time_trains_on_the_past_alone():
 
 def test_time_needs_dates():
     data = suite_of()
-    from dataclasses import replace
-
     with pytest.raises(ScoreDataError, match="needs dates: name the column"):
         nested_error(
             replace(data, years=None), PROCEDURE, 2, outer="time", rng=np.random.default_rng(0)
@@ -167,8 +167,17 @@ def test_time_needs_dates():
         nested_error(few, PROCEDURE, 2, outer="time", rng=np.random.default_rng(0))
 
 
-def test_the_quantile_is_students():
-    assert student_quantile(0.9) == pytest.approx(1.943, abs=1e-3)
+def test_the_quantile_is_students_of_the_tails_and_the_families(fitted):
+    """Six degrees of freedom, fewer where few families tell how far off one may be."""
+    data, model = fitted
+    row = data.x[0, data.columns(model.tasks)]
+    known = [replace(model.forecaster, n_groups=n) for n in (None, 10**6, 31, 6, 1)]
+    half = [one.forecast(row).center - one.forecast(row).interval(0.9)[0] for one in known]
+    assert half[0] == pytest.approx(half[1], rel=1e-5)
+    assert half[0] < half[2] < half[3] < half[4]
+    # t of 6, 5 and 1 / (1/6 + 1/5) degrees of freedom, from a table.
+    assert half[2] / half[0] == pytest.approx(2.0150 / 1.9432, abs=1e-4)
+    assert known[3].df == pytest.approx(30 / 11)
 
 
 @pytest.mark.full

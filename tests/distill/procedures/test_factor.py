@@ -51,6 +51,16 @@ def test_without_gaps_and_shrinkage_it_is_the_sample_covariance():
     assert found.mean == pytest.approx(x.mean(axis=0))
 
 
+def test_a_row_that_counts_twice_is_a_row_that_stands_twice():
+    x, _ = sample(20, 6, gaps=0.1)
+    times = np.arange(20) % 3 + 1
+    counted = shrunk_covariance(x, counts=times.astype(float))
+    repeated = shrunk_covariance(np.repeat(x, times, axis=0))
+    assert counted.mean == pytest.approx(repeated.mean)
+    assert counted.covariance == pytest.approx(repeated.covariance)
+    assert (counted.covariance == counted.covariance.T).all()
+
+
 def test_units_do_not_matter():
     x, _ = sample(60, 6, gaps=0.1)
     scale = np.array([1, 10, 0.1, 5, 2, 3])

@@ -38,6 +38,7 @@ def shrunk_covariance(
     shrinkage: float = 0.25,
     degrees_of_freedom: float = 4.0,
     n_iterations: int = 20,
+    counts: FloatArray | None = None,
 ) -> FactorCovariance:
     """Return the covariance of columns with gaps, shrunk towards one factor.
 
@@ -55,6 +56,8 @@ def shrunk_covariance(
         Of the t distribution of a row; infinite for the normal one.
     n_iterations : int
         Of expectation and maximisation.
+    counts : ndarray of float, shape (rows,), optional
+        How often each row counts, above 0; once, if not given.
 
     Returns
     -------
@@ -71,34 +74,39 @@ def shrunk_covariance(
     from gnomon.distill.forecasts.factor_kernel import fit_factor
 
     seen = ~np.isnan(x)
-    n_seen = seen.sum(axis=0)
-    center = np.where(seen, x, 0.0).sum(axis=0) / n_seen
-    scale = np.sqrt((np.where(seen, x - center, 0.0) ** 2).sum(axis=0) / n_seen)
+    counts = np.ones(len(x)) if counts is None else counts
+    n_seen = counts @ seen
+    center = counts @ np.where(seen, x, 0.0) / n_seen
+    scale = np.sqrt(counts @ np.where(seen, x - center, 0.0) ** 2 / n_seen)
     z = np.where(seen, (x - center) / scale, 0.0)
     missing = (~seen).astype(np.float64)
-    model, rows = np.stack(_start(z, seen)), np.empty((3, len(x)))
-    fit_factor(z, seen, degrees_of_freedom, _LEAST_UNIQUE, n_iterations, model, rows)
+    model, rows = np.stack(_start(z, seen, counts)), np.empty((3, len(x)))
+    fit_factor(z, seen, counts, degrees_of_freedom, _LEAST_UNIQUE, n_iterations, model, rows)
     (mean, loadings, unique), (f, spread, weight) = model, rows
     complete = np.where(seen, z, mean + f[:, np.newaxis] * loadings)
-    middle = weight @ complete / weight.sum()
-    moments = _moments(complete - middle, weight, missing, spread, loadings, unique)
+    middle = (counts * weight) @ complete / (counts @ weight)
+    moments = _moments(complete - middle, counts, weight, missing, spread, loadings, unique)
     alone = np.outer(loadings, loadings) + np.diag(unique)
     shrunk = (1.0 - shrinkage) * moments + shrinkage * alone
     whole_mean = center + scale * middle
     return FactorCovariance(whole_mean, shrunk * np.outer(scale, scale), loadings, unique)
 
 
-def _start(z: FloatArray, seen: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _start(
+    z: FloatArray, seen: npt.NDArray[np.bool_], counts: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return loadings on the mean of each row's standardised scores."""
     f = z.sum(axis=1) / np.maximum(seen.sum(axis=1), 1)
-    f = f / (f.std() or 1.0)
-    loadings = (z * f[:, np.newaxis]).sum(axis=0) / seen.sum(axis=0)
+    share = counts / counts.sum()
+    f = f / (np.sqrt(share @ (f - share @ f) ** 2) or 1.0)
+    loadings = (counts * f) @ z / (counts @ seen)
     loadings = np.clip(loadings, -0.98, 0.98)
     return np.zeros(z.shape[1]), loadings, np.maximum(1.0 - loadings**2, _LEAST_UNIQUE)
 
 
 def _moments(
     centered: FloatArray,
+    counts: FloatArray,
     weight: FloatArray,
     missing: FloatArray,
     spread: FloatArray,
@@ -106,8 +114,10 @@ def _moments(
     unique: FloatArray,
 ) -> FloatArray:
     """Return the expected second moments, the spread of missing cells included."""
-    moments = centered.T @ (weight[:, np.newaxis] * centered)
-    together = missing.T @ (spread[:, np.newaxis] * missing)
+    # The product of a matrix with itself is symmetric to the last bit, as one read from a file is.
+    told = np.sqrt(counts * weight)[:, np.newaxis] * centered
+    unsure = np.sqrt(counts * spread)[:, np.newaxis] * missing
+    moments, together = told.T @ told, unsure.T @ unsure
     moments += np.outer(loadings, loadings) * together
-    moments[np.diag_indices_from(moments)] += missing.sum(axis=0) * unique
-    return np.asarray(moments / len(centered))
+    moments[np.diag_indices_from(moments)] += counts @ missing * unique
+    return np.asarray(moments / counts.sum())

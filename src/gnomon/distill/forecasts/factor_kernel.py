@@ -19,6 +19,7 @@ _RIDGE = 1.0
 def fit_factor(
     z: F64,
     seen: Mask,
+    counts: F64,
     degrees_of_freedom: float,
     least_unique: float,
     n: int,
@@ -27,12 +28,13 @@ def fit_factor(
 ) -> None:
     """Fit the model by `n` iterations, and leave each row's factor, its variance and its weight.
 
-    z is (rows, columns), 0 where missing; `model` holds mean, loadings and unique variances of the
-    columns, `rows` what is left, shape (3, rows).
+    z is (rows, columns), 0 where missing; a row counts as often as `counts` says. `model` holds
+    mean, loadings and unique variances of the columns, `rows` what is left, shape (3, rows).
     """
     n_rows, n_columns = z.shape
     mean, loadings, unique = model
     factor, spread, weight = rows
+    n_counted = counts.sum()
     ratio = np.empty(n_columns)
     middle, square, with_factor = np.empty(n_columns), np.empty(n_columns), np.empty(n_columns)
     for iteration in range(n + 1):
@@ -57,24 +59,26 @@ def fit_factor(
         total, whole = 0.0, 0.0
         middle[:] = 0.0
         for i in range(n_rows):
-            total += weight[i] * factor[i] * factor[i] + spread[i]
-            whole += weight[i]
+            heavy = counts[i] * weight[i]
+            total += heavy * factor[i] * factor[i] + counts[i] * spread[i]
+            whole += heavy
             for j in range(n_columns):
                 off = z[i, j] - factor[i] * loadings[j] if seen[i, j] else mean[j]
-                middle[j] += weight[i] * off
+                middle[j] += heavy * off
         for j in range(n_columns):
             middle[j] /= whole
             with_factor[j], square[j] = 0.0, 0.0
         for i in range(n_rows):
+            heavy = counts[i] * weight[i]
             for j in range(n_columns):
                 told = z[i, j] if seen[i, j] else mean[j] + factor[i] * loadings[j]
                 off = told - middle[j]
-                unsure = 0.0 if seen[i, j] else spread[i]
-                with_factor[j] += weight[i] * factor[i] * off + loadings[j] * unsure
-                own = 0.0 if seen[i, j] else unique[j]
-                square[j] += weight[i] * off * off + own + loadings[j] * loadings[j] * unsure
+                unsure = 0.0 if seen[i, j] else counts[i] * spread[i]
+                with_factor[j] += heavy * factor[i] * off + loadings[j] * unsure
+                own = 0.0 if seen[i, j] else counts[i] * unique[j]
+                square[j] += heavy * off * off + own + loadings[j] * loadings[j] * unsure
         for j in range(n_columns):
             mean[j] = middle[j]
             loadings[j] = with_factor[j] / (total + _RIDGE)
             own = square[j] - 2.0 * loadings[j] * with_factor[j] + loadings[j] * loadings[j] * total
-            unique[j] = max(own / n_rows, least_unique)
+            unique[j] = max(own / n_counted, least_unique)

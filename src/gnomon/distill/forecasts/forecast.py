@@ -21,10 +21,11 @@ import numpy.typing as npt
 from gnomon.distill.forecasts.moments import Moments
 from gnomon.distill.forecasts.simulation import SuiteModel
 from gnomon.scores.table import FloatArray
+from gnomon.stats.items.proportions import student_quantile
 
 #: What counts of the variance: of the suites, of the papers drawn, and of the two distances.
 _SUITES, _PAPERS, _OUTSIDE, _SHIFT, _RISE = 0.45, 1.1, 1.0, 1.5, 0.6
-#: Degrees of freedom of the interval.
+#: Degrees of freedom of the interval where the families of the training are many.
 _TAIL = 6.0
 #: The distance counts up to here; nothing was measured beyond.
 FARTHEST = 6.0
@@ -62,6 +63,8 @@ class Forecast:
         Mean of the simulated suites minus the line.
     position : tuple of float
         The standardised scores, NaN where missing: how alike two algorithms are.
+    df : float
+        Degrees of freedom of Student's t.
     """
 
     center: float
@@ -72,6 +75,7 @@ class Forecast:
     outside: float = 0.0
     shift: float = 0.0
     position: tuple[float, ...] = ()
+    df: float = _TAIL
 
     @property
     def spread(self) -> float:
@@ -87,7 +91,7 @@ class Forecast:
         >>> round(low, 3), round(high, 3)
         (1.806, 2.194)
         """
-        q = student_quantile(level)
+        q = student_quantile(level, self.df)
         below = scale**2 * (self.own + self.shared) + self.noise
         above = below + scale**2 * self.rise
         return self.center - q * sqrt(below), self.center + q * sqrt(above)
@@ -123,20 +127,6 @@ class Forecast:
         if wide:
             return "cannot tell: the interval is too wide"
         return "extrapolated" + at_least if self.outside > 1.0 or shifted else ""
-
-
-def student_quantile(level: float) -> float:
-    """Return how many standard deviations a two-sided interval reaches: Student's t with 6 df."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(_TAIL, (1.0 + level) / 2.0))
-
-
-def student_probability(z: float) -> float:
-    """Return the probability that Student's t with 6 degrees of freedom is below a number."""
-    from scipy.special import stdtr
-
-    return float(stdtr(_TAIL, z))
 
 
 def line_of(
@@ -176,6 +166,8 @@ class Forecaster:
     unit : float
         A relative difference of 100 %, transformed: 1 / ln 10 of log10, else a standard
         deviation of the target.
+    n_groups : int, optional
+        Families of algorithms in the training; None where nobody knows.
     """
 
     tasks: tuple[str, ...]
@@ -188,6 +180,17 @@ class Forecaster:
     run_variance: tuple[float, ...]
     runs: float | None
     unit: float
+    n_groups: int | None = None
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of the interval, Satterthwaite's of two sources.
+
+        Six of the tails; and one less than there are families, from which the spread is known.
+        """
+        if self.n_groups is None:
+            return _TAIL
+        return 1.0 / (1.0 / _TAIL + 1.0 / max(self.n_groups - 1, 1))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Forecaster) and self.as_record() == other.as_record()
@@ -233,7 +236,7 @@ class Forecaster:
         shared = _OUTSIDE * (capped * deviation) ** 2 + _SHIFT * fade * shift**2
         position = (x - np.array(self.moments.mean[:-1])) / np.array(self.spread)
         noise = self._run_noise(w, seen, runs)
-        further = noise, _RISE * rise**2, outside, shift, tuple(position.tolist())
+        further = noise, _RISE * rise**2, outside, shift, tuple(position.tolist()), self.df
         return Forecast(center, own, shared, *further)
 
     def _simulated(self, seen: npt.NDArray[np.bool_], x: FloatArray) -> tuple[float, float]:
@@ -274,6 +277,7 @@ class Forecaster:
             "run_variance": list(self.run_variance),
             "runs": self.runs,
             "unit": self.unit,
+            "n_groups": self.n_groups,
         }
 
     @classmethod
@@ -295,5 +299,6 @@ class Forecaster:
             resampled=resampled,
             runs=record["runs"],
             unit=record["unit"],
+            n_groups=record.get("n_groups"),
             **numbers,
         )

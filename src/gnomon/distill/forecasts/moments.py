@@ -53,14 +53,25 @@ class Moments:
         seen : ndarray of bool, shape (tasks,)
             Which ones; at least one.
         """
+        key = seen.tobytes()
+        if key not in self._solved:
+            self._solved[key] = self._weights(np.flatnonzero(seen))
+        return self._solved[key]
+
+    @cached_property
+    def _solved(self) -> dict[bytes, tuple[FloatArray, float]]:
+        """Weights by the tasks that are seen: most algorithms of a table have the same ones."""
+        return {}
+
+    def _weights(self, index: npt.NDArray[np.intp]) -> tuple[FloatArray, float]:
         mean, covariance = self.arrays
-        index = np.flatnonzero(seen)
         inside, cross = covariance[np.ix_(index, index)], covariance[index, -1]
         w: FloatArray = np.linalg.solve(inside, cross)
         if self.positive and (w < 0).any():
             root = np.linalg.cholesky(inside)
             y: FloatArray = np.asarray(np.linalg.solve(root, cross), dtype=np.float64)
             w = non_negative(np.asarray(root.T, dtype=np.float64), y, w)
+        w.flags.writeable = False
         return w, float(mean[-1] - w @ mean[index])
 
     def predict(self, scores: npt.ArrayLike) -> float:

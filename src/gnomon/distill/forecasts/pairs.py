@@ -7,9 +7,10 @@ from math import exp, inf, sqrt
 
 import numpy as np
 
-from gnomon.distill.forecasts.forecast import Forecast, student_probability, student_quantile
+from gnomon.distill.forecasts.forecast import Forecast
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord
+from gnomon.stats.items.proportions import student_quantile
 
 #: Correlation of the errors of two algorithms with the same scores, and the distance over which
 #: it falls; what of the shared extrapolation does not cancel.
@@ -59,6 +60,8 @@ def compare_forecasts(a: Forecast, b: Forecast, *, scale: float = 1.0) -> tuple[
     >>> [round(x, 3) for x in compare_forecasts(a, b)]
     [0.954, 0.1]
     """
+    from scipy.special import stdtr
+
     together = _ALIKE * exp(-_distance(a, b) / _REACH)
     own = a.own + b.own - 2.0 * together * sqrt(a.own * b.own)
     far_a, far_b = sqrt(a.shared), sqrt(b.shared)
@@ -67,7 +70,7 @@ def compare_forecasts(a: Forecast, b: Forecast, *, scale: float = 1.0) -> tuple[
     difference = a.center - b.center
     if spread == 0.0:
         return (0.5 if difference == 0 else float(difference > 0)), 0.0
-    return student_probability(difference / spread), spread
+    return float(stdtr(min(a.df, b.df), difference / spread)), spread
 
 
 def _distance(a: Forecast, b: Forecast) -> float:
@@ -95,7 +98,7 @@ def comparison_of(
                 f"{name}: expected a score on one of the model's tasks; there is none"
             )
     probability, spread = compare_forecasts(a, b, scale=scale)
-    difference, half = a.center - b.center, student_quantile(level) * spread
+    difference, half = a.center - b.center, student_quantile(level, min(a.df, b.df)) * spread
     sure = max(probability, 1.0 - probability) >= DECIDED
     verdict = names[0 if probability > 0.5 else 1] if sure else "undecided"
     ends = difference, difference - half, difference + half

@@ -113,23 +113,27 @@ class FactorProcedure(Procedure):
         if model.forecaster is None or model.forecaster.resampled:
             return model
         labels, groups = np.unique(data.groups, return_inverse=True)
-        members = [np.flatnonzero(groups == g) for g in range(labels.size)]
         rng = np.random.default_rng(0)
         resampled = []
         for _ in range(_N_RESAMPLED):
             drawn = rng.integers(0, labels.size, labels.size)
-            rows = np.concatenate([members[g] for g in drawn])
+            # A paper that is drawn several times counts several times.
+            times = np.bincount(drawn, minlength=labels.size)[groups].astype(np.float64)
+            there = times > 0
             try:
-                moments = self._moments(data.rows(rows), model.tasks)
+                moments = self._moments(data.rows(there), model.tasks, times[there])
             except (ScoreDataError, UnknownNameError):
                 continue  # A draw in which a task of the subset, or the target, does not vary.
             resampled.append(moments)
         wider = replace(model.forecaster, resampled=tuple(resampled))
         return replace(model, forecaster=wider)
 
-    def _moments(self, data: PreparedScores, tasks: Sequence[str]) -> Moments:
+    def _moments(
+        self, data: PreparedScores, tasks: Sequence[str], counts: FloatArray | None = None
+    ) -> Moments:
         """Return means and covariance of some tasks and the target, fitted to all tasks."""
-        names, every = self.covariance(data)
+        fitted = self.covariance(data) if counts is None else self._fit_covariance(data, counts)
+        names, every = fitted
         check_tasks(tasks, names)
         chosen = np.array([*map(names.index, tasks), len(names)])
         rows = every.covariance[np.ix_(chosen, chosen)].tolist()
@@ -160,6 +164,7 @@ class FactorProcedure(Procedure):
             run_variance=tuple(own.tolist()),
             runs=noise.n_runs if noise else None,
             unit=float(1.0 / np.log(base)) if base else float(np.std(data.target)),
+            n_groups=len({*data.groups}),
         )
 
     def suite(self, data: PreparedScores) -> SuiteModel:
@@ -188,7 +193,9 @@ class FactorProcedure(Procedure):
         """Return the names of the tasks that vary, and the covariance of them and the target."""
         return _fitted(self, data)
 
-    def _fit_covariance(self, data: PreparedScores) -> tuple[tuple[str, ...], FactorCovariance]:
+    def _fit_covariance(
+        self, data: PreparedScores, counts: FloatArray | None = None
+    ) -> tuple[tuple[str, ...], FactorCovariance]:
         check_target(data)
         target = data.smoothed if self.smoothed else data.target
         columns, varies = data.columns(data.candidates), data.varies(data.candidates)
@@ -200,7 +207,10 @@ class FactorProcedure(Procedure):
                 f"from {target.min():.4g} to {target.max():.4g}"
             )
         return names, shrunk_covariance(
-            z, shrinkage=self.shrinkage, degrees_of_freedom=self.degrees_of_freedom
+            z,
+            shrinkage=self.shrinkage,
+            degrees_of_freedom=self.degrees_of_freedom,
+            counts=counts,
         )
 
 

@@ -44,9 +44,15 @@ def _read_game_log(path: Path, wanted: ReadRequest) -> ScoreTable:
 
 
 def _is_series_table(path: Path) -> bool:
-    from gnomon.experiments.series.series_tables import is_series_table
-
-    return path.suffix == ".csv" and path.is_file() and is_series_table(path)
+    if path.suffix != ".csv":
+        return False
+    try:
+        with path.open("rb") as file:
+            first = file.readline(2000).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return False
+    header = {name.strip() for name in first.strip().lstrip("#").split(",")}
+    return header >= {"ruleSetName", "mStar"}
 
 
 def _read_series_table(path: Path, wanted: ReadRequest) -> ScoreTable:

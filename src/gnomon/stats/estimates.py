@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -27,12 +27,14 @@ from gnomon.stats.cautions import (
 )
 from gnomon.stats.estimate_records import Estimate, Estimates
 from gnomon.stats.intervals import Interval, Method, checked, interval_of, resolved_method
-from gnomon.stats.items.item_estimates import ItemMethod, estimate_items, item_method
 from gnomon.stats.items.item_units import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.small_samples.moderated_variances import TableVariances, expect_table
 from gnomon.stats.small_samples.small_sample import Influences, delta_interval
 from gnomon.stats.small_samples.task_samples import check_tasks
+
+if TYPE_CHECKING:
+    from gnomon.stats.items.item_estimates import ItemMethod
 from gnomon.stats.strata import Strata
 
 Resampling = Literal["runs", "runs_and_tasks"]
@@ -145,6 +147,9 @@ def estimate(
     scores = counted_as(scores, units, cluster)
     if scores.units == "items":
         unlike = {"resampling": resampling != "runs", "variances": variances != "own"}
+        # What only items need would be a tenth of the start of an estimate of a small table.
+        from gnomon.stats.items.item_estimates import estimate_items, item_method
+
         refuse_unlike(per_task=per_task, gamma=gamma is not None, **unlike)
         return estimate_items(scores, metrics, by=by, level=level, method=item_method(method))
     expect_items(by=by)

@@ -29,7 +29,6 @@ _COLUMNS = (
     "ruleSetName", "precedingRules", "exp", "trialListId", "seriesNo", "playerId", "learned",
     "total_moves", "total_errors", "mStar", "mDagger",
 )  # fmt: skip
-_REQUIRED = {"ruleSetName", "mStar"}
 _TRUE = ("true", "1")
 
 
@@ -93,22 +92,6 @@ def _moves(one: MeasuredSeries, p0: NaivePlayer) -> str:
     return ";".join(
         f"{int(good)}:{_number_text(chance)}:{_number_text(mu)}" for good, (chance, mu) in pairs
     )
-
-
-def is_series_table(path: Path) -> bool:
-    """Tell by its header whether a file is such a table.
-
-    Examples
-    --------
-    >>> is_series_table(Path("no-such-file.csv"))
-    False
-    """
-    try:
-        with path.open("rb") as file:
-            first = file.readline(2000).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        return False
-    return set(_header(first)) >= _REQUIRED
 
 
 def _header(line: str) -> list[str]:

@@ -79,7 +79,8 @@ def _scores(games: Sequence[PlayedGame]) -> str:
 def guesses_text(tables: Mapping[str, pl.DataFrame], games: Sequence[PlayedGame]) -> str:
     """Return the guesses as the reference game server writes them.
 
-    What a spreadsheet would take for a formula has an apostrophe before it.
+    A guess is a line, whatever lines it was written in; what a spreadsheet would take for a formula
+    has an apostrophe before it.
     """
     out = io.StringIO()
     out.write("#playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,guess,guessConfidence\n")
@@ -90,8 +91,9 @@ def guesses_text(tables: Mapping[str, pl.DataFrame], games: Sequence[PlayedGame]
         game = by_place[row["player"], row["series"]]
         first = first_attempts(game).get(row["episode"])
         name = "" if first is None else episode_name(game, first)
+        text = " ".join(row["text"].splitlines())
         place = (row["player"], game.rule_list, row["series"], game.rule, row["episode"], name)
-        writer.writerow((*place, safe_cell(row["text"]), row["confidence"]))
+        writer.writerow((*place, safe_cell(text), row["confidence"]))
     return out.getvalue()
 
 

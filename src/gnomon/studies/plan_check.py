@@ -278,7 +278,10 @@ def _in_words(series: SeriesPlan) -> str:
         parts.append(f"{len(series.given)} given, {series.order}")
     purposes = {"for training": series.train, "for testing": series.test}
     parts += [purpose for purpose, condition in purposes.items() if condition]
+    parts += ["of pictures"] if series.spec().images else []
+    parts += ["pieces share cells"] if series.spec().crowded else []
     parts.append(f"{series.feedback} feedback")
+    parts += [f"picks cost {series.pick_cost:g}"] if series.pick_cost is not None else []
     parts += ["hints of a bot"] if series.bot_assist else []
     if series.partner is not None:
         chat = ", chat" if series.partner.chat else ""

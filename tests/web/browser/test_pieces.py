@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from gnomon import verify
 from gnomon.database.engine import Database
-from gnomon.errors import DegenerateScoresWarning
 from gnomon.experiments import read_series
 from gnomon.studies import read_plan
 from gnomon.studies.export.study_export import write_study
@@ -131,10 +131,12 @@ def test_pictures_and_shapes_of_ones_own_are_played(
     looked_at(page, screenshots, f"pieces-{look}-crowded-gone")
     if look == "phone":
         return
-    # A run has one alphabet of codes, and a cell or a place for each attempt.
-    left_out = pytest.warns(DegenerateScoresWarning, match="left out of the run folder")
-    with database.reading() as session, left_out:
+    with database.reading() as session:
         write_study(session, study_named(session, f"pieces-{look}"), tmp_path / "out")
+    # A run has one alphabet of codes, and a cell or a place for each attempt.
+    runs = {path.name: verify(path) for path in (tmp_path / "out").glob("run*")}
+    assert {"run-pictures", "run-crowded"} <= set(runs) <= {"run-pictures", "run-crowded", "run"}
+    assert all(verified.ok for verified in runs.values())
     attempts = pl.read_parquet(tmp_path / "out" / "data" / "attempts.parquet")
     images = attempts.filter(pl.col("series") == 0)["image"]
     assert set(images) <= {"zoo/cat.svg", "zoo/hen.png", "/composite/v2/d=13/gs/rq"}

@@ -307,15 +307,15 @@ def test_texts_that_look_like_formulas_are_no_formulas_in_csv(
     game = client.post(f"{player}/begin").headers["location"]
     play_out(client, game)
     formula = '=HYPERLINK("http://x.example","-1")'
-    client.post(f"{game}/guess.json", json={"guess": formula, "confidence": 5})
+    client.post(f"{game}/guess.json", json={"guess": f"{formula}\nor so", "confidence": 5})
     with database.reading() as session:
         write_study(session, study_named(session, "pilot"), tmp_path)
     table = pl.read_csv(tmp_path / "data" / "description-answers_data.csv")
-    assert table["text"].to_list() == ["y", f"'{formula}"]
-    assert pl.read_parquet(tmp_path / "data" / "answers.parquet")["text"][1] == formula
+    assert table["text"].to_list() == ["y", f"'{formula}\nor so"]
+    assert pl.read_parquet(tmp_path / "data" / "answers.parquet")["text"][1] == f"{formula}\nor so"
     guesses = (tmp_path / "pilot-guesses.csv").read_text()
-    assert f'"\'{formula.replace(chr(34), chr(34) * 2)}"' in guesses
+    assert f'"\'{formula.replace(chr(34), chr(34) * 2)} or so"' in guesses
     (guess,) = read_guesses([tmp_path])
-    assert guess.text == formula
+    assert guess.text == f"{formula} or so"
     assert "apostrophe" in (tmp_path / "codebook.csv").read_text()
     assert verify(tmp_path / "run").ok

@@ -19,7 +19,7 @@ from gnomon._version import __version__
 from gnomon.database.schema import PlaySession, Study, StudyAssignment
 from gnomon.leaderboard.refusals import Conflict
 from gnomon.rules.catalogue import available_rules, load_rule_text
-from gnomon.studies.export.study_run import write_study_run
+from gnomon.studies.export.study_run import by_kind_of_board, write_study_run
 from gnomon.studies.export.study_tables import codebook_text, study_tables, trial_numbers, variables
 from gnomon.studies.export.transcript import (
     PlayedGame,
@@ -79,7 +79,8 @@ def _scores(games: Sequence[PlayedGame]) -> str:
 def guesses_text(tables: Mapping[str, pl.DataFrame], games: Sequence[PlayedGame]) -> str:
     """Return the guesses as the reference game server writes them.
 
-    What a spreadsheet would take for a formula has an apostrophe before it.
+    A guess is a line, whatever lines it was written in; what a spreadsheet would take for a formula
+    has an apostrophe before it.
     """
     out = io.StringIO()
     out.write("#playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,guess,guessConfidence\n")
@@ -90,8 +91,9 @@ def guesses_text(tables: Mapping[str, pl.DataFrame], games: Sequence[PlayedGame]
         game = by_place[row["player"], row["series"]]
         first = first_attempts(game).get(row["episode"])
         name = "" if first is None else episode_name(game, first)
+        text = " ".join(row["text"].splitlines())
         place = (row["player"], game.rule_list, row["series"], game.rule, row["episode"], name)
-        writer.writerow((*place, safe_cell(row["text"]), row["confidence"]))
+        writer.writerow((*place, safe_cell(text), row["confidence"]))
     return out.getvalue()
 
 
@@ -186,8 +188,9 @@ def write_study(
     # What a season hides leaves the server in no run folder either.
     told = (game for game in games if game.rule in rules)
     trials = trial_numbers(session, study, games)
-    run = write_study_run(folder / "run", study.name, told, trials)
-    return [*(folder / name for name in contents), *([] if run is None else [run.path])]
+    kinds = by_kind_of_board(told).items()
+    runs = [write_study_run(folder / name, study.name, each, trials) for name, each in kinds]
+    return [*(folder / name for name in contents), *(run.path for run in runs if run is not None)]
 
 
 def _data_files(name: str, table: pl.DataFrame) -> dict[str, bytes]:

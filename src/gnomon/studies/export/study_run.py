@@ -90,6 +90,20 @@ def write_study_run(
     return write_recorded_run(path, config, made)
 
 
+def by_kind_of_board(games: Iterable[PlayedGame]) -> dict[str, list[PlayedGame]]:
+    """Return games by the name of the run folder that can hold them.
+
+    A run has one alphabet of pieces. Where a study has boards of several kinds, those whose pieces
+    are pictures, or share cells, are a run each.
+    """
+    found: dict[str, list[PlayedGame]] = {}
+    for game in games:
+        spec = game.session.game.board
+        name = "run" + "-pictures" * bool(spec.images) + "-crowded" * spec.crowded
+        found.setdefault(name, []).append(game)
+    return found if len(found) != 1 else {"run": next(iter(found.values()))}
+
+
 def _recordings(games: Sequence[PlayedGame], spec: BoardSpec) -> Iterable[_Recording]:
     """Yield each game with an attempt as a trial of a task."""
     met: dict[tuple[str, str], int] = {}
@@ -113,22 +127,17 @@ def _recordings(games: Sequence[PlayedGame], spec: BoardSpec) -> Iterable[_Recor
 
 
 def _common_spec(specs: Sequence[BoardSpec]) -> BoardSpec:
-    """Return one board of which all others are: their pieces, and every shape and colour.
-
-    Where only some have pictures, or pieces that share cells, it is that of the others; a run has
-    one alphabet of codes.
-    """
-    crowded = all(spec.crowded for spec in specs)
-    plain = [spec for spec in specs if not spec.images]
+    """Return one board of which all others, of one kind, are: their pieces, shapes and colours."""
     if len(set(specs)) <= 1:
         return specs[0] if specs else BoardSpec()
-    least, most = np.array([spec.pieces for spec in plain or specs]).T
+    crowded = specs[0].crowded
+    least, most = np.array([spec.pieces for spec in specs]).T
     pieces = int(least.min()), int(most.max())
-    if not plain:
+    if specs[0].images:
         images = {name: found for spec in specs for name, found in spec.images.items()}
         return BoardSpec(pieces, images=images, crowded=crowded)
     shapes, colors = (
-        tuple(dict.fromkeys(name for spec in plain for name in getattr(spec, field)))
+        tuple(dict.fromkeys(name for spec in specs for name in getattr(spec, field)))
         for field in ("shape_palette", "color_palette")
     )
     return BoardSpec(pieces, 0, 0, shapes, colors, crowded=crowded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -206,7 +207,12 @@ class StudyPlan(Part):
 
 def _parsed(text: str, where: str) -> dict[str, Any]:
     try:
+        # An export holds its plan as JSON.
+        if text.lstrip().startswith("{"):
+            return dict(json.loads(text))
         return tomllib.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{where}: expected JSON: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where}: expected TOML: {error}") from None
 

@@ -8,6 +8,7 @@ from .plan.study_plan import read_plan as read_plan
 from .plan_check import CheckedPlan as CheckedPlan
 from .plan_check import check_plan as check_plan
 from .play.baselines import baseline_curves as baseline_curves
+from .play.play_progress import PlayProgress as PlayProgress
 from .play.play_records import Attempt as Attempt
 from .play.play_records import ClientTimes as ClientTimes
 from .play.play_records import Game as Game

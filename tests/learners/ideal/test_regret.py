@@ -5,8 +5,7 @@ from gnomon.experiments import ExperimentConfig, run
 from gnomon.game import DEFAULT_SPEC, draw_boards
 from gnomon.learners import Ideal, hypothesis_tests, make_learner, play_trial, regret
 from gnomon.rules import load_rule, load_rule_text, parse
-from gnomon.studies import PlaySession
-from gnomon.studies.play.play_session import Game
+from gnomon.studies import Game, PlaySession
 
 
 def played(kind, rule, n_boards=6, horizon=60, **settings):

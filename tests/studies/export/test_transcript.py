@@ -9,8 +9,7 @@ from gnomon.errors import ScoreDataError
 from gnomon.experiments import attempts_to_master, measure_series, read_series, score_series
 from gnomon.experiments.game_log_reader import read_game_log
 from gnomon.rules import load_rule_text
-from gnomon.studies import PlayedGame, PlaySession, play_scores, transcript_text
-from gnomon.studies.play.play_session import Game
+from gnomon.studies import Game, PlayedGame, PlaySession, play_scores, transcript_text
 
 
 def played(player: str, rule: str, seed: int, *, boards: int = 3, series: int = 0) -> PlayedGame:

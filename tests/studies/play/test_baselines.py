@@ -6,9 +6,8 @@ import numpy as np
 
 from gnomon.experiments import ExperimentConfig, episode_errors, trials_of
 from gnomon.rules import load_rule_text
-from gnomon.studies import baseline_curves
+from gnomon.studies import Game, baseline_curves
 from gnomon.studies.play.baselines import BASELINES
-from gnomon.studies.play.play_session import Game
 
 GAME = Game("x", load_rule_text("clockwise"), 5, 6, 50)
 

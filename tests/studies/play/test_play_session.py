@@ -19,9 +19,8 @@ from gnomon.experiments import (
 from gnomon.game import ReferenceGame
 from gnomon.learners import Learner, play_trial
 from gnomon.rules import available_rules, load_rule, load_rule_text
-from gnomon.studies import PlaySession
+from gnomon.studies import Game, PlayError, PlaySession
 from gnomon.studies.play.board_dealing import boards_of
-from gnomon.studies.play.play_session import Game, PlayError
 
 
 def game(rule: str = "clockwise", **changes: object) -> Game:

@@ -12,9 +12,8 @@ from rich.console import Console
 
 from gnomon.cli import main
 from gnomon.rules import load_rule_text
-from gnomon.studies import PlaySession, baseline_curves
+from gnomon.studies import Game, PlaySession, baseline_curves
 from gnomon.studies.play.baselines import BASELINES
-from gnomon.studies.play.play_session import Game
 from gnomon.studies.play.terminal import board_records, play_in_terminal, result_table
 
 

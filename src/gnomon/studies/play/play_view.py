@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from gnomon.experiments.scoring.mastery import attempts_to_master
+from gnomon.studies.play.play_progress import PlayProgress
 from gnomon.studies.play.play_records import (
     PartnerView,
     PlayView,
@@ -16,11 +16,8 @@ from gnomon.studies.play.play_records import (
 )
 from gnomon.studies.play.play_rewards import movable_cells, reward_view
 
-if TYPE_CHECKING:
-    from gnomon.studies.play.play_session import PlaySession
 
-
-def view_of(played: PlaySession, seat: int) -> PlayView:
+def view_of(played: PlayProgress, seat: int) -> PlayView:
     """Return all that the player of a seat may see now."""
     here, state = played.here(), played.state
     mine = played.attempts_of(seat)
@@ -60,7 +57,7 @@ def view_of(played: PlaySession, seat: int) -> PlayView:
     )
 
 
-def _reward_view(played: PlaySession, seat: int) -> RewardView | None:
+def _reward_view(played: PlayProgress, seat: int) -> RewardView | None:
     if played.game.terms.points is None and played.game.terms.incentive is None:
         return None
     board = played.rated_boards(seat)[-1]
@@ -70,7 +67,7 @@ def _reward_view(played: PlaySession, seat: int) -> RewardView | None:
     return reward_view(played.game.terms, played.reward(seat), board, smiles, own)
 
 
-def _partner_view(played: PlaySession, seat: int) -> PartnerView | None:
+def _partner_view(played: PlayProgress, seat: int) -> PartnerView | None:
     seats, other = played.game.seats, 1 - seat
     if seats is None:
         return None

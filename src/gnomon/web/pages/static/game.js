@@ -373,7 +373,8 @@
 
   function reply(piece, made, was) {
     const what = words(piece);
-    const end = view.end ? texts[view.end.replaceAll(" ", "_") + "_says"] || "" : "";
+    const how = page.guess_is_of_partner ? "mastered_by_partner" : view.end.replaceAll(" ", "_");
+    const end = view.end ? texts[how + "_says"] || "" : "";
     const found = view.mastered && !was.mastered && view.end !== "mastered" && !view.reward ? texts.ten_in_a_row : "";
     const turn = view.partner && view.state === "playing" ? texts[inTurn() ? "your_turn" : "their_turn"] : "";
     const more = [end, found, turn].filter(Boolean).map((text) => " " + text).join("");

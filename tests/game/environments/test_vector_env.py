@@ -114,10 +114,11 @@ def test_copies_stay_and_views_move() -> None:
     for copy in (True, False):
         env = native(AutoresetMode.NEXT_STEP, num_envs=64, copy=copy)
         board = env.reset(seed=0)[0]["board"]
-        before = board.copy()
+        rewards = env.step(env.action_space.sample())[1]
+        before, paid = board.copy(), rewards.copy()
         for _ in range(20):
             env.step(env.action_space.sample())
-        assert (board == before).all() == copy
+        assert (board == before).all() == (rewards == paid).all() == copy
 
 
 def test_reveal_is_stamped_and_tells_the_answer() -> None:

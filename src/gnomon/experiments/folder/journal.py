@@ -272,9 +272,8 @@ def _read_rows(connection: sqlite3.Connection, rows: JournalRows, *, trusting: b
     """Add the rows of a journal; without ``trusting``, one without a checksum is damaged."""
     missing = _missing_columns(connection)
     columns = ("NULL" if name in missing else name for name in ("checksum", *_FIELDS))
-    for number, told, *values in _selected(
-        connection, f"SELECT rowid, {', '.join(columns)} FROM trials"
-    ):
+    for row in _selected(connection, f"SELECT rowid, {', '.join(columns)} FROM trials"):
+        number, told, values = row[0], row[1], tuple(row[2:])
         whole = trusting if told is None else told == _checksum(values)
         (rows.records if whole else rows.damaged)[number] = _record(values)
 
@@ -287,7 +286,7 @@ def _selected(connection: sqlite3.Connection, query: str) -> Iterable[Sequence[A
     return connection.execute(query)
 
 
-def _record(values: Sequence[Any]) -> TrialRecord:
+def _record(values: tuple[Any, ...]) -> TrialRecord:
     """Return the record of a row; a time that is not known is NaN."""
     if None not in values[_AT_TIMES]:
         return TrialRecord(*values)
@@ -302,11 +301,11 @@ def _row(record: TrialRecord) -> tuple[Any, ...]:
     return *values.values(), _checksum(tuple(values.values()))
 
 
-def _checksum(values: Sequence[Any]) -> str:
+def _checksum(values: tuple[Any, ...]) -> str:
     """Return the checksum of a row: of what Python's literals of its values are.
 
     Episodes stand last, and what is not there does not count: rows without them have the checksum
     that they had before there were any.
     """
     values = values if values[-1] is not None else values[:-1]
-    return hashlib.sha256(repr(tuple(values)).encode(errors="replace")).hexdigest()[:16]
+    return hashlib.sha256(repr(values).encode(errors="replace")).hexdigest()[:16]

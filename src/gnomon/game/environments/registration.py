@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # that module would load a third of what `import gnomon` does
 
 #: Attempts after which an episode is truncated (Pulick et al. 2022, section 5.2).
 HORIZON = 100
@@ -51,7 +56,7 @@ def _register_with(registry: ModuleType) -> None:
             )
 
 
-class _RegistryFinder(MetaPathFinder):
+class _RegistryFinder:
     """Finds Gymnasium's registry where it is, and has the environments registered there, once."""
 
     def find_spec(

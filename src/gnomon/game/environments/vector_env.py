@@ -60,8 +60,9 @@ class HiddenRulesVectorEnv(
         there. ``Disabled``: nothing; ``reset(options={"reset_mask": mask})`` deals new boards.
     copy : bool
         Return copies, so that what was returned before stays as it was; boards and masks of one
-        step are two views of one copy. False returns the engine's own arrays, which the next step
-        overwrites: about 1.4 times as fast for a thousand boards.
+        step are two views of one copy. False returns the environment's own arrays, rewards and
+        ends among them, which the next step overwrites: about 1.4 times as fast for a thousand
+        boards.
 
     Examples
     --------

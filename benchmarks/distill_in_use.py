@@ -113,7 +113,8 @@ def _sparse(data: PreparedScores) -> Iterator[Measurement]:
                     "observed median": replace(sparse, target=own, smoothed=own),
                 }
                 for fill, x in (("low rank", _low_rank), ("column mean", _column_means)):
-                    filled = np.median(x(sparse.x), axis=1)
+                    known = ~np.isnan(sparse.x).all(axis=0)
+                    filled = np.median(x(sparse.x[:, known]), axis=1)
                     tables[fill] = replace(sparse, target=filled, smoothed=filled)
                 for words, table in tables.items():
                     off = _UNIT * float(np.abs(table.target - sparse.target).mean())

@@ -203,8 +203,10 @@ def _doubts(
     def held_of(other: PreparedScores) -> HeldOut:
         n_folds, rng = min(10, len(other.algorithms)), np.random.default_rng(0)
         size = len(one.model.tasks)
-        which = {"forced": forced, "fixed": forced if len(forced) == size else ()}
-        return nested_error(other, procedure, size, n_folds=n_folds, rng=rng, **which)
+        fixed = forced if len(forced) == size else ()
+        return nested_error(
+            other, procedure, size, forced=forced, fixed=fixed, n_folds=n_folds, rng=rng
+        )
 
     return doubts(data, one.nested, held_of)
 

@@ -23,7 +23,7 @@ from benchmarks.record import Measurement
 HERE = Path(__file__).parent
 SHARED = (
     *("__init__", "__main__", "beyond_training", "coverage_parts", "distill_in_use", "history"),
-    *("populations", "record"),
+    *("populations", "prototypes", "record"),
 )
 NAMES = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in SHARED)
 

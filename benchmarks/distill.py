@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import beyond_training
+from benchmarks import beyond_training, prototypes
 from benchmarks.record import Measurement
 from gnomon.distill import (
     PROCEDURES,
@@ -39,7 +39,7 @@ def measure() -> Iterator[Measurement]:
     yield from _agreement(data)
     yield from _whole_process()
     yield from _errors(data)
-    yield from beyond_training.measure(data)
+    yield from prototypes.beside(beyond_training.measure(data))
     yield from _large_tables()
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Unpack
 
 import numpy as np
 
@@ -23,7 +24,8 @@ from gnomon.distill.forecasts.forecast import Forecast
 from gnomon.distill.forecasts.pairs import compare_forecasts
 from gnomon.distill.next_task import squared_correlations
 from gnomon.distill.procedures.goals import BudgetProcedure
-from gnomon.distill.validation.cross_validation import Mask, held_out, nested_splits
+from gnomon.distill.procedures.procedure import ChoiceOptions, Subsets
+from gnomon.distill.validation.cross_validation import Mask, Outer, held_out, nested_splits
 from gnomon.distill.validation.other_methods import other_errors_for
 from gnomon.scores.table import FloatArray
 
@@ -110,6 +112,10 @@ def _sparse(data: PreparedScores) -> Iterator[Measurement]:
                     "posterior draws": completed_targets(sparse),
                     "observed median": replace(sparse, target=own, smoothed=own),
                 }
+                for fill, x in (("low rank", _low_rank), ("column mean", _column_means)):
+                    known = ~np.isnan(sparse.x).all(axis=0)
+                    filled = np.median(x(sparse.x[:, known]), axis=1)
+                    tables[fill] = replace(sparse, target=filled, smoothed=filled)
                 for words, table in tables.items():
                     off = _UNIT * float(np.abs(table.target - sparse.target).mean())
                     error = _error_of_complete(table, data.rows(rows), rng)
@@ -134,6 +140,20 @@ def _with_gaps(
     x = np.where(gone, np.nan, data.x)
     left = np.flatnonzero((~np.isnan(x)).sum(axis=1) >= 3)
     return replace(data.rows(left), x=x[left]), left.tolist()
+
+
+def _column_means(x: FloatArray) -> FloatArray:
+    return np.where(np.isnan(x), np.nanmean(x, axis=0), x)
+
+
+def _low_rank(x: FloatArray) -> FloatArray:
+    """Return gaps filled by the two greatest components, again and again."""
+    filled, middle = _column_means(x), np.nanmean(x, axis=0)
+    for _ in range(50):
+        u, s, vt = np.linalg.svd(filled - middle, full_matrices=False)
+        filled = np.where(np.isnan(x), middle + (u[:, :2] * s[:2]) @ vt[:2], x)
+        middle = filled.mean(axis=0)
+    return filled
 
 
 def _error_of_complete(
@@ -172,7 +192,36 @@ def _curves(data: PreparedScores, scale: float) -> Iterator[Measurement]:
         yield _curve(
             f"{name}, a set of each number", [e.relative_error / np.log(10) for e in errors]
         )
+        yield from _given(many, outer, n_folds, name)
         yield from _stops(many, splits, name, scale)
+
+
+def _given(data: PreparedScores, outer: Outer, n_folds: int, name: str) -> Iterator[Measurement]:
+    """Yield the errors of tasks that nothing chose: drawn, six sets of each number; published."""
+    rng = np.random.default_rng(0)
+    known = published_models()
+    atari = known["Atari-1"].tasks, known["Atari-3"].tasks[:2], known["Atari-3"].tasks
+    kinds = {
+        "random sets": [[rng.permutation(data.candidates)[:n] for _ in range(6)] for n in _NUMBERS],
+        "the order of Atari-5": [[tasks] for tasks in (*atari, known["Atari-5"].tasks)],
+    }
+    for words, by_number in kinds.items():
+        errors = np.full(len(_NUMBERS), np.nan)
+        for i, sets in enumerate(by_number):
+            held = [
+                nested_error(
+                    data,
+                    _OURS,
+                    len(tasks),
+                    outer=outer,
+                    n_folds=n_folds,
+                    fixed=tuple(map(str, tasks)),
+                    rng=np.random.default_rng(100),
+                )
+                for tasks in sets
+            ]
+            errors[i] = np.mean([one.relative_error for one in held]) / np.log(10)
+        yield _curve(f"{name}, {words}", errors)
 
 
 def _curve(name: str, errors: Sequence[float] | FloatArray) -> Measurement:
@@ -258,8 +307,24 @@ def _costs(data: PreparedScores) -> Iterator[Measurement]:
             if outer == "folds":
                 note += f"; one by one for each algorithm {others['adaptive'][i]:.1%}, "
                 note += f"random {others['random'][i]:.1%}"
+            rng = np.random.default_rng(0)
+            plain = nested_error(
+                data, _ByGain(costs, budget), 0, outer=outer, n_folds=n_folds, rng=rng
+            )
+            note += f"; by the gain alone {plain.relative_error:.1%}"
             error = 100 * held.relative_error
             yield Measurement(f"{name}, budget {budget:g}: error", error, "%", note=note)
+
+
+@dataclass(frozen=True)
+class _ByGain(BudgetProcedure):
+    """Tasks by the variance that each takes away, whatever it costs, while it is paid."""
+
+    def choose(self, data: PreparedScores, size: int, **options: Unpack[ChoiceOptions]) -> Subsets:
+        names, every = self.base.covariance(data)
+        price = np.array([self.costs[name] for name in names])
+        picks = self._list(every.covariance, price, [], per_cost=False)
+        return (tuple(sorted(names[j] for j in picks)),)
 
 
 def _baselines(data: PreparedScores) -> Iterator[Measurement]:

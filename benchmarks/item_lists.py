@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks.prototypes import beside
 from benchmarks.record import Measurement
 from gnomon.distill import FactorProcedure, atari, choose_items, item_sizes
 from gnomon.distill.items.answers import item_matrix
@@ -29,6 +30,7 @@ def measure() -> Iterator[Measurement]:
         for n in (40, 200):
             table = table_of(answers(kind, n, 1000, seed=0))
             yield from _methods(f"{kind}, {n} models, 30 of 1,000", table, 30)
+    yield from beside(_many_models())
     yield from _real()
     yield from _better_models()
     yield from _few_models()
@@ -37,11 +39,12 @@ def measure() -> Iterator[Measurement]:
     yield from _time()
 
 
-def answers(kind: str, n: int, n_items: int, *, seed: int) -> FloatArray:
+def answers(kind: str, n: int, n_items: int, *, seed: int, progress: float = 0.0) -> FloatArray:
     """Return made-up answers of models, shape (models, items).
 
     ``one ability``: two-parameter logistic. ``six subjects``: abilities that correlate at 0.7,
-    guessing at a quarter on most items, families of five with shared quirks, 3 % mislabelled.
+    guessing at a quarter on most items, families of five with shared quirks, 3 % mislabelled;
+    the last model is better than the first by `progress`, in standard deviations, on average.
     """
     rng = np.random.default_rng(seed)
     slope, level = np.exp(rng.normal(0, 0.5, n_items)), rng.normal(0, 1.5, n_items)
@@ -49,6 +52,7 @@ def answers(kind: str, n: int, n_items: int, *, seed: int) -> FloatArray:
         u = slope * rng.normal(size=(n, 1)) + level
         return (rng.random(u.shape) < 1 / (1 + np.exp(-u))).astype(float)
     ability = 0.85 * rng.normal(size=(n, 1)) + 0.53 * rng.normal(size=(n, 6))
+    ability += np.linspace(0, progress, n)[:, np.newaxis]
     subject, family = np.sort(rng.integers(0, 6, n_items)), rng.integers(0, max(n // 5, 1), n)
     quirks = 0.6 * rng.normal(size=(max(n // 5, 1), n_items))
     p = 1 / (1 + np.exp(-(slope * ability[:, subject] + level + quirks[family])))
@@ -68,6 +72,31 @@ def _methods(name: str, table: ScoreTable, n_items: int) -> Iterator[Measurement
         words = "better" if one.protocol == "better" else "folds"
         note = f"bias {one.bias:+.1f}; cover {one.coverage:.2f}, half width {one.half_width:.1f}"
         yield Measurement(f"{name}: {one.method}, {words}", one.error, "points", note=note)
+
+
+def _many_models() -> Iterator[Measurement]:
+    """Yield the errors on 80 models, learned from 400, by the number of items of 1,000."""
+    tables = {
+        "six subjects": ("six subjects", 0.0),
+        "its newest": ("six subjects", 2.0),
+        "one ability": ("one ability", 0.0),
+    }
+    errors: dict[str, dict[str, list[float]]] = {}
+    for name, (kind, progress) in tables.items():
+        for n in (10, 30, 100, 300):
+            found: dict[str, list[float]] = {}
+            for seed in range(2):
+                x = answers(kind, 480, 1000, seed=seed, progress=progress)
+                split = [(np.arange(400), np.arange(400, 480))]
+                for method, held in held_items(x, n, split, np.random.default_rng(0)).items():
+                    found.setdefault(method, []).append(100 * np.abs(held.off).mean())
+            for method, off in found.items():
+                errors.setdefault(method, {}).setdefault(name, []).append(float(np.mean(off)))
+    for method, by_table in errors.items():
+        each = [f"{name} {' '.join(f'{e:.1f}' for e in by)}" for name, by in by_table.items()]
+        note = f"10, 30, 100, 300 items: {'; '.join(each)}"
+        value = by_table["six subjects"][1]
+        yield Measurement(f"400 models, 30 of 1,000: {method}", value, "points", note=note)
 
 
 def _real() -> Iterator[Measurement]:

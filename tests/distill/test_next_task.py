@@ -126,6 +126,17 @@ def test_copies_and_wild_scores_are_named():
     assert any("wild on t7" in text for text in said)
 
 
+def test_what_a_copy_does_to_the_tasks_that_there_are():
+    base = table_of()
+    twin = {"twin": [[float(base.runs("a03", task).mean()) for task in base.tasks]]}
+    with_it, without = (
+        distill(table, have=["t4"], transform="identity")
+        for table in (table_of(extra=twin.items()), base)
+    )
+    said = next(text for text in with_it.warnings if "twin of a03" in text)
+    assert said.endswith(f"{without[0].nested.r2:.3f} without")
+
+
 def test_six_algorithms_are_too_few():
     with pytest.raises(ScoreDataError, match="too few to choose tasks by"):
         distill(table_of(6), size=2, transform="identity")

@@ -188,11 +188,14 @@ def distill(
             of_chosen = _error_of_chosen(data, chosen[0], size, folds)
             settings["chosen_relative_error"] = of_chosen
     settings["preparation"] = list(data.record)
-    told = (*notes, *_doubts(found[0], data, chosen[0]), *_warnings(found, data, top * len(chosen)))
+    odd = _doubts(found[0], data, chosen[0], force)
+    told = (*notes, *odd, *_warnings(found, data, top * len(chosen)))
     return Distillation(tuple(found), made_by(rng, **settings), told, data=data)
 
 
-def _doubts(one: Distilled, data: PreparedScores, procedure: Procedure) -> list[str]:
+def _doubts(
+    one: Distilled, data: PreparedScores, procedure: Procedure, forced: Sequence[str]
+) -> list[str]:
     """Return what copies and wild scores do to the nested error of a procedure that is quick."""
     if one.nested is None or one.model.forecaster is None:
         return []
@@ -200,7 +203,10 @@ def _doubts(one: Distilled, data: PreparedScores, procedure: Procedure) -> list[
     def held_of(other: PreparedScores) -> HeldOut:
         n_folds, rng = min(10, len(other.algorithms)), np.random.default_rng(0)
         size = len(one.model.tasks)
-        return nested_error(other, procedure, size, n_folds=n_folds, rng=rng)
+        fixed = forced if len(forced) == size else ()
+        return nested_error(
+            other, procedure, size, forced=forced, fixed=fixed, n_folds=n_folds, rng=rng
+        )
 
     return doubts(data, one.nested, held_of)
 

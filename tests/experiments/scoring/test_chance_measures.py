@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gnomon
+from gnomon.errors import DegenerateScoresWarning
 from gnomon.experiments import (
     ATTEMPT_METRICS,
     TrialAttempts,
@@ -92,10 +93,12 @@ def test_a_random_player_scores_what_chance_scores():
 
 def test_a_player_without_errors():
     yardstick = played("rule_player", n=20)
-    scores = {name: metric.compute(yardstick) for name, metric in ATTEMPT_METRICS.items()}
+    with pytest.warns(DegenerateScoresWarning, match="there is no failure among 180 attempts"):
+        scores = {name: metric.compute(yardstick) for name, metric in ATTEMPT_METRICS.items()}
     assert scores.pop("informative") > 0
     assert 0.5 < scores.pop("positive_tests") <= 1
-    assert scores == {"m_star": 0, "aai": 0, "skill": 1}
+    assert np.isnan([scores.pop("inflection"), scores.pop("steepness")]).all()
+    assert scores == {"m_star": 0, "aai": 0, "skill": 1, "start_skill": 1, "end_skill": 1}
 
 
 def test_a_rule_on_which_nobody_errs():

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.experiments import PlayedSeries, measure_series, read_series, score_series, score_trial
+from gnomon.experiments import (
+    PlayedSeries,
+    fit_learning_curve,
+    measure_series,
+    read_series,
+    score_series,
+    score_trial,
+)
 from gnomon.experiments.series.series_scores import attempts_of_series, needs_chances
 from gnomon.rules import parse
 from recorded_people import HEADERS, RULE, our_player, write_player
@@ -190,9 +197,18 @@ def test_what_is_refused(tmp_path):
         measure_series(later)
     for wrong, message in {
         ",5,3,0,7,4": ("row 2, fields 'by', 'bx': expected one of 7 0", ",5,3,1,7,4"),
+        "0,7,4": ("row 2, field 'code': expected 0 or 2, 3, 4, 7 or a negative one", "0,7,5"),
         "0,0,5,3": ("row 2, field 'y': expected a whole number from 1 to 6", "0,0,9,3"),
     }.items():
         text = our_player()["transcripts"].replace(wrong, message[1], 1)
         write_player(tmp_path, our_player(transcripts=text))
         with pytest.raises(ScoreDataError, match=message[0]):
             read(folder)
+
+
+def test_the_fitted_learning_curve_is_that_of_the_attempts_and_their_chances(tmp_path):
+    folder = write_player(tmp_path, our_player())
+    curve = fit_learning_curve([0, 1, 0, 0, 1, 1, 1, 1], [0.25] * 8)
+    for metric in ("start_skill", "end_skill", "inflection", "steepness"):
+        [row] = scored(folder, metric)
+        assert row["score"] == getattr(curve, metric.removesuffix("_skill")), metric

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.experiments.scoring.learning_curve import fit_learning_curve
 from gnomon.experiments.scoring.mastery import TARGET_STREAK, attempts_to_master
 from gnomon.game.board import BoardSpec
 from gnomon.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER
@@ -308,6 +309,17 @@ def _aai(attempts: TrialAttempts | RecordedAttempts) -> float:
     return 1 - _skill(attempts)
 
 
+def _fitted(part: str) -> Callable[[TrialAttempts | RecordedAttempts], float]:
+    """Return what computes a number of the fitted learning curve; NaN where there is no curve."""
+
+    def compute(attempts: TrialAttempts | RecordedAttempts) -> float:
+        if not (attempts.p0 < 1).any():
+            return float("nan")
+        return float(getattr(fit_learning_curve(attempts.accepted, attempts.p0), part))
+
+    return compute
+
+
 def _informative(attempts: TrialAttempts) -> float:
     informative, _ = attempts.hypothesis_tests()
     return float(informative.mean()) if informative.size else float("nan")
@@ -319,6 +331,14 @@ def _positive_tests(attempts: TrialAttempts) -> float:
     return float((known > 0.5).mean()) if known.size else float("nan")
 
 
+#: Numbers of the fitted learning curve: name, part of the curve, sentence, unit, whether more is
+#: better.
+_FITTED = (
+    ("start_skill", "start", "Skill before learning, of the fitted curve.", "fraction", True),
+    ("end_skill", "end", "Skill after learning, of the fitted curve.", "fraction", True),
+    ("inflection", "inflection", "Attempt at which half is learned.", "attempts", False),
+    ("steepness", "steepness", "Steepness of the fitted curve.", "1/attempts", True),
+)
 #: Every such score, by name.
 ATTEMPT_METRICS: Mapping[str, AttemptMetric] = MappingProxyType(
     {
@@ -344,6 +364,10 @@ ATTEMPT_METRICS: Mapping[str, AttemptMetric] = MappingProxyType(
                 "fraction",
                 True,
                 _skill,
+            ),
+            *(
+                AttemptMetric(name, sentence, unit, higher, _fitted(part))
+                for name, part, sentence, unit, higher in _FITTED
             ),
             AttemptMetric(
                 "informative",

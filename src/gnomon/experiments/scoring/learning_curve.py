@@ -16,9 +16,13 @@ _Floats = npt.NDArray[np.float64]
 
 #: Below this probability the logarithm is continued by its tangent, so that it has an end.
 _LEAST = 1e-6
+#: Of what a probability is above 1, squared.
+_PENALTY = 1000.0
 #: Starting points of the search: times of learning, and at each a gradual and a sudden one.
 _STARTS, _SLOPES = 16, (10.0, 200.0)
 _STEEPEST = 1e3
+#: The likeliest of them that are followed, for how many steps, and how many of these to the bottom.
+_FOLLOWED, _ROUGH, _POLISHED = 16, 30, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +80,9 @@ def fit_learning_curve(
     p0 : array_like of float, shape (n_attempts,), optional
         Chance of success at each attempt, 0 to 1.
     as_reference : bool
-        Let skills fall below 0, as the reference system does: such a player does worse than chance,
-        and only the probability of success at each attempt must be one.
+        Let skills be any numbers, as the reference system does: below 0 a player does worse than
+        chance. What makes a reply more than certain is held back by a penalty only, which is part
+        of the log-likelihood.
 
     Returns
     -------
@@ -92,9 +97,8 @@ def fit_learning_curve(
 
     Notes
     -----
-    The reference system's ``AnalyzeTranscripts`` fits the same curve by conjugate gradients, and
-    keeps probabilities in bounds by a penalty; here the skills are bounded (L-BFGS-B), by 0 or,
-    with ``as_reference``, by what makes a probability 0.
+    The reference system's ``AnalyzeTranscripts`` fits the same curve by conjugate gradients; here
+    (L-BFGS-B) the skills are probabilities, unless ``as_reference`` is asked for.
 
     Examples
     --------
@@ -119,31 +123,49 @@ def fit_learning_curve(
         text = f"learning curve: not estimable, there is no {what} among {good.size} attempts"
         warnings.warn(text, DegenerateScoresWarning, stacklevel=2)
         return LearningCurve(good[0], good[0], math.nan, math.nan, 0.0, good.size)
-    least = -float((chance / (1 - chance)).min()) if as_reference else 0.0
-    return _best(t, good, chance, (least, 1.0))
+    return _best(t, good, chance, as_reference=as_reference)
 
 
-def _best(t: _Floats, good: _Floats, chance: _Floats, skills: tuple[float, float]) -> LearningCurve:
+def _best(t: _Floats, good: _Floats, chance: _Floats, *, as_reference: bool) -> LearningCurve:
     """Search from many starting points; times are in units of the whole trial."""
     from scipy.optimize import minimize
 
     scale = max(1.0, float(t[-1]))
-    bounds = [skills, skills, (0.0, 1.0), (0.0, _STEEPEST)]
+    skills = (-np.inf, np.inf) if as_reference else (0.0, 1.0)
+    times = (-1.0, 2.0) if as_reference else (0.0, 1.0)
+    bounds = [skills, skills, times, (0.0, _STEEPEST)]
+    data = (t / scale, good, chance)
     n_starts = min(_STARTS, t.size)
-    results = []
+    guesses = []
     places = (np.arange(n_starts) + 0.5) / n_starts
     for inflection, steepness in itertools.product(places, _SLOPES):
         before = t <= inflection * scale
         start = good[before].mean() if before.any() else good.mean()
         end = good[~before].mean() if (~before).any() else good.mean()
         # Off the bounds, where there is no slope to follow.
-        guess = [*np.clip([start, end], 0.05, 0.95), inflection, steepness]
-        results.append(
-            minimize(
-                _loss, guess, (t / scale, good, chance), jac=True, method="L-BFGS-B", bounds=bounds
-            )
+        guesses.append(np.array([*np.clip([start, end], 0.05, 0.95), inflection, steepness]))
+    guesses.sort(key=lambda guess: _loss(guess, *data)[0])
+    results = [
+        minimize(
+            _loss, guess, data, jac=True, method="L-BFGS-B", bounds=bounds,
+            options={"maxiter": _ROUGH},
         )
-    best = min(results, key=lambda result: float(result.fun))
+        for guess in guesses[:_FOLLOWED]
+    ]  # fmt: skip
+    results.sort(key=lambda result: float(result.fun))
+
+    def alone(parameters: _Floats) -> float:
+        return _loss(parameters, *data)[0]
+
+    # Where learning is sudden two of the slopes all but vanish: no gradient helps there.
+    polished = [
+        minimize(
+            alone, result.x, method="Nelder-Mead", bounds=bounds,
+            options={"xatol": 1e-8, "fatol": 1e-9, "maxfev": 4000},
+        )
+        for result in results[:_POLISHED]
+    ]  # fmt: skip
+    best = min(polished, key=lambda result: float(result.fun))
     start, end, inflection, steepness = map(float, best.x)
     loss = float(best.fun)
     return LearningCurve(start, end, inflection * scale, steepness / scale, -loss, t.size)
@@ -176,6 +198,10 @@ def _loss(parameters: _Floats, t: _Floats, good: _Floats, chance: _Floats) -> tu
 
 
 def _log(p: _Floats) -> tuple[_Floats, _Floats]:
-    """Return the logarithm, continued by a line below the least probability, and its slope."""
-    bounded = np.maximum(p, _LEAST)
-    return np.log(bounded) + (p - bounded) / bounded, 1 / bounded
+    """Return the logarithm, continued by a line below the least probability, and its slope.
+
+    Above 1 a penalty is taken off, as in the reference system.
+    """
+    bounded, beyond = np.maximum(p, _LEAST), np.maximum(p - 1, 0.0)
+    value = np.log(bounded) + (p - bounded) / bounded - _PENALTY * beyond**2
+    return value, 1 / bounded - 2 * _PENALTY * beyond

@@ -143,7 +143,8 @@ def read_series(
     files = files_by_kind(sources)
     attempts = read_attempts(files.get("attempts", ()), as_reference=as_reference)
     if not attempts:
-        raise ScoreDataError("expected at least one transcript with an attempt; found none")
+        empty = ", ".join(map(str, files.get("attempts", ()))) or "no transcript"
+        raise ScoreDataError(f"{empty}: expected an attempt; found none")
     boards = read_initial_boards(files.get("boards", ()))
     context = _context(files, trial_lists)
     found: dict[tuple[str, int], list[PlayedEpisode]] = {}

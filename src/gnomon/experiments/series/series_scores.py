@@ -13,9 +13,9 @@ from gnomon.errors import ScoreDataError, UnknownNameError, joined
 from gnomon.experiments.scoring.attempt_scores import (
     AAI_FAMILY,
     ATTEMPT_METRICS,
+    RecordedAttempts,
     TrialAttempts,
     aai_curves,
-    corrected_success,
 )
 from gnomon.experiments.series.attempt_chances import NaivePlayer
 from gnomon.experiments.series.measured_series import MeasuredSeries
@@ -34,6 +34,10 @@ SERIES_METRICS = {
     "m_dagger": "attempts",
     "errors": "errors",
     "skill": "fraction",
+    "start_skill": "fraction",
+    "end_skill": "fraction",
+    "inflection": "attempts",
+    "steepness": "1/attempts",
     "informative": "fraction",
     "positive_tests": "fraction",
     **dict.fromkeys(AAI_FAMILY),
@@ -41,6 +45,8 @@ SERIES_METRICS = {
 }
 #: Scores of what attempts tested, as of learners.
 _OF_TESTS = ("informative", "positive_tests")
+#: Scores of successes and their chances alone.
+_OF_CHANCE = ("skill", "start_skill", "end_skill", "inflection", "steepness")
 
 
 def needs_chances(metric: str) -> bool:
@@ -93,9 +99,10 @@ def score_series(
         Of :func:`measure_series`; with their chances for all but the first three metrics.
     metric : str
         ``m_star``, the attempts before mastery; ``m_dagger``, that less the mean of the player's
-        mastered series; ``errors`` before mastery, or in all without it; ``skill``; one of the AAI
-        family, at the end of the series; or ``informative`` and ``positive_tests``, as of learners
-        (:data:`gnomon.experiments.ATTEMPT_METRICS`), without picks.
+        mastered series; ``errors`` before mastery, or in all without it; one of the AAI family, at
+        the end of the series; or, as of learners (:data:`gnomon.experiments.ATTEMPT_METRICS`),
+        ``skill``, ``start_skill``, ``end_skill``, ``inflection`` and ``steepness`` of the fitted
+        learning curve, ``informative`` and ``positive_tests``, the last two without picks.
     p0 : {"random", "mcp1"}
         The player who knows nothing: any attempt, or none that is known to fail.
     by : {"player", "people"}
@@ -178,7 +185,7 @@ def series_table(
         numbered,
         metric=metric,
         unit=SERIES_METRICS[metric],
-        higher_is_better=metric in ("skill", *_OF_TESTS),
+        higher_is_better=metric in ATTEMPT_METRICS and ATTEMPT_METRICS[metric].higher_is_better,
         provenance=provenance,
     )
 
@@ -225,8 +232,9 @@ def _score(one: MeasuredSeries, metric: str, p0: NaivePlayer, *, as_reference: b
     if metric in _OF_TESTS:
         # What the attempts tested follows from boards and replies; the rule plays no part.
         return ATTEMPT_METRICS[metric].compute(attempts_of_series(one.series))
-    if metric == "skill":
-        return corrected_success(one.accepted, [chances.of(p0)[0] for chances in one.chances])
+    if metric in _OF_CHANCE:
+        chance = np.array([chances.of(p0)[0] for chances in one.chances])
+        return ATTEMPT_METRICS[metric].compute(RecordedAttempts(one.accepted, chance))
     return float(curves_of(one, p0, as_reference=as_reference)[metric][-1])
 
 

@@ -17,7 +17,7 @@ from gnomon._io.text_file import read_text
 from gnomon.errors import GnomonError, ScoreDataError
 from gnomon.game.board import BUCKET_PLACES, Piece
 from gnomon.game.formats.picture_pieces import find_picture
-from gnomon.game.outcomes import EMPTY_CELL
+from gnomon.game.outcomes import DENIED, EMPTY_CELL, IMMOVABLE
 
 Kind = Literal["attempts", "boards", "episodes", "players", "guesses"]
 
@@ -29,6 +29,10 @@ _KNOWN_BY: tuple[tuple[Kind, frozenset[str]], ...] = (
     ("episodes", frozenset({"episodeId", "seriesNo", "finishCode"})),
     ("guesses", frozenset({"playerId", "ruleId", "guess"})),
 )
+
+
+#: Codes of attempts that were not accepted; 2, of very old files, is a stalemate.
+_REFUSALS = (2, EMPTY_CELL, DENIED, IMMOVABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +236,20 @@ def _attempt(row: TranscriptRow) -> RecordedAttempt:
         piece=row.optional("objectId", 0, 10**6),
         cell=(y - 1) * 6 + x,
         bucket=_bucket(row),
-        code=row.integer("code", -99, 99),
+        code=_code(row),
         where=row.where,
         cells=row.cells,
     )
+
+
+def _code(row: TranscriptRow) -> int:
+    code = row.integer("code", -99, IMMOVABLE)
+    if code > 0 and code not in _REFUSALS:
+        raise ScoreDataError(
+            f"{row.where}, field 'code': expected 0 or {', '.join(map(str, _REFUSALS))} or a "
+            f"negative one, found '{code}'"
+        )
+    return code
 
 
 def _named(row: TranscriptRow, *names: str) -> str:

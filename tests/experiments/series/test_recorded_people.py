@@ -180,15 +180,17 @@ def test_chances_agree_at_every_attempt(players, tmp_path):
     assert n > 4000
 
 
-@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.parametrize("every", [36, pytest.param(4, marks=pytest.mark.full)])
 def test_fitted_curves_are_no_less_likely(every):
     """The recorded curve has the recorded likelihood, to the digit, and ours is no less likely."""
-    for record in recorded("fits")[::every]:
+    for number, record in enumerate(recorded("fits")):
         y, p0 = np.array(record["y"], dtype=float), np.array(record["p0"])
         parameters = np.array([record[name] for name in ("B", "C", "t_I", "k")])
         used = p0 < 1
         loss, _ = _loss(parameters, np.arange(y.size)[used], y[used], p0[used])
         assert -loss / record["n"] == pytest.approx(record["L_over_n"], rel=1e-9)
+        if number % every:
+            continue  # a fit takes half a second
         found = fit_learning_curve(y, p0, as_reference=True)
         assert found.log_likelihood > -loss - 1e-6, record["playerId"]
         bounded = fit_learning_curve(y, p0)

@@ -209,6 +209,6 @@ def test_what_is_refused(tmp_path):
 def test_the_fitted_learning_curve_is_that_of_the_attempts_and_their_chances(tmp_path):
     folder = write_player(tmp_path, our_player())
     curve = fit_learning_curve([0, 1, 0, 0, 1, 1, 1, 1], [0.25] * 8)
-    for metric in ("start_skill", "end_skill", "inflection", "steepness"):
+    for metric in ("end_skill", "inflection"):
         [row] = scored(folder, metric)
         assert row["score"] == getattr(curve, metric.removesuffix("_skill")), metric

@@ -79,6 +79,8 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="keep tables in README.md")
     parser.add_argument("--history", action="store_true", help="print the ratios of all commits")
     options = parser.parse_args()
+    # As the command line does; threads of the linear algebra would be counted as threads of ours.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     before, worse = history.entries(), []
     if options.history:
         print(history.page(before))

@@ -33,6 +33,8 @@ pytestmark = [
 SECONDS = float(os.environ.get("GNOMON_SOAK_S", "15"))
 #: How often it is looked what the server holds.
 TIMES = 30
+#: For how long no run of those that wait may come to stand on the board.
+QUIET_S = 60.0
 PAGES = ("/", "/seasons/spring", "/seasons/spring.json", "/play", "/methods", "/healthz")
 
 
@@ -152,11 +154,16 @@ def test_an_hour_in_a_quarter_of_a_minute(settings, database, season, tmp_path):
                 seen.append(now)
             print(f"{files[-1]} files, {memory[-1]:.0f} MiB, {len(sent)} runs;", load.figures())
         load.wait()
+        ended = time.monotonic()
         with httpx.Client(base_url=server.url, timeout=60) as client:
-            until = time.monotonic() + 60 + SECONDS / 6
-            while n_ranked(client) < len(sent):
-                assert time.monotonic() < until, (n_ranked(client), len(sent))
+            # A queue is as long as other work on the machine makes it; it has to grow shorter.
+            n, until = 0, time.monotonic() + QUIET_S
+            while (found := n_ranked(client)) < len(sent):
+                if found > n:
+                    n, until = found, time.monotonic() + QUIET_S
+                assert time.monotonic() < until, (found, len(sent))
                 time.sleep(0.2)
+            print(f"the last run stood {time.monotonic() - ended:.0f} s after the load")
             assert client.get("/healthz").status_code == 200
         assert max(load.statuses) < 300, load.statuses
         assert files[-1] - files[TIMES // 3] < 20

@@ -10,12 +10,13 @@ from dataclasses import replace
 
 import pytest
 from sqlalchemy import inspect, select, text
+from sqlalchemy.exc import IntegrityError
 from starlette.responses import Response
 
 from app_client import AppClient
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.schema import Account, BrowserSession, Token
+from gnomon.database.schema import Account, BrowserSession, Identity, Token
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.accounts import tokens
 from gnomon.leaderboard.refusals import TooMany
@@ -37,6 +38,22 @@ def test_a_token_has_256_bits_and_only_its_hash_is_kept(database, token):
     assert match[1] not in kept
     assert hashlib.sha256(match[1].encode()).hexdigest() in kept
     assert len({make_account(database, f"a{k}", "submit") for k in range(20)}) == 20
+
+
+def test_no_two_accounts_share_a_key_or_a_sign_in(database, token):
+    make_account(database, "other", "submit")
+    with database.reading() as session:
+        ada, other = session.scalars(select(Account).order_by(Account.id))
+        key = session.scalars(select(Token.key).where(Token.account_id == ada.id)).one()
+    person = {"issuer": "https://login.example.org", "subject": "7"}
+    with database.writing() as session:
+        session.add(Identity(account_id=ada.id, **person))
+    for second in (
+        Token(account_id=other.id, key=key, digest="0" * 64, scopes=["submit"]),
+        Identity(account_id=other.id, **person),
+    ):
+        with pytest.raises(IntegrityError), database.writing() as session:
+            session.add(second)
 
 
 def test_the_interface_never_tells_a_secret_again(client, admin_token):

@@ -79,11 +79,17 @@ def test_the_best_of_three_does_not_hide_the_other_two(client, database, token, 
     assert {line.contender.name for line in found.ranked} == {"best", "honest"}
     [shown] = [line.contender for line in found.ranked if line.contender.name == "best"]
     assert (shown.n_begun_of_account, shown.also_begun) == (3, ("first", "second"))
+    # Nor a fourth, of which the first boards were looked at and left.
+    begin(client, token, "looked at")
+    found = standings(database, season)
+    assert {line.contender.name for line in found.ranked} == {"best", "honest"}
+    [shown] = [line.contender for line in found.ranked if line.contender.name == "best"]
+    assert (shown.n_begun_of_account, shown.also_begun[2:]) == (4, ("looked at",))
     [honest] = [line.contender for line in found.ranked if line.contender.name == "honest"]
     assert (honest.n_begun_of_account, honest.also_begun) == (1, ())
     page = client.get("/seasons/s1").text
-    assert "of 3 attempts that ada began; also: first, second" in page
-    assert "ada has begun 3 attempts in this season" in client.get(f"/entries/{best['entry']}").text
+    assert "of 4 attempts that ada began; also: first, second, looked at" in page
+    assert "ada has begun 4 attempts in this season" in client.get(f"/entries/{best['entry']}").text
 
 
 def test_withdrawing_an_entry_does_not_take_it_out_of_the_count(

@@ -1,9 +1,10 @@
 """Attempts from their first move on: what is unfinished, closing, who began how many.
 
 An attempt that was begun counts. Whoever plays several and finishes the best one has chosen, so
-that an unfinished attempt keeps its entry from a rank until it is finished or closed. Closing plays
-what is left with attempts that the rule refuses: the log is whole, is replayed as any other, and
-its unplayed part is errors. The end of the season closes what is still open.
+that all of an account's whose boards were dealt count against its rank, and one that is unfinished
+after its first move keeps its entry from a rank until it is finished or closed. Closing plays what
+is left with attempts that the rule refuses: the log is whole, is replayed as any other, and its
+unplayed part is errors. The end of the season closes what is still open.
 """
 
 from __future__ import annotations
@@ -101,7 +102,10 @@ def mark_begun(session: Session, attempts: Collection[int], address: str) -> Non
 
 
 def begun_entries(session: Session, season_id: int) -> dict[int, BegunEntry]:
-    """Return the entries of a season of which an attempt counts, by id, withdrawn ones too."""
+    """Return the entries of a season of which an attempt was begun, by id, withdrawn ones too.
+
+    To be dealt its first boards is enough: whoever looks at several has a choice of them.
+    """
     query = (
         select(Entry.id, Entry.name, Entry.account_id, func.count())
         .join(EntryAttempt, EntryAttempt.entry_id == Entry.id)
@@ -113,9 +117,9 @@ def begun_entries(session: Session, season_id: int) -> dict[int, BegunEntry]:
 
 
 def _is_begun() -> ColumnElement[bool]:
-    """Return the condition under which an attempt counts: a first move, or a submission."""
-    submitted = EntryAttempt.id.in_(select(Submission.attempt_id))
-    return or_(EntryAttempt.begun_at.is_not(None), submitted)
+    """Return the condition under which there was a choice: boards were dealt, or a log came."""
+    made = (select(RemoteTrial.attempt_id), select(Submission.attempt_id))
+    return or_(*(EntryAttempt.id.in_(each) for each in made))
 
 
 def unfinished_attempts(

@@ -114,6 +114,7 @@ def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> A
             for rule in season.rules
         )
         session.flush()
+        season.touch()
         note(session, "play begun", "entry", entry.id, by=account_id, number=number)
         trials = _trials_of(session, attempt.id)
     return AttemptPlay(

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import Literal, get_args
 
 from gnomon.leaderboard.seasons.learner_card import Cost
 from gnomon.leaderboard.standing_records import METRICS, Standing, Standings
@@ -76,6 +76,8 @@ class Selection:
         How many lines there are on all pages, which page this is, and of how many.
     kinds, organisations : tuple of str
         What there is to choose from; of organisations the hundred that occur most.
+    costs : tuple of str
+        What some card states of parameters and compute; of the others no front can be made.
     """
 
     lines: tuple[Standing, ...]
@@ -85,6 +87,7 @@ class Selection:
     n_pages: int
     kinds: tuple[str, ...]
     organisations: tuple[str, ...]
+    costs: tuple[Cost, ...]
 
 
 def select_standings(standings: Standings, query: StandingQuery) -> Selection:
@@ -117,7 +120,13 @@ def select_standings(standings: Standings, query: StandingQuery) -> Selection:
         n_pages,
         tuple(sorted({line.contender.kind for line in ranked} - {""})),
         tuple(sorted(name for name, _ in organisations.most_common(_MOST_CHOICES))),
+        tuple(c for c in get_args(Cost) if any(_cost(line, c) is not None for line in ranked)),
     )
+
+
+def _cost(line: Standing, cost: Cost) -> float | None:
+    stated: float | None = getattr(line.contender, cost)
+    return stated
 
 
 def _is_named(line: Standing, search: str) -> bool:
@@ -182,7 +191,7 @@ def pareto_front(lines: Sequence[Standing], metric: str, cost: Cost) -> frozense
     known = [
         (c, e, line.contender.entry_id)
         for line in lines
-        if (c := getattr(line.contender, cost)) is not None
+        if (c := _cost(line, cost)) is not None
         and (e := line.estimates[metric].value) is not None
     ]
     front, fewest = set(), math.inf

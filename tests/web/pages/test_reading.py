@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import PurePath
 
 import pytest
 
 from gnomon.leaderboard.standing_records import METRICS
+from gnomon.web.app import create_app
 from gnomon.web.pages.templating import odds
 
 PAGES = [
@@ -25,6 +28,7 @@ PAGES = [
     "/moderation",
     "/methods",
     "/account",
+    "/account/ask",
     "/submit",
     "/play",
     "/play/puzzle-7",
@@ -48,6 +52,39 @@ def test_every_page_has_a_twin_that_the_schema_describes(lively, path):
     described = lively.get("/openapi.json").json()["paths"]
     patterns = [re.sub(r"\{[^}]+\}", "[^/]+", each) for each in described if each.endswith(".json")]
     assert any(re.fullmatch(pattern, twin(path)) for pattern in patterns)
+
+
+#: Addresses without a twin that are no pages.
+NO_PAGES = {
+    "/healthz": "tells a program already",
+    "/metrics": "tells a program already",
+    "/compare": "leads to the page of two learners",
+    "/account/openid": "leads to the provider of sign-in",
+    "/account/openid/back": "leads from there to the account",
+    "/play/games/{key}/images/{number}": "a picture",
+}
+
+
+def addresses(routes) -> Iterator[str]:
+    """Yield the paths that answer GET, those of routers within routers too."""
+    for route in routes:
+        if hasattr(route, "original_router"):
+            yield from addresses(route.original_router.routes)
+        elif "GET" in (getattr(route, "methods", None) or ()):
+            yield route.path
+
+
+def test_every_address_that_is_a_page_has_a_twin(own_settings):
+    app = create_app(own_settings)
+    found = [path for path in addresses(app.routes) if not path.startswith("/api/")]
+    assert len(found) > 60
+    without = {
+        path
+        for path in found
+        if not PurePath(path).suffix and twin(path) not in found and path not in NO_PAGES
+    }
+    assert without == set()
+    assert {twin(path) for path in found if twin(path) in found} <= app.openapi()["paths"].keys()
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -42,6 +42,8 @@ def test_who_asks_gets_a_token_once_a_moderator_agrees(client, moderator):
     assert answer.status_code == 303
     claim = answer.headers["location"]
     assert "waits for a moderator" in client.get(claim).text
+    waits = {"name": "Grace", "state": "waiting", "token": ""}
+    assert client.get(f"{claim}.json").json() == waits
     assert client.post(claim).status_code == 409
     [request] = client.get("/api/token-requests", headers=moderator).json()
     assert (request["name"], request["contact"]) == ("Grace", "grace@example.org")

@@ -67,6 +67,10 @@ def test_search_and_filters(crowd):
     assert "No learner is like that." in crowd.get(f"{ADDRESS}?q=nobody").text
     front = shown(crowd, "?pareto=parameters")
     assert 1 <= len(front) <= 9
+    assert crowd.get(f"{ADDRESS}.json").json()["costs"] == ["parameters"]
+    nobody = crowd.get(f"{ADDRESS}?pareto=compute_hours").text
+    assert "states compute" in nobody
+    assert "No learner is like that" not in nobody
 
 
 def test_the_order_is_chosen_and_keeps_the_intervals(crowd):

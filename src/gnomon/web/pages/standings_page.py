@@ -113,7 +113,7 @@ class StandingsPage:
     ones are; its ``ranked``, ``unranked``, and ``withdrawn``, hold what stands on this page, of
     ``n_ranked``, ``n_unranked`` and ``n_withdrawn`` in all. ``n_found`` are those that were asked
     for, on ``n_pages`` pages. ``out_of_order`` are entries that are better than one above them in
-    what the order does not go by. ``waiting`` counts the submissions that are not judged yet;
+    what the order does not go by. ``costs`` are those that some card states. ``waiting`` counts the submissions that are not judged yet;
     ``unfinished`` are the attempts of those on this page that were begun and left.
     """
 
@@ -130,6 +130,7 @@ class StandingsPage:
     out_of_order: list[int]
     kinds: list[str]
     organisations: list[str]
+    costs: list[Cost]
     waiting: int
     withdrawn: list[Tombstone]
     unfinished: list[Unfinished]
@@ -163,7 +164,7 @@ def standings_page(
         *(len(whole.ranked), len(whole.unranked), n_withdrawn),
         *(n_found, page, max(1, -(-n_found // PER_PAGE))),
         sorted(found.out_of_order & here),
-        *(list(found.kinds), list(found.organisations)),
+        *(list(found.kinds), list(found.organisations), list(found.costs)),
         _waiting(session, season),
         withdrawn,
         [left for left in unfinished if left.entry_id in here],

@@ -38,7 +38,7 @@ from gnomon.web.api.records import status_of
 from gnomon.web.middleware import address_of
 from gnomon.web.openid import Begun, Provider
 from gnomon.web.pages.accounts.account_pages import keep_signed_in
-from gnomon.web.pages.templating import html_response
+from gnomon.web.pages.templating import html_response, twin
 
 router = APIRouter(tags=["pages"])
 
@@ -67,10 +67,10 @@ class ClaimPage:
     token: str = ""
 
 
-@router.get("/account/ask", include_in_schema=False)
-def ask_html(request: Request, session: ReadSession) -> Response:
-    """Show the form by which a token is asked for."""
-    return html_response(request, "ask.html", AskPage(registration(session)), json=False)
+@twin(router, "/account/ask", "ask.html")
+def ask_json(session: ReadSession) -> AskPage:
+    """Tell whether a token may be asked for; the page holds the form."""
+    return AskPage(registration(session))
 
 
 @router.post("/account/ask", include_in_schema=False)
@@ -95,11 +95,11 @@ def ask_form(
     return RedirectResponse(f"/account/ask/{claim}", 303)
 
 
-@router.get("/account/ask/{claim}", include_in_schema=False)
-def claim_html(request: Request, session: ReadSession, claim: str) -> Response:
-    """Tell what became of a request."""
+@twin(router, "/account/ask/{claim}", "claim.html")
+def claim_json(session: ReadSession, claim: str) -> ClaimPage:
+    """Tell what became of a request, and never its token: that is shown once, to who posts."""
     found = request_of(session, claim)
-    return html_response(request, "claim.html", ClaimPage(found.name, found.state), json=False)
+    return ClaimPage(found.name, found.state)
 
 
 @router.post("/account/ask/{claim}", include_in_schema=False)

@@ -73,7 +73,8 @@ class Load:
     def read(self, client: httpx.Client, n: int) -> None:
         """Read a page."""
         began = time.monotonic()
-        assert client.get(PAGES[n % len(PAGES)]).status_code == 200
+        answer = client.get(PAGES[n % len(PAGES)])
+        assert answer.status_code == 200, answer.text
         self.seconds.append(time.monotonic() - began)
 
     def _count(self, answer: httpx.Response) -> None:

@@ -44,6 +44,14 @@ def test_a_request_is_logged_by_its_route(client, caplog):
     assert "hush" not in str(line)
 
 
+def test_whom_a_panel_sent_is_not_logged(client, caplog):
+    caplog.set_level("DEBUG")
+    client.get("/join/a-secret-code?PROLIFIC_PID=5f3a9c&STUDY_ID=s1")
+    lines = [JsonLines().format(each) for each in caplog.records if "gnomon" in each.name]
+    assert lines
+    assert not [line for line in lines if "5f3a9c" in line or "a-secret-code" in line]
+
+
 def test_a_mistake_of_ours_bears_the_id_that_was_told(settings, database, monkeypatch, caplog):
     caplog.set_level("INFO", "gnomon.requests")
     monkeypatch.setattr("gnomon.web.api.monitoring.jobs_by_state", lambda session: 1 / 0)

@@ -26,6 +26,8 @@ from gnomon.results import Results
 
 #: More curves than this in one panel cannot be told apart; bands of more than this hide them.
 MOST_TASKS, MOST_BANDS = 12, 2
+#: Bands of medians are narrower.
+_MOST_MEDIAN_BANDS = 4
 
 
 def draw_mastery(found: TaskMasteries, ax: Axes | None = None) -> Figure | Axes:
@@ -113,8 +115,9 @@ def draw_series_curves(found: Results[Any], ax: Axes | None = None) -> Figure | 
     return Figure(
         "series-curves",
         f"{metric} by {found.settings['axis']}",
-        "Median over the players of each rule, drawn as far as all its curves reach, with the "
-        "interval of the median where there are one or two.",
+        "Median over the players of each rule; thin from where one of them has stopped: "
+        f"those who are left. Bands, of up to {_MOST_MEDIAN_BANDS} rules, are its "
+        f"{found.settings['level']:.0%} intervals.",
         f"Median {metric} by {found.settings['axis']}.",
         drawing_of(median_series_curves(found)),
         tuple(found.as_records()),
@@ -122,20 +125,25 @@ def draw_series_curves(found: Results[Any], ax: Axes | None = None) -> Figure | 
 
 
 def median_series_curves(found: Results[Any], *, ax: Axes | None = None) -> Axes:
-    """Draw them into axes, each as far as nobody has stopped."""
+    """Draw them into axes; each goes on as a thin line from where somebody has stopped."""
     rules = list(dict.fromkeys(point.rule for point in found))[:MOST_TASKS]
     ax = axes_for(ax, *size_for(len(rules)), grid="both")
     for i, rule in enumerate(rules):
         points = [point for point in found if point.rule == rule]
-        points = [point for point in points if point.n == points[0].n]
+        together = sum(point.n == points[0].n for point in points)
+        if found.settings["as_reference"]:
+            points = points[:together]  # there a drawing stops where a curve does
         x = np.array([point.step for point in points], dtype=np.float64)
         y, low, high = np.array([(p.value, p.low, p.high) for p in points]).T
-        if len(rules) > MOST_BANDS:
+        if len(rules) > _MOST_MEDIAN_BANDS:
             low = high = np.full(x.size, np.nan)
+        style = series_style(i)
         draw_series(
-            ax, x, y, series_style(i), (low, high),
+            ax, x, np.where(np.arange(x.size) < together, y, np.nan), style, (low, high),
             alpha=band_alpha(len(rules)), label=rule, linewidth=1.8,
         )  # fmt: skip
+        rest = slice(together - 1, None)
+        ax.plot(x[rest], y[rest], color=style.color, linestyle=style.dash, linewidth=0.8)
     mark_numbers(ax.xaxis, most=8, whole=True)
     mark_numbers(ax.yaxis)
     ax.set_xlim(left=0)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon._io.text_file import read_text
 from gnomon.errors import GnomonError, ScoreDataError
 from gnomon.experiments import (
     ExperimentConfig,
@@ -156,7 +157,7 @@ def people_findings(
         Transcripts of a study, or folders of them, with guesses if there are any.
     runs : sequence of RunFolder
         Runs on rules of the same names. Where they lack ``ideal`` or ``uniform``, twenty trials of
-        these are played.
+        these are played, on the text ``rules/NAME.txt`` of a study if no run has the rule.
     trial_lists, target_streak
         As of :func:`gnomon.experiments.read_series` and :func:`gnomon.experiments.measure_series`.
     boards : int, optional
@@ -176,7 +177,8 @@ def people_findings(
     series = read_series(places, trial_lists=trial_lists)
     measured = measure_series(series, target_streak=target_streak, precedence="ignore")
     notices: list[str] = []
-    how = _Comparison(tuple(runs), boards, target_streak or TARGET_STREAK, seed, notices)
+    streak = target_streak or TARGET_STREAK
+    how = _Comparison(tuple(runs), boards, streak, seed, notices, tuple(places))
     found = [
         how.of_rule(rule, [one for one in measured if one.series.rule == rule])
         for rule in dict.fromkeys(one.series.rule for one in measured)
@@ -211,6 +213,7 @@ class _Comparison:
     target: int
     seed: int
     notices: list[str]
+    places: tuple[Path, ...] = ()
 
     def of_rule(self, rule: str, measured: Sequence[MeasuredSeries]) -> RuleFindings | None:
         lengths = [len(one.series.episodes) for one in measured]
@@ -273,10 +276,14 @@ class _Comparison:
     ) -> list[tuple[Any, Any]]:
         """Play one who bounds the others, on boards like those of the run."""
         left_out = f"{name} on {rule}: left out, "
-        if config is None and rule not in available_rules():
-            self.notices.append(f"{left_out}the rule is in no run and not in the library")
+        texts = [place / "rules" / f"{rule}.txt" for place in self.places]
+        own = [RuleEntry(rule, read_text(path)) for path in texts if path.is_file()]
+        if config is None and not own and rule not in available_rules():
+            self.notices.append(
+                f"{left_out}the rule is in no run, no library and no rules/ of the study"
+            )
             return []
-        entries = config.rules if config else [RuleEntry.named(rule)]
+        entries = config.rules if config else own[:1] or [RuleEntry.named(rule)]
         try:
             made = ExperimentConfig(
                 "bounds", [x for x in entries if x.name == rule], [name], trials=_BOUND_TRIALS,

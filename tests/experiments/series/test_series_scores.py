@@ -206,9 +206,12 @@ def test_what_is_refused(tmp_path):
             read(folder)
 
 
-def test_the_fitted_learning_curve_is_that_of_the_attempts_and_their_chances(tmp_path):
+@pytest.mark.parametrize("as_reference", [False, True])
+def test_the_fitted_learning_curve_is_that_of_attempts_and_chances(tmp_path, as_reference):
     folder = write_player(tmp_path, our_player())
-    curve = fit_learning_curve([0, 1, 0, 0, 1, 1, 1, 1], [0.25] * 8)
-    for metric in ("end_skill", "inflection"):
-        [row] = scored(folder, metric)
+    accepted, chance = [0, 1, 0, 0, 1, 1, 1, 1], [0.25] * 8
+    curve = fit_learning_curve(accepted, chance, as_reference=as_reference)
+    assert (curve.end > 1) is as_reference
+    for metric in ("start_skill", "end_skill", "inflection"):
+        [row] = scored(folder, metric, as_reference=as_reference)
         assert row["score"] == getattr(curve, metric.removesuffix("_skill")), metric

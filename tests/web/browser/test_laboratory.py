@@ -9,7 +9,14 @@ import pytest
 
 from gnomon import verify
 from gnomon.database.engine import Database
-from gnomon.experiments import attempts_to_master, measure_series, read_series
+from gnomon.experiments import (
+    ExperimentConfig,
+    attempts_to_master,
+    measure_series,
+    read_series,
+    run,
+)
+from gnomon.report.people_findings import people_findings
 from gnomon.studies import read_plan
 from gnomon.studies.export.study_export import games_of, write_study
 from gnomon.studies.plan.trial_list_plans import trial_list_record
@@ -77,10 +84,10 @@ def laboratory(site, tmp_path):
     """Make a study of a trial list; return its invitation, and what exports it."""
     database = Database(site.settings.database)
 
-    def make(name: str, language: str = "en") -> str:
+    def make(name, language="en", *, toml=PLAN, trial_list=TRIAL_LIST) -> str:
         lists = tmp_path / "data" / "trial-lists" / "exp"
         for path, text in {
-            lists / "a.csv": TRIAL_LIST,
+            lists / "a.csv": trial_list,
             tmp_path / "data/rules/my/hue.txt": HUE,
             **{tmp_path / "data/pregame/mine" / page: text for page, text in BUNDLE.items()},
         }.items():
@@ -88,7 +95,7 @@ def laboratory(site, tmp_path):
             path.write_text(text)
         (tmp_path / "data/pregame/mine/logo.png").write_bytes(_PICTURE.read_bytes())
         (tmp_path / "board.png").write_bytes(_PICTURE.read_bytes())
-        (tmp_path / "plan.toml").write_text(PLAN.format(name=name, language=language))
+        (tmp_path / "plan.toml").write_text(toml.format(name=name, language=language))
         plan = read_plan(tmp_path / "plan.toml", trial_list_record(lists))
         with database.writing() as session:
             return f"/join/{make_study(session, plan, by=1)[1]}"
@@ -241,6 +248,36 @@ def test_a_study_of_a_trial_list_is_played_to_its_code(
     check_export(database, name, tmp_path / "out")
 
 
+def test_a_likelihood_ratio_promises_a_multiplier_and_ends_the_game(open_page, laboratory):
+    """Each success is one in four: two promise the double, nine end it with four times."""
+    make, _ = laboratory
+    scheme = "x2_likelihood,x4_likelihood"
+    rewarded = TRIAL_LIST.partition("anything-goes")[0].replace("x2_after,x4_after", scheme)
+    rewarded = rewarded.replace(",3,7,0,", ",10,100000,0,").replace("mine", "")
+    short = 'name = "{name}"\ntitle = "Which rules?"\nconsent = "Yes."\nlanguage = "{language}"\n'
+    page = open_page(make("likelihood", toml=short, trial_list=rewarded))
+    page.get_by_role("checkbox").check()
+    page.locator("main button.primary").click()
+    page.locator("main button.primary").click()
+    page.locator("button.piece").first.wait_for()
+    factor = page.locator("#reward-factor")
+    for n, told in enumerate(["", "★ ×2 when you finish this board"], 1):
+        piece = state(page)["view"]["pieces"][0]
+        tapped(page, piece["cell"], BUCKETS[piece["color"]])
+        wait_for_attempts(page, n)
+        assert factor.inner_text() == told
+    first = play_board(page, lambda piece: BUCKETS[piece["color"]])
+    assert (first["end"], first["reward"]["points"]) == ("cleared", 2 * 10)
+    assert "×2" in factor.inner_text()
+    assert "when" not in factor.inner_text()
+    page.locator("#next button").click()
+    page.locator("button.piece").first.wait_for()
+    last = play_board(page, lambda piece: BUCKETS[piece["color"]])
+    assert (last["end"], len(last["pieces"])) == ("mastered", 1)
+    assert last["reward"]["points"] == 4 * (10 + 10)
+    assert "★★ ×4" in factor.inner_text()
+
+
 def check_export(database, name, folder):
     """The export is read back: series as the reference's, tables as they were played."""
     with database.reading() as session:
@@ -289,3 +326,13 @@ def check_export(database, name, folder):
         data = folder / "data" / f"description-{table}_data.csv"
         assert columns == pl.read_csv(data).columns
     assert verify(folder / "run").ok
+    # Beside a run that has one rule; the text of the other is in the export.
+    config = ExperimentConfig("machines", ["anything-goes"], ["frugal"], trials=3, episodes=2)
+    machines = run(config, folder.parent / "machines").folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gnomon.report.people_findings.BOUNDS", ("uniform",))  # ideal takes seconds
+        found = people_findings([folder], [machines], target_streak=3, boards=2)
+    compared = {(one.rule, one.learner) for one in found.against}
+    learners = [("anything-goes", "frugal"), ("anything-goes", "uniform"), ("my/hue", "uniform")]
+    assert compared == set(learners)
+    assert found.guesses[0].text == "Each colour has its bucket"

@@ -258,10 +258,14 @@ class TrialAttempts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordedAttempts:
-    """The attempts of a trial as its shard has them: whether each was a success, and its p0."""
+    """The attempts of a trial as its shard has them: whether each was a success, and its p0.
+
+    ``as_reference`` is how a learning curve is fitted to them.
+    """
 
     accepted: npt.NDArray[np.bool_]
     p0: npt.NDArray[np.float64]
+    as_reference: bool = False
 
     @classmethod
     def of(cls, trial: TrialOutcomes, *, count_empty: bool) -> RecordedAttempts:
@@ -315,7 +319,9 @@ def _fitted(part: str) -> Callable[[TrialAttempts | RecordedAttempts], float]:
     def compute(attempts: TrialAttempts | RecordedAttempts) -> float:
         if not (attempts.p0 < 1).any():
             return float("nan")
-        return float(getattr(fit_learning_curve(attempts.accepted, attempts.p0), part))
+        as_reference = isinstance(attempts, RecordedAttempts) and attempts.as_reference
+        curve = fit_learning_curve(attempts.accepted, attempts.p0, as_reference=as_reference)
+        return float(getattr(curve, part))
 
     return compute
 

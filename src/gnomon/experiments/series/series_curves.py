@@ -181,9 +181,8 @@ def series_curves(
             points = [replace(point, after=point.value) for point in points]
     left = len(measured) - len(usable)
     notes = (f"{left} series are left out, whose chances are not known",) if left else ()
-    return SeriesCurves(
-        tuple(points), {"axis": axis, "level": level, "p0": p0}, notes, curves=tuple(curves)
-    )
+    settings = {"axis": axis, "level": level, "p0": p0, "as_reference": as_reference}
+    return SeriesCurves(tuple(points), settings, notes, curves=tuple(curves))
 
 
 def _curve(

@@ -109,7 +109,8 @@ def score_series(
         Whether each player is an algorithm, or all of them are runs of one, ``people``: so they
         stand beside learners, and rules that different people played can be ranked.
     as_reference : bool
-        Whether they were measured so; then the AAI family of :func:`aai_curves` is, too.
+        Whether they were measured so; then the AAI family of :func:`aai_curves` and the learning
+        curve of :func:`fit_learning_curve` are, too.
 
     Returns
     -------
@@ -234,7 +235,8 @@ def _score(one: MeasuredSeries, metric: str, p0: NaivePlayer, *, as_reference: b
         return ATTEMPT_METRICS[metric].compute(attempts_of_series(one.series))
     if metric in _OF_CHANCE:
         chance = np.array([chances.of(p0)[0] for chances in one.chances])
-        return ATTEMPT_METRICS[metric].compute(RecordedAttempts(one.accepted, chance))
+        attempts = RecordedAttempts(one.accepted, chance, as_reference)
+        return ATTEMPT_METRICS[metric].compute(attempts)
     return float(curves_of(one, p0, as_reference=as_reference)[metric][-1])
 
 

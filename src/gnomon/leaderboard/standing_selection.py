@@ -191,8 +191,7 @@ def pareto_front(lines: Sequence[Standing], metric: str, cost: Cost) -> frozense
     known = [
         (c, e, line.contender.entry_id)
         for line in lines
-        if (c := _cost(line, cost)) is not None
-        and (e := line.estimates[metric].value) is not None
+        if (c := _cost(line, cost)) is not None and (e := line.estimates[metric].value) is not None
     ]
     front, fewest = set(), math.inf
     for _, of_cost in groupby(sorted(known), key=lambda one: one[0]):

@@ -10,7 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy.exc import IntegrityError, OperationalError
 
+from gnomon.leaderboard.hidden.remote_submission import queue_played
 from gnomon.leaderboard.submissions.worker import work
+from remote_play import begin, hidden_season, move, play_at_random
 from submitted import bearer, play_entry, register, send
 
 N = 8
@@ -54,6 +56,10 @@ def test_one_account_is_made_once(client, admin_token):
 def test_one_attempt_is_submitted_once_and_followed_by_one(client, season, token, tmp_path):
     register(client, token, "Uniform")
     packed = play_entry(client, 1, tmp_path)
+    announced, headers = "/api/entries/1/attempts/1/submission", bearer(token)
+    logs = [packed.manifest | {"log_sha256": f"{k:064x}"} for k in (1, 2)]
+    found = at_once(lambda k: client.put(announced, json=logs[k % 2], headers=headers).status_code)
+    assert set(found) <= {200, 409}
     found = at_once(lambda _: send(client, token, 1, packed).status_code)
     assert set(found) <= {200, 202, 409}
     assert [s["state"] for s in client.get("/api/seasons/spring/submissions").json()] == ["queued"]
@@ -61,6 +67,28 @@ def test_one_attempt_is_submitted_once_and_followed_by_one(client, season, token
     found = at_once(lambda _: client.post(path, headers=bearer(token)).status_code)
     assert found == {201: 1, 409: N - 1}
     assert [each["number"] for each in client.get("/api/entries/1").json()["attempts"]] == [1, 2]
+
+
+def test_an_attempt_that_several_finish_and_close_at_once_ends_once(
+    client, database, settings, token
+):
+    hidden_season(database)
+    play = begin(client, token)
+    *most, last = (trial["trial"] for trial in play["trials"])
+    play_at_random(client, token, most)
+    close = f"/api/remote/entries/{play['entry']}/attempts/1/close"
+
+    def ended(k: int) -> int:
+        if k % 2:
+            return client.post(close, headers=bearer(token)).status_code
+        return move(client, token, (last, 0, [k] * 200)).status_code
+
+    found = at_once(ended)
+    assert set(found) <= {200, 204, 403, 409}
+    assert found[204] <= 1, found
+    at_once(lambda _: queue_played(database, settings))
+    assert [s["state"] for s in client.get("/api/seasons/s1/submissions").json()] == ["queued"]
+    assert client.post(close, headers=bearer(token)).status_code == 409
 
 
 def test_a_moderator_and_a_worker_never_wait_for_each_other(

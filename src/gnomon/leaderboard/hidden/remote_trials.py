@@ -87,7 +87,7 @@ class RemoteGameCache:
 #: A row of a query, with the columns that it names.
 _Row: TypeAlias = Any
 
-_PLAYING, _DONE = "playing", "done"
+_PLAYING, _DONE, _ABANDONED = "playing", "done", "abandoned"
 
 
 def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> AttemptPlay:
@@ -219,7 +219,8 @@ def _lock(session: Session, trials: Sequence[int], account_id: int) -> dict[int,
             raise Missing(f"there is no trial {trial} of this account")
     for row in rows.values():
         _check_may_play(row, row)
-        if row.closed_at is not None:
+        # Who waited for the lock has the trial as it is now, and its attempt as it was before.
+        if row.closed_at is not None or row.state == _ABANDONED:
             raise NotAllowed(f"trial {row.id}: its attempt was closed; what was left is errors")
     return rows
 

@@ -113,7 +113,8 @@ class StandingsPage:
     ones are; its ``ranked``, ``unranked``, and ``withdrawn``, hold what stands on this page, of
     ``n_ranked``, ``n_unranked`` and ``n_withdrawn`` in all. ``n_found`` are those that were asked
     for, on ``n_pages`` pages. ``out_of_order`` are entries that are better than one above them in
-    what the order does not go by. ``costs`` are those that some card states. ``waiting`` counts the submissions that are not judged yet;
+    what the order does not go by. ``costs`` are those that some card states. ``waiting`` counts the
+    submissions that are not judged yet;
     ``unfinished`` are the attempts of those on this page that were begun and left.
     """
 

@@ -284,7 +284,8 @@ def sizes(
     with recorded() as notes:
         data = prepare(scores, **preparation)
         found = [best_subsets(data, size, chosen, **options)[0] for size in range(1, most + 1)]
-        beside = other_errors(data, most, folds=folds, seed=seed) if others else {}
+        told: dict[str, Any] = {"folds": folds, "seed": seed, "progress": progress}
+        beside = other_errors(data, most, **told) if others else {}
     settings["preparation"] = list(data.record)
     return Sizes(tuple(found), made_by(rng, **settings), tuple(notes), data=data, others=beside)
 

@@ -73,7 +73,7 @@ def distillation_report(
         answers=(Answer("What was chosen, and how far does it err?", found.notes),),
         sections=sections,
         notices=found.warnings,
-        card=tuple((name, str(value)) for name, value in settings.items()),
+        card=tuple((name, _cell(value)) for name, value in settings.items()),
         source=words,
     )
 

@@ -169,6 +169,9 @@ class FactorProcedure(Procedure):
 
     def suite(self, data: PreparedScores) -> SuiteModel:
         """Return the distribution of all tasks that the summary counts, candidates or not."""
+        return _fitted_suite(self, data)
+
+    def _fit_suite(self, data: PreparedScores) -> SuiteModel:
         varies = data.varies(data.tasks)
         names = tuple(t for t, v in zip(data.tasks, varies, strict=True) if v)
         fixed = [column[~np.isnan(column)][:1] for column in data.x[:, ~varies].T]
@@ -220,6 +223,12 @@ def _fitted(
 ) -> tuple[tuple[str, ...], FactorCovariance]:
     """Return the covariance of a table, which a choice and the fit after it both need."""
     return procedure._fit_covariance(data)
+
+
+@lru_cache(maxsize=4)
+def _fitted_suite(procedure: FactorProcedure, data: PreparedScores) -> SuiteModel:
+    """Return the suite of a table, which all subsets of its tasks share."""
+    return procedure._fit_suite(data)
 
 
 #: So many draws of the training papers show how much the line hangs on them.

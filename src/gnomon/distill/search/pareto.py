@@ -108,7 +108,7 @@ def pareto(
     others : bool
         Also the errors, for each cost, of tasks chosen for each algorithm, and of random ones.
     progress : function of (done, all), optional
-        Told how many subsets of the size at hand are searched.
+        Told how many subsets of the size at hand are searched, then of the folds of the others.
     **preparation
         How a ScoreTable becomes a matrix, as :func:`gnomon.distill.prepare` takes it.
 
@@ -144,7 +144,8 @@ def pareto(
                 warnings.simplefilter("ignore", DegenerateScoresWarning)
                 front = _with_nested(front, data, Folds(folds), front_of)
         paid = [point.cost for point in front]
-        beside = other_errors_for(data, costs, paid, folds=folds, seed=0) if others else {}
+        told: dict[str, Any] = {"folds": folds, "seed": 0, "progress": progress}
+        beside = other_errors_for(data, costs, paid, **told) if others else {}
     settings = {"most": most, "budget": budget, "folds": folds, "nested": nested}
     return ParetoFront(tuple(front), settings, tuple(notes), others=beside)
 

@@ -111,8 +111,7 @@ def _doubts(data: PreparedScores) -> list[_Doubt]:
     copies = copies_of(data)
     if copies:
         second = {b for _, b in copies}
-        short = [(shortened(a, _LONGEST), shortened(b, _LONGEST)) for a, b in copies]
-        names = listed([f"{b} of {a}" for a, b in short], _MOST_SHOWN)
+        names = listed([_copy_in_words(a, b) for a, b in copies], _MOST_SHOWN)
         kept = data.rows(np.array([name not in second for name in data.algorithms]))
         text = f"{counted(len(second), 'algorithm')} a copy or nearly ({names})"
         found.append(_Doubt(text, kept))
@@ -122,6 +121,26 @@ def _doubts(data: PreparedScores) -> list[_Doubt]:
         text = f"{counted(len(wild), 'score')} far from all others ({names})"
         found.append(_Doubt(text, replace(data, x=_without(data, wild))))
     return found
+
+
+def _copy_in_words(a: str, b: str) -> str:
+    """Return that one is a copy of the other, long names shortened where they are alike.
+
+    Examples
+    --------
+    >>> same = "learner " + "x=1, " * 20
+    >>> _copy_in_words(f"{same}y=1, z=2", f"{same}y=3, z=2")
+    'learner x=1, x=1, x=1, x=...y=3, z=2 of ...y=1, z=2'
+    """
+    if len(b) <= _LONGEST:
+        return f"{b} of {shortened(a, _LONGEST)}"
+    # A name of settings differs from its copy's in few of them: these are the words to show.
+    differs = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
+    word = b.rfind(" ", 0, differs) + 1
+    if not word:
+        return f"{shortened(b, _LONGEST)} of {shortened(a, _LONGEST)}"
+    begins = f"{b[: min(word, 25)]}..."
+    return f"{begins}{shortened(b[word:], _LONGEST)} of ...{shortened(a[word:], _LONGEST)}"
 
 
 def _without(data: PreparedScores, cells: list[tuple[str, str]]) -> FloatArray:

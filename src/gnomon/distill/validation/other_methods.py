@@ -10,18 +10,28 @@ their own estimate, are given the same predictor.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Unpack
 
 import numpy as np
+import numpy.typing as npt
 
+from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation.preparation import PreparationOptions, prepare
 from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.factor import FactorProcedure
 from gnomon.distill.procedures.irt import ItemResponseProcedure, expected_scores, fit_item_response
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
-from gnomon.distill.validation.cross_validation import Outer, held_out, nested_error, nested_splits
+from gnomon.distill.validation.cross_validation import (
+    I64,
+    Mask,
+    Outer,
+    held_out,
+    nested_error,
+    nested_splits,
+)
+from gnomon.distill.work import Progress
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 
@@ -197,12 +207,11 @@ def baselines(
 
 
 def other_errors(
-    data: PreparedScores, most: int, *, folds: int, seed: int
+    data: PreparedScores, most: int, *, folds: int, seed: int, progress: Progress | None = None
 ) -> dict[str, tuple[float, ...]]:
     """Return the errors of tasks chosen for each algorithm, and of random ones, by their number."""
-    judges = [_Judge(data, size, "folds", folds, seed) for size in range(1, most + 1)]
-    adaptive = tuple(judge.adaptive().error for judge in judges)
-    return {"adaptive": adaptive, "random": tuple(judge.random().error for judge in judges)}
+    first = _Judge(data, 1, "folds", folds, seed)
+    return _both_errors([replace(first, size=size) for size in range(1, most + 1)], progress)
 
 
 def other_errors_for(
@@ -212,14 +221,80 @@ def other_errors_for(
     *,
     folds: int,
     seed: int,
+    progress: Progress | None = None,
 ) -> dict[str, tuple[float, ...]]:
     """Return the errors of tasks chosen for each algorithm, and of random ones, by what they cost.
 
     NaN where a budget pays for no task.
     """
-    judges = [_Judge(data, 0, "folds", folds, seed, costs, budget) for budget in budgets]
-    adaptive = tuple(judge.adaptive().error for judge in judges)
-    return {"adaptive": adaptive, "random": tuple(judge.random().error for judge in judges)}
+    first = _Judge(data, 0, "folds", folds, seed, costs)
+    return _both_errors([replace(first, budget=budget) for budget in budgets], progress)
+
+
+def _both_errors(
+    judges: Sequence[_Judge], progress: Progress | None
+) -> dict[str, tuple[float, ...]]:
+    """Return the errors of either way; what judges of the same folds share is computed once."""
+    data, sets = judges[0].data, [judge.random_sets() for judge in judges]
+    folds, splits = judges[0].splits()
+    adaptive = np.full((len(judges), *folds.shape), np.nan)
+    random = [np.full((len(drawn), *folds.shape), np.nan) for drawn in sets]
+    for done, (repeat, held, kept) in enumerate(splits):
+        training = _Training(judges[0].base, data.rows(kept))
+        for i in np.flatnonzero(held):
+            for j, judge in enumerate(judges):
+                adaptive[j, repeat, i] = judge.adapted(training, data.x[i]) - data.target[i]
+                for drawn, off in zip(sets[j], random[j], strict=True):
+                    off[repeat, i] = training.said(drawn, data.x[i]) - data.target[i]
+        if progress is not None:
+            progress(done + 1, len(splits))
+
+    def error(residuals: FloatArray) -> float:
+        return held_out(data, residuals, folds, ()).relative_error
+
+    means = [float(np.mean([*map(error, one)])) if len(one) else float("nan") for one in random]
+    return {"adaptive": tuple(map(error, adaptive)), "random": tuple(means)}
+
+
+class _Training:
+    """What one training says of algorithms that it has not seen; nothing is computed twice."""
+
+    def __init__(self, base: FactorProcedure, rows: PreparedScores) -> None:
+        self.base, self.rows = base, rows
+        self.names, self.suite = base.covariance(rows)[0], base.suite(rows)
+        self._columns = rows.columns(self.suite.tasks)
+        self._able = np.isin(self.suite.tasks, self.names)
+        self._models: dict[tuple[str, ...], SubsetModel] = {}
+        self._told: dict[tuple[bytes, tuple[int, ...]], FloatArray] = {}
+        self._said: dict[tuple[bytes, tuple[str, ...]], float] = {}
+
+    def said(self, tasks: tuple[str, ...], row: FloatArray) -> float:
+        """Return the summary predicted from the scores on some tasks."""
+        x = row[self.rows.columns(tasks)]
+        key = x.tobytes(), tasks
+        if key not in self._said:
+            if tasks not in self._models:
+                self._models[tasks] = self.base.fit(self.rows, tasks)
+            self._said[key] = float(self._models[tasks].predict(x))
+        return self._said[key]
+
+    def able(self, row: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return which tasks of the suite are candidates that an algorithm has."""
+        return self._able & ~np.isnan(row[self._columns])
+
+    def told(self, row: FloatArray, chosen: Sequence[int]) -> FloatArray:
+        """Return how much of the summary each task tells when some are known: r squared."""
+        seen = np.array(chosen, dtype=np.int64)
+        scores = row[self._columns][seen]
+        key = scores.tobytes(), tuple(chosen)
+        if key not in self._told:
+            suites = self.suite.suites(seen, scores, heavy=False)
+            dy = self.suite.summarized(suites)
+            dy = dy - dy.mean()
+            dx = suites - suites.mean(axis=0)
+            scale = np.sqrt((dx**2).sum(axis=0))
+            self._told[key] = (np.abs(dy @ dx) / np.where(scale > 1e-12, scale, np.inf)) ** 2
+        return self._told[key]
 
 
 def _rest(one: Baseline) -> tuple[float, int, bool]:
@@ -285,6 +360,11 @@ class _Judge:
         """What an algorithm's tasks may cost together."""
         return float(self.size) if self.budget is None else self.budget
 
+    def splits(self) -> tuple[I64, list[tuple[int, Mask, Mask]]]:
+        """Return the folds, and of each its repeat, the rows held out and those to train on."""
+        rng = np.random.default_rng(self.seed)
+        return nested_splits(self.data, self.nested, n_folds=self.n_folds, rng=rng)
+
     def prices(self, tasks: Sequence[str]) -> FloatArray:
         """Return the costs of some tasks."""
         return np.array([1.0 if self.costs is None else self.costs[task] for task in tasks])
@@ -311,18 +391,19 @@ class _Judge:
 
     def random(self) -> Baseline:
         """Return the mean error of some random sets."""
-        free = list(self.base.covariance(self.data)[0])
-        rng = np.random.default_rng(self.seed)
-        n = self.size if self.budget is None else len(free)
-        orders = [rng.choice(len(free), n, replace=False) for _ in range(_N_RANDOM)]
-        drawn = [self._paid([free[j] for j in order]) for order in orders]
-        each = [self.procedure("", self.base, tasks) for tasks in drawn if tasks]
-        if not each:
-            return Baseline("random", float("nan"), 0.0, 0.0, 0, hindsight=False)
+        each = [self.procedure("", self.base, tasks) for tasks in self.random_sets()]
         error = float(np.mean([one.error for one in each]))
         n_predicted = int(np.mean([one.n_predicted for one in each]))
         n_tasks = float(np.mean([one.n_tasks for one in each]))
         return Baseline("random", error, 0.0, n_tasks, n_predicted, hindsight=False)
+
+    def random_sets(self) -> list[tuple[str, ...]]:
+        """Return some random sets, as many tasks as can be paid; none that is empty."""
+        free = list(self.base.covariance(self.data)[0])
+        rng = np.random.default_rng(self.seed)
+        n = self.size if self.budget is None else len(free)
+        orders = [rng.choice(len(free), n, replace=False) for _ in range(_N_RANDOM)]
+        return [paid for order in orders if (paid := self._paid([free[j] for j in order]))]
 
     def _paid(self, tasks: Sequence[str]) -> tuple[str, ...]:
         """Return the first tasks that can be paid, those that are too dear left out."""
@@ -344,32 +425,22 @@ class _Judge:
         """Return the error of tasks chosen one by one for each algorithm, by what they tell."""
 
         def predicted(train: PreparedScores, new: PreparedScores) -> tuple[FloatArray, float]:
-            return np.array([self._adapted(train, row) for row in new.x]), float(self.size)
+            training = _Training(self.base, train)
+            return np.array([self.adapted(training, row) for row in new.x]), float(self.size)
 
         return self._of_rows("adaptive, one by one", predicted)
 
-    def _adapted(self, train: PreparedScores, row: FloatArray) -> float:
-        names = self.base.covariance(train)[0]
-        suite = self.base.suite(train)
-        scores = row[train.columns(suite.tasks)]
-        able = np.isin(suite.tasks, names) & ~np.isnan(scores)
+    def adapted(self, training: _Training, row: FloatArray) -> float:
+        """Return the summary predicted from tasks chosen one by one for an algorithm."""
+        tasks, able = training.suite.tasks, training.able(row)
         chosen: list[int] = []
-        price, left = self.prices(suite.tasks), self.spent
+        price, left = self.prices(tasks), self.spent
         while (able := able & (price <= left)).any():
-            seen = np.array(chosen, dtype=np.int64)
-            suites = suite.suites(seen, scores[seen], heavy=False)
-            dy = suite.summarized(suites)
-            dy = dy - dy.mean()
-            dx = suites - suites.mean(axis=0)
-            scale = np.sqrt((dx**2).sum(axis=0))
-            r = np.abs(dy @ dx) / np.where(scale > 1e-12, scale, np.inf)
-            chosen.append(int(np.argmax(np.where(able, r**2 / price, -1.0))))
+            worth = training.told(row, chosen) / price
+            chosen.append(int(np.argmax(np.where(able, worth, -1.0))))
             able[chosen[-1]] = False
             left -= price[chosen[-1]]
-        if not chosen:
-            return float("nan")
-        model = self.base.fit(train, [suite.tasks[j] for j in chosen])
-        return float(model.predict(scores[chosen]))
+        return training.said(tuple(tasks[j] for j in chosen), row) if chosen else float("nan")
 
     def item_response(self) -> tuple[Baseline, Baseline]:
         """Return the errors of p-IRT and of gp-IRT from anchor points.
@@ -408,8 +479,7 @@ class _Judge:
 
     def _of_rows(self, name: str, predicted: _Predicted) -> Baseline:
         """Return the error of a prediction that is made row by row."""
-        rng = np.random.default_rng(self.seed)
-        folds, splits = nested_splits(self.data, self.nested, n_folds=self.n_folds, rng=rng)
+        folds, splits = self.splits()
         residuals = np.full(folds.shape, np.nan)
         counts = []
         for repeat, held, kept in splits:

@@ -285,7 +285,12 @@ def _pooled(name: str, cuts: Cuts, exact: Cuts) -> Metric:
         lower = np.expand_dims(least if low > 0 else -np.inf, -1)
         upper = np.expand_dims(most if high > 0 else np.inf, -1)
         scale = n / (n - low - high)
-        return lambda x: np.clip(x, lower, upper) * scale
+
+        def influence(x: FloatArray) -> FloatArray:
+            found = np.clip(x, lower, upper)
+            return np.multiply(found, scale, out=found)
+
+        return influence
 
     def value(strata: Strata) -> Number:
         return aggregates.pooled_mean(strata, *cuts(strata))[0]

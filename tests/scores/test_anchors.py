@@ -23,9 +23,11 @@ def test_suites_by_name():
     for task in ("MinAtar/Breakout-v1", "Breakout-MinAtar", "minatar-breakout", "breakout"):
         found = normalize(table_of(task), "minatar")
         assert found.runs("a", task).tolist() == [4.5 / 27.5] * 2, task
-    with pytest.warns(DegenerateScoresWarning, match="1 of 2 tasks left out of means.*Seaquest"):
-        found = normalize(table_of("Space_Invaders", "MinAtar/Seaquest-v0"), "minatar")
+    with pytest.warns(DegenerateScoresWarning, match="1 of 2 tasks left out of means.*Pong"):
+        found = normalize(table_of("Space_Invaders", "MinAtar/Pong-v0"), "minatar")
     assert found.normalization.anchors == {"Space_Invaders": (2.86, 131.0)}
+    found = normalize(table_of("MinAtar/Seaquest-v0"), "minatar")
+    assert found.normalization.anchors == {"MinAtar/Seaquest-v0": (0.1, 4.4)}
     assert normalize(table_of("Pong"), "atari").normalization.anchors == {"Pong": (-20.71, 14.6)}
 
 
@@ -41,7 +43,7 @@ def test_what_no_suite_can_mean_is_refused():
     for task, name, said in [
         ("chess", "atari", "atari: no scores to normalise any task by; tasks are chess"),
         ("walker", "dmc", "dmc: expected returns from 0 to 1000, found 5000 of a on walker"),
-        ("seaquest", "minatar", "minatar: no scores to normalise any task by; tasks are seaquest"),
+        ("pong", "minatar", "minatar: no scores to normalise any task by; tasks are pong"),
     ]:
         table = ScoreTable.from_arrays({"a": [[5000.0]]}, tasks=[task])
         with pytest.raises(ScoreDataError, match=said):

@@ -20,8 +20,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-import numpy as np
-
 from gnomon.errors import GnomonError, shortened
 
 #: What the names of composite pictures begin with.
@@ -144,6 +142,8 @@ def composite_names(pattern: str, most: int) -> list[str]:
     >>> len(composite_names("/composite/g33/??/??/??/??/??/??/??/??/??", 255))
     255
     """
+    import numpy as np  # which only this needs, and commands that start at once do not load
+
     head, *parts = pattern.removeprefix(PREFIX).split("/")
     heads = ("hv" if len(head) == 2 else "g") if head[:1] == "?" else head[:1]
     places = [heads, *head[1:]]

@@ -1,15 +1,15 @@
-"""Mean returns of PPO agents of MinAtar with the settings of gymnax-blines: Seaquest's upper anchor.
+"""Mean returns of MinAtar's PPO agents by the settings of gymnax-blines: Seaquest's upper anchor.
 
-gymnax prints returns of its PPO agents of four games, trained by gymnax-blines (Lange 2022) with one
-list of settings, which it keeps of Seaquest too and prints no return of. These are they: 64
-environments, 128 steps, 10 million frames, 8 minibatches, 4 epochs, Adam at 0.0005, discount 0.999,
-GAE 0.95, clipping 0.2 of policy and value, entropy 0.01, value 0.5, gradients of norm 0.5; actor and
-critic apart, two layers of 256. Written anew from that list (PPO: Schulman et al. 2017, arXiv
-1707.06347), on the games of pgx, as gymnax has them: no repeated actions, the end after 1,000 steps.
-Breakout, of which gymnax prints 28, says whether the agent is a fair stand-in.
+gymnax prints returns of its PPO agents of four games, trained by gymnax-blines (Lange 2022) with
+one list of settings, which it keeps of Seaquest too and prints no return of. These are they: 64
+environments, 128 steps, 10 million frames, 8 minibatches, 4 epochs, Adam at 0.0005, discount
+0.999, GAE 0.95, clipping 0.2 of policy and value, entropy 0.01, value 0.5, gradients of norm 0.5;
+actor and critic apart, two layers of 256. Written anew from that list (PPO: Schulman et al. 2017,
+arXiv 1707.06347), on the games of pgx, as gymnax has them: no repeated actions, the end after 1,000
+steps. Breakout, of which gymnax prints 28, says whether the agent is a fair stand-in.
 
-Few of the inputs are ever on, so the first layer adds their rows instead of multiplying all: a tenth
-of the time of a dense product, and the same numbers but for rounding.
+Few of the inputs are ever on, so the first layer adds their rows instead of multiplying all: a
+tenth of the time of a dense product, and the same numbers but for rounding.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def _returns(env: Any, weights: list[np.ndarray], draws: np.random.Generator) ->
 
 
 @njit(cache=True)
-def _places(seen):  # type: ignore[no-untyped-def] # numba
+def _places(seen):
     """Return the places of inputs that are on, a row each, -1 behind the last."""
     counts = np.array([seen[i].sum() for i in range(len(seen))])
     found = np.full((len(seen), counts.max()), -1, np.int32)
@@ -253,7 +253,7 @@ def _places(seen):  # type: ignore[no-untyped-def] # numba
 
 
 @njit(cache=True, fastmath=True)
-def _rows_added(places, rows, bias):  # type: ignore[no-untyped-def] # numba
+def _rows_added(places, rows, bias):
     """Return the sum of the rows at some places: a product with a matrix of zeros and ones."""
     found = np.empty((len(places), rows.shape[1]), np.float32)
     for i in range(len(places)):
@@ -267,7 +267,7 @@ def _rows_added(places, rows, bias):  # type: ignore[no-untyped-def] # numba
 
 
 @njit(cache=True, fastmath=True)
-def _added_to_rows(places, slopes, n_rows):  # type: ignore[no-untyped-def] # numba
+def _added_to_rows(places, slopes, n_rows):
     """Return the slopes of the rows that :func:`_rows_added` adds."""
     found = np.zeros((n_rows, slopes.shape[1]), np.float32)
     for i in range(len(places)):
@@ -280,7 +280,7 @@ def _added_to_rows(places, slopes, n_rows):  # type: ignore[no-untyped-def] # nu
 
 
 @njit(cache=True, fastmath=True)
-def _step_of_adam(w, g, m, v, scale, bias_m, bias_v):  # type: ignore[no-untyped-def] # numba
+def _step_of_adam(w, g, m, v, scale, bias_m, bias_v):
     """Move weights by Adam (Kingma and Ba 2015) with slopes that are scaled first."""
     for i in range(len(w)):
         slope = np.float32(scale) * g[i]

@@ -15,14 +15,13 @@ from functools import partial
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation.preparation import PreparationOptions, prepare
 from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.factor import FactorProcedure
 from gnomon.distill.procedures.irt import ItemResponseProcedure, expected_scores, fit_item_response
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
+from gnomon.distill.validation.adaptive_choice import Training
 from gnomon.distill.validation.cross_validation import (
     I64,
     Mask,
@@ -240,7 +239,7 @@ def _both_errors(
     adaptive = np.full((len(judges), *folds.shape), np.nan)
     random = [np.full((len(drawn), *folds.shape), np.nan) for drawn in sets]
     for done, (repeat, held, kept) in enumerate(splits):
-        training = _Training(judges[0].base, data.rows(kept))
+        training = Training(judges[0].base, data.rows(kept))
         for i in np.flatnonzero(held):
             for j, judge in enumerate(judges):
                 adaptive[j, repeat, i] = judge.adapted(training, data.x[i]) - data.target[i]
@@ -254,47 +253,6 @@ def _both_errors(
 
     means = [float(np.mean([*map(error, one)])) if len(one) else float("nan") for one in random]
     return {"adaptive": tuple(map(error, adaptive)), "random": tuple(means)}
-
-
-class _Training:
-    """What one training says of algorithms that it has not seen; nothing is computed twice."""
-
-    def __init__(self, base: FactorProcedure, rows: PreparedScores) -> None:
-        self.base, self.rows = base, rows
-        self.names, self.suite = base.covariance(rows)[0], base.suite(rows)
-        self._columns = rows.columns(self.suite.tasks)
-        self._able = np.isin(self.suite.tasks, self.names)
-        self._models: dict[tuple[str, ...], SubsetModel] = {}
-        self._told: dict[tuple[bytes, tuple[int, ...]], FloatArray] = {}
-        self._said: dict[tuple[bytes, tuple[str, ...]], float] = {}
-
-    def said(self, tasks: tuple[str, ...], row: FloatArray) -> float:
-        """Return the summary predicted from the scores on some tasks."""
-        x = row[self.rows.columns(tasks)]
-        key = x.tobytes(), tasks
-        if key not in self._said:
-            if tasks not in self._models:
-                self._models[tasks] = self.base.fit(self.rows, tasks)
-            self._said[key] = float(self._models[tasks].predict(x))
-        return self._said[key]
-
-    def able(self, row: FloatArray) -> npt.NDArray[np.bool_]:
-        """Return which tasks of the suite are candidates that an algorithm has."""
-        return self._able & ~np.isnan(row[self._columns])
-
-    def told(self, row: FloatArray, chosen: Sequence[int]) -> FloatArray:
-        """Return how much of the summary each task tells when some are known: r squared."""
-        seen = np.array(chosen, dtype=np.int64)
-        scores = row[self._columns][seen]
-        key = scores.tobytes(), tuple(chosen)
-        if key not in self._told:
-            suites = self.suite.suites(seen, scores, heavy=False)
-            dy = self.suite.summarized(suites)
-            dy = dy - dy.mean()
-            dx = suites - suites.mean(axis=0)
-            scale = np.sqrt((dx**2).sum(axis=0))
-            self._told[key] = (np.abs(dy @ dx) / np.where(scale > 1e-12, scale, np.inf)) ** 2
-        return self._told[key]
 
 
 def _rest(one: Baseline) -> tuple[float, int, bool]:
@@ -425,22 +383,14 @@ class _Judge:
         """Return the error of tasks chosen one by one for each algorithm, by what they tell."""
 
         def predicted(train: PreparedScores, new: PreparedScores) -> tuple[FloatArray, float]:
-            training = _Training(self.base, train)
+            training = Training(self.base, train)
             return np.array([self.adapted(training, row) for row in new.x]), float(self.size)
 
         return self._of_rows("adaptive, one by one", predicted)
 
-    def adapted(self, training: _Training, row: FloatArray) -> float:
+    def adapted(self, training: Training, row: FloatArray) -> float:
         """Return the summary predicted from tasks chosen one by one for an algorithm."""
-        tasks, able = training.suite.tasks, training.able(row)
-        chosen: list[int] = []
-        price, left = self.prices(tasks), self.spent
-        while (able := able & (price <= left)).any():
-            worth = training.told(row, chosen) / price
-            chosen.append(int(np.argmax(np.where(able, worth, -1.0))))
-            able[chosen[-1]] = False
-            left -= price[chosen[-1]]
-        return training.said(tuple(tasks[j] for j in chosen), row) if chosen else float("nan")
+        return training.adapted(row, self.prices(training.suite.tasks), self.spent)
 
     def item_response(self) -> tuple[Baseline, Baseline]:
         """Return the errors of p-IRT and of gp-IRT from anchor points.

@@ -132,6 +132,13 @@ def test_references_must_fit():
         Preparation(references=empty).apply(SCORES)
 
 
+def test_answers_that_are_not_called_items_get_a_hint():
+    rng = np.random.default_rng(0)
+    answers = {f"m{i}": [rng.integers(0, 2, 8)] for i in range(9)}
+    with pytest.warns(DegenerateScoresWarning, match="0 or 1: .* say units='items'"):
+        Preparation(transform="identity").apply(ScoreTable.from_arrays(answers))
+
+
 def test_tasks_without_references_are_left_out():
     known = dict.fromkeys(SCORES.tasks[1:], (0.0, 1.0))
     with pytest.warns(DegenerateScoresWarning, match="1 task left out, without .* scores: t0"):

@@ -321,6 +321,10 @@ def _usable_rows(table: ScoreTable) -> pl.DataFrame:
         warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
     if rows.is_empty():
         raise ScoreDataError("expected scores to distil; every one is missing")
+    single = rows.height == rows.select("algorithm", "task").n_unique()
+    if single and rows["score"].is_in([0.0, 1.0]).all():
+        text = "every score is 0 or 1: if the tasks are items of an evaluation, say units='items'"
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
     return rows
 
 

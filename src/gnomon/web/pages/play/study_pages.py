@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, cast
 from urllib.parse import urlencode
 
@@ -144,7 +144,11 @@ class PlayerPage:
 
 @dataclass(frozen=True)
 class AskedQuestion:
-    """A question without its answer."""
+    """A question without its answer.
+
+    ``visible_if`` is the condition on the answers to those before it, None if there is none, and
+    ``only_if`` says it in words.
+    """
 
     name: str
     title: str
@@ -153,11 +157,26 @@ class AskedQuestion:
     least: int | None
     most: int | None
     required: bool
+    visible_if: dict[str, Any] | None
+    only_if: str
 
     @classmethod
-    def of(cls, question: Question) -> AskedQuestion:
-        """Return what a player may see of a question."""
-        return cls(**question.model_dump(include={*cls.__dataclass_fields__}))
+    def of(cls, asked: Sequence[Question], language: str) -> tuple[AskedQuestion, ...]:
+        """Return what a player may see of questions."""
+        titles = {each.name: each.title for each in asked}
+        labels = {each.name: each.labels for each in asked}
+
+        def label(name: str, value: str) -> str:
+            return labels.get(name, {}).get(value, value)
+
+        same = {*cls.__dataclass_fields__} - {"visible_if", "only_if"}
+        found = []
+        for each in asked:
+            known, condition = each.model_dump(include=same), each.condition
+            tree = None if condition is None else asdict(condition)
+            only_if = condition.in_words(titles, label, texts(language)) if condition else ""
+            found.append(cls(**known, visible_if=tree, only_if=only_if))
+        return tuple(found)
 
 
 # -- for those who make studies ----------------------------------------------------------------
@@ -337,7 +356,7 @@ def _player_page(
         len(plan.instructions),
         texts_of.get(step, ""),
         plan.instructions if wrong else (),
-        tuple(AskedQuestion.of(question) for question in asked.get(step, ())),
+        AskedQuestion.of(asked.get(step, ()), plan.language),
         tuple(wrong),
         player.n_played,
         len(plan.lists.get(player.rule_list, ())),

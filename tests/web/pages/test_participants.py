@@ -128,7 +128,11 @@ def test_pages_come_in_their_order_to_the_code(client, study, database, admin_to
     assert (told["step"], told["ending"]) == ("demographics", "finished")
     assert told["completion_code"] == told["completion_url"] == ""
     assert step(client, end, "demographics", age="7").status_code == 422
-    assert step(client, end, "demographics", age="61").status_code == 422
+    refused = step(client, end, "demographics", age="61")
+    assert refused.status_code == 422
+    assert "Please look again at the question that is marked." in refused.text
+    assert refused.text.count('class="field wrong"') == 1
+    assert 'name="age" value="61"' in refused.text
     assert [each["only_if"] for each in told["questions"]] == [
         "", "“Age?” > 60", "“Since?” has no answer and “Age?” ≤ 18",
     ]  # fmt: skip

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from gnomon.errors import GnomonError
+from gnomon.studies.languages import texts
 from gnomon.studies.plan.series_plan import Part
 from gnomon.studies.plan.visibility import Condition, parse_condition
 
 
 class AnswerError(GnomonError):
-    """An answer that is missing, or is none of those that were offered."""
+    """An answer that is missing, or is none of those that were offered, to ``question``."""
+
+    def __init__(self, asked: Question, message: str) -> None:
+        self.question = asked.name
+        super().__init__(f"{asked.title}: {message}")
 
 
 class Question(Part):
@@ -89,24 +95,61 @@ class Question(Part):
         text = text.replace("\0", "").strip()
         if not text:
             if self.required:
-                raise AnswerError(f"{self.title}: expected an answer")
+                raise AnswerError(self, "expected an answer")
             return ""
         if self.kind == "choice" and text not in self.values:
-            raise AnswerError(f"{self.title}: expected one of the choices")
+            raise AnswerError(self, "expected one of the choices")
         if self.kind == "number":
             return self._number(text)
         if len(text) > 2000:
-            raise AnswerError(f"{self.title}: expected at most 2000 characters")
+            raise AnswerError(self, "expected at most 2000 characters")
         return text
 
     def _number(self, text: str) -> str:
         if not (text.isascii() and text.removeprefix("-").isdigit() and len(text) < 12):
-            raise AnswerError(f"{self.title}: expected a whole number")
+            raise AnswerError(self, "expected a whole number")
         low = -(10**11) if self.least is None else self.least
         high = 10**11 if self.most is None else self.most
         if not low <= int(text) <= high:
-            raise AnswerError(f"{self.title}: expected {low} to {high}")
+            raise AnswerError(self, f"expected {low} to {high}")
         return text
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """A question without its answer.
+
+    ``visible_if`` is the condition on the answers to those before it, None if there is none, and
+    ``only_if`` says it in words.
+    """
+
+    name: str
+    title: str
+    kind: str
+    choices: tuple[str, ...]
+    least: int | None
+    most: int | None
+    required: bool
+    visible_if: dict[str, Any] | None
+    only_if: str
+
+    @classmethod
+    def of(cls, asked: Sequence[Question], language: str) -> tuple[AskedQuestion, ...]:
+        """Return what a player may see of questions."""
+        titles = {each.name: each.title for each in asked}
+        labels = {each.name: each.labels for each in asked}
+
+        def label(name: str, value: str) -> str:
+            return labels.get(name, {}).get(value, value)
+
+        same = {*cls.__dataclass_fields__} - {"visible_if", "only_if"}
+        found = []
+        for each in asked:
+            known, condition = each.model_dump(include=same), each.condition
+            tree = None if condition is None else asdict(condition)
+            only_if = condition.in_words(titles, label, texts(language)) if condition else ""
+            found.append(cls(**known, visible_if=tree, only_if=only_if))
+        return tuple(found)
 
 
 class Quiz(Part):

@@ -104,11 +104,10 @@ class Condition:
         ``titles`` are those of the questions; ``label`` names a value of a question.
         """
         if self.operator in ("and", "or"):
-            parts = (part.in_words(titles, label, words) for part in self.parts)
-            joined = f" {words[f'if_{self.operator}']} ".join(parts)
-            return f"({joined})" if self.operator == "or" else joined
+            parts = (part._within(titles, label, words) for part in self.parts)
+            return f" {words[f'if_{self.operator}']} ".join(parts)
         if self.operator == "not":
-            denied = self.parts[0].in_words(titles, label, words)
+            denied = self.parts[0]._within(titles, label, words)
             return words["if_not"].format(condition=denied)
         title = f"“{titles.get(self.question, self.question)}”"
         if self.operator == "empty":
@@ -116,6 +115,12 @@ class Condition:
         sign = {"<=": "≤", ">=": "≥", "contains": words["if_contains"]}
         values = " / ".join(label(self.question, value) for value in self.values)
         return f"{title} {sign.get(self.operator, self.operator)} {values}"
+
+    def _within(
+        self, titles: Mapping[str, str], label: Callable[[str, str], str], words: Mapping[str, str]
+    ) -> str:
+        found = self.in_words(titles, label, words)
+        return f"({found})" if self.operator in ("and", "or") else found
 
 
 @cache

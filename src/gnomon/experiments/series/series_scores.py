@@ -270,6 +270,7 @@ def attempts_of_series(series: PlayedSeries) -> TrialAttempts:
         np.array(actions, dtype=np.uint8),
         np.array([one.code for one in made], dtype=np.int8),
         np.where(cleared, CLEARED, IN_PROGRESS).astype(np.int8),
+        np.array([series.counts(one) for one in made], dtype=np.bool_),
     )
     return TrialAttempts(log, RuleSet(()), DEFAULT_SPEC)
 

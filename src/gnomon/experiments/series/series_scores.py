@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -189,6 +190,22 @@ def series_table(
         higher_is_better=metric in ATTEMPT_METRICS and ATTEMPT_METRICS[metric].higher_is_better,
         provenance=provenance,
     )
+
+
+def of_all_people(table: ScoreTable) -> ScoreTable:
+    """Return a table in which all players are runs of one algorithm, ``people``.
+
+    Examples
+    --------
+    >>> rows = [{"player": p, "task": "clockwise", "score": 3.0} for p in ("p1", "p2")]
+    >>> of_all_people(series_table(rows, "m_star")).runs("people", "clockwise")
+    array([3., 3.])
+    """
+    import polars as pl
+
+    numbers = pl.int_range(pl.len()).over("task")
+    frame = table.frame.with_columns(pl.lit("people").alias("algorithm"), numbers.alias("run"))
+    return replace(table, frame=frame)
 
 
 def _row(one: MeasuredSeries) -> dict[str, Any]:

@@ -104,6 +104,9 @@ def test_curves_of_learners_are_prolonged_and_those_of_others_end():
     real = series_curves([learner, other], "errors", axis="attempts", prolonged=False)
     assert [p.n for p in real] == [2, 2, 2, 2, 1, 1, 1]
     assert (real[3].value, real[3].after) == (1.5, 2.0)
+    assert "thin from where one of them has stopped" in real.figure().caption
+    theirs = series_curves([learner, other], "errors", as_reference=True)
+    assert "ranked (n - 1)/2 ± 0.98 √n of n ≥ 5" in theirs.figure().caption
     with pytest.raises(UnknownNameError, match="did you mean 'aai'"):
         series_curves([learner], "aaik")
     with pytest.raises(ScoreDataError, match="whose chances are known for aaig, found none"):

@@ -36,6 +36,13 @@ def test_two_that_are_ticked_lead_to_their_page(lively):
     assert (answer.status_code, answer.headers["location"]) == (303, "/compare/2/3")
 
 
+@pytest.mark.parametrize("name", ["q-TABLE", "q-t"])
+def test_one_and_the_name_of_the_other_lead_to_their_page(lively, name):
+    assert 'name="entry" value="2"' in lively.get("/entries/2").text
+    answer = lively.get("/compare", params={"entry": 2, "name": name})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/compare/2/3")
+
+
 @pytest.mark.parametrize(
     ("path", "status", "why"),
     [
@@ -43,6 +50,8 @@ def test_two_that_are_ticked_lead_to_their_page(lively):
         ("/compare?entry=1&entry=2&entry=3", 422, "found 3"),
         ("/compare?" + "&".join(["entry=1"] * 101), 422, "100"),
         (f"/compare?entry=1&entry={2**70}", 422, "entry"),
+        ("/compare?entry=2&name=nobody", 404, "no learner called"),
+        ("/compare?entry=2&name=e", 409, "expected the name of one learner"),
         ("/compare/2/2.json", 422, "twice"),
         ("/compare/2/999.json", 404, "no entry 999"),
         ("/compare/2/11.json", 409, "have not played the same"),

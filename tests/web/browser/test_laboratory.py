@@ -21,7 +21,7 @@ from gnomon.studies import read_plan
 from gnomon.studies.export.study_export import games_of, write_study
 from gnomon.studies.plan.trial_list_plans import trial_list_record
 from gnomon.studies.study_store import make_study, study_named
-from web.browser.test_looks import looked_at
+from web.browser.test_looks import looked_at, small_targets
 
 pytestmark = pytest.mark.full  # a browser
 
@@ -162,6 +162,7 @@ def test_a_study_of_a_trial_list_is_played_to_its_code(
 
     def look_at(what):
         number = next(step)
+        assert look == "desktop" or small_targets(page) == [], what
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             name = f"lab-{look}-{number:02}-{what}-{scheme}"

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from gnomon.studies.playable_rules import puzzles
+from web.browser.test_looks import small_targets
 
 pytestmark = pytest.mark.full  # a browser
 
@@ -378,12 +379,4 @@ def test_a_slow_line_that_loses_requests_and_answers_makes_no_false_error(open_p
 def test_fingers_have_room(open_page):
     """At 390 px a piece and a bucket, and every button below, take at least 44 by 44."""
     page = begun(open_page, width=390, has_touch=True, is_mobile=True)
-    small = page.evaluate(
-        """() => ['button', 'a.button', 'summary', 'label']
-        .flatMap(kind => [...document.querySelectorAll('main ' + kind)])
-        .filter(each => each.offsetParent !== null)
-        .map(each => [each.className || each.textContent, each.getBoundingClientRect()])
-        .filter(([, box]) => box.width < 44 || box.height < 44)
-        .map(([name, box]) => [name, box.width, box.height])"""
-    )
-    assert small == []
+    assert small_targets(page) == []

@@ -132,6 +132,20 @@ def test_without_a_run_the_bounds_play_the_boards_of_people(study, monkeypatch):
     assert _dealt([replace(series[0], episodes=tuple(bare))]) == {"horizon": 100}
 
 
+def test_people_of_a_run_stand_beside_those_of_the_study(study, tmp_path, monkeypatch):
+    monkeypatch.setattr("gnomon.report.people_findings.BOUNDS", ())
+    folder, _ = study
+    learner = {"kind": "frugal", "name": "people"}
+    config = ExperimentConfig(
+        "pilot", [{"name": "hue", "text": RULE}], [learner], trials=2, episodes=2
+    )
+    made, lists = run(config, tmp_path / "run").folder, folder / "A01" / "lists"
+    [one] = people_findings([folder], [made], trial_lists=lists).rules
+    assert {name: len(errors) for name, errors in one.errors.items()} == {
+        PEOPLE: 3, "people of pilot": 2,
+    }  # fmt: skip
+
+
 def test_more_boards_leave_out_who_stopped_before(study):
     folder, made = study
     lists = folder / "A01" / "lists"

@@ -270,7 +270,10 @@ class _Comparison:
             records = [r for r in run.trials() if r.rule == rule and r.status == "done"]
             config = run.config if records else config
             for record, trial in run.outcomes(records):
-                found.setdefault(record.learner, []).append((trial.outcomes, trial.n_attempts))
+                # The run of a study is of people, too.
+                of = f" of {run.config.name}" if record.learner == PEOPLE else ""
+                played = found.setdefault(f"{record.learner}{of}", [])
+                played.append((trial.outcomes, trial.n_attempts))
         for name in BOUNDS:
             if name not in found and (played := self._bound(name, rule, config, n_boards, series)):
                 found[name] = played

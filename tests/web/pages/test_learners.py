@@ -141,7 +141,7 @@ def test_a_card_is_changed_by_its_owner_alone(client, database, season, token):
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_the_open_division_never_speaks_of_replays(client, database):
+def test_the_open_division_never_speaks_of_replays(client, database, season):
     fill_season(database, 4, name="reported", division="open", trials=2, episodes=2)
     paths = ["/seasons/reported", "/entries/1", "/compare/1/2", "/submissions/1"]
     paths += ["/entries/1/attempts/1/submit", "/seasons/reported/submissions"]
@@ -151,6 +151,9 @@ def test_the_open_division_never_speaks_of_replays(client, database):
         text = page.text.partition("<main")[2].partition("</main>")[0].lower()
         assert "replay" not in text, path
         assert "verified" not in text, path
+    # What is checked comes first, on the first page and in the form, even if it is older.
+    assert client.get("/index.json").json()["current"]["name"] == "spring"
+    assert client.get("/submit.json").json()["seasons"][0]["name"] == "spring"
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

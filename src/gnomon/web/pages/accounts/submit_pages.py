@@ -89,7 +89,7 @@ class AttemptPage:
 @router.get("/submit.json")
 def submit_json(session: ReadSession) -> SubmitPage:
     """List the seasons that take entries now."""
-    seasons = session.scalars(select(Season).order_by(Season.id.desc()))
+    seasons = session.scalars(select(Season).order_by(Season.division == "open", Season.id.desc()))
     return SubmitPage(
         [
             OpenSeason(season.name, season.title, season.division)

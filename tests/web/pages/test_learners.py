@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+import tomllib
 from dataclasses import replace
 
 import pytest
@@ -139,15 +141,19 @@ def test_a_card_is_changed_by_its_owner_alone(client, database, season, token):
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_the_open_division_never_speaks_of_replays(client, database):
+def test_the_open_division_never_speaks_of_replays(client, database, season):
     fill_season(database, 4, name="reported", division="open", trials=2, episodes=2)
     paths = ["/seasons/reported", "/entries/1", "/compare/1/2", "/submissions/1"]
-    for path in [*paths, "/seasons/reported/rules/clockwise", "/seasons/reported/submissions"]:
+    paths += ["/entries/1/attempts/1/submit", "/seasons/reported/submissions"]
+    for path in [*paths, "/seasons/reported/rules/clockwise"]:
         page = client.get(path)
         assert page.status_code == 200, path
         text = page.text.partition("<main")[2].partition("</main>")[0].lower()
         assert "replay" not in text, path
         assert "verified" not in text, path
+    # What is checked comes first, on the first page and in the form, even if it is older.
+    assert client.get("/index.json").json()["current"]["name"] == "spring"
+    assert client.get("/submit.json").json()["seasons"][0]["name"] == "spring"
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -161,6 +167,14 @@ def test_a_link_to_the_open_division_and_its_top_do_not_speak_of_replays(setting
     top = home.partition("</figure>")[2].partition('id="enter"')[0]
     assert "Nothing of them was checked" in top
     assert "replay" not in top.lower()
+
+
+def test_an_attempt_that_takes_no_log_says_how_it_is_played(lively):
+    page = lively.get("/entries/11/attempts/1/submit").text
+    plan, command = re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", page, re.DOTALL)
+    told = tomllib.loads(html.unescape(plan))
+    assert (told["season"], told["entry"]) == ("autumn-2026", "Slow and steady")
+    assert "gnomon run my.toml --server http" in command
 
 
 def test_how_to_submit_shows_no_secret_on_a_command_line(client, season, token):

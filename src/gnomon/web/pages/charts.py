@@ -281,7 +281,8 @@ def odds_intervals(
     far = max((abs(x) for row in rows for x in row if x is not None), default=0.0)
     most = min(max(far, math.log(10.0)), MOST_LOG_ODDS)
     scale = Scale(-most, most, 6.0, width - 6.0)
-    steps = [10.0**n for n in range(1, 12, 1 + int(most / math.log(10.0) / 1.5))]
+    step = 1 + int(most / math.log(10.0) / 2.0)
+    steps = [10.0**n for n in range(step, 12, step)]
     marks = [(math.log(x), f"{x:g}:1") for x in steps] + [(0.0, "1:1")]
     marks += [(-math.log(x), f"1:{x:g}") for x in steps]
     inside = sorted(mark for mark in marks if abs(mark[0]) <= most * (1 + 1e-9))

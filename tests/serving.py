@@ -23,7 +23,8 @@ from gnomon.leaderboard.server_settings import ServerSettings
 settings = ServerSettings.from_json(sys.stdin.readline())
 def tell(started):
     print(started.url, started.first_token or "-", flush=True)
-serve(settings, "127.0.0.1", int(sys.argv[1]), worker=sys.argv[2] == "1", on_start=tell)
+worker, warm = (each == "1" for each in sys.argv[2:])
+serve(settings, "127.0.0.1", int(sys.argv[1]), worker=worker, warm=warm, on_start=tell)
 """
 
 
@@ -59,14 +60,16 @@ class Server:
 
 
 @contextmanager
-def serving(settings: ServerSettings, *, port: int = 0, worker: bool = True) -> Iterator[Server]:
+def serving(
+    settings: ServerSettings, *, port: int = 0, worker: bool = True, warm: bool = False
+) -> Iterator[Server]:
     """Start a server, and end it."""
     settings.data.mkdir(parents=True, exist_ok=True)
     log = settings.data.parent / "server.log"
     environment = {n: v for n, v in os.environ.items() if not n.startswith("GNOMON_")}
     with log.open("a") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, str(port), str(int(worker))],
+            [sys.executable, "-c", _PROGRAM, str(port), str(int(worker)), str(int(warm))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

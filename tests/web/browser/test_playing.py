@@ -338,6 +338,35 @@ def test_a_piece_chosen_while_an_answer_is_awaited_stays_chosen(open_page):
     wait_for_count(page, 2)
 
 
+def test_the_clock_of_the_page_tells_touch_absence_and_flight_apart(open_page):
+    page = begun(open_page)
+    sent = []
+    page.on(
+        "request",
+        lambda asked: "attempts" in asked.url and sent.append(asked.post_data_json["client"]),
+    )
+    first, second = (
+        page.locator(f'.piece[data-cell="{p["cell"]}"]') for p in state(page)["pieces"][:2]
+    )
+    page.wait_for_timeout(200)
+    first.click()
+    # A page without a window always has the focus: what the browser would say is said for it.
+    page.evaluate("document.hasFocus = () => false; window.dispatchEvent(new Event('blur'))")
+    page.wait_for_timeout(300)
+    page.evaluate("delete document.hasFocus; window.dispatchEvent(new Event('focus'))")
+    page.locator('.bucket[data-bucket="1"]').click()
+    wait_for_count(page, 1)
+    page.wait_for_timeout(300)
+    second.press("2")
+    wait_for_count(page, 2)
+    left, stayed = sent
+    assert left["animation_ms"] == 0  # nothing flew to the first board
+    assert left["touch_ms"] >= 200
+    assert 300 <= left["away_ms"] <= left["action_ms"] - left["touch_ms"]
+    assert stayed["away_ms"] == 0
+    assert stayed["action_ms"] >= stayed["touch_ms"] >= stayed["animation_ms"] == 270
+
+
 def lossy(page, rng, *, ms, share):
     """Delay every attempt, and lose requests and answers at random; return what was lost."""
     lost = {"requests": 0, "answers": 0}

@@ -138,16 +138,12 @@ class AskedQuestion:
         """Return what a player may see of questions."""
         titles = {each.name: each.title for each in asked}
         labels = {each.name: each.labels for each in asked}
-
-        def label(name: str, value: str) -> str:
-            return labels.get(name, {}).get(value, value)
-
         same = {*cls.__dataclass_fields__} - {"visible_if", "only_if"}
         found = []
         for each in asked:
             known, condition = each.model_dump(include=same), each.condition
             tree = None if condition is None else asdict(condition)
-            only_if = condition.in_words(titles, label, texts(language)) if condition else ""
+            only_if = condition.in_words(titles, labels, texts(language)) if condition else ""
             found.append(cls(**known, visible_if=tree, only_if=only_if))
         return tuple(found)
 

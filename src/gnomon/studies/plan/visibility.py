@@ -97,30 +97,31 @@ class Condition:
         return {each.question for each in self.comparisons()}
 
     def in_words(
-        self, titles: Mapping[str, str], label: Callable[[str, str], str], words: Mapping[str, str]
+        self,
+        titles: Mapping[str, str],
+        labels: Mapping[str, Mapping[str, str]],
+        words: Mapping[str, str],
     ) -> str:
         """Return it for somebody to read, in the ``words`` of a language.
 
-        ``titles`` are those of the questions; ``label`` names a value of a question.
+        ``titles`` and ``labels`` of the values are those of the questions, by their names.
         """
+        parts = [
+            f"({told})" if part.operator in ("and", "or") else told
+            for part in self.parts
+            for told in [part.in_words(titles, labels, words)]
+        ]
         if self.operator in ("and", "or"):
-            parts = (part._within(titles, label, words) for part in self.parts)
             return f" {words[f'if_{self.operator}']} ".join(parts)
         if self.operator == "not":
-            denied = self.parts[0]._within(titles, label, words)
-            return words["if_not"].format(condition=denied)
+            return words["if_not"].format(condition=parts[0])
         title = f"“{titles.get(self.question, self.question)}”"
         if self.operator == "empty":
             return words["if_empty"].format(question=title)
         sign = {"<=": "≤", ">=": "≥", "contains": words["if_contains"]}
-        values = " / ".join(label(self.question, value) for value in self.values)
+        known = labels.get(self.question, {})
+        values = " / ".join(known.get(value, value) for value in self.values)
         return f"{title} {sign.get(self.operator, self.operator)} {values}"
-
-    def _within(
-        self, titles: Mapping[str, str], label: Callable[[str, str], str], words: Mapping[str, str]
-    ) -> str:
-        found = self.in_words(titles, label, words)
-        return f"({found})" if self.operator in ("and", "or") else found
 
 
 @cache

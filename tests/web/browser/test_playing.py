@@ -84,7 +84,7 @@ def test_a_study_is_played_to_its_end_with_a_mouse(open_page, invitation):
             page.get_by_text("Board 2 of 2.").wait_for()
     assert page.locator(".ghost").count() == 9
     page.get_by_role("link", name="See how it went").click()
-    page.get_by_role("heading", name="You found it.").wait_for()
+    page.get_by_role("heading", name="You have found the rule.").wait_for()
     assert page.locator("polyline.you").count() == 1
     assert page.locator("polyline").count() == 5
     page.get_by_role("button", name="Go on").click()
@@ -171,7 +171,7 @@ def test_a_game_is_played_to_its_end_with_keys_alone(open_page, invitation):
         wait_for_count(page, n)
     page.wait_for_function("document.activeElement.id === 'result'")
     keys.press("Enter")
-    page.get_by_role("heading", name="You found it.").wait_for()
+    page.get_by_role("heading", name="You have found the rule.").wait_for()
 
 
 def test_escape_lets_a_piece_go(open_page):

@@ -59,13 +59,15 @@ class ResultPage:
 
 def _chart(page: ResultPage) -> dict[str, Any]:
     """Lay out the errors of the person beside those of learners."""
-    curves = [Curve("you", page.cumulated, you=True)]
-    curves += [Curve(each.name, each.median, each.low, each.high) for each in page.learners]
-    language = {"t": dict(texts(page.language)), "language": page.language}
-    return {
-        **language,
-        "chart": line_chart(curves, x_label="board", y_label="errors so far", log=True),
-    }
+    t = texts(page.language)
+    names = [t[f"name_{one.name}"] if one.kind else one.name for one in page.learners]
+    curves = [Curve(t["you"], page.cumulated, you=True)]
+    curves += [
+        Curve(name, each.median, each.low, each.high)
+        for name, each in zip(names, page.learners, strict=True)
+    ]
+    chart = line_chart(curves, x_label=t["board"], y_label=t["errors_so_far"], log=True)
+    return {"t": dict(t), "language": page.language, "names": names, "chart": chart}
 
 
 @twin(router, "/play/games/{key}/result", "play/result.html", drawn=_chart)

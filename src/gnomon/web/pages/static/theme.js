@@ -16,7 +16,7 @@
     const button = document.querySelector(".theme");
     if (!button) return;
     const label = () => {
-      const text = "Colours: " + ({ auto: "as the system", light: "light", dark: "dark" })[read()];
+      const text = button.dataset[read()];
       button.setAttribute("aria-label", text);
       button.title = text;
     };

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import json
+from dataclasses import asdict
+from importlib import resources
 from pathlib import Path
 
 import polars as pl
@@ -20,7 +24,9 @@ from gnomon.report.people_findings import people_findings
 from gnomon.studies import read_plan
 from gnomon.studies.export.study_export import games_of, write_study
 from gnomon.studies.plan.trial_list_plans import trial_list_record
+from gnomon.studies.plan.visibility import parse_condition
 from gnomon.studies.study_store import make_study, study_named
+from studies.plan.test_visibility import ANSWERS, CONDITIONS
 from web.browser.test_looks import looked_at, small_targets
 
 pytestmark = pytest.mark.full  # a browser
@@ -294,6 +300,23 @@ def test_a_likelihood_ratio_promises_a_multiplier_and_ends_the_game(open_page, l
     assert (last["end"], len(last["pieces"])) == ("mastered", 1)
     assert last["reward"]["points"] == 4 * (10 + 10)
     assert "★★ ×4" in factor.inner_text()
+
+
+def test_the_page_shows_what_the_server_asks_for(browser):
+    """Two evaluations of one condition, which share no code."""
+    conditions = [parse_condition(text) for text, holds in CONDITIONS.items() if holds is not None]
+    script = resources.files("gnomon.web.pages").joinpath("static", "questions.js").read_text()
+    page = browser.new_page()
+    for answers in (ANSWERS, {"sex": "M", "age": "1"}, {"age": "-3", "why": "games", "none": "0"}):
+        fields = [f"<input name='{name}' value='{text}'>" for name, text in answers.items()]
+        for condition in conditions:
+            tree = html.escape(json.dumps(asdict(condition)))
+            fields.append(f'<fieldset data-visible-if="{tree}"></fieldset>')
+        page.set_content(f"<form>{''.join(fields)}</form>")
+        page.evaluate(script)
+        shown = page.locator("fieldset").evaluate_all("all => all.map(one => !one.hidden)")
+        assert shown == [condition.holds(answers) for condition in conditions], answers
+    page.close()
 
 
 def check_export(database, name, folder):

@@ -223,6 +223,9 @@ def test_nothing_leads_a_player_away_from_the_study(client, admin_token):
     client.post(f"{game}/attempts.json", json={"cell": cell, "bucket": 0})
     client.post(f"{game}/give-up.json")
     pages.append(client.get(f"{game}/result").text)
+    none = client.get(f"{invitation[:-1]}{'b' if invitation[-1] == 'a' else 'a'}")
+    assert "there is no such invitation" in none.text
+    pages.append(none.text)
     for page in pages:
         links = re.findall(r'<a\b[^>]*href="([^"]*)"', page)
         assert [link for link in links if not link.startswith(("#", game))] == []

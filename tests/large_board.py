@@ -26,6 +26,7 @@ from gnomon.database.schema import (
     Submission,
     VerifiedTrial,
 )
+from gnomon.leaderboard.accounts.names import name_key
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.standing_records import METRICS, Number, Standing, Standings
 from gnomon.leaderboard.standing_snapshots import SNAPSHOT_FORMAT, board_of
@@ -176,7 +177,7 @@ def _entry(season_id: int, account_id: int, i: int) -> dict[str, Any]:
         "season_id": season_id,
         "account_id": account_id,
         "name": name,
-        "name_key": name.casefold(),
+        "name_key": name_key(name),
         "description": "Drawn, not played.",
         "card": {
             "kind": _KINDS[i % len(_KINDS)],

@@ -28,6 +28,7 @@ from gnomon.experiments import ExperimentConfig, trials_of
 from gnomon.experiments.shard import shard_bytes, shard_frame
 from gnomon.leaderboard.accounts.accounts import make_account
 from gnomon.leaderboard.accounts.audit_log import note
+from gnomon.leaderboard.accounts.names import name_key
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, keep_bytes
 from gnomon.leaderboard.verification.verify_submission import trial_record
@@ -135,7 +136,7 @@ def _entry(session: Any, season: Season, name: str, account: str, description: s
         season_id=season.id,
         account_id=_account(session, account).id,
         name=name,
-        name_key=name.casefold(),
+        name_key=name_key(name),
         description=description or f"{name}, as it comes with Gnomon.",
         link="https://example.org/learner",
         created_at=_WHEN,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+import tomllib
 from dataclasses import replace
 
 import pytest
@@ -36,6 +38,13 @@ def test_two_that_are_ticked_lead_to_their_page(lively):
     assert (answer.status_code, answer.headers["location"]) == (303, "/compare/2/3")
 
 
+@pytest.mark.parametrize("name", ["q-TABLE", "q-t"])
+def test_one_and_the_name_of_the_other_lead_to_their_page(lively, name):
+    assert 'name="entry" value="2"' in lively.get("/entries/2").text
+    answer = lively.get("/compare", params={"entry": 2, "name": name})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/compare/2/3")
+
+
 @pytest.mark.parametrize(
     ("path", "status", "why"),
     [
@@ -43,6 +52,8 @@ def test_two_that_are_ticked_lead_to_their_page(lively):
         ("/compare?entry=1&entry=2&entry=3", 422, "found 3"),
         ("/compare?" + "&".join(["entry=1"] * 101), 422, "100"),
         (f"/compare?entry=1&entry={2**70}", 422, "entry"),
+        ("/compare?entry=2&name=nobody", 404, "no learner called"),
+        ("/compare?entry=2&name=e", 409, "expected the name of one learner"),
         ("/compare/2/2.json", 422, "twice"),
         ("/compare/2/999.json", 404, "no entry 999"),
         ("/compare/2/11.json", 409, "have not played the same"),
@@ -130,15 +141,19 @@ def test_a_card_is_changed_by_its_owner_alone(client, database, season, token):
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_the_open_division_never_speaks_of_replays(client, database):
+def test_the_open_division_never_speaks_of_replays(client, database, season):
     fill_season(database, 4, name="reported", division="open", trials=2, episodes=2)
     paths = ["/seasons/reported", "/entries/1", "/compare/1/2", "/submissions/1"]
-    for path in [*paths, "/seasons/reported/rules/clockwise", "/seasons/reported/submissions"]:
+    paths += ["/entries/1/attempts/1/submit", "/seasons/reported/submissions"]
+    for path in [*paths, "/seasons/reported/rules/clockwise"]:
         page = client.get(path)
         assert page.status_code == 200, path
         text = page.text.partition("<main")[2].partition("</main>")[0].lower()
         assert "replay" not in text, path
         assert "verified" not in text, path
+    # What is checked comes first, on the first page and in the form, even if it is older.
+    assert client.get("/index.json").json()["current"]["name"] == "spring"
+    assert client.get("/submit.json").json()["seasons"][0]["name"] == "spring"
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -152,6 +167,14 @@ def test_a_link_to_the_open_division_and_its_top_do_not_speak_of_replays(setting
     top = home.partition("</figure>")[2].partition('id="enter"')[0]
     assert "Nothing of them was checked" in top
     assert "replay" not in top.lower()
+
+
+def test_an_attempt_that_takes_no_log_says_how_it_is_played(lively):
+    page = lively.get("/entries/11/attempts/1/submit").text
+    plan, command = re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", page, re.DOTALL)
+    told = tomllib.loads(html.unescape(plan))
+    assert (told["season"], told["entry"]) == ("autumn-2026", "Slow and steady")
+    assert "gnomon run my.toml --server http" in command
 
 
 def test_how_to_submit_shows_no_secret_on_a_command_line(client, season, token):

@@ -51,12 +51,39 @@ def attempt_of(entry: Entry, number: int) -> EntryAttempt:
     raise Missing(f"entry {entry.id} has no attempt {number}")
 
 
+def find_named(session: Session, season: Season, name: str) -> Entry:
+    """Return the entry of a season with a name, or the only one with that part of a name.
+
+    Raises Refusal: there is none, or several.
+    """
+    key = name_key(name)
+    query = select(Entry).where(
+        Entry.season_id == season.id, Entry.name_key.contains(key, autoescape=True)
+    )
+    found = session.scalars(query.order_by(func.length(Entry.name_key), Entry.id).limit(5)).all()
+    if not found:
+        raise Missing(f"season {season.name} has no learner called {name[:64]!r}")
+    if len(found) > 1 and found[0].name_key != key:
+        names = ", ".join(repr(each.name) for each in found)
+        raise Conflict(f"expected the name of one learner, found {name[:64]!r} in those of {names}")
+    return found[0]
+
+
 def check_open(season: Season) -> None:
     """Refuse with a :class:`NotAllowed` what comes before the season opens or after it closed."""
     if season.opens_at is not None and now() < season.opens_at:
         raise NotAllowed(f"season {season.name} opens on {season.opens_at:%Y-%m-%d %H:%M} UTC")
     if season.closes_at is not None and now() >= season.closes_at:
         raise NotAllowed(f"season {season.name} closed on {season.closes_at:%Y-%m-%d %H:%M} UTC")
+
+
+def takes_entries(season: Season) -> bool:
+    """Whether a season is open now."""
+    try:
+        check_open(season)
+    except NotAllowed:
+        return False
+    return True
 
 
 def register(

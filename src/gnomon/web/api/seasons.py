@@ -127,7 +127,10 @@ def get_config(session: ReadSession, entry: RowId, number: RowId) -> str:
     attempt = attempt_of(find_entry(session, entry), number)
     season = attempt.entry.season
     if season.division != "replayed" and season.revealed_at is None:
-        raise NotAllowed(f"season {season.name} is of the {season.division} division: no config")
+        raise NotAllowed(
+            f"season {season.name} is of the {season.division} division, which assigns no file; "
+            f"what to do instead: /entries/{entry}/attempts/{number}/submit"
+        )
     return assignment_of(attempt).to_toml()
 
 

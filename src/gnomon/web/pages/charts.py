@@ -248,7 +248,7 @@ class Intervals:
 
 
 def intervals(
-    rows: Sequence[tuple[float | None, float | None, float | None]], *, width: float = 240.0
+    rows: Sequence[tuple[float | None, float | None, float | None]], *, width: float = 160.0
 ) -> Intervals:
     """Lay estimates (value, low, high) out on a common scale, from 0 unless they spread far.
 
@@ -266,7 +266,7 @@ def intervals(
 
 
 def odds_intervals(
-    rows: Sequence[tuple[float | None, float | None, float | None]], *, width: float = 240.0
+    rows: Sequence[tuple[float | None, float | None, float | None]], *, width: float = 160.0
 ) -> Intervals:
     """Lay logarithms of odds (value, low, high) out on one scale; its marks are the odds.
 
@@ -281,7 +281,8 @@ def odds_intervals(
     far = max((abs(x) for row in rows for x in row if x is not None), default=0.0)
     most = min(max(far, math.log(10.0)), MOST_LOG_ODDS)
     scale = Scale(-most, most, 6.0, width - 6.0)
-    steps = [10.0**n for n in range(1, 12, 1 + int(most / math.log(10.0) / 2.5))]
+    step = 1 + int(most / math.log(10.0) / 2.0)
+    steps = [10.0**n for n in range(step, 12, step)]
     marks = [(math.log(x), f"{x:g}:1") for x in steps] + [(0.0, "1:1")]
     marks += [(-math.log(x), f"1:{x:g}") for x in steps]
     inside = sorted(mark for mark in marks if abs(mark[0]) <= most * (1 + 1e-9))
@@ -292,7 +293,7 @@ def odds_intervals(
 _Rows = Sequence[tuple[float | None, float | None, float | None]]
 
 
-def differences(rows: _Rows, *, width: float = 240.0) -> Intervals:
+def differences(rows: _Rows, *, width: float = 160.0) -> Intervals:
     """Lay differences (value, low, high) out on one scale with 0 in its middle.
 
     Examples
@@ -303,13 +304,13 @@ def differences(rows: _Rows, *, width: float = 240.0) -> Intervals:
     """
     most = max((abs(x) for row in rows for x in row if x is not None), default=0.0) or 1.0
     scale = Scale(-most, most, 6.0, width - 6.0)
-    step = _step(most / 2.0 * 0.6)
+    step = _step(most * 0.4)
     marks = ((-step, f"−{step:,.10g}"), (0.0, "0"), (step, f"+{step:,.10g}"))
     ticks = tuple(Tick(scale(x), label) for x, label in marks)
     return Intervals(width, ticks, _placed(rows, scale))
 
 
-def shares(rows: _Rows, *, width: float = 240.0) -> Intervals:
+def shares(rows: _Rows, *, width: float = 160.0) -> Intervals:
     """Lay shares (value, low, high) out on a scale from none to all.
 
     Examples
@@ -361,11 +362,11 @@ def strips(rows: Sequence[tuple[str, Sequence[float], float]]) -> Strips | None:
     rows = [row for row in rows if len(row[1])]
     if not rows:
         return None
-    left, step = 136.0, 26.0
+    width, left, step = 400.0, 130.0, 20.0  # so narrow that its words can be read on a phone
     most = max(max(scores) for _, scores, _ in rows)
-    scale = Scale(0.0, max(most, 1.0), left, _WIDTH - 14.0, log=most > 60)
+    scale = Scale(0.0, max(most, 1.0), left, width - 14.0, log=most > 60)
     return Strips(
-        _WIDTH,
+        width,
         len(rows) * step + 40.0,
         left,
         scale.ticks(),

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from gnomon.database.schema import Entry
 from gnomon.leaderboard.learner_comparison import LearnerComparison, compare_learners
 from gnomon.leaderboard.refusals import Conflict, Refusal
-from gnomon.leaderboard.seasons.entry_registration import find_entry
+from gnomon.leaderboard.seasons.entry_registration import find_entry, find_named
 from gnomon.leaderboard.standing_records import Contender, Standing
 from gnomon.leaderboard.standing_snapshots import board_of_some
 from gnomon.web.api.dependencies import ReadSession, RowId
@@ -83,8 +83,11 @@ def _two(session: Session, a: int, b: int) -> tuple[Entry, Entry]:
 def choose_two(
     session: ReadSession,
     entry: Annotated[tuple[_EntryId, ...], Query(max_length=100)] = (),
+    name: Annotated[str, Query(max_length=128)] = "",
 ) -> Response:
-    """Lead to the page of two learners that were ticked in the standings."""
+    """Lead to the page of two learners: ticked in the standings, or one and the other's name."""
+    if name.strip() and len(entry) == 1:
+        entry += (find_named(session, find_entry(session, entry[0]).season, name).id,)
     if len(entry) != 2:
         raise Refusal(f"tick two learners in the standings to compare them; found {len(entry)}")
     one, other = _two(session, *entry)
@@ -124,8 +127,8 @@ def compare_html(
 def _drawn(page: ComparePage) -> dict[str, Any]:
     lines = [page.comparison.whole, *page.comparison.rules]
     drawn: dict[str, Intervals] = {
-        "differences": differences([_ends(line.difference) for line in lines], width=220),
-        "shares": shares([_ends(line.won) for line in lines], width=220),
+        "differences": differences([_ends(line.difference) for line in lines]),
+        "shares": shares([_ends(line.won) for line in lines]),
     }
     return {**drawn, "charts": _charts(page)}
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from gnomon.database.columns import now
 from gnomon.database.schema import EntryAttempt, Season, Submission
 from gnomon.leaderboard.refusals import Refusal
-from gnomon.leaderboard.seasons.entry_registration import check_open
+from gnomon.leaderboard.seasons.entry_registration import takes_entries
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.standing_records import METRICS, Number, Standing
 from gnomon.leaderboard.standing_snapshots import Snapshot
@@ -87,7 +87,7 @@ def home_page(
     if season is not None:
         public = [rule.name for rule in season.rules if rule.visibility == "public"]
         current = CurrentSeason(
-            *(season.name, season.title, season.division, _is_open(season)),
+            *(season.name, season.title, season.division, takes_entries(season)),
             *(next(iter(public), ""), len(ranked), list(ranked[:_TOP])),
         )
     episode = _leaders_episode(session, settings, ranked) or demonstration()
@@ -95,17 +95,12 @@ def home_page(
 
 
 def current_season(session: Session) -> Season | None:
-    """Return the newest season that takes entries now, or else the newest."""
-    seasons = session.scalars(select(Season).order_by(Season.id.desc())).all()
-    return next((each for each in seasons if _is_open(each)), next(iter(seasons), None))
-
-
-def _is_open(season: Season) -> bool:
-    try:
-        check_open(season)
-    except Refusal:
-        return False
-    return True
+    """Return the newest season that takes entries now, or else the newest; a checked one first."""
+    return max(
+        session.scalars(select(Season)),
+        key=lambda season: (takes_entries(season), season.division != "open", season.id),
+        default=None,
+    )
 
 
 def _leaders_episode(
@@ -191,11 +186,11 @@ def _kept(
     kind = "application/json" if as_json else HTML
     if season is None:
         return board.pages.get(("home", kind, key), make, kind)
-    return board.page(season, ("home", key, _is_open(season), now().date()), make, kind)
+    return board.page(season, ("home", key, takes_entries(season), now().date()), make, kind)
 
 
 def _html(page: HomePage, site: str) -> str:
     nothing = Number(None, None, None)
     numbers = [line.rating or nothing for line in page.current.top] if page.current else []
-    drawn = odds_intervals([(x.value, x.low, x.high) for x in numbers], width=220)
+    drawn = odds_intervals([(x.value, x.low, x.high) for x in numbers])
     return rendered("board/home.html", "/", page, drawn=drawn, site=site)

@@ -255,7 +255,7 @@ def _drawn(page: LearnerPage) -> dict[str, Any]:
         for each in page.profiles
     ]
     return {
-        "drawn": intervals(numbers, width=220),
+        "drawn": intervals(numbers),
         "curves": line_chart(curves, x_label="episode", y_label="errors so far", log=True),
         "n_curves": len(curves),
         "profile": line_chart(

@@ -56,6 +56,7 @@ class ReplayPage:
 
     submission: int
     season: str
+    season_title: str
     learner: str
     entry: int
     rule: str
@@ -153,6 +154,7 @@ def replay_of(
     return ReplayPage(
         submission=submission.id,
         season=season.name,
+        season_title=season.title,
         learner=entry.name,
         entry=entry.id,
         rule=rule,

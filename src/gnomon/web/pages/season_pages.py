@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from gnomon._io.csv_cells import csv_text
 from gnomon._version import __version__
 from gnomon.database.schema import Entry, Season, Submission
-from gnomon.leaderboard.seasons.entry_registration import find_season
+from gnomon.leaderboard.seasons.entry_registration import find_season, takes_entries
 from gnomon.leaderboard.standing_records import LEVEL, METRICS
 from gnomon.leaderboard.standing_snapshots import COUNTED, board_of
 from gnomon.leaderboard.standings import score_table
@@ -30,7 +30,7 @@ _WAITING = ("uploading", "queued", "verifying")
 
 @dataclass(frozen=True)
 class SeasonLine:
-    """A season among others."""
+    """A season among others; ``is_open``: it takes entries now."""
 
     name: str
     title: str
@@ -39,6 +39,7 @@ class SeasonLine:
     n_rules: int
     n_entries: int
     n_verified: int
+    is_open: bool
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def seasons_page(session: ReadSession) -> SeasonsPage:
         [
             SeasonLine(
                 *(s.name, s.title, s.division, s.description),
-                *(len(s.rules), entries.get(s.id, 0), verified.get(s.id, 0)),
+                *(len(s.rules), entries.get(s.id, 0), verified.get(s.id, 0), takes_entries(s)),
             )
             for s in seasons
         ]

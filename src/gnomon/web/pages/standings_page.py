@@ -273,6 +273,6 @@ def _drawn(page: StandingsPage) -> Intervals:
     nothing = Number(None, None, None)
     if page.asked.by == "errors":
         numbers = [line.estimates[page.asked.metric] for line in lines]
-        return intervals([(x.value, x.low, x.high) for x in numbers], width=220)
+        return intervals([(x.value, x.low, x.high) for x in numbers])
     ratings = [line.rating or nothing for line in lines]
-    return odds_intervals([(r.value, r.low, r.high) for r in ratings], width=220)
+    return odds_intervals([(r.value, r.low, r.high) for r in ratings])

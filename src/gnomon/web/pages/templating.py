@@ -86,20 +86,21 @@ def signed(value: float | None) -> str:
 
 
 def odds(logarithm: float | None) -> str:
-    """Return the odds of a logarithm as a reader wants them: won to lost.
+    """Return the odds of a logarithm as a reader wants them, won to lost; no line breaks in them.
 
     Examples
     --------
-    >>> [odds(x) for x in (0.0, 1.5, -1.5, math.log(1e4), -99.0, None)]
+    >>> [" ".join(odds(x).split()) for x in (0.0, 1.5, -1.5, math.log(1e4), -99.0, None)]
     ['1 : 1', '4.5 : 1', '1 : 4.5', '10,000 : 1', '1 : >10⁶', 'not estimable']
     """
     if logarithm is None or not math.isfinite(logarithm):
         return number(None)
     if abs(logarithm) > MOST_LOG_ODDS:
-        return "1 : >10⁶" if logarithm < 0 else ">10⁶ : 1"
+        return "1\u00a0:\u00a0>10⁶" if logarithm < 0 else ">10⁶\u00a0:\u00a01"
     size = math.exp(abs(logarithm))
     text = f"{size:,.0f}" if size >= 9.95 else f"{size:.1f}".removesuffix(".0")
-    return f"1 : {text}" if logarithm < 0 and text != "1" else f"{text} : 1"
+    won, lost = ("1", text) if logarithm < 0 else (text, "1")
+    return f"{won}\u00a0:\u00a0{lost}"
 
 
 _CHOICE = ", so that what is left may be a choice"
@@ -196,6 +197,12 @@ def _environment() -> Environment:
         "instructions": INSTRUCTIONS,
     }
     return environment
+
+
+def compile_templates() -> None:
+    """Compile all templates at once, each of which the first page of its kind would wait for."""
+    for name in _environment().list_templates():
+        _environment().get_template(name)
 
 
 @cache

@@ -13,7 +13,6 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import select
 
-from gnomon.database.columns import now
 from gnomon.database.engine import Database
 from gnomon.database.schema import Season
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
@@ -26,6 +25,7 @@ from gnomon.leaderboard.seasons.entry_registration import (
     find_season,
     new_attempt,
     register,
+    takes_entries,
 )
 from gnomon.leaderboard.seasons.learner_card import LearnerCard
 from gnomon.leaderboard.server_settings import ServerSettings
@@ -71,7 +71,7 @@ class SubmitPage:
 
 @dataclass(frozen=True)
 class AttemptPage:
-    """An attempt that waits for its log."""
+    """An attempt that waits for its log; with what its season has to be played."""
 
     entry: int
     learner: str
@@ -79,19 +79,22 @@ class AttemptPage:
     season: str
     season_title: str
     division: str
+    rules: list[str]
+    trials: int
+    episodes: int
+    horizon: int
+    board: dict[str, Any]
 
 
 @router.get("/submit.json")
 def submit_json(session: ReadSession) -> SubmitPage:
     """List the seasons that take entries now."""
-    at = now()
-    seasons = session.scalars(select(Season).order_by(Season.id.desc()))
+    seasons = session.scalars(select(Season).order_by(Season.division == "open", Season.id.desc()))
     return SubmitPage(
         [
             OpenSeason(season.name, season.title, season.division)
             for season in seasons
-            if (season.opens_at is None or season.opens_at <= at)
-            and (season.closes_at is None or season.closes_at > at)
+            if takes_entries(season)
         ]
     )
 
@@ -102,11 +105,10 @@ def submit_html(
 ) -> Response:
     """Show how a learner gets onto the board, with the form to register one."""
     may = who is not None and who.may("submit")
-    server = settings.public_url or str(request.base_url).rstrip("/")
     blank = LearnerCard()
     return html_response(
-        request, "board/submit.html", submit_json(session), may=may, server=server,
-        kinds=KINDS, blank=blank,
+        request, "board/submit.html", submit_json(session), may=may,
+        server=_server(request, settings), kinds=KINDS, blank=blank,
     )  # fmt: skip
 
 
@@ -125,9 +127,7 @@ def register_form(
     entry = register(
         session, found, who.account_id, name, description=description, link=link, card=card
     )
-    if found.division == "replayed":
-        return RedirectResponse(f"/entries/{entry.id}/attempts/1/submit", 303)
-    return RedirectResponse(f"/entries/{entry.id}", 303)
+    return RedirectResponse(f"/entries/{entry.id}/attempts/1/submit", 303)
 
 
 @router.post("/entries/{entry_id}/attempts", include_in_schema=False)
@@ -146,19 +146,34 @@ def attempt_json(session: ReadSession, entry_id: RowId, number: RowId) -> Attemp
     attempt = attempt_of(entry, number)
     season = entry.season
     return AttemptPage(
-        entry.id, entry.name, attempt.number, season.name, season.title, season.division
+        *(entry.id, entry.name, attempt.number, season.name, season.title, season.division),
+        *([rule.name for rule in season.rules], season.trials, season.episodes),
+        *(season.horizon, season.board),
     )
 
 
 @router.get("/entries/{entry_id}/attempts/{number}/submit", include_in_schema=False)
 def attempt_html(
-    request: Request, session: ReadSession, who: MaybeCaller, entry_id: RowId, number: RowId
+    request: Request,
+    session: ReadSession,
+    settings: CurrentSettings,
+    who: MaybeCaller,
+    entry_id: RowId,
+    number: RowId,
 ) -> Response:
     """Show the form by which a log is sent."""
     page = attempt_json(session, entry_id, number)
     owner = find_entry(session, entry_id).account_id
     may = who is not None and who.may("submit") and who.account_id == owner
-    return html_response(request, "board/attempt.html", page, may=may, formats=FORMATS)
+    return html_response(
+        request, "board/attempt.html", page, may=may, formats=FORMATS,
+        server=_server(request, settings),
+    )  # fmt: skip
+
+
+def _server(request: Request, settings: ServerSettings) -> str:
+    """Return the address of this server, as a command line takes it."""
+    return settings.public_url or str(request.base_url).rstrip("/")
 
 
 @router.post("/entries/{entry_id}/attempts/{number}/submit", include_in_schema=False)

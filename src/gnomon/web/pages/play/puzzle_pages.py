@@ -32,7 +32,7 @@ RuleName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
 class PuzzlePage:
     """A rule before it is played: its address, what it is called, and what a game of it is.
 
-    ``season``: whose learners play it too; empty for a rule of the library.
+    ``season``: whose learners play it too, and its title; empty for a rule of the library.
     """
 
     name: str
@@ -40,6 +40,7 @@ class PuzzlePage:
     episodes: int
     horizon: int
     season: str = ""
+    season_title: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,10 +123,13 @@ OfSeason = Annotated[Puzzle, Depends(of_season)]
 
 
 @twin(router, "/play/seasons/{season}/{rule}", "play/puzzle.html", name="puzzle_json")
-def season_puzzle_json(season: Slug, rule: SeasonRuleName, puzzle: OfSeason) -> PuzzlePage:
+def season_puzzle_json(
+    session: ReadSession, season: Slug, rule: SeasonRuleName, puzzle: OfSeason
+) -> PuzzlePage:
     """Tell how a rule of a season is played."""
     address = f"seasons/{season}/{rule}"
-    return PuzzlePage(address, puzzle.shown, puzzle.episodes, puzzle.horizon, season)
+    title = find_season(session, season).title
+    return PuzzlePage(address, puzzle.shown, puzzle.episodes, puzzle.horizon, season, title)
 
 
 @router.post("/play/seasons/{season}/{rule}.json", status_code=201, name="begin_json")

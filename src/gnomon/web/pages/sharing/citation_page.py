@@ -52,7 +52,7 @@ def citation_of(season: Season, settings: ServerSettings) -> Citation:
         season.title,
         season.version,
         (season.closes_at or season.created_at).date(),
-        f"{site}/seasons/{season.name}",
+        f"{site}/seasons/{season.name}" if site else "",
         urlsplit(site).netloc or "Gnomon leaderboard",
     )
 

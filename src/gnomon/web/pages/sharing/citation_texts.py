@@ -25,7 +25,7 @@ class Citation:
     date : date
         When the season ended, or began if it goes on.
     url : str
-        Of its standings.
+        Of its standings; empty if the world has none.
     publisher : str
         Who runs the board.
     """
@@ -47,7 +47,7 @@ class Citation:
         >>> cited = Citation("spring", "50% {x}", 3, date, "https://b.org/seasons/spring", "b.org")
         >>> print(cited.bibtex, end="")
         @misc{gnomon-spring-v3,
-          title = {{50\% \{x\}}: standings of a season of hidden rules},
+          title = {{50\% \{x\}}: standings of a season of the Game of Hidden Rules},
           author = {{b.org}},
           year = {2026},
           version = {3},
@@ -55,13 +55,13 @@ class Citation:
         }
         """
         fields = {
-            "title": f"{{{_latex(self.title)}}}: standings of a season of hidden rules",
+            "title": f"{{{_latex(self.title)}}}: standings of a season of the Game of Hidden Rules",
             "author": f"{{{_latex(self.publisher)}}}",
             "year": str(self.date.year),
             "version": str(self.version),
-            "howpublished": rf"\url{{{self.url}}}",
+            "howpublished": rf"\url{{{self.url}}}" if self.url else "",
         }
-        lines = [f"  {name} = {{{value}}},\n" for name, value in fields.items()]
+        lines = [f"  {name} = {{{value}}},\n" for name, value in fields.items() if value]
         return f"@misc{{gnomon-{self.season}-v{self.version},\n{''.join(lines)}}}\n"
 
     @property
@@ -73,19 +73,19 @@ class Citation:
         >>> date = datetime.date(2026, 3, 2)
         >>> text = Citation("spring", 'A "B"', 3, date, "https://b.org/s", "b.org").cff
         >>> print(text.splitlines()[3])
-        title: "A \"B\": standings of a season of hidden rules"
+        title: "A \"B\": standings of a season of the Game of Hidden Rules"
         """
         fields = {
             "cff-version": "1.2.0",
             "message": "Cite the season in the version that you used.",
             "type": "dataset",
-            "title": f"{self.title}: standings of a season of hidden rules",
+            "title": f"{self.title}: standings of a season of the Game of Hidden Rules",
             "version": str(self.version),
             "date-released": self.date.isoformat(),
             "url": self.url,
         }
         # A string of JSON is one of YAML, whatever stands in it.
-        lines = [f"{name}: {json.dumps(value)}\n" for name, value in fields.items()]
+        lines = [f"{name}: {json.dumps(value)}\n" for name, value in fields.items() if value]
         return "".join(lines) + f"authors:\n  - name: {json.dumps(self.publisher)}\n"
 
 

@@ -70,6 +70,10 @@ def _rank_words(entry: Entry, ranked: Sequence[Standing]) -> str:
     return f"rank {_ranks(ranked[at])} of {len(ranked):,}{said}"
 
 
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' if n != 1 else ''}"
+
+
 def _ranks(line: Standing) -> str:
     to = "" if line.rank_low == line.rank_high else f"–{line.rank_high}"
     return f"{line.rank_low}{to}"
@@ -111,7 +115,9 @@ def season_picture(
 
     def make() -> bytes:
         ranked = board.ranked(season)
-        about = f"{season.division} division · {len(season.rules)} rules · {len(ranked):,} learners"
+        checked = ", nothing checked" if season.division == "open" else ""
+        counts = _count(len(season.rules), "rule"), _count(len(ranked), "learner")
+        about = " · ".join([f"{season.division} division{checked}", *counts])
         return _drawn(season.title, about, ranked[:_TOP], 0)
 
     return _for_others(request, board.page(season, ("picture",), make, "image/png"))

@@ -108,6 +108,12 @@ def test_a_child_sees_no_secret(child, monkeypatch):
     assert "hush" not in json.dumps(told)
 
 
+def test_a_limited_child_gives_way_to_whoever_waits_for_a_page(child):
+    module = child("import os\nreturn {'niceness': os.getpriority(0, 0)}")
+    told = run_limited(module, {}, timeout_s=30, memory_mb=2048)
+    assert told == {"niceness": min(19, os.getpriority(os.PRIO_PROCESS, 0) + 5)}
+
+
 def test_too_much_memory_is_told(child):
     module = child("x = bytearray(3 << 30)\nreturn {}")
     with pytest.raises(ProcessFailure, match="it ran out of memory"):

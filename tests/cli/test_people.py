@@ -35,6 +35,8 @@ def test_mastery_of_transcripts_and_of_the_table_they_make(folder, tmp_path):
         app, ["mastery", f"{tmp_path}/s.csv", "--json", "--tables", f"{tmp_path}/out"]
     )
     assert json.loads(again.stdout)["results"] == [one]
+    pooled = CliRunner().invoke(app, ["score", f"{tmp_path}/s.csv", "--by", "people", "--json"])
+    assert json.loads(pooled.stdout)["results"][0]["algorithm"] == "people"
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "ranking.csv", "ratio-wm.csv", "raw-wm.csv",
     ]  # fmt: skip

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 from hypothesis import given
@@ -29,7 +32,8 @@ def episodes(draw: st.DrawFn) -> tuple[list[int], int]:
 
 
 @st.composite
-def trial_logs(draw: st.DrawFn) -> TrialLog:
+def trial_logs(draw: st.DrawFn, two: bool = False) -> TrialLog:
+    """A trial, or one of two at the same boards."""
     played = draw(st.lists(episodes(), min_size=1, max_size=6))
     rows = [outcome for outcomes, _ in played for outcome in outcomes]
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -39,19 +43,21 @@ def trial_logs(draw: st.DrawFn) -> TrialLog:
         actions=rng.integers(0, 144, len(rows), dtype=np.uint8),
         outcomes=np.array(rows, dtype=np.int8),
         finish=np.array([finish for _, finish in played], dtype=np.int8),
+        own=rng.random(len(rows)) < 0.5 if two else None,
     )
 
 
-@given(trial_logs())
+@given(trial_logs(two=True))
 def test_a_shard_gives_the_trial_back(log):
     back = log_of(shard_frame(shard_bytes(log)))
-    for name in ("boards", "n_attempts", "actions", "outcomes", "finish"):
+    assert log_of(shard_frame(shard_bytes(replace(log, own=None)))).own is None
+    for name in TrialLog.__slots__:
         expected, found = getattr(log, name), getattr(back, name)
         assert found.dtype == expected.dtype, name
         np.testing.assert_array_equal(found, expected, err_msg=name)
 
 
-@given(st.lists(trial_logs(), min_size=1, max_size=5))
+@given(st.booleans().flatmap(lambda two: st.lists(trial_logs(two), min_size=1, max_size=5)))
 def test_outcomes_read_together_are_those_of_each_trial(logs):
     found = list(trial_outcomes([shard_bytes(log) for log in logs]))
     for log, outcomes in zip(logs, found, strict=True):
@@ -93,8 +99,7 @@ def test_the_rows_are_those_of_a_loop(log, draws):
 
 @given(trial_logs())
 def test_the_same_trial_gives_the_same_bytes(log):
-    copy = TrialLog(*(getattr(log, name).copy() for name in TrialLog.__slots__))
-    assert shard_bytes(log) == shard_bytes(copy)
+    assert shard_bytes(log) == shard_bytes(deepcopy(log))
 
 
 def test_the_rows_of_a_small_trial():

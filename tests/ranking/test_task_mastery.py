@@ -49,6 +49,7 @@ def test_distributions_agree(tmp_path):
     n = 0
     for record in recorded("ecd"):
         found = mastery(table_of(record, tmp_path), as_reference=True)
+        assert found.notes[0].startswith("Medians are of those who learned")
         ours = {one.label: (one.median, one.n_learned, one.n) for one in found}
         theirs = {x["label"]: (x["median"], x["learned"], x["n"]) for x in record["legend"]}
         assert ours.keys() == theirs.keys()

@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 from gnomon.cli import app
 from gnomon.errors import ScoreDataError
 from gnomon.experiments import ExperimentConfig, measure_series, read_series, run
+from gnomon.game.outcomes import ACCEPTED
 from gnomon.report import report_html
 from gnomon.report.participant_clusters import participant_clusters
-from gnomon.report.people_findings import PEOPLE, _Comparison, people_findings, run_folders
+from gnomon.report.people_findings import PEOPLE, _Comparison, _dealt, people_findings, run_folders
 from gnomon.report.people_page import people_report
 from gnomon.stats import mann_whitney
 from recorded_people import RULE, our_player, write_player
@@ -93,8 +94,9 @@ def test_the_page_says_it_and_escapes_what_people_wrote(findings):
     assert findings.guesses[0].confidence == 4
 
 
-def test_one_who_leaves_does_not_decide_how_many_boards_are_compared(study):
+def test_one_who_leaves_does_not_decide_how_many_boards_are_compared(study, monkeypatch):
     """Of five people one stopped after a board, and one had mastered the rule there."""
+    monkeypatch.setattr("gnomon.report.people_findings.BOUNDS", ())
     folder, made = study
     series = read_series([folder], trial_lists=folder / "A01" / "lists")[0]
     boards = (series.episodes * 4)[:4]
@@ -110,6 +112,38 @@ def test_one_who_leaves_does_not_decide_how_many_boards_are_compared(study):
     assert (found.n_boards, found.n_left_out) == (3, 1)
     assert found.errors[PEOPLE].shape == (4, 3)
     assert how.notices == []
+
+
+def test_without_a_run_the_bounds_play_the_boards_of_people(study, monkeypatch):
+    """Two and three pieces, not the nine of the default."""
+    monkeypatch.setattr("gnomon.report.people_findings.BOUNDS", ("uniform",))
+    folder, _ = study
+    series = read_series([folder], trial_lists=folder / "A01" / "lists")
+    how = _Comparison((), None, 3, 0, [], (folder / "A01",))
+    trials = how._outcomes("hue", 4, series)["uniform"]
+    pieces = {
+        int((board == ACCEPTED).sum())
+        for codes, lengths in trials
+        for board in np.split(codes, np.cumsum(lengths)[:-1])
+    }
+    assert (len(trials), pieces, how.notices) == (20, {2, 3}, [])
+    # Boards that no file tells are those of the default.
+    bare = [replace(e, board=None) for one in series for e in one.episodes]
+    assert _dealt([replace(series[0], episodes=tuple(bare))]) == {"horizon": 100}
+
+
+def test_people_of_a_run_stand_beside_those_of_the_study(study, tmp_path, monkeypatch):
+    monkeypatch.setattr("gnomon.report.people_findings.BOUNDS", ())
+    folder, _ = study
+    learner = {"kind": "frugal", "name": "people"}
+    config = ExperimentConfig(
+        "pilot", [{"name": "hue", "text": RULE}], [learner], trials=2, episodes=2
+    )
+    made, lists = run(config, tmp_path / "run").folder, folder / "A01" / "lists"
+    [one] = people_findings([folder], [made], trial_lists=lists).rules
+    assert {name: len(errors) for name, errors in one.errors.items()} == {
+        PEOPLE: 3, "people of pilot": 2,
+    }  # fmt: skip
 
 
 def test_more_boards_leave_out_who_stopped_before(study):

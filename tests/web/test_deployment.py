@@ -12,6 +12,7 @@ import socket
 import ssl
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,10 +25,11 @@ import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus
 
 from gnomon.cli import app
-from serving import serving
+from serving import pages_come_soon, serving
 from submitted import bearer
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -114,24 +116,24 @@ def behind_nginx(settings, database, season, tmp_path) -> Iterator[tuple[int, in
             for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
         )
         whole = (
-            f"daemon off; master_process off; pid {tmp_path}/pid; error_log stderr;\n"
-            f"events {{ worker_connections 512; }}\n"
+            f"daemon off; master_process off; pid {tmp_path}/pid; error_log {tmp_path}/errors;\n"
+            f"events {{ worker_connections 1024; }}\n"
             f"http {{ access_log off;\n{folders}{text} }}\n"
         )
         file = tmp_path / "nginx.conf"
         file.write_text(whole)
         command = ["nginx", "-p", str(tmp_path), "-c", str(file)]
-        proxy = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        proxy = subprocess.Popen(command)
         try:
             until = time.monotonic() + 20
             while proxy.poll() is None and not listens(secure):
                 assert time.monotonic() < until
                 time.sleep(0.05)
-            assert proxy.poll() is None, proxy.stderr and proxy.stderr.read()
+            assert proxy.poll() is None, (tmp_path / "errors").read_text()
             yield plain, secure
         finally:
             proxy.terminate()
-            proxy.communicate(timeout=20)
+            proxy.wait(20)
 
 
 @pytest.mark.full
@@ -162,10 +164,33 @@ def test_the_shipped_proxy_serves_a_board(behind_nginx, token):
 
 @pytest.mark.full
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_the_shipped_proxy_limits_the_connections_of_an_address(behind_nginx):
+def test_the_shipped_proxy_limits_what_an_address_has_open(behind_nginx, token):
+    """Five hundred idle websockets of one client; another one's pages come through the same proxy."""
     _, secure = behind_nginx
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    base = f"https://127.0.0.1:{secure}"
+    elsewhere = httpx.HTTPTransport(verify=False, local_address="127.0.0.3")
+
+    async def attack(client: httpx.Client) -> Counter[int]:
+        def one() -> connect:
+            url = f"wss://127.0.0.1:{secure}/api/remote/play"
+            more = {"additional_headers": bearer(token), "ssl": trusting, "open_timeout": 60}
+            return connect(url, **more, local_addr=("127.0.0.2", 0))
+
+        found = await asyncio.gather(*(one() for _ in range(500)), return_exceptions=True)
+        await asyncio.to_thread(pages_come_soon, client, "/", "/seasons/spring")
+        refused = [each for each in found if isinstance(each, InvalidStatus)]
+        opened = [each for each in found if isinstance(each, ClientConnection)]
+        assert len(refused) + len(opened) == 500
+        await asyncio.gather(*(each.close() for each in opened))
+        return Counter([101] * len(opened) + [each.response.status_code for each in refused])
+
+    with httpx.Client(base_url=base, transport=elsewhere) as client:
+        for path in ("/", "/seasons/spring"):  # what the first page of a kind compiles
+            client.get(path, headers={"Accept": "text/html"})
+        assert asyncio.run(attack(client)) == {101: 32, 429: 468}
+    # Uploads that do not go on count as well.
     head = b"PUT /api/submissions/1/log HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n"
     held = []
     try:

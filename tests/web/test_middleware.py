@@ -296,6 +296,39 @@ def test_who_sends_slowly_keeps_no_others_of_the_address_waiting(settings):
     assert asyncio.run(all_of_it(large)) == (200, 200, expected)
 
 
+def test_an_address_hears_of_one_refusal_after_the_other(settings):
+    """Another address does not wait for them, and what is answered does not."""
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": scope["status"], "headers": []})
+
+    async def order():
+        gate, told = Gate(app, settings, Turns(9), lambda *_: None), []
+
+        async def ask(name, address, status, host=b"127.0.0.1"):
+            scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", host)]}
+
+            async def receive():
+                return {"type": "http.request", "body": b""}
+
+            async def send(message):
+                if message["type"] == "http.response.start":
+                    told.append(name)
+
+            await gate({**scope, "client": (address, 1), "status": status}, receive, send)
+
+        busy = [ask(f"busy {n}", "192.0.2.7", 429) for n in range(3)]
+        forged = ask("forged", "192.0.2.7", 200, b"elsewhere")
+        others = ask("other", "192.0.2.8", 429), ask("page", "192.0.2.7", 200)
+        await asyncio.gather(*busy, forged, *others)
+        return told
+
+    told = asyncio.run(order())
+    assert told[0] == "page"
+    assert set(told[1:3]) == {"busy 0", "other"}
+    assert told[3:] == ["busy 1", "busy 2", "forged"]
+
+
 def test_only_a_trusted_proxy_is_believed(settings, database, monkeypatch):
     monkeypatch.setattr("gnomon.web.api.dependencies.MINUTE_S", 10**9)
     few = replace(settings, sign_ins_per_minute=3)

@@ -88,11 +88,17 @@ def _table(
             for place in places:
                 if not place.exists():
                     raise ScoreDataError(f"{place}: expected transcripts of people; there is none")
-            raise ScoreDataError(
-                f"{source[0]}: expected transcripts of people, whose series such options as "
-                "--target-streak are for; found none"
-            )
-        return scores_of(source, metric, reading)
+        table = scores_of(source, metric, reading)
+        if not asked:
+            return table
+        if people._replace(by="player") == _OfPeople() and "player" in table.attributes:
+            from gnomon.experiments.series.series_scores import of_all_people
+
+            return of_all_people(table)
+        raise ScoreDataError(
+            f"{source[0]}: expected transcripts of people, whose series such options as "
+            "--target-streak are for; found none"
+        )
     if reading != ReadOptions():
         raise ScoreDataError(
             f"{source[0]}: transcripts of people have no options of score files, such as --where"

@@ -1,4 +1,4 @@
-"""The lines of result files and transcripts: their headers, and fields that are checked.
+"""The lines of result files, transcripts and tables: their headers, and fields that are checked.
 
 Every message names file, row (the line of the file, from 1) and field.
 """
@@ -20,6 +20,19 @@ TRANSCRIPT = (
     "objectType,objectId,y,x,bucketId,by,bx,code,objectCnt"
 )
 
+#: Columns by which tables of series are known, each with its scores.
+SERIES_SCORES = {
+    frozenset({"ruleSetName", "mStar"}): ("m_star", "m_dagger"),
+    frozenset({"playerId", "rule", "attempts", "removed"}): ("errors",),
+}
+#: And by which tables of rules are, with what these are.
+TABLES_OF_RULES = {
+    frozenset({"Rule set name", "EV score"}): "a ranking of rules",
+    frozenset({"rule", "avgAttempts"}): "averages of rules",
+    frozenset({"rule1", "rule2", "distance"}): "distances of rules",
+    frozenset({"key"}): "a matrix of rules",
+}
+
 
 def is_game_log(path: str | Path) -> bool:
     r"""Tell by its first line whether a file is a result file or a transcript."""
@@ -40,6 +53,26 @@ def kind_of(first_line: str) -> str | None:
         return COMPACT_RUN
     # ⚠ Games of two people have a further column, and there may be more.
     return TRANSCRIPT if f"{header},".startswith(f"{TRANSCRIPT},") else None
+
+
+def header_names(line: str) -> list[str]:
+    """Return the names of the columns; a ``#`` before the first is no part of it."""
+    return [name.strip() for name in line.strip().lstrip("#").split(",")]
+
+
+def is_reference_table(first_line: str) -> bool:
+    """Tell by its first line whether a table is one of series, or of rules.
+
+    Examples
+    --------
+    >>> is_reference_table("#ruleSetName,mStar"), is_reference_table("#key,a,b")
+    (True, True)
+    >>> is_reference_table("key,a,b")
+    False
+    """
+    names = frozenset(header_names(first_line))
+    known = [*SERIES_SCORES, *(TABLES_OF_RULES if first_line.lstrip().startswith("#") else ())]
+    return any(columns <= names for columns in known)
 
 
 class Rows:

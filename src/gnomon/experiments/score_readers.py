@@ -51,14 +51,15 @@ def _is_series_table(path: Path) -> bool:
             first = file.readline(2000).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return False
-    header = {name.strip() for name in first.strip().lstrip("#").split(",")}
-    return header >= {"ruleSetName", "mStar"}
+    from gnomon.experiments.game_log_rows import is_reference_table
+
+    return is_reference_table(first)
 
 
 def _read_series_table(path: Path, wanted: ReadRequest) -> ScoreTable:
     from gnomon.experiments.series.series_tables import read_series_table
 
-    return read_series_table(path, wanted.metric or "m_star")
+    return read_series_table(path, wanted.metric)
 
 
 RUN_FOLDER = Reader(

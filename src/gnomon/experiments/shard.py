@@ -6,7 +6,8 @@ attempt (0 going on, 1 cleared, 2 stalemate). ``board`` holds the 36 codes of th
 on its first row only. ``p0`` is the chance of success there of a player who attempts any bucket for
 any piece; the column is not there where the rule is hidden, since it tells what the rule permits.
 An episode without attempts, stuck from the start, has one row without attempt, cell, bucket and p0,
-with outcome -4.
+with outcome -4. Where somebody else played at the same boards there is a column ``own``: 1 for the
+attempts of whose trial it is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import io
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +67,8 @@ def shard_bytes(
         Column("finish", "int8", _FINISHES, finish),
         Column("board", "bytes", log.boards, present=begins, compressed=True),
     ]
+    if log.own is not None:
+        columns.append(Column("own", "uint8", np.arange(2), log.own.astype(np.uint8), present))
     if counts is not None:
         codes = np.empty(n_played, dtype=np.uint16)
         chances = code_chances(counts.n_possible, counts.n_permitted, codes)
@@ -100,6 +103,7 @@ def log_of(frame: pl.DataFrame) -> TrialLog:
         ((cell - 1) * N_BUCKETS + bucket).astype(np.uint8),
         rows["outcome"].to_numpy().astype(np.int8),
         frame["finish"].to_numpy()[last].astype(np.int8),
+        rows["own"].to_numpy().astype(np.bool_) if "own" in rows.columns else None,
     )
 
 
@@ -113,6 +117,8 @@ def shard_frame(data: bytes) -> pl.DataFrame:
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialOutcomes:
     """How the attempts of a trial ended: all that most scores need of its log.
+
+    Only the player's own, where somebody else played at the same boards.
 
     Parameters
     ----------
@@ -131,20 +137,25 @@ class TrialOutcomes:
     outcomes: npt.NDArray[np.int8]
     finish: npt.NDArray[np.int8]
     p0: npt.NDArray[np.float64]
+    own: ClassVar[None] = None
 
 
 def trial_outcomes(shards: Sequence[bytes], *, chances: bool = False) -> Iterator[TrialOutcomes]:
     """Yield the outcomes of trials whose shards are read together, which takes a tenth of the time.
 
-    The rows of all stand in memory together. If ``chances`` are read, all of them must have p0.
+    The rows of all stand in memory together. If ``chances`` are read, all of them must have p0; and
+    all have the column ``own``, or none.
 
     Raises ValueError: the episodes of a shard do not begin with the first.
     """
     import polars as pl
 
-    columns = ("episode", "outcome", "finish", pl.col("board").is_not_null())
-    rows = pl.scan_parquet(list(shards)).select(*columns, *(["p0"] if chances else [])).collect()
-    outcomes, finish = rows["outcome"].to_numpy(), rows["finish"].to_numpy()
+    lazy = pl.scan_parquet(list(shards))
+    own = pl.col("own") != 0 if "own" in lazy.collect_schema() else pl.lit(value=True)
+    own = own.fill_null(value=True).alias("own")
+    columns = ("episode", "outcome", "finish", pl.col("board").is_not_null(), own)
+    rows = lazy.select(*columns, *(["p0"] if chances else [])).collect()
+    outcomes, finish, mine = (rows[name].to_numpy() for name in ("outcome", "finish", "own"))
     p0 = rows["p0"].to_numpy() if chances else np.empty(0)
     # A board stands on the first row of an episode, and of a trial on that of its episode 0.
     begins = np.flatnonzero(rows["board"].to_numpy())
@@ -155,6 +166,8 @@ def trial_outcomes(shards: Sequence[bytes], *, chances: bool = False) -> Iterato
     for first, last in itertools.pairwise([*trials.tolist(), begins.size]):
         of_trial = slice(begins[first], ends[last - 1])
         episodes = slice(first, last)
-        n_rows = ends[episodes] - begins[episodes]
         ended = finish[ends[episodes] - 1]
-        yield TrialOutcomes(n_rows, outcomes[of_trial], ended, p0[of_trial])
+        kept = mine[of_trial]
+        n_rows = np.add.reduceat(kept, begins[episodes] - begins[first], dtype=np.int64)
+        chance = p0[of_trial][kept] if chances else p0
+        yield TrialOutcomes(n_rows, outcomes[of_trial][kept], ended, chance)

@@ -182,6 +182,8 @@ class TrialLog:
         0 accepted, 4 denied, 7 immovable, 3 empty cell, -4 after the end of the episode.
     finish : numpy.ndarray of int8, shape (n_episodes,)
         0 the horizon came first, 1 cleared, 2 stalemate.
+    own : numpy.ndarray of bool, shape (n_rows,), optional
+        Where somebody else played at the same boards, which attempts are scored: the player's own.
 
     Examples
     --------
@@ -198,6 +200,7 @@ class TrialLog:
     actions: npt.NDArray[np.uint8]
     outcomes: npt.NDArray[np.int8]
     finish: npt.NDArray[np.int8]
+    own: npt.NDArray[np.bool_] | None = None
 
 
 @runtime_checkable

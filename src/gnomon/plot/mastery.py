@@ -115,12 +115,24 @@ def draw_series_curves(found: Results[Any], ax: Axes | None = None) -> Figure | 
     return Figure(
         "series-curves",
         f"{metric} by {found.settings['axis']}",
-        "Median over the players of each rule; thin from where one of them has stopped: "
-        f"those who are left. Bands, of up to {_MOST_MEDIAN_BANDS} rules, are its "
-        f"{found.settings['level']:.0%} intervals.",
+        _curves_caption(as_reference=found.settings["as_reference"], level=found.settings["level"]),
         f"Median {metric} by {found.settings['axis']}.",
         drawing_of(median_series_curves(found)),
         tuple(found.as_records()),
+    )
+
+
+def _curves_caption(*, as_reference: bool, level: float) -> str:
+    bands = f"Bands, of up to {_MOST_MEDIAN_BANDS} rules,"
+    if as_reference:
+        return (
+            "Median over the players of each rule, until one of them has stopped. "
+            f"{bands} lie between the values ranked (n - 1)/2 ± 0.98 √n of n ≥ 5, from 0, as in "
+            "the reference system: about 95% intervals, whatever the level."
+        )
+    return (
+        "Median over the players of each rule; thin from where one of them has stopped: "
+        f"those who are left. {bands} are its {level:.0%} intervals."
     )
 
 

@@ -150,9 +150,11 @@ class TaskMasteries(Results[TaskMastery]):
     @property
     def notes(self) -> tuple[str, ...]:
         """How to read medians and difficulty."""
+        whose = "all players, who did not learn included: inf where fewer than half learned"
+        if self.settings.get("as_reference"):
+            whose = "those who learned, as the reference system has them"
         return (
-            "Medians are of all players, who did not learn included: inf where fewer than half "
-            "learned.",
+            f"Medians are of {whose}.",
             "Difficulty is relative to the hardest task here, transfer to the task with nothing "
             "before it.",
         )

@@ -22,8 +22,10 @@ from gnomon.experiments import (
     read_series,
     trials_of,
 )
+from gnomon.experiments.config.predefined_boards import PredefinedBoards
 from gnomon.experiments.scoring.mastery import TARGET_STREAK, attempts_to_master
 from gnomon.experiments.series.transcript_files import Guess, read_guesses
+from gnomon.game.board import COLORS, SHAPES, Board, BoardSpec
 from gnomon.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER
 from gnomon.plot.curves import MedianCurve
 from gnomon.ranking import TaskMasteries, mastery
@@ -157,7 +159,8 @@ def people_findings(
         Transcripts of a study, or folders of them, with guesses if there are any.
     runs : sequence of RunFolder
         Runs on rules of the same names. Where they lack ``ideal`` or ``uniform``, twenty trials of
-        these are played, on the text ``rules/NAME.txt`` of a study if no run has the rule.
+        these are played: on boards like those of the run that has the rule, or else on the boards
+        that people were dealt, on the text ``rules/NAME.txt`` of the study.
     trial_lists, target_streak
         As of :func:`gnomon.experiments.read_series` and :func:`gnomon.experiments.measure_series`.
     boards : int, optional
@@ -232,18 +235,18 @@ class _Comparison:
             return None
         cut = [_first(one.series, n_boards) for one in measured]
         again = measure_series(cut, target_streak=self.target, precedence="ignore")
-        learners, rows = self._learners_of(rule, n_boards)
+        learners, rows = self._learners_of(rule, n_boards, [one.series for one in measured])
         rows = [*(_mastery_row(PEOPLE, one.m_star, one.at_least) for one in again), *rows]
         errors = {PEOPLE: np.array(people, dtype=np.float64), **learners}
         return RuleFindings(rule, n_boards, len(measured) - len(people), errors, _masteries(rows))
 
     def _learners_of(
-        self, rule: str, n_boards: int
+        self, rule: str, n_boards: int, series: Sequence[PlayedSeries]
     ) -> tuple[dict[str, FloatArray], list[dict[str, Any]]]:
         """Return cumulated errors of each learner, and a row of mastery for each trial."""
         errors: dict[str, FloatArray] = {}
         rows: list[dict[str, Any]] = []
-        for name, trials in self._outcomes(rule, n_boards).items():
+        for name, trials in self._outcomes(rule, n_boards, series).items():
             shortest = min(len(n_attempts) for _, n_attempts in trials)
             if shortest < n_boards:
                 self.notices.append(
@@ -257,7 +260,9 @@ class _Comparison:
                 rows.append(_mastery_row(name, m_star, _before_streak(accepted)))
         return errors, rows
 
-    def _outcomes(self, rule: str, n_boards: int) -> dict[str, list[tuple[Any, Any]]]:
+    def _outcomes(
+        self, rule: str, n_boards: int, series: Sequence[PlayedSeries]
+    ) -> dict[str, list[tuple[Any, Any]]]:
         """Return the codes of attempts and the lengths of episodes, of each learner's trials."""
         found: dict[str, list[tuple[Any, Any]]] = {}
         config = None
@@ -265,16 +270,24 @@ class _Comparison:
             records = [r for r in run.trials() if r.rule == rule and r.status == "done"]
             config = run.config if records else config
             for record, trial in run.outcomes(records):
-                found.setdefault(record.learner, []).append((trial.outcomes, trial.n_attempts))
+                # The run of a study is of people, too.
+                of = f" of {run.config.name}" if record.learner == PEOPLE else ""
+                played = found.setdefault(f"{record.learner}{of}", [])
+                played.append((trial.outcomes, trial.n_attempts))
         for name in BOUNDS:
-            if name not in found and (played := self._bound(name, rule, config, n_boards)):
+            if name not in found and (played := self._bound(name, rule, config, n_boards, series)):
                 found[name] = played
         return found
 
     def _bound(
-        self, name: str, rule: str, config: ExperimentConfig | None, n_boards: int
+        self,
+        name: str,
+        rule: str,
+        config: ExperimentConfig | None,
+        n_boards: int,
+        series: Sequence[PlayedSeries],
     ) -> list[tuple[Any, Any]]:
-        """Play one who bounds the others, on boards like those of the run."""
+        """Play one who bounds the others, on boards like those of the run, or else on people's."""
         left_out = f"{name} on {rule}: left out, "
         texts = [place / "rules" / f"{rule}.txt" for place in self.places]
         own = [RuleEntry(rule, read_text(path)) for path in texts if path.is_file()]
@@ -285,16 +298,48 @@ class _Comparison:
             return []
         entries = config.rules if config else own[:1] or [RuleEntry.named(rule)]
         try:
+            dealt = {"horizon": config.horizon, "board": config.board} if config else _dealt(series)
             made = ExperimentConfig(
                 "bounds", [x for x in entries if x.name == rule], [name], trials=_BOUND_TRIALS,
-                episodes=n_boards, seed=self.seed, horizon=config.horizon if config else 100,
-                board=config.board if config else None,
+                episodes=n_boards, seed=self.seed, **dealt,
             )  # fmt: skip
             logs = [trial.play() for trial in trials_of(made)]
         except GnomonError as error:
             self.notices.append(f"{left_out}{error}")
             return []
         return [(log.outcomes, log.n_attempts) for log in logs]
+
+
+def _dealt(series: Iterable[PlayedSeries]) -> dict[str, Any]:
+    """Return the boards that people were dealt, in a random order for each trial, and the horizon.
+
+    Where no file tells them, the default board. A board is cut off after as many attempts as
+    anybody made on one, and not before 100.
+    """
+    episodes = [episode for one in series for episode in one.episodes]
+    horizon = max([100, *(len(episode.attempts) for episode in episodes)])
+    boards = [Board(episode.board) for episode in episodes if episode.board]
+    if not boards:
+        return {"horizon": horizon}
+    pieces = [piece for board in boards for piece in board.pieces]
+    sizes = [len(board.pieces) for board in boards]
+    spec = BoardSpec(
+        (min(sizes), max(sizes)),
+        0,
+        0,
+        _palette(SHAPES, (piece.shape for piece in pieces)),
+        _palette(COLORS, (piece.color for piece in pieces)),
+        {piece.image: piece.properties or {} for piece in pieces if piece.image},
+        any(len({piece.pos for piece in board.pieces}) < len(board.pieces) for board in boards),
+    )
+    codes = tuple(board.codes(spec).tobytes() for board in boards)
+    return {"horizon": horizon, "board": spec, "predefined": PredefinedBoards(codes, "random")}
+
+
+def _palette(usual: Sequence[str], seen: Iterable[str | None]) -> Sequence[str]:
+    """Return the usual names, if none but these are seen; else those that are."""
+    names = sorted({name for name in seen if name})
+    return usual if set(names) <= set(usual) else names
 
 
 def _first(series: PlayedSeries, n: int) -> PlayedSeries:

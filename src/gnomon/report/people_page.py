@@ -34,6 +34,8 @@ def people_report(findings: PeopleFindings, title: str) -> Report:
     """
     n_people = len(findings.players)
     named = listed(one.rule for one in findings.rules)
+    players = dict.fromkeys(name for one in findings.rules for name in one.errors)
+    series = {name: i for i, name in enumerate(players)}
     return Report(
         title,
         f"{counted(n_people, 'person', 'people')} on {counted(len(findings.rules), 'rule')}",
@@ -44,7 +46,10 @@ def people_report(findings: PeopleFindings, title: str) -> Report:
         ),
         (
             _against_section(findings),
-            *(_rule_section(i, one, findings.level) for i, one in enumerate(findings.rules, 1)),
+            *(
+                _rule_section(i, one, findings.level, series)
+                for i, one in enumerate(findings.rules, 1)
+            ),
             _people_section(findings),
             *([_guess_section(findings)] if findings.guesses else []),
         ),
@@ -136,10 +141,11 @@ def _p_text(p: float) -> str:
     return "-" if math.isnan(p) else "< 0.0001" if p < 1e-4 else f"{p:.2g}"
 
 
-def _rule_section(index: int, one: RuleFindings, level: float) -> Section:
+def _rule_section(
+    index: int, one: RuleFindings, level: float, series: Mapping[str, int]
+) -> Section:
     stem = f"{index}-{re.sub('[^a-z0-9]+', '-', one.rule.lower()).strip('-') or 'rule'}"
     curves = one.curves(level)
-    series = {curve.label: i for i, curve in enumerate(curves)}
     names = listed(one.errors)
     left = f" {counted(one.n_left_out, 'person', 'people')} stopped before and are left out."
     figures = (

@@ -225,8 +225,22 @@ def _list_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
         yield PlanFinding("warning", "recruitment", message)
     for page in (plan.consent, *plan.instructions, plan.demographics_page, plan.debrief):
         yield from _page_findings(page, plan.pictures)
+    yield from _condition_findings(plan)
     if plan.recruitment.identity is not None and plan.recruitment.finished is None:
         yield PlanFinding("warning", "recruitment", "nothing is given to who has finished")
+
+
+def _condition_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
+    """Find conditions on answers that nobody can choose."""
+    choices = {each.name: each.values for each in plan.demographics if each.choices}
+    for question in plan.demographics:
+        for one in question.condition.comparisons() if question.condition else ():
+            offered = choices.get(one.question, ())
+            can_hold = any(one.holds({one.question: value}) for value in offered)
+            if one.values and offered and not can_hold:
+                asked = f"{question.visible_if!r}: {one.question} is one of {', '.join(offered)}"
+                message = f"visible_if {asked}, and never {one.operator} {' or '.join(one.values)}"
+                yield PlanFinding("warning", f"question {question.name}", message)
 
 
 def _page_findings(page: str, pictures: Collection[str]) -> Iterator[PlanFinding]:
@@ -263,7 +277,9 @@ def _screens(plan: StudyPlan, name: str) -> list[Screen]:
             when = {"board": "after each board", "series": "at the end", "mastery": "at mastery"}
             kinds.append(("guess", when[series.guess], None))
     if plan.demographics:
-        kinds.append(("demographics", counted(len(plan.demographics), "question"), None))
+        n_depend = sum(each.condition is not None for each in plan.demographics)
+        some = f", {n_depend} of which only after certain answers" if n_depend else ""
+        kinds.append(("demographics", counted(len(plan.demographics), "question") + some, None))
     completion = plan.recruitment.finished
     code = "" if completion is None else ", with a completion code"
     kinds.append(("end", f"{'the debriefing' if plan.debrief else 'thanks'}{code}", None))

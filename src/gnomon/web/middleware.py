@@ -44,8 +44,12 @@ HEADERS = {
 }
 #: Bytes a second that a body comes by at least, besides the seconds that it may be silent.
 _LEAST_RATE = 2000
+#: Seconds from one refusal of an address to its next.
+_REFUSAL_S = 0.05
 #: Bodies of so many bytes are no upload.
 _SMALL = 64 << 10
+#: The first messages of answers that may be refusals.
+_BEGINNINGS = ("http.response.start", "websocket.http.response.start", "websocket.close")
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 #: Paths that take a log: by a program, and by the form of a page.
 _UPLOADS = re.compile(r"^/api/submissions/\d+/log$|/submit$")
@@ -65,6 +69,7 @@ class Gate:
         self._app, self._settings, self._turns, self._told = app, settings, turns, told
         self._limit = ReadLimit(settings.requests_per_minute)
         self._uploads = AtOnce(settings.uploads_at_once)
+        self._refusals = Turns(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
@@ -73,6 +78,7 @@ class Gate:
             return
         scope["gnomon.address"] = _client_address(scope, self._settings)
         refusal = self._refusal(scope)
+        send = self._paced(scope["gnomon.address"], send, all_of=refusal is not None)
         if scope["type"] == "websocket":
             await self._websocket(refusal, scope, receive, send)
             return
@@ -145,6 +151,22 @@ class Gate:
             await self._app(scope, receive, sending)
         finally:
             end()
+
+    def _paced(self, address: str, send: Send, *, all_of: bool) -> Send:
+        """Return a sender by which an address hears of one refusal after the other.
+
+        Hundreds of clients of it that ask again as soon as they are refused would leave the event
+        loop no time for anybody else.
+        """
+
+        async def sending(message: Message) -> None:
+            begins = message["type"] in _BEGINNINGS
+            if begins and (all_of or message.get("status") == 429):
+                async with self._refusals.of(address):
+                    await asyncio.sleep(_REFUSAL_S)
+            await send(message)
+
+        return sending
 
     def _noted(self, scope: Scope, method: str, began: float) -> Callable[[int], None]:
         """Return a function that counts and logs the first status of an answer, as it begins.

@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from gnomon.database.engine import Database
 from gnomon.database.migration import current_revision, require_head, upgrade
@@ -29,10 +30,23 @@ from gnomon.leaderboard.submissions.worker import WorkerSupervisor
 from gnomon.web.client_limits import Connections, client_of
 from gnomon.web.request_log import LogFormat, log_to_stderr
 
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
 _log = logging.getLogger("gnomon.server")
 _SWEEP_S = 5.0
 #: An upload that was not touched for so long belongs to a process that is dead.
 _STALE_S = 6 * 3600
+#: What pages import when they are made: those of learners, comparisons, and pictures.
+_LATE = (
+    "gnomon.ranking.ranks.rank_intervals",
+    "gnomon.ranking.ranks.resampling_kernel",
+    "gnomon.stats.bootstrap.kernels",
+    "gnomon.stats.comparisons.comparison",
+    "gnomon.stats.profiles.performance",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.figure",
+)
 #: What a connection is told that is one too many of its address.
 _TOO_MANY = (
     b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\n"
@@ -98,13 +112,15 @@ def serve(
     *,
     worker: bool = True,
     log_format: LogFormat = "text",
+    warm: bool = True,
     on_start: Callable[[Started], None],
 ) -> None:
     """Serve until told to stop (SIGINT or SIGTERM).
 
     ``host`` is an address of this machine and ``port`` 0 any free one. Without ``worker``, that of
     ``gnomon leaderboard worker`` has to run. ``log_format`` is that of the log on standard error.
-    ``on_start`` is called once, when the port is open.
+    With ``warm``, what pages need is imported and compiled before the start, and not while the
+    first reader of each waits for it. ``on_start`` is called once, when the port is open.
 
     Raises LeaderboardError: as :func:`prepare`, and if the port is taken.
     """
@@ -115,9 +131,12 @@ def serve(
     log_to_stderr(log_format)
     database, first_token = prepare(settings)
     with closing(database), closing(_bound(host, port)) as listening:
+        app = create_app(settings, database)
+        if warm:
+            warm_up(app)
         # Not the library's log of requests: an address may hold an invitation.
         config = uvicorn.Config(
-            create_app(settings, database),
+            app,
             http=impatient(settings),
             log_config=None,
             access_log=False,
@@ -149,6 +168,20 @@ def serve(
             if keeper is not None:
                 keeper.stop()
             sweeper.join(10)
+
+
+def warm_up(app: FastAPI) -> None:
+    """Build routes, compile templates and import modules that first pages would wait for.
+
+    It takes a second of processor time, during which an event loop would answer nobody.
+    """
+    from gnomon.web.pages.templating import compile_templates
+
+    for route in app.routes:  # each is built when a path is first compared with it
+        route.matches({"type": "http", "method": "GET", "path": "/-", "headers": []})
+    compile_templates()
+    for name in _LATE:
+        import_module(name)
 
 
 def _keep_sweeping(database: Database, settings: ServerSettings, stopped: threading.Event) -> None:

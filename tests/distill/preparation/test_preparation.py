@@ -122,14 +122,30 @@ def test_the_smoothed_target_depends_on_the_seed_alone():
 
 
 def test_references_must_fit():
-    with pytest.raises(UnknownNameError, match="unknown task in the reference scores 't0'"):
-        Preparation(references={"t1": (0, 1)}).apply(SCORES)
+    with pytest.raises(ScoreDataError, match="reference scores of some task; all are without"):
+        Preparation(references={"t9": (0, 1)}).apply(SCORES)
     same = dict.fromkeys(SCORES.tasks, (3.0, 3.0))
     with pytest.raises(ScoreDataError, match=r"reference scores of t0: .* differ, both are 3"):
         Preparation(references=same).apply(SCORES)
     empty = {t: (float("nan"), 3.0) for t in SCORES.tasks}
     with pytest.raises(ScoreDataError, match="reference scores of t0: expected numbers"):
         Preparation(references=empty).apply(SCORES)
+
+
+def test_answers_that_are_not_called_items_get_a_hint():
+    rng = np.random.default_rng(0)
+    answers = {f"m{i}": [rng.integers(0, 2, 8)] for i in range(9)}
+    with pytest.warns(DegenerateScoresWarning, match="0 or 1: .* say units='items'"):
+        Preparation(transform="identity").apply(ScoreTable.from_arrays(answers))
+
+
+def test_tasks_without_references_are_left_out():
+    known = dict.fromkeys(SCORES.tasks[1:], (0.0, 1.0))
+    with pytest.warns(DegenerateScoresWarning, match="1 task left out, without .* scores: t0"):
+        prepared = Preparation(references=known).apply(SCORES)
+    alone = Preparation(references=known).apply(SCORES.select(tasks=list(SCORES.tasks[1:])))
+    assert prepared.tasks == alone.tasks == SCORES.tasks[1:]
+    assert np.array_equal(prepared.target, alone.target)
 
 
 def test_unknown_names_are_errors():

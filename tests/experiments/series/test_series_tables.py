@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon import rank
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.experiments import (
     MeasuredSeries,
     PlayedSeries,
@@ -63,6 +64,19 @@ def test_tables_of_others_are_read_by_the_names_of_their_columns(tmp_path):
         ("x:y:a", None, True),
         ("a", 4.0, False),
     ]
+    # Nobody is named, and nobody said to have learned: one population, and 300 was not reached.
+    path.write_text("#ruleSetName,mStar\na,3\na,5\na,0\nb,2\nb,5\nb,300\n")
+    with pytest.warns(DegenerateScoresWarning, match="how certain the ratings of a, b are"):
+        ease = rank(read_scores(path), by="task", method="gohr-ev")
+    assert {one.name: one.rating for one in ease} == pytest.approx({"a": 3.5 / 7.5, "b": 1.0})
+    path.write_text("#playerId,rule,attempts,removed\np1,a,40,27\np1,b,27,27\n")
+    assert [row["score"] for row in read_scores(path).to_records()] == [13.0, 0.0]
+    for header in ("#Rule set name,Learned,EV score", "#rule,n,avgAttempts,score", "#key,a,b"):
+        path.write_text(f"{header}\n")
+        with pytest.raises(
+            ScoreDataError, match=r"found (a|averages).* of rules.*no scores of run"
+        ):
+            read_scores(path)
     path.write_text("#mStar,ruleSetName\nsoon,a\n")
     with pytest.raises(ScoreDataError, match=r"row 2, column 'mStar': expected a number, found 's"):
         read_scores(path)
@@ -90,6 +104,9 @@ def test_curves_of_learners_are_prolonged_and_those_of_others_end():
     real = series_curves([learner, other], "errors", axis="attempts", prolonged=False)
     assert [p.n for p in real] == [2, 2, 2, 2, 1, 1, 1]
     assert (real[3].value, real[3].after) == (1.5, 2.0)
+    assert "thin from where one of them has stopped" in real.figure().caption
+    theirs = series_curves([learner, other], "errors", as_reference=True)
+    assert "ranked (n - 1)/2 ± 0.98 √n of n ≥ 5" in theirs.figure().caption
     with pytest.raises(UnknownNameError, match="did you mean 'aai'"):
         series_curves([learner], "aaik")
     with pytest.raises(ScoreDataError, match="whose chances are known for aaig, found none"):

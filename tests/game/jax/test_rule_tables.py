@@ -33,7 +33,7 @@ def test_all_rules_of_the_catalogue_have_tables_with_room_for_four_atoms_in_one_
     assert tables.nbytes / len(rules) < 3_300
     alone = [to_tables([rule]) for rule in rules]
     assert max(n_atoms(each) for each, _ in alone) == 4
-    assert len({sizes for _, sizes in alone}) == 15
+    assert len({sizes for _, sizes in alone}) == 14
     assert sum(not size.n_orders and not size.n_programs for _, size in alone) == 70
     # In a bank a rule is what it is alone, padded.
     for row, (each, _) in enumerate(alone):
@@ -72,7 +72,7 @@ def test_atoms_are_dropped_and_united_where_no_reply_changes(text: str, atoms: i
 def test_lines_and_counts_stand_beside_each_other():
     text = "2 (3,star,*,*,0) (*,*,*,*,[1,2])\n(*,*,*,*,p+1)"
     tables, sizes = tables_of(text)
-    assert sizes == Sizes(n_lines=2, metered=True, metered_lines=True)
+    assert sizes == Sizes(n_lines=2, metered=True)
     assert tables.line_words[0, :, 0].tolist() == [0xFF, 0xF00]
     assert tables.line_count[0].tolist() == [2, -1]
     assert tables.atom_count[0].tolist() == [3, -1, -1] + [-1] * 5

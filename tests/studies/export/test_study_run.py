@@ -12,15 +12,28 @@ from gnomon.game import Board, Piece
 from gnomon.report import findings_of
 from gnomon.rules import load_rule_text
 from gnomon.studies import Game, PlayedGame, PlaySession, SeriesTerms, transcript_text
-from gnomon.studies.export.study_run import write_study_run
+from gnomon.studies.export.study_run import by_kind, write_study_run
 from gnomon.studies.export.transcript import boards_text
+from gnomon.studies.play.turns import Seats
 
 PICKS, USUAL = SeriesTerms(pick_cost=1.0), gn.BoardSpec()
 
 
-def played(player, rule, seed, *, boards=3, series=0, terms=PICKS, spec=USUAL, leaves=()):
-    """Let somebody play at random, who picks now and then, and may leave after some attempts."""
-    game = Game("Puzzle", load_rule_text(rule), seed, boards, 40, spec, terms)
+def played(
+    player,
+    rule,
+    seed,
+    *,
+    boards=3,
+    series=0,
+    terms=PICKS,
+    spec=USUAL,
+    leaves=(),
+    seats=None,
+    **more,
+):
+    """Let somebody, or two, play at random, pick now and then, and perhaps leave at some time."""
+    game = Game("Puzzle", load_rule_text(rule), seed, boards, 40, spec, terms, seats)
     session, rng = PlaySession(game, seen_at=1e9), np.random.default_rng(seed)
     while session.state != "ended":
         if session.state == "board over":
@@ -31,8 +44,8 @@ def played(player, rule, seed, *, boards=3, series=0, terms=PICKS, spec=USUAL, l
             break
         cells = [piece["cell"] for piece in session.view().pieces]
         bucket = None if rng.random() < 0.2 else int(rng.integers(4))
-        session.attempt(int(rng.choice(cells)), bucket, now=1e9)
-    return PlayedGame(player, "a", series, rule, session)
+        session.attempt(int(rng.choice(cells)), bucket, now=1e9, mover=session.turn)
+    return PlayedGame(player, "a", series, rule, session, **more)
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +82,57 @@ def test_it_is_scored_as_the_transcript_is_and_plays_again(games, tmp_path):
             assert found == pytest.approx(row["score"], abs=1e-12), (metric, task, row["player"])
     (stopped,) = findings_of(run, n_resamples=9).stopped
     assert stopped == "1 of 2 of people on clockwise, the first after 1 of 3 episodes"
+
+
+@pytest.mark.parametrize("play", ["cooperative", "adversarial"])
+def test_two_at_a_board_are_scored_as_their_transcript_is(play, tmp_path):
+    plan = f"{play[:4]}.pilot"
+    two = {"seats": Seats(play), "plan": plan, "boards": 1}
+    games = [
+        played("p1", "clockwise", 1, partner="p2", **two),
+        played("p3", "clockwise", 2, partner="out", **two),
+        played("p4", "clockwise", 3, **two | {"seats": Seats(play, bot=1)}),
+    ]
+    numbers = {"p1": 0, "p2": 1, "p3": 2, "p4": 3}
+    runs = {
+        name: write_study_run(tmp_path / name, "pilot", of_kind, numbers)
+        for name, of_kind in by_kind(games).items()
+    }
+    paired = play == "cooperative"
+    learners = ("pairs", "people with a bot") if paired else ("adversaries", "people against a bot")
+    (tmp_path / "t.csv").write_text(transcript_text(games))
+    (tmp_path / "b.csv").write_text(boards_text(games))
+    measured = measure_series(
+        read_series([tmp_path / "t.csv", tmp_path / "b.csv"]),
+        precedence="ignore", with_chances=True,
+    )  # fmt: skip
+    # The reference's name of an adversary whose table of players is not there; "out" is left out.
+    expected = {"p1": 0, "p3": 2, "p4": 3} if paired else {"p1": 0, "p1:1": 1, "p3": 2, "p4": 3}
+    if paired:
+        del expected["p3"]  # a pair is left out as a whole
+    assert list(runs) == [f"run-{play}", f"run-{play}-bot"]
+    for run in runs.values():
+        assert gn.verify(run).ok
+        assert sum(one.missing for one in status(run)) == 0
+        assert findings_of(run, n_resamples=9)
+    for metric in ("m_star", "aai", "skill", "start_skill"):
+        tables = {player: run for run, player in zip(runs.values(), learners, strict=True)}
+        found = {
+            row["run"]: row["score"]
+            for player, run in tables.items()
+            for row in gn.score(run, metric).to_frame().iter_rows(named=True)
+            if row["algorithm"] == player and not np.isnan(row["score"])
+        }
+        rows = score_series(measured, metric).to_frame().iter_rows(named=True)
+        theirs = {expected[r["player"]]: r["score"] for r in rows if r["player"] in expected}
+        assert found == pytest.approx(theirs, abs=1e-12), metric
+    errors = gn.score(runs[f"run-{play}"], "tce")
+    by_journal = errors.runs(learners[0], "clockwise")
+    for run in runs.values():
+        (run.path / "journal.sqlite").unlink()
+        repair(run)
+    again = gn.score(runs[f"run-{play}"], "tce").runs(learners[0], "clockwise")
+    np.testing.assert_array_equal(by_journal, again)
 
 
 def test_what_was_changed_is_refused_and_what_was_lost_is_rebuilt(games, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -62,10 +63,13 @@ def bundle(tmp_path):
     survey = [
         {"type": "radiogroup", "name": "who are you", "choices": ["f|female", "m|male"],
          "isRequired": True},
-        {"type": "text", "name": "2nd", "visibleIf": "{a} = 1", "isRequired": True},
-        {"type": "text", "inputType": "number", "name": "age", "title": "How old?"},
+        {"type": "text", "name": "2nd", "visibleIf": "{who are you} = 'm'", "isRequired": True},
+        {"type": "panel", "visibleIf": "{2nd} notempty", "elements": [
+            {"type": "text", "inputType": "number", "name": "age", "title": "How old?",
+             "visibleIf": "{who are you} <> '{f}'"}]},
         {"type": "matrix", "name": "felt", "title": "I felt", "rows": ["b|bored", "keen"],
          "columns": [{"value": 1, "text": "no"}], "goodnessLT": 0.5},
+        {"type": "dropdown", "name": "hand", "choices": ["left"], "hasOther": True},
         {"type": "html", "html": "<p>Thanks</p>"},
     ]  # fmt: skip
     for name, text in {
@@ -89,12 +93,18 @@ def test_a_bundle_becomes_pages_of_a_plan(bundle):
     ]  # fmt: skip
     assert set(fields) == {"consent", "debrief", "instructions", "pictures", "demographics"}
     asked = [Question.model_validate(each) for each in fields["demographics"]]
-    assert [each.name for each in asked] == ["who_are_you", "q_2nd", "age", "felt_b", "felt_keen"]
+    assert [each.name for each in asked] == [
+        "who_are_you", "q_2nd", "age", "felt_b", "felt_keen",
+        "hand", "hand_Comment",
+    ]  # fmt: skip
     assert asked[0].checked("f") == "f"
     assert asked[0].required
-    assert not asked[1].required
+    assert (asked[1].required, asked[1].visible_if) == (True, "{who_are_you} = 'm'")
+    assert asked[2].visible_if == "({q_2nd} notempty) and ({who_are_you} <> '{f}')"
+    assert asked[5].choices == ("left", "other|Other (describe)")
+    assert asked[6].visible_if == "{hand} = 'other'"
     assert (asked[3].title, asked[3].choices) == ("I felt bored", ("1|no",))
-    assert [each.is_for(0.5) for each in asked] == [True, True, True, False, False]
+    assert [each.is_for(0.5) for each in asked] == [True] * 3 + [False] * 2 + [True] * 2
     assert bundle_fields(bundle / "instructions" / "none") == {}
 
 
@@ -112,10 +122,14 @@ def test_a_bundle_goes_by_its_name():
         ("{", "expected JSON"),
         ('{"title": "none"}', "expected a list of questions"),
         ('[{"type": "signaturepad", "name": "s"}]', "question 's': expected a type of radiogroup"),
+        (
+            '[{"type": "text", "name": "s", "visibleIf": "{age} ~ 1"}]',
+            "question 's', visibleIf '{age} ~ 1': expected one of = <>",
+        ),
     ],
 )
 def test_a_survey_that_cannot_be_asked_is_refused(tmp_path, text, message):
     path = tmp_path / "demographics.json"
     path.write_text(text)
-    with pytest.raises(GnomonError, match=message):
+    with pytest.raises(GnomonError, match=re.escape(message)):
         read_survey(path)

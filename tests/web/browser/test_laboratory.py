@@ -21,7 +21,7 @@ from gnomon.studies import read_plan
 from gnomon.studies.export.study_export import games_of, write_study
 from gnomon.studies.plan.trial_list_plans import trial_list_record
 from gnomon.studies.study_store import make_study, study_named
-from web.browser.test_looks import looked_at
+from web.browser.test_looks import looked_at, small_targets
 
 pytestmark = pytest.mark.full  # a browser
 
@@ -73,6 +73,9 @@ BUNDLE = {
 {"type": "text", "inputType": "number", "name": "age", "title": "Age?", "isRequired": true},
 {"type": "radiogroup", "name": "games", "title": "Do you play board games?", "isRequired": true,
  "choices": ["0|never", "1|sometimes", "2|often"]},
+{"type": "text", "name": "which one", "title": "Which?", "isRequired": true,
+ "visibleIf": "{games} > 0 and not ({age} < 18 or {games} = '1')"},
+{"type": "text", "name": "since", "title": "How long?", "visibleIf": "{which one} contains 'GO'"},
 {"type": "comment", "name": "how", "title": "How did you find it?", "goodnessGE": 0.5},
 {"type": "comment", "name": "hard", "title": "What was hard?", "goodnessLT": 0.5}]""",
     "debriefing.html": "<p>The first rule was of colours. Your code: <b>{completionCode}</b></p>",
@@ -159,6 +162,7 @@ def test_a_study_of_a_trial_list_is_played_to_its_code(
 
     def look_at(what):
         number = next(step)
+        assert look == "desktop" or small_targets(page) == [], what
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             name = f"lab-{look}-{number:02}-{what}-{scheme}"
@@ -232,7 +236,21 @@ def test_a_study_of_a_trial_list_is_played_to_its_code(
     page.locator("#result").click()
     page.locator("main button.primary").click()
     page.locator("input[type=number]").fill("44")
+    which, since = (page.locator(f"input[name={name}]") for name in ("which_one", "since"))
+    assert which.is_hidden()
     page.get_by_role("radio").nth(2).check()
+    which.fill("Go and chess")
+    since.fill("years")
+    page.get_by_role("radio").nth(1).check()
+    assert which.is_hidden()
+    assert since.is_hidden()  # what is not asked has no answer
+    page.get_by_role("radio").nth(2).check()
+    assert since.is_visible()
+    which.fill("")
+    page.locator("main button.primary").click()
+    assert which.evaluate("each => each.validity.valueMissing")
+    which.fill("Chess")
+    assert since.is_hidden()
     # One of two rules mastered.
     page.locator("input[name=how]").fill("by colour")
     assert page.locator("input[name=hard]").count() == 0
@@ -305,7 +323,7 @@ def check_export(database, name, folder):
     answers = pl.read_parquet(folder / "data" / "answers.parquet")
     about = answers.filter(pl.col("page") == "demographics")
     assert about.select("name", "text").rows() == [
-        ("age", "44"), ("games", "2"), ("how", "by colour"),
+        ("age", "44"), ("games", "2"), ("which_one", "Chess"), ("how", "by colour"),
     ]  # fmt: skip
     people = pl.read_csv(folder / "data" / "description-participants_data.csv")
     # Of each board the first attempt had no hint yet.

@@ -57,6 +57,18 @@ def overflow(page):
     return page.evaluate("document.documentElement.scrollWidth - innerWidth")
 
 
+def small_targets(page):
+    """Return what a finger could miss: below 44 by 44."""
+    return page.evaluate(
+        """() => ['button', 'a.button', 'summary', 'label:not(.hidden-text)']
+        .flatMap(kind => [...document.querySelectorAll('main ' + kind)])
+        .filter(each => each.offsetParent !== null)
+        .map(each => [each.className || each.textContent, each.getBoundingClientRect()])
+        .filter(([, box]) => box.width < 44 || box.height < 44)
+        .map(([name, box]) => [name, box.width, box.height])"""
+    )
+
+
 def looked_at(page, folder, name):
     page.wait_for_load_state("networkidle")
     page.screenshot(path=folder / f"{name}.png", full_page=True)

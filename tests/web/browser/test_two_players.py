@@ -15,6 +15,7 @@ from gnomon.studies import StudyPlan
 from gnomon.studies.study_store import make_study
 from serving import serving
 from small_season import make_account
+from web.browser.test_looks import small_targets
 
 pytestmark = pytest.mark.full  # two browsers
 
@@ -118,6 +119,7 @@ def test_two_play_to_the_end_through_a_kill_of_server_and_browser(browser, setti
         ada.get_by_text("Red goes top left?").wait_for()
         pictured(ada, "desktop")
         pictured(bob, "phone")
+        assert small_targets(bob) == []
         has(bob, moved(bob))
         has(ada, 2)
 

@@ -39,7 +39,11 @@ PLAN = {
             {"name": "q1", "title": "One?", "kind": "choice", "choices": ["y", "n"], "answer": "y"}
         ],
     },
-    "demographics": [{"name": "age", "title": "Age?", "kind": "number", "least": 18, "most": 99}],
+    "demographics": [
+        {"name": "age", "title": "Age?", "kind": "number", "least": 18, "most": 99},
+        {"name": "pension", "title": "Since?", "visible_if": "{age} > 60"},
+        {"name": "school", "title": "Which?", "visible_if": "{pension} empty and {age} <= 18"},
+    ],
     "debrief": "It was *nothing*.",
     "recruitment": {
         "identity": "PID",
@@ -124,7 +128,22 @@ def test_pages_come_in_their_order_to_the_code(client, study, database, admin_to
     assert (told["step"], told["ending"]) == ("demographics", "finished")
     assert told["completion_code"] == told["completion_url"] == ""
     assert step(client, end, "demographics", age="7").status_code == 422
-    step(client, end, "demographics", age="44")
+    refused = step(client, end, "demographics", age="61")
+    assert refused.status_code == 422
+    assert "Please look again at the question that is marked." in refused.text
+    assert refused.text.count('class="field wrong"') == 1
+    assert 'name="age" value="61"' in refused.text
+    assert [each["only_if"] for each in told["questions"]] == [
+        "", "“Age?” > 60", "“Since?” has no answer and “Age?” ≤ 18",
+    ]  # fmt: skip
+    page = client.get(end).text
+    assert "Only if “Age?” &gt; 60." in page
+    assert page.count("data-visible-if") == page.count("data-required") == 2
+    # The answers to questions that are hidden are not kept.
+    step(client, end, "demographics", age="44", pension="now", school="none")
+    with database.reading() as session:
+        kept = session.scalars(select(StudyAnswer).where(StudyAnswer.page == "demographics"))
+        assert [(each.name, each.text) for each in kept] == [("age", "44")]
     page = client.get(end)
     assert "It was <em>nothing</em>." in page.text
     assert 'href="https://panel.example/?cc=DONE&amp;who=abc"' in page.text

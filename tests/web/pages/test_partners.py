@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from sqlalchemy import select
 
+import gnomon as gn
 from gnomon.database.columns import now
 from gnomon.database.schema import PlayAttempt, PlaySession, StudyAssignment
 from gnomon.experiments import read_series
@@ -319,6 +320,14 @@ def test_the_loser_is_asked_what_the_opponent_has_found(client, database, admin_
     assert [(each.player, each.number, len(each.countable)) for each in series] == [
         *(("duel-0001", 0, 4), ("duel-0002", 0, 1), ("duel-0001", 1, 3)),
     ]
+    runs = {name: tmp_path / f"run-{name}" for name in ("adversarial", "cooperative")}
+    assert all(gn.verify(run).ok for run in runs.values())
+    errors = {
+        name: gn.score(run).frame["score"].fill_nan(None).to_list() for name, run in runs.items()
+    }
+    assert errors == {"adversarial": [1, 1], "cooperative": [0, None]}
+    players = pl.read_parquet(tmp_path / "data" / "participants.parquet")
+    assert players["trial"].to_list() == [0, 1]
     answers = pl.read_parquet(tmp_path / "data" / "answers.parquet")
     assert answers.select("player", "name", "text").rows() == [
         ("duel-0001", "guess", "All go to 0"),

@@ -103,7 +103,7 @@ class Preparation:
         What to predict: ``median``, ``mean``, ``iqm``, ``mean_log``, ``above_human``, or a function
         of an array (..., tasks) without gaps.
     references : mapping from task to (random, human), optional
-        Scores become 100 (x - random) / (human - random).
+        Scores become 100 (x - random) / (human - random); tasks without them are left out.
     least_tasks, least_algorithms : int
         Fewest tasks of an algorithm; fewest algorithms of a candidate task.
     least_summary : float, optional
@@ -154,10 +154,14 @@ class Preparation:
         Raises
         ------
         ScoreDataError
-            Nothing is left, the table holds several steps, or a reference score is missing or
-            unusable.
+            Nothing is left, the table holds several steps, or a reference score is unusable.
         UnknownNameError
             A banned algorithm or an excluded task is not in the table.
+
+        Warns
+        -----
+        DegenerateScoresWarning
+            Tasks without reference scores are left out.
         """
         transform = transform_of(self.transform)
         for name in self.banned:
@@ -165,8 +169,9 @@ class Preparation:
                 raise UnknownNameError("algorithm", name, table.algorithms)
         check_tasks(self.exclude, table.tasks)
         rows = _usable_rows(table).filter(~pl.col("algorithm").is_in(list(self.banned)))
-        cells = self._cells(rows, transform)
         record = [*table.provenance, f"{len(table.algorithms)} algorithms"]
+        rows = _with_references(rows, self.references, record)
+        cells = self._cells(rows, transform)
         cells = _with_least_tasks(cells, self.least_tasks, record)
         algorithms, tasks, z_mean, z_last, x = _matrices(cells)
         _check_domain(z_mean, transform, algorithms, tasks)
@@ -219,8 +224,6 @@ class Preparation:
         scores = rows["score"].to_numpy().astype(np.float64)
         if self.references is None:
             return scores
-        for task in rows["task"].unique(maintain_order=True):
-            _check_reference(task, self.references)
         ends = np.array([self.references[task] for task in rows["task"]], dtype=np.float64)
         return np.asarray(100.0 * (scores - ends[:, 0]) / (ends[:, 1] - ends[:, 0]))
 
@@ -318,6 +321,10 @@ def _usable_rows(table: ScoreTable) -> pl.DataFrame:
         warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
     if rows.is_empty():
         raise ScoreDataError("expected scores to distil; every one is missing")
+    single = rows.height == rows.select("algorithm", "task").n_unique()
+    if single and rows["score"].is_in([0.0, 1.0]).all():
+        text = "every score is 0 or 1: if the tasks are items of an evaluation, say units='items'"
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
     return rows
 
 
@@ -382,10 +389,28 @@ def _matrices(cells: pl.DataFrame) -> tuple[Any, ...]:
     return algorithms, tasks, *matrices
 
 
-def _check_reference(task: str, references: References) -> None:
-    if task not in references:
-        raise UnknownNameError("task in the reference scores", task, references)
-    random, human = references[task]
+def _with_references(
+    rows: pl.DataFrame, references: References | None, record: list[str]
+) -> pl.DataFrame:
+    """Return the rows of the tasks that can be normalised, and say which cannot."""
+    if references is None:
+        return rows
+    tasks = rows["task"].unique(maintain_order=True).to_list()
+    known = [task for task in tasks if task in references]
+    for task in known:
+        _check_reference(task, *references[task])
+    if len(known) == len(tasks):
+        return rows
+    without = [task for task in tasks if task not in references]
+    shown = f"without reference scores: {listed(without, _MOST_SHOWN)}"
+    if not known:
+        raise ScoreDataError(f"expected reference scores of some task; all are {shown}")
+    record.append(f"{counted(len(without), 'task')} left out, {shown}")
+    warnings.warn(record[-1], DegenerateScoresWarning, stacklevel=4)
+    return rows.filter(pl.col("task").is_in(known))
+
+
+def _check_reference(task: str, random: float, human: float) -> None:
     if not (np.isfinite(random) and np.isfinite(human)):
         raise ScoreDataError(
             f"reference scores of {task}: expected numbers, found {random}, {human}"

@@ -218,8 +218,9 @@ class TrialAttempts:
 
     @property
     def counted(self) -> npt.NDArray[np.bool_]:
-        """Which rows of the log are attempts: none after the end of an episode."""
-        return _counted(self.log.outcomes, self.count_empty)
+        """Which rows of the log are attempts of the player: none after the end of an episode."""
+        counted, own = _counted(self.log.outcomes, self.count_empty), self.log.own
+        return counted if own is None else counted & own
 
     @property
     def accepted(self) -> npt.NDArray[np.bool_]:

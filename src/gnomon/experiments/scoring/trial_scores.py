@@ -91,6 +91,8 @@ def episode_errors(log: TrialLog | TrialOutcomes, *, count_empty: bool = True) -
     array([0, 0, 0])
     """
     wrong = (log.outcomes != ACCEPTED) & (log.outcomes != EPISODE_OVER)
+    if log.own is not None:
+        wrong &= log.own
     if not count_empty:
         wrong &= log.outcomes != EMPTY_CELL
     episode = np.repeat(np.arange(log.n_attempts.size), log.n_attempts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -191,6 +192,22 @@ def series_table(
     )
 
 
+def of_all_people(table: ScoreTable) -> ScoreTable:
+    """Return a table in which all players are runs of one algorithm, ``people``.
+
+    Examples
+    --------
+    >>> rows = [{"player": p, "task": "clockwise", "score": 3.0} for p in ("p1", "p2")]
+    >>> of_all_people(series_table(rows, "m_star")).runs("people", "clockwise")
+    array([3., 3.])
+    """
+    import polars as pl
+
+    numbers = pl.int_range(pl.len()).over("task")
+    frame = table.frame.with_columns(pl.lit("people").alias("algorithm"), numbers.alias("run"))
+    return replace(table, frame=frame)
+
+
 def _row(one: MeasuredSeries) -> dict[str, Any]:
     series = one.series
     return {
@@ -270,6 +287,7 @@ def attempts_of_series(series: PlayedSeries) -> TrialAttempts:
         np.array(actions, dtype=np.uint8),
         np.array([one.code for one in made], dtype=np.int8),
         np.where(cleared, CLEARED, IN_PROGRESS).astype(np.int8),
+        np.array([series.counts(one) for one in made], dtype=np.bool_),
     )
     return TrialAttempts(log, RuleSet(()), DEFAULT_SPEC)
 

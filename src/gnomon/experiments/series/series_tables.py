@@ -2,7 +2,8 @@
 
 A line is a series: ``#ruleSetName,precedingRules,exp,trialListId,seriesNo,playerId,learned,
 total_moves,total_errors,mStar,mDagger``, and ``moveInfo`` where each attempt comes along, as
-``success:p0:mu``.
+``success:p0:mu``. In its ``playerStats.csv`` a line is a series, too. Its other tables of results
+are of rules, and hold no series any more: they are known, and refused.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon._io.text_file import read_text
 from gnomon.errors import ScoreDataError
+from gnomon.experiments.game_log_rows import SERIES_SCORES, TABLES_OF_RULES, header_names
 from gnomon.experiments.series.attempt_chances import NaivePlayer
-from gnomon.experiments.series.measured_series import MeasuredSeries
+from gnomon.experiments.series.measured_series import REFERENCE_M_STAR, MeasuredSeries
 from gnomon.experiments.series.series_scores import series_table
 
 if TYPE_CHECKING:
@@ -94,20 +96,19 @@ def _moves(one: MeasuredSeries, p0: NaivePlayer) -> str:
     )
 
 
-def _header(line: str) -> list[str]:
-    return [name.strip() for name in line.strip().lstrip("#").split(",")]
-
-
-def read_series_table(path: Path, metric: str = "m_star") -> ScoreTable:
+def read_series_table(path: Path, metric: str | None = None) -> ScoreTable:
     r"""Read such a table: players are algorithms, a rule after those met before is a task.
 
     Parameters
     ----------
     path : Path
         Columns go by their names; all but ``ruleSetName`` and ``mStar`` may be absent. The header
-        may come again, as in files put together.
-    metric : {"m_star", "m_dagger"}
-        Which score. Who did not learn is censored, whatever number stands there.
+        may come again, as in files put together. Without ``playerId`` all are runs of one
+        algorithm, ``people``; without ``learned``, an m* of 300 or more was not reached.
+    metric : {"m_star", "m_dagger", "errors"}, optional
+        Which score: the first, unless it is told; the last, and only this one, of
+        ``playerStats.csv``: attempts less removed pieces. Who did not learn is censored, whatever
+        number stands there.
 
     Returns
     -------
@@ -118,7 +119,8 @@ def read_series_table(path: Path, metric: str = "m_star") -> ScoreTable:
     Raises
     ------
     ScoreDataError
-        A number cannot be read; the message names file, row and column.
+        A number cannot be read; the message names file, row and column. Or it is a table of rules,
+        such as ``ranking.csv``, in which no series stands any more.
 
     Examples
     --------
@@ -129,30 +131,51 @@ def read_series_table(path: Path, metric: str = "m_star") -> ScoreTable:
     ...     read_series_table(path).runs("p1", "clockwise")
     array([12.])
     """
-    if metric not in ("m_star", "m_dagger"):
-        raise ScoreDataError(f"{path}: expected the score m_star or m_dagger, found {metric}")
-    rows = list(_rows(path, metric))
+    text = read_text(path, error=ScoreDataError).removeprefix("\ufeff")
+    first, _, _ = text.partition("\n")
+    names = frozenset(header_names(first))
+    metrics = next((known for columns, known in SERIES_SCORES.items() if columns <= names), None)
+    if metrics is None:
+        raise ScoreDataError(f"{path}: {_why_not(names)}")
+    if metric not in (None, *metrics):
+        raise ScoreDataError(f"{path}: expected the score {' or '.join(metrics)}, found {metric}")
+    metric = metric or metrics[0]
+    made = _row if metric != "errors" else _stats_row
+    rows = [made(cells, f"{path}, row {n}", metric, n) for n, cells in _cells(text)]
     if not rows:
         raise ScoreDataError(f"{path}: expected series in it, found none")
-    return series_table(rows, metric, provenance=(f"read from {path.name}",))
+    by: Literal["player", "people"] = "player" if "playerId" in names else "people"
+    return series_table(rows, metric, by=by, provenance=(f"read from {path.name}",))
 
 
-def _rows(path: Path, metric: str) -> Iterable[dict[str, Any]]:
+def _why_not(names: frozenset[str]) -> str:
+    what = next(
+        (each for columns, each in TABLES_OF_RULES.items() if columns <= names), "no series"
+    )
+    return (
+        f"expected a line for each series, found {what}, which has no scores of runs; what can be "
+        "scored and ranked is what it was made from: transcripts, or a table with the columns "
+        "ruleSetName and mStar"
+    )
+
+
+def _cells(text: str) -> Iterable[tuple[int, dict[str, str]]]:
+    """Yield the number of each line that is no header, and its cells by their names."""
     names: list[str] = []
-    text = read_text(path, error=ScoreDataError).removeprefix("\ufeff")
     for number, values in enumerate(csv.reader(io.StringIO(text)), 1):
-        joined = ",".join(values)
-        if _header(joined)[0] == "ruleSetName" or not names:
-            names = _header(joined)
+        header = header_names(",".join(values))
+        if not names or header[0] == names[0]:
+            names = header
         elif values and not values[0].startswith("#"):
-            cells = dict(zip(names, (value.strip() for value in values), strict=False))
-            yield _row(cells, f"{path}, row {number}", metric, number)
+            yield number, dict(zip(names, (value.strip() for value in values), strict=False))
 
 
 def _row(cells: dict[str, str], where: str, metric: str, number: int) -> dict[str, Any]:
-    learned = cells.get("learned", "false").lower() in _TRUE
     m_star = _number(cells, "mStar", where)
     m_dagger = _number(cells, "mDagger", where)
+    learned = m_star < REFERENCE_M_STAR
+    if "learned" in cells:
+        learned = cells["learned"].lower() in _TRUE
     score = m_star if metric == "m_star" else m_dagger
     preceding = cells.get("precedingRules", "").replace(";", ":")
     rule, moves = cells.get("ruleSetName", ""), _count(cells, "total_moves", where)
@@ -171,6 +194,20 @@ def _row(cells: dict[str, str], where: str, metric: str, number: int) -> dict[st
         "recorded_m_star": m_star,
         "recorded_m_dagger": m_dagger,
         "score": score if learned or math.isnan(score) else math.inf,
+    }
+
+
+def _stats_row(cells: dict[str, str], where: str, metric: str, number: int) -> dict[str, Any]:
+    """Return a line of ``playerStats.csv``; of a pick that is accepted it makes an error, too."""
+    attempts, removed = (_count(cells, name, where) for name in ("attempts", "removed"))
+    return {
+        "player": cells["playerId"] or f"row-{number}",
+        "task": cells["rule"],
+        "series": _count(cells, "seriesNo", where),
+        "trial_list": cells.get("trialListId") or None,
+        "attempts": attempts,
+        metric: attempts - removed,
+        "score": float(attempts - removed),
     }
 
 

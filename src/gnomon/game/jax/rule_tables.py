@@ -74,8 +74,6 @@ class Sizes:
         Entries of the largest of them.
     metered : bool
         Whether atoms have counts.
-    metered_lines : bool
-        Whether lines have counts.
 
     Examples
     --------
@@ -91,7 +89,6 @@ class Sizes:
     n_programs: int = 0
     n_entries: int = 0
     metered: bool = False
-    metered_lines: bool = False
 
     def union(self, other: Sizes) -> Sizes:
         """Return the least sizes in which both have room."""
@@ -104,7 +101,7 @@ class Sizes:
 
 
 #: Room for every rule that comes with Gnomon.
-CATALOGUE = Sizes(1, 4, 2, 1, False, 1, 128, True, True)
+CATALOGUE = Sizes(1, 4, 2, 1, False, 1, 128, True)
 
 
 @dataclass(frozen=True)
@@ -343,7 +340,6 @@ def _needed(lines: list[_Line], rule: CompiledRule) -> Sizes:
         n_programs=len(together),
         n_entries=max([prod(fields.values()) for fields in together], default=0),
         metered=any(atom.count > 0 for atom in atoms),
-        metered_lines=any(line.count > 0 for line in lines),
     )
 
 

@@ -6,6 +6,7 @@ is served. It is text or Parquet, and may be packed with gzip; archives are not 
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import hashlib
 import os
@@ -87,8 +88,13 @@ async def receive(parts: AsyncIterator[bytes], incoming: Incoming, most: int) ->
         digest.update(part)
         incoming.file.write(part)
     incoming.sha256 = digest.hexdigest()
-    incoming.file.flush()
-    os.fsync(incoming.file.fileno())
+    # Not in the event loop, which a slow disk would hold up for everybody.
+    await asyncio.to_thread(_all_written, incoming.file)
+
+
+def _all_written(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def read_log(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,6 +22,7 @@ from gnomon.experiments.folder.journal import TrialRecord, read_journal
 from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.scoring.episodes import are_episodes_of
 from gnomon.experiments.scoring.trial_scores import score_trial
+from gnomon.experiments.shard import log_of
 from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.verification.attempt_rows import Fault, attempt_rows, check_columns
 from gnomon.leaderboard.verification.replay import first_difference, replay
@@ -177,7 +178,8 @@ def _verify_record(
     # Journals of earlier versions do not tell of episodes.
     if record.episodes is None or verdict.log is None:
         return verdict
-    if not are_episodes_of(verdict.log, record.episodes):
+    log = replace(verdict.log, own=log_of(frame).own) if "own" in frame.columns else verdict.log
+    if not are_episodes_of(log, record.episodes):
         reason = "the journal's errors of each episode are not those of its attempts"
         return Verdict(*key, ok=False, reason=reason)
     return verdict

@@ -19,7 +19,7 @@ from gnomon._version import __version__
 from gnomon.database.schema import PlaySession, Study, StudyAssignment
 from gnomon.leaderboard.refusals import Conflict
 from gnomon.rules.catalogue import available_rules, load_rule_text
-from gnomon.studies.export.study_run import by_kind_of_board, write_study_run
+from gnomon.studies.export.study_run import by_kind, write_study_run
 from gnomon.studies.export.study_tables import codebook_text, study_tables, trial_numbers, variables
 from gnomon.studies.export.transcript import (
     PlayedGame,
@@ -188,7 +188,7 @@ def write_study(
     # What a season hides leaves the server in no run folder either.
     told = (game for game in games if game.rule in rules)
     trials = trial_numbers(session, study, games)
-    kinds = by_kind_of_board(told).items()
+    kinds = by_kind(told).items()
     runs = [write_study_run(folder / name, study.name, each, trials) for name, each in kinds]
     return [*(folder / name for name in contents), *(run.path for run in runs if run is not None)]
 

@@ -1,9 +1,15 @@
-"""A study as a run folder: people are one learner, and each person plays one trial of a task."""
+"""A study as run folders: people are one learner, and each person plays one trial of a task.
+
+Cooperative partners are one player, as the reference system has it: a trial is what both did. Each
+of two adversaries has a trial, which is what both did, too, so that it can be played again; scored
+are the own attempts.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,14 +25,21 @@ from gnomon.game.board import BoardSpec
 from gnomon.learners.base import TrialLog
 from gnomon.studies.export.transcript import PlayedGame, trial_log
 
-#: What stands in the learner's seat.
-_PEOPLE = LearnerEntry("person", "people")
+#: By how people played, what stands in the learner's seat, and what its run folder ends in.
+_LEARNERS = {
+    "alone": ("people", ""),
+    "cooperative": ("pairs", "-cooperative"),
+    "adversarial": ("adversaries", "-adversarial"),
+    "cooperative-bot": ("people with a bot", "-cooperative-bot"),
+    "adversarial-bot": ("people against a bot", "-adversarial-bot"),
+}
 
 
 class _Recording(NamedTuple):
     """A game as a trial of a task: the rule, after which conditions and how often it was met."""
 
     task: str
+    trial: int
     game: PlayedGame
     log: TrialLog
 
@@ -43,31 +56,33 @@ def write_study_run(
     name : str
         The name of the study.
     games : iterable of PlayedGame
-        Those of a player in the order of play. A game without an attempt is left out, or with a
-        partner, for a trial is one learner's; and one whose boards no experiment can play, which a
+        Those of a player in the order of play, all of one kind (:func:`by_kind`). A game without an
+        attempt is left out; and one whose boards no experiment can play, which a
         `DegenerateScoresWarning` tells.
     trials : mapping from player to int
-        The number of each player's trials, from 0; the games of others are left out.
+        The number of each player's trials, from 0; of a cooperative pair, that of player 0. Others
+        have no trials, nor has a pair with one of them.
 
     Raises
     ------
     RunFolderError
         Something else is there.
     """
-    told = [g for g in games if g.player in trials and g.session.game.seats is None]
-    spec = _common_spec([game.session.game.board for game in told])
-    found = list(_recordings(told, spec))
+    games = [game for game in games if any(who in trials for _, who in game.people)]
+    spec = _common_spec([game.session.game.board for game in games])
+    found = list(_recordings(games, trials, spec))
     if not found:
         return None
+    people = LearnerEntry("person", _LEARNERS[games[0].kind][0])
     texts = {one.task: one.game.session.game.rule_text for one in reversed(found)}
     boards = {task: [b""] * (1 + max(trials.values())) for task in texts}
     for one in found:
-        boards[one.task][trials[one.game.player]] = one.log.boards.tobytes()
+        boards[one.task][one.trial] = one.log.boards.tobytes()
     config = ExperimentConfig.from_record(
         {
             "name": name,
             "rules": [RuleEntry(*each).to_record() for each in sorted(texts.items())],
-            "learners": [_PEOPLE.to_record()],
+            "learners": [people.to_record()],
             "trials": 1 + max(trials.values()),
             "episodes": max(len(one.log.boards) for one in found),
             "horizon": max(one.game.session.game.horizon for one in found),
@@ -82,7 +97,7 @@ def write_study_run(
     )
     made = (
         RecordedTrial(
-            _PEOPLE.name, one.task, trials[one.game.player], one.log,
+            people.name, one.task, one.trial, one.log,
             sum(attempt.reaction_s for attempt in one.game.session.attempts),
         )
         for one in found
@@ -90,40 +105,52 @@ def write_study_run(
     return write_recorded_run(path, config, made)
 
 
-def by_kind_of_board(games: Iterable[PlayedGame]) -> dict[str, list[PlayedGame]]:
+def by_kind(games: Iterable[PlayedGame]) -> dict[str, list[PlayedGame]]:
     """Return games by the name of the run folder that can hold them.
 
-    A run has one alphabet of pieces. Where a study has boards of several kinds, those whose pieces
-    are pictures, or share cells, are a run each.
+    A run has one alphabet of pieces, and one kind of player. Where a study has several kinds,
+    boards of pictures are a run of their own, those whose pieces share cells, and games with a
+    partner or against one.
     """
     found: dict[str, list[PlayedGame]] = {}
     for game in games:
         spec = game.session.game.board
         name = "run" + "-pictures" * bool(spec.images) + "-crowded" * spec.crowded
-        found.setdefault(name, []).append(game)
+        found.setdefault(name + _LEARNERS[game.kind][1], []).append(game)
     return found if len(found) != 1 else {"run": next(iter(found.values()))}
 
 
-def _recordings(games: Sequence[PlayedGame], spec: BoardSpec) -> Iterable[_Recording]:
-    """Yield each game with an attempt as a trial of a task."""
-    met: dict[tuple[str, str], int] = {}
+def _recordings(
+    games: Sequence[PlayedGame], trials: Mapping[str, int], spec: BoardSpec
+) -> Iterator[_Recording]:
+    """Yield each game with an attempt as a trial of a task, or as one of each adversary."""
+    met: Counter[tuple[str, str]] = Counter()
     for game in games:
         if not game.session.attempts:
             continue
+        people, apart = game.people, game.kind.startswith("adversarial")
+        if not apart:
+            people = ((None, game.player),) if all(who in trials for _, who in people) else ()
         terms = game.session.game.terms
         task = game.rule + (" (train)" if terms.train else " (test)" if terms.test else "")
-        n_before = met.get((game.player, task), 0)
-        met[game.player, task] = n_before + 1
-        try:
-            log = trial_log(game.session, spec)
-        except NotCompilableError as error:
-            warnings.warn(
-                f"{game.player} on {task}: left out of the run folder: {error}",
-                DegenerateScoresWarning,
-                stacklevel=2,
-            )
-            continue
-        yield _Recording(f"{task}, again {n_before}" if n_before else task, game, log)
+        for seat, who in people:
+            n_before = met[who, task]
+            met[who, task] += 1
+            if who not in trials:
+                continue
+            try:
+                log = trial_log(game.session, spec, seat)
+            except NotCompilableError as error:
+                warnings.warn(
+                    f"{who} on {task}: left out of the run folder: {error}",
+                    DegenerateScoresWarning,
+                    stacklevel=2,
+                )
+                continue
+            if log.own is not None and not log.own.any():
+                continue
+            again = f"{task}, again {n_before}" if n_before else task
+            yield _Recording(again, trials[who], game, log)
 
 
 def _common_spec(specs: Sequence[BoardSpec]) -> BoardSpec:

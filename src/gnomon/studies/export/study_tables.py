@@ -61,7 +61,12 @@ PARTICIPANTS = (
     Column("n_series", _WHOLE, "series that were played to their end"),
     Column("n_attempts", _WHOLE, "moves and picks"),
     Column("points", _WHOLE, "points of all series, each multiplied by its factor"),
-    Column("trial", _WHOLE, "number of the player's trials in the run folder; empty: not in it"),
+    Column(
+        "trial",
+        _WHOLE,
+        "number of the player's trials in the run folders; a cooperative pair has that of player "
+        "0; empty: not in them",
+    ),
     Column("excluded", pl.Boolean, "whether the experimenter took the player out"),
 )
 #: One row for each attempt.
@@ -213,7 +218,7 @@ def trial_numbers(session: Session, study: Study, games: Sequence[PlayedGame]) -
     Those count, in the order in which they came, who attempted anything and are not excluded.
     """
     players = [player for player, _ in player_counts(session, study)]
-    active = {game.player for game in games if game.session.attempts}
+    active = {who for game in games if game.session.attempts for _, who in game.people}
     counted = [p.player for p in players if p.player in active and p.excluded_at is None]
     return {player: number for number, player in enumerate(counted)}
 

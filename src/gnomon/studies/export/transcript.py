@@ -64,6 +64,14 @@ class PlayedGame:
     plan: str = ""
 
     @property
+    def kind(self) -> str:
+        """How people played: ``alone``, ``cooperative`` or ``adversarial``; ``-bot`` with a bot."""
+        seats = self.session.game.seats
+        if seats is None or (seats.bot is None and not self.partner):
+            return "alone"
+        return seats.play + ("" if self.partner else "-bot")
+
+    @property
     def people(self) -> tuple[tuple[int | None, str], ...]:
         """The people at the board, each with the seat; None for one alone."""
         if self.session.game.seats is None:
@@ -227,7 +235,7 @@ def trial_log(
     spec : BoardSpec, optional
         Whose palettes the codes of the boards refer to; the session's own, if not given.
     seat : int, optional
-        Of two at a board, the person whose attempts these are; those of both, if not given.
+        Of two at a board, the person whose attempts are the ``own`` ones.
 
     Raises
     ------

@@ -12,6 +12,7 @@ from gnomon._io.text_file import read_text
 from gnomon.errors import ConfigError
 from gnomon.studies.plan.page_html import html_page
 from gnomon.studies.plan.plan_files import PICTURES, picture_data
+from gnomon.studies.plan.visibility import parse_condition, with_names
 
 #: Bundles of the older column ``init``; any other number is the default one.
 _BUNDLES = {2: "stalemate", 3: "relational", 11: "doubling"}
@@ -72,41 +73,57 @@ def read_survey(path: Path) -> list[dict[str, Any]]:
     """Return the questions of a ``demographics.json`` as those of a plan.
 
     Kinds: ``radiogroup``, ``dropdown``, ``rating``, ``boolean``, ``matrix`` (a question a row),
-    ``text``, ``comment``; ``html`` and ``image`` ask nothing. A question with ``visibleIf`` is
-    asked of all, and need not be answered.
+    ``text``, ``comment``; ``html`` and ``image`` ask nothing. ``visibleIf`` of a question, of a
+    ``panel`` and of a page becomes ``visible_if`` of each question in it; "other" among the
+    choices is asked for in words.
     """
     try:
         record = json.loads(read_text(path))
     except ValueError as error:
         raise ConfigError(f"{path}: expected JSON: {error}") from None
-    listed = _questions_in(record)
-    if not all(isinstance(each, dict) for each in listed):
+    listed = list(_questions_in(record, ()))
+    if not all(isinstance(each, dict) for each, _ in listed):
         raise ConfigError(f"{path}: expected a list of questions")
-    return [one for each in listed for one in _survey_question(each, path)]
+    return [one for each, when in listed for one in _survey_question(each, when, path)]
 
 
-def _questions_in(record: Any) -> Sequence[Any]:
-    """Return the questions of a survey: a list, or a record with ``elements`` or ``pages``."""
-    if isinstance(record, list):
-        return record
-    parts = record if isinstance(record, dict) else {}
-    if "pages" in parts:
-        return [one for page in parts["pages"] for one in _questions_in(page)]
-    return parts.get("elements") or parts.get("questions") or [None]
+def _questions_in(part: Any, when: tuple[str, ...]) -> Iterator[tuple[Any, tuple[str, ...]]]:
+    """Yield the questions in a survey, a page or a panel, each with what must hold for it.
+
+    A survey is a list, or a record with ``elements`` or ``pages``.
+    """
+    has = part if isinstance(part, dict) else {"elements": part}
+    inner = has.get("pages") or has.get("elements") or has.get("questions")
+    listed: list[Any] = inner if isinstance(inner, list) else [None]
+    for one in listed:
+        is_record = isinstance(one, dict)
+        shown_if = str(one.get("visibleIf") or "").strip() if is_record else ""
+        whole = (*when, shown_if) if shown_if else when
+        if is_record and ("elements" in one or one.get("type") == "panel"):
+            yield from _questions_in(one, whole)
+        else:
+            yield one, whole
 
 
-def _survey_question(asked: Mapping[str, Any], path: Path) -> Iterator[dict[str, Any]]:
+def _survey_question(
+    asked: Mapping[str, Any], when: Sequence[str], path: Path
+) -> Iterator[dict[str, Any]]:
     kind, name = asked.get("type"), str(asked.get("name", ""))
     title = str(asked.get("title") or name)
     whole: dict[str, Any] = {
         "name": _name(name),
         "title": title,
-        "required": bool(asked.get("isRequired")) and "visibleIf" not in asked,
+        "required": bool(asked.get("isRequired")),
     }
+    if when:
+        whole["visible_if"] = _joined(when, f"{path}, question {name!r}")
     limits = {"goodnessGE": "goodness_least", "goodnessLT": "goodness_below"}
     whole |= {ours: float(asked[theirs]) for theirs, ours in limits.items() if theirs in asked}
     if kind in ("radiogroup", "dropdown", "rating", "boolean"):
-        yield whole | {"kind": "choice", "choices": _choices(asked)}
+        choices = _choices(asked)
+        yield whole | {"kind": "choice", "choices": choices}
+        if asked.get("hasOther") or asked.get("showOtherItem"):
+            yield _other_in_words(whole, choices[-1])
     elif kind == "matrix":
         for value, row in map(_pair, asked.get("rows", ())):
             more = {"name": _name(f"{name}_{value}"), "title": f"{title} {row}"}
@@ -119,12 +136,33 @@ def _survey_question(asked: Mapping[str, Any], path: Path) -> Iterator[dict[str,
         raise ConfigError(f"{path}, question {name!r}: expected a type of {known}; found {kind!r}")
 
 
+def _joined(when: Sequence[str], where: str) -> str:
+    """Return conditions that must all hold as one, with the names that questions have here."""
+    for expression in when:
+        try:
+            parse_condition(expression)
+        except ValueError as error:
+            raise ConfigError(f"{where}, visibleIf {expression!r}: {error}") from None
+    named = [with_names(expression, _name) for expression in when]
+    return named[0] if len(named) == 1 else " and ".join(f"({each})" for each in named)
+
+
+def _other_in_words(whole: Mapping[str, Any], choice: str) -> dict[str, Any]:
+    """Return the question for what somebody means who chose "other"."""
+    name, (value, label) = whole["name"], _pair(choice)
+    titled = {"name": f"{name[:56]}_Comment", "title": f"{whole['title']} {label}"}
+    return titled | {"required": False, "visible_if": f"{{{name}}} = '{value}'"}
+
+
 def _choices(asked: Mapping[str, Any]) -> list[str]:
-    given = asked.get("choices") or asked.get("rateValues")
+    given = list(asked.get("choices") or asked.get("rateValues") or ())
+    if given and (asked.get("hasOther") or asked.get("showOtherItem")):
+        given.append(f"other|{asked.get('otherText') or 'Other (describe)'}")
     if given:
         return [_choice(each) for each in given]
     if asked.get("type") == "boolean":
-        return [str(asked.get("labelTrue", "yes")), str(asked.get("labelFalse", "no"))]
+        names = asked.get("labelTrue", "yes"), asked.get("labelFalse", "no")
+        return [f"true|{names[0]}", f"false|{names[1]}"]
     low, high = int(asked.get("rateMin", 1)), int(asked.get("rateMax", 5))
     return [str(number) for number in range(low, high + 1)]
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from gnomon.errors import GnomonError
+from gnomon.studies.languages import texts
 from gnomon.studies.plan.series_plan import Part
+from gnomon.studies.plan.visibility import Condition, parse_condition
 
 
 class AnswerError(GnomonError):
-    """An answer that is missing, or is none of those that were offered."""
+    """An answer that is missing, or is none of those that were offered, to ``question``."""
+
+    def __init__(self, asked: Question, message: str) -> None:
+        self.question = asked.name
+        super().__init__(f"{asked.title}: {message}")
 
 
 class Question(Part):
@@ -20,7 +27,9 @@ class Question(Part):
 
     A choice written ``value|label`` is shown as its label, and kept as its value. Who has mastered
     less than ``goodness_least``, or not less than ``goodness_below``, is not asked: the mean over
-    the series of 1 for points quadrupled, and a half for points doubled.
+    the series of 1 for points quadrupled, and a half for points doubled. Nor is who answered the
+    questions before it otherwise than ``visible_if`` says: see
+    :mod:`gnomon.studies.plan.visibility`.
 
     Examples
     --------
@@ -39,6 +48,7 @@ class Question(Part):
     answer: str = ""
     goodness_least: float | None = None
     goodness_below: float | None = None
+    visible_if: Annotated[str, Field(max_length=1000)] = ""
 
     @model_validator(mode="after")
     def _can_be_answered(self) -> Question:
@@ -46,12 +56,27 @@ class Question(Part):
             raise ValueError(f"{self.name}: expected choices for a choice, and for nothing else")
         if self.kind == "choice" and self.answer and self.answer not in self.values:
             raise ValueError(f"{self.name}: expected the answer to be one of the choices")
+        try:
+            _ = self.condition
+        except ValueError as error:
+            raise ValueError(f"{self.name}: visible_if {self.visible_if!r}: {error}") from None
         return self
+
+    @property
+    def condition(self) -> Condition | None:
+        """On what answers it is asked; None if whatever they are."""
+        return parse_condition(self.visible_if) if self.visible_if.strip() else None
 
     @property
     def values(self) -> tuple[str, ...]:
         """What is kept of each choice."""
-        return tuple(choice.partition("|")[0] for choice in self.choices)
+        return tuple(self.labels)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What is shown of each choice, by what is kept of it."""
+        parts = (choice.partition("|") for choice in self.choices)
+        return {value: label or value for value, _, label in parts}
 
     def is_for(self, goodness: float) -> bool:
         """Tell whether somebody who has mastered so much is asked."""
@@ -70,24 +95,61 @@ class Question(Part):
         text = text.replace("\0", "").strip()
         if not text:
             if self.required:
-                raise AnswerError(f"{self.title}: expected an answer")
+                raise AnswerError(self, "expected an answer")
             return ""
         if self.kind == "choice" and text not in self.values:
-            raise AnswerError(f"{self.title}: expected one of the choices")
+            raise AnswerError(self, "expected one of the choices")
         if self.kind == "number":
             return self._number(text)
         if len(text) > 2000:
-            raise AnswerError(f"{self.title}: expected at most 2000 characters")
+            raise AnswerError(self, "expected at most 2000 characters")
         return text
 
     def _number(self, text: str) -> str:
         if not (text.isascii() and text.removeprefix("-").isdigit() and len(text) < 12):
-            raise AnswerError(f"{self.title}: expected a whole number")
+            raise AnswerError(self, "expected a whole number")
         low = -(10**11) if self.least is None else self.least
         high = 10**11 if self.most is None else self.most
         if not low <= int(text) <= high:
-            raise AnswerError(f"{self.title}: expected {low} to {high}")
+            raise AnswerError(self, f"expected {low} to {high}")
         return text
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """A question without its answer.
+
+    ``visible_if`` is the condition on the answers to those before it, None if there is none, and
+    ``only_if`` says it in words.
+    """
+
+    name: str
+    title: str
+    kind: str
+    choices: tuple[str, ...]
+    least: int | None
+    most: int | None
+    required: bool
+    visible_if: dict[str, Any] | None
+    only_if: str
+
+    @classmethod
+    def of(cls, asked: Sequence[Question], language: str) -> tuple[AskedQuestion, ...]:
+        """Return what a player may see of questions."""
+        titles = {each.name: each.title for each in asked}
+        labels = {each.name: each.labels for each in asked}
+
+        def label(name: str, value: str) -> str:
+            return labels.get(name, {}).get(value, value)
+
+        same = {*cls.__dataclass_fields__} - {"visible_if", "only_if"}
+        found = []
+        for each in asked:
+            known, condition = each.model_dump(include=same), each.condition
+            tree = None if condition is None else asdict(condition)
+            only_if = condition.in_words(titles, label, texts(language)) if condition else ""
+            found.append(cls(**known, visible_if=tree, only_if=only_if))
+        return tuple(found)
 
 
 class Quiz(Part):
@@ -101,6 +163,8 @@ class Quiz(Part):
         for question in self.questions:
             if not question.answer:
                 raise ValueError(f"{question.name}: expected the right answer")
+            if question.condition is not None:
+                raise ValueError(f"{question.name}: expected no visible_if: a quiz is for all")
         return self
 
     def wrong(self, answers: Mapping[str, str]) -> tuple[str, ...]:
@@ -113,5 +177,35 @@ class Quiz(Part):
 
 
 def checked_answers(questions: Sequence[Question], given: Mapping[str, str]) -> dict[str, str]:
-    """Return the answers as they are kept; errors as :meth:`Question.checked`."""
-    return {question.name: question.checked(given.get(question.name, "")) for question in questions}
+    """Return the answers as they are kept: those to the questions that are to be seen.
+
+    Errors as :meth:`Question.checked`.
+
+    Examples
+    --------
+    >>> asked = [Question(name="age", title="Age?"),
+    ...          Question(name="school", title="Which school?", visible_if="{age} < 18")]
+    >>> checked_answers(asked, {"age": "44", "school": "none"})
+    {'age': '44'}
+    """
+    kept: dict[str, str] = {}
+    for question in questions:
+        condition = question.condition
+        if condition is None or condition.holds(kept):
+            kept[question.name] = question.checked(given.get(question.name, ""))
+    return kept
+
+
+def require_earlier_questions(questions: Sequence[Question]) -> None:
+    """Refuse a condition on the answer to a question that does not stand before it.
+
+    Raises ValueError: with the first one.
+    """
+    before: list[str] = []
+    for question in questions:
+        asked = question.condition.questions() if question.condition else set()
+        for name in sorted(asked.difference(before)):
+            known = ", ".join(before) or "none"
+            where = f"{question.name}: visible_if {question.visible_if!r}"
+            raise ValueError(f"{where}: expected an earlier question ({known}); found {name!r}")
+        before.append(question.name)

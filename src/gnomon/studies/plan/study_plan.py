@@ -17,7 +17,7 @@ from gnomon.game.formats.picture_pieces import PREFIX
 from gnomon.studies.languages import available_languages
 from gnomon.studies.piece_looks import clean_shape
 from gnomon.studies.plan.plan_files import with_files
-from gnomon.studies.plan.questionnaire import Question, Quiz
+from gnomon.studies.plan.questionnaire import Question, Quiz, require_earlier_questions
 from gnomon.studies.plan.recruitment import Recruitment
 from gnomon.studies.plan.series_plan import BoardPlan, MemoryAids, Part, SeriesPlan
 
@@ -124,6 +124,12 @@ class StudyPlan(Part):
         if language not in available_languages():
             raise ValueError(f"expected one of {', '.join(available_languages())}")
         return language
+
+    @field_validator("demographics")
+    @classmethod
+    def _conditions_look_back(cls, questions: tuple[Question, ...]) -> tuple[Question, ...]:
+        require_earlier_questions(questions)
+        return questions
 
     @field_validator("lists")
     @classmethod

@@ -207,10 +207,10 @@ def _check_header(path: Path) -> None:
                     "'#' away"
                 )
             continue
-        for name in names:
-            if name and name not in COLUMNS:
-                unknown = UnknownNameError("column", name, COLUMNS)
-                raise ConfigError(f"{path}, header: {unknown}")
+        unknown = [name for name in names if name and name not in COLUMNS]
+        if unknown:
+            told = (str(UnknownNameError("column", name, COLUMNS)) for name in unknown)
+            raise ConfigError(f"{path}, header: {' '.join(told)}")
         return
 
 

@@ -170,12 +170,12 @@ class PlayProgress:
         """Return what was played as the log of a trial, one episode for each board dealt.
 
         Picks are as in :func:`~gnomon.studies.play.play_records.log_of_attempts`. Of two at a
-        board, only the attempts of the person in ``seat`` are in it.
+        board, the attempts of the person in ``seat`` are the ``own`` ones.
         """
         seats = self.game.seats
-        mine = self.attempts
+        mine = None
         if seat is not None and seats is not None:
-            mine = seats.of_person(mine, seat)
+            mine = set(seats.of_person(self.attempts, seat))
         dealt = self._boards[: self.n_boards]
         return log_of_attempts(dealt, self.attempts, self._starts(), mine)
 

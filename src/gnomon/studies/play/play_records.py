@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -374,24 +374,25 @@ def log_of_attempts(
     boards: npt.NDArray[np.uint8],
     attempts: Sequence[Attempt],
     starts: Sequence[int],
-    mine: Sequence[Attempt],
+    mine: Collection[Attempt] | None = None,
 ) -> TrialLog:
     """Return attempts as the log of a learner's trial, one episode for each board dealt.
 
-    Only those that are ``mine``. A learner makes no picks: an accepted one, which is neither
-    success nor error, is left out; one of a piece that cannot be moved stands as the attempt to put
-    it into bucket 0, to which the reply is the same. ``starts`` is how each board stood at first.
+    A learner makes no picks: an accepted one, which is neither success nor error, is left out; one
+    of a piece that cannot be moved stands as the attempt to put it into bucket 0, to which the
+    reply is the same. ``starts`` is how each board stood at first; ``mine`` are the player's own.
     """
     from gnomon.learners.base import TrialLog
 
     finish = np.array(starts, dtype=np.int8)
     for attempt in attempts:
         finish[attempt.episode] = attempt.finish
-    made = [attempt for attempt in mine if attempt.counts]
+    made = [attempt for attempt in attempts if attempt.counts]
     return TrialLog(
         boards.copy(),
         np.bincount([a.episode for a in made], minlength=len(boards)).astype(np.int64),
         np.array([N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in made], dtype=np.uint8),
         np.array([a.outcome for a in made], dtype=np.int8),
         finish,
+        None if mine is None else np.array([a in mine for a in made], dtype=np.bool_),
     )

@@ -199,6 +199,12 @@ def _environment() -> Environment:
     return environment
 
 
+def compile_templates() -> None:
+    """Compile all templates at once, each of which the first page of its kind would wait for."""
+    for name in _environment().list_templates():
+        _environment().get_template(name)
+
+
 @cache
 def _static(name: str) -> str:
     """Return the address of a file of our own; another version has another address."""

@@ -34,7 +34,7 @@ from gnomon.studies.participants import (
     step_of,
     take_step,
 )
-from gnomon.studies.plan.questionnaire import Question
+from gnomon.studies.plan.questionnaire import AnswerError, AskedQuestion
 from gnomon.studies.plan.recruitment import Ending, completion_address
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.plan_check import PlanFinding, check_plan
@@ -122,7 +122,7 @@ class PlayerPage:
 
     ``step`` is ``consent``, ``instructions``, ``quiz``, ``play``, ``demographics`` or ``end``;
     ``number`` counts the pages of instructions from 0, or how often a quiz was answered. ``wrong``
-    are questions of a quiz that were just answered wrongly.
+    are questions that were just answered wrongly.
     """
 
     title: str
@@ -140,24 +140,6 @@ class PlayerPage:
     points: int | None
     completion_code: str
     completion_url: str
-
-
-@dataclass(frozen=True)
-class AskedQuestion:
-    """A question without its answer."""
-
-    name: str
-    title: str
-    kind: str
-    choices: tuple[str, ...]
-    least: int | None
-    most: int | None
-    required: bool
-
-    @classmethod
-    def of(cls, question: Question) -> AskedQuestion:
-        """Return what a player may see of a question."""
-        return cls(**question.model_dump(include={*cls.__dataclass_fields__}))
 
 
 # -- for those who make studies ----------------------------------------------------------------
@@ -337,7 +319,7 @@ def _player_page(
         len(plan.instructions),
         texts_of.get(step, ""),
         plan.instructions if wrong else (),
-        tuple(AskedQuestion.of(question) for question in asked.get(step, ())),
+        AskedQuestion.of(asked.get(step, ()), plan.language),
         tuple(wrong),
         player.n_played,
         len(plan.lists.get(player.rule_list, ())),
@@ -350,11 +332,16 @@ def _player_page(
 
 
 def _shown(
-    request: Request, session: Session, player: StudyAssignment, key: str, wrong: Sequence[str] = ()
+    request: Request,
+    session: Session,
+    player: StudyAssignment,
+    key: str,
+    wrong: Sequence[str] = (),
+    **more: Any,
 ) -> Response:
     page = _player_page(session, player, wrong)
-    plan = StudyPlan.from_record(player.study.plan)
-    return html_response(request, "play/player.html", page, key=key, **_language(plan))
+    more |= _language(StudyPlan.from_record(player.study.plan))
+    return html_response(request, "play/player.html", page, key=key, **more)
 
 
 @router.get("/players/{key}.json")
@@ -378,13 +365,18 @@ async def step_form(request: Request, database: DatabaseOf, key: Key, _: Checked
 
 
 def _stepped(request: Request, database: Database, key: str, given: Mapping[str, str]) -> Response:
-    with database.writing() as session:
-        player = find_player(session, key)
-        step = cast(Step, given.get("step", ""))
-        wrong = take_step(session, player, step, given)
-        session.flush()
-        if wrong and not player.ending:
-            return _shown(request, session, player, key, wrong)
+    try:
+        with database.writing() as session:
+            player = find_player(session, key)
+            step = cast(Step, given.get("step", ""))
+            wrong = take_step(session, player, step, given)
+            session.flush()
+            if wrong and not player.ending:
+                return _shown(request, session, player, key, wrong)
+    except AnswerError as error:
+        with database.reading() as session:
+            player, wrong = find_player(session, key), (error.question,)
+            return _shown(request, session, player, key, wrong, given=given, status=422)
     return RedirectResponse(f"/players/{key}", 303)
 
 

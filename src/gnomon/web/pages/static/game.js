@@ -203,8 +203,9 @@
       const stack = element("span", "stack", { "aria-hidden": "true" });
       const here = view.removed.filter((one) => one.bucket === bucket);
       for (const piece of aids.stack ? here.slice(-aids.stack) : []) {
-        stack.append(picture(piece));
-        if (aids.numbers) stack.append(String(piece.order));
+        const one = element("span", "");
+        one.append(picture(piece), aids.numbers ? String(piece.order) : "");
+        stack.append(one);
       }
       button.append(stack);
     }

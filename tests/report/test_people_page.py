@@ -114,7 +114,7 @@ def test_one_who_leaves_does_not_decide_how_many_boards_are_compared(study, monk
     assert how.notices == []
 
 
-def test_without_a_run_the_bounds_play_the_boards_of_people(study, monkeypatch):
+def test_without_a_run_the_bounds_play_the_boards_of_people(study, tmp_path, monkeypatch):
     """Two and three pieces, not the nine of the default."""
     monkeypatch.setattr("gnomon.report.people_findings.BOUNDS", ("uniform",))
     folder, _ = study
@@ -127,6 +127,14 @@ def test_without_a_run_the_bounds_play_the_boards_of_people(study, monkeypatch):
         for board in np.split(codes, np.cumsum(lengths)[:-1])
     }
     assert (len(trials), pieces, how.notices) == (20, {2, 3}, [])
+    # Nor is a run compared whose rule of this name is another.
+    other = [{"name": "hue", "text": "(*,*,*,*,0)"}]
+    config = ExperimentConfig("other", other, ["frugal"], trials=1, episodes=4)
+    how = replace(how, runs=(run(config, tmp_path / "other").folder,))
+    assert list(how._outcomes("hue", 4, series)) == ["uniform"]
+    assert how.notices == [
+        "other on hue: left out, its rule of this name is another than the study's"
+    ]
     # Boards that no file tells are those of the default.
     bare = [replace(e, board=None) for one in series for e in one.episodes]
     assert _dealt([replace(series[0], episodes=tuple(bare))]) == {"horizon": 100}

@@ -165,7 +165,7 @@ def test_the_shipped_proxy_serves_a_board(behind_nginx, token):
 @pytest.mark.full
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_the_shipped_proxy_limits_what_an_address_has_open(behind_nginx, token):
-    """Five hundred idle websockets of one client; another one's pages come through the same proxy."""
+    """Of five hundred idle websockets, and of uploads that stop; other clients' pages come."""
     _, secure = behind_nginx
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE

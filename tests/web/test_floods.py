@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import socket
 import subprocess
 import sys
@@ -274,6 +275,27 @@ def test_ninety_uploads_without_end(server, victim, attacker, tmp_path, addresse
     with asking_without_end(server, good, bad, addresses=addresses) as statuses:
         victim.is_served()
     assert set(statuses) - {202, 422} == {429}
+
+
+@pytest.mark.parametrize("knows_a_token", [True, False])
+def test_ninety_large_texts_without_end(server, victim, attacker, tmp_path, knows_a_token):
+    """Manifests of many numbers, and JSON of which each name is a mistake that is told."""
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        entry = register(client, attacker, f"texts of {tmp_path.name}")["id"]
+    manifest = json.dumps({"learner": "x", "config": {f"k{n}": [0] * 10 for n in range(60_000)}})
+    mistakes = json.dumps({f"k{n}": 1 for n in range(15_000)})
+    token = f"Authorization: Bearer {attacker}\r\n" if knows_a_token else ""
+    messages = [
+        f"{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n{token}"
+        f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
+        for line, body in (
+            (f"PUT /api/entries/{entry}/attempts/1/submission", manifest),
+            ("POST /api/seasons/spring/entries", mistakes),
+        )
+    ]
+    with asking_without_end(server, *messages) as statuses:
+        victim.is_served()
+    assert set(statuses) - {401, 413, 422} == {429}
 
 
 def test_what_nobody_waits_for_is_dropped(server, attacker, tmp_path):

@@ -296,6 +296,16 @@ def test_who_sends_slowly_keeps_no_others_of_the_address_waiting(settings):
     assert asyncio.run(all_of_it(large)) == (200, 200, expected)
 
 
+def test_a_head_of_many_lines_and_much_json_are_not_read(client):
+    many = [(f"X-{n}", "a") for n in range(101)]
+    assert client.get("/", headers=many).status_code == 431
+    text = {"Content-Type": "application/json"}
+    for path, status in (("/api/tokens", 413), ("/api/entries/1/attempts/1/submission", 401)):
+        method = client.post if status == 413 else client.put
+        answer = method(path, content=b"[" * 300_000, headers=text)
+        assert answer.status_code == status, (path, answer.text)
+
+
 def test_an_address_hears_of_one_refusal_after_the_other(settings):
     """Another address does not wait for them, and what is answered does not."""
 

@@ -233,12 +233,13 @@ def _word(hexadecimal: str) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Played:
-    """A trial that has been played: every attempt, and how long it took."""
+    """A trial that has been played: every attempt, how long it took, what was possible if known."""
 
     trial: Trial
     log: TrialLog
     wall_time_s: float
     cpu_time_s: float
+    counts: AttemptCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +263,7 @@ def encode(played: Played) -> Encoded:
     from gnomon.experiments.shard import shard_bytes
 
     trial, log = played.trial, played.log
-    counts = None if trial.rule.hidden else trial.counts(log)
+    counts = None if trial.rule.hidden else played.counts or trial.counts(log)
     data = shard_bytes(log, counts, key=trial.key)
     record = TrialRecord(
         trial.key,

@@ -266,8 +266,16 @@ class _Comparison:
         """Return the codes of attempts and the lengths of episodes, of each learner's trials."""
         found: dict[str, list[tuple[Any, Any]]] = {}
         config = None
+        own = self._own_rule(rule)
         for run in self.runs:
             records = [r for r in run.trials() if r.rule == rule and r.status == "done"]
+            theirs = [each.rule_set for each in run.config.rules if each.name == rule]
+            if records and own and own[0].rule_set not in theirs:
+                self.notices.append(
+                    f"{run.path.name} on {rule}: left out, its rule of this name is another than "
+                    "the study's"
+                )
+                continue
             config = run.config if records else config
             for record, trial in run.outcomes(records):
                 # The run of a study is of people, too.
@@ -279,6 +287,11 @@ class _Comparison:
                 found[name] = played
         return found
 
+    def _own_rule(self, rule: str) -> list[RuleEntry]:
+        """Return the rule as the study has it, if it has its text."""
+        texts = [place / "rules" / f"{rule}.txt" for place in self.places]
+        return [RuleEntry(rule, read_text(path)) for path in texts if path.is_file()][:1]
+
     def _bound(
         self,
         name: str,
@@ -289,14 +302,13 @@ class _Comparison:
     ) -> list[tuple[Any, Any]]:
         """Play one who bounds the others, on boards like those of the run, or else on people's."""
         left_out = f"{name} on {rule}: left out, "
-        texts = [place / "rules" / f"{rule}.txt" for place in self.places]
-        own = [RuleEntry(rule, read_text(path)) for path in texts if path.is_file()]
+        own = self._own_rule(rule)
         if config is None and not own and rule not in available_rules():
             self.notices.append(
                 f"{left_out}the rule is in no run, no library and no rules/ of the study"
             )
             return []
-        entries = config.rules if config else own[:1] or [RuleEntry.named(rule)]
+        entries = config.rules if config else own or [RuleEntry.named(rule)]
         try:
             dealt = {"horizon": config.horizon, "board": config.board} if config else _dealt(series)
             made = ExperimentConfig(

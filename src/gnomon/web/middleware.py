@@ -48,6 +48,12 @@ _LEAST_RATE = 2000
 _REFUSAL_S = 0.05
 #: Bodies of so many bytes are no upload.
 _SMALL = 64 << 10
+#: Of one address, bodies above this are answered one after the other, and refused with a pause.
+_QUICK = 4 << 10
+#: Most bytes of JSON that is no manifest: the event loop reads it, and tells all that is wrong.
+_MOST_JSON = 256 << 10
+#: Most lines of a request's head.
+_MOST_HEADERS = 100
 #: The first messages of answers that may be refusals.
 _BEGINNINGS = ("http.response.start", "websocket.http.response.start", "websocket.close")
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
@@ -69,7 +75,7 @@ class Gate:
         self._app, self._settings, self._turns, self._told = app, settings, turns, told
         self._limit = ReadLimit(settings.requests_per_minute)
         self._uploads = AtOnce(settings.uploads_at_once)
-        self._refusals = Turns(1)
+        self._refusals, self._large = Turns(1), Turns(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
@@ -78,7 +84,7 @@ class Gate:
             return
         scope["gnomon.address"] = _client_address(scope, self._settings)
         refusal = self._refusal(scope)
-        send = self._paced(scope["gnomon.address"], send, all_of=refusal is not None)
+        send = self._paced(scope, send, refused=refusal is not None)
         if scope["type"] == "websocket":
             await self._websocket(refusal, scope, receive, send)
             return
@@ -104,12 +110,12 @@ class Gate:
 
     async def _with_limits(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, with its body counted as it comes."""
-        most = _most_bytes(scope["path"], self._settings)
+        most = _most_bytes(scope, self._settings)
         counted = _counted(receive, most, self._settings.slow_client_s)
         reads = scope["method"] in ("GET", "HEAD", "OPTIONS")
         is_upload = _UPLOADS.search(scope["path"]) and scope["method"] in ("PUT", "POST")
         with ExitStack() as held:
-            if is_upload or not (reads or _is_small(scope)):
+            if is_upload or not (reads or _is_small(scope, _SMALL)):
                 try:
                     # A form is read whole before anybody knows whose it is.
                     held.enter_context(self._uploads.held(scope["gnomon.address"]))
@@ -132,7 +138,8 @@ class Gate:
         The request is there, whole: who sends it slowly keeps no others of the address waiting. How
         fast the client takes the answer is its own affair: a download holds no turn.
         """
-        turn = self._turns.of(scope["gnomon.address"])
+        turns = self._turns if _is_small(scope, _QUICK) else self._large
+        turn = turns.of(scope["gnomon.address"])
         await turn.acquire()
         held = True
 
@@ -152,18 +159,20 @@ class Gate:
         finally:
             end()
 
-    def _paced(self, address: str, send: Send, *, all_of: bool) -> Send:
+    def _paced(self, scope: Scope, send: Send, *, refused: bool) -> Send:
         """Return a sender by which an address hears of one refusal after the other.
 
         Hundreds of clients of it that ask again as soon as they are refused would leave the event
-        loop no time for anybody else.
+        loop no time for anybody else; so would one whose bodies take long to be refused.
         """
+        address, costly = scope["gnomon.address"], not _is_small(scope, _QUICK)
 
         async def sending(message: Message) -> None:
-            begins = message["type"] in _BEGINNINGS
-            if begins and (all_of or message.get("status") == 429):
-                async with self._refusals.of(address):
-                    await asyncio.sleep(_REFUSAL_S)
+            if message["type"] in _BEGINNINGS:
+                status = message.get("status", 0)
+                if refused or status == 429 or (costly and status >= 400):
+                    async with self._refusals.of(address):
+                        await asyncio.sleep(_REFUSAL_S)
             await send(message)
 
         return sending
@@ -199,6 +208,8 @@ class Gate:
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
         """Return the answer to a request that goes no further."""
+        if len(scope["headers"]) > _MOST_HEADERS:
+            return _answer(431, f"expected at most {_MOST_HEADERS} headers")
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not is_allowed_host(host, self._settings.allowed_hosts):
@@ -213,7 +224,7 @@ class Gate:
         if scope["type"] == "http":
             if not (announced.isascii() and announced.isdigit()):
                 return _answer(400, "expected a Content-Length that is a number")
-            if int(announced) > _most_bytes(scope["path"], self._settings):
+            if int(announced) > _most_bytes(scope, self._settings):
                 return _answer(413, "too many bytes in this request")
         return None
 
@@ -289,10 +300,14 @@ def _is_own_origin(origin: str | None, host: str, public_url: str) -> bool:
     return bool(found) and found in (host.lower(), urlsplit(public_url).netloc.lower())
 
 
-def _most_bytes(path: str, settings: ServerSettings) -> int:
-    if _UPLOADS.search(path):
+def _most_bytes(scope: Scope, settings: ServerSettings) -> int:
+    if _UPLOADS.search(scope["path"]):
         return settings.max_upload_bytes + settings.max_manifest_bytes
-    return settings.max_manifest_bytes if _MANIFESTS.search(path) else settings.max_body_bytes
+    if _MANIFESTS.search(scope["path"]):
+        return settings.max_manifest_bytes
+    # A body that does not say what it is is read as JSON, too.
+    kind = Headers(scope=scope).get("content-type", "json")
+    return min(settings.max_body_bytes, _MOST_JSON if "json" in kind else settings.max_body_bytes)
 
 
 def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
@@ -321,11 +336,11 @@ def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
     return counting
 
 
-def _is_small(scope: Scope) -> bool:
-    """Whether a body is announced that many of may wait in memory."""
+def _is_small(scope: Scope, most: int) -> bool:
+    """Whether a body of at most so many bytes is announced."""
     headers = Headers(scope=scope)
-    chunked = "transfer-encoding" in headers
-    return not chunked and int(headers.get("content-length", "0")) <= _SMALL
+    announced = headers.get("content-length", "0")
+    return "transfer-encoding" not in headers and announced.isdigit() and int(announced) <= most
 
 
 async def _read_whole(receive: Receive) -> Receive:

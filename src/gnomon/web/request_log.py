@@ -98,5 +98,6 @@ def log_to_stderr(log_format: LogFormat) -> None:
     formatter.converter = time.gmtime
     handler.setFormatter(formatter)
     logging.basicConfig(level=logging.INFO, handlers=[handler])
-    logging.getLogger("alembic").setLevel(logging.WARNING)
+    for name in ("alembic", "uvicorn"):  # which tells of each websocket from where it comes
+        logging.getLogger(name).setLevel(logging.WARNING)
     _log.setLevel(logging.INFO if log_format == "json" else logging.WARNING)

@@ -45,6 +45,7 @@ def test_names_in_quotes_may_hold_commas_quotes_and_line_breaks(tmp_path):
 
 FAULTS = [
     ("", ": expected a table with a header line, found none"),
+    ("\0a,b\n1,2\n", ", line 1: expected text, found a null byte"),
     ("\n\n", ": expected a table with a header line, found none"),
     (HEADER, ": expected rows of scores, found none"),
     (HEADER + ",,,\n,,,\n", ": expected rows of scores, found none"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from gnomon.rules import load_rule_text
 from gnomon.studies import Game, PlayedGame, PlaySession, SeriesTerms, transcript_text
 from gnomon.studies.export.study_run import by_kind, write_study_run
 from gnomon.studies.export.transcript import boards_text
+from gnomon.studies.play.play_rewards import movable_cells
 from gnomon.studies.play.turns import Seats
 
 PICKS, USUAL = SeriesTerms(pick_cost=1.0), gn.BoardSpec()
@@ -43,7 +46,9 @@ def played(
             session.give_up()
             break
         cells = [piece["cell"] for piece in session.view().pieces]
-        bucket = None if rng.random() < 0.2 else int(rng.integers(4))
+        if session.is_fixed:
+            cells = sorted(movable_cells(session.table))
+        bucket = None if terms.pick_cost and rng.random() < 0.2 else int(rng.integers(4))
         session.attempt(int(rng.choice(cells)), bucket, now=1e9, mover=session.turn)
     return PlayedGame(player, "a", series, rule, session, **more)
 
@@ -82,6 +87,25 @@ def test_it_is_scored_as_the_transcript_is_and_plays_again(games, tmp_path):
             assert found == pytest.approx(row["score"], abs=1e-12), (metric, task, row["player"])
     (stopped,) = findings_of(run, n_resamples=9).stopped
     assert stopped == "1 of 2 of people on clockwise, the first after 1 of 3 episodes"
+
+
+def test_where_only_movable_pieces_can_be_tried_chances_are_theirs(tmp_path):
+    fixed = SeriesTerms(feedback="fixed")
+    game = played("p1", "topmost-to-bucket-0", 1, terms=fixed, boards=2)
+    run = write_study_run(tmp_path / "run", "pilot", [game], {"p1": 0})
+    assert gn.verify(run).ok
+    (tmp_path / "t.csv").write_text(transcript_text([game]))
+    (tmp_path / "b.csv").write_text(boards_text([game]))
+    series = read_series([tmp_path / "t.csv", tmp_path / "b.csv"])
+    scores = [
+        score_series(
+            measure_series([replace(one, only_movable=known)], with_chances=True), "skill"
+        ).frame["score"][0]
+        for one in series
+        for known in (True, False)
+    ]
+    assert gn.score(run, "skill").frame["score"][0] == pytest.approx(scores[0], abs=1e-12)
+    assert scores[0] < scores[1], "chance alone does better where it cannot try what is stuck"
 
 
 @pytest.mark.parametrize("play", ["cooperative", "adversarial"])

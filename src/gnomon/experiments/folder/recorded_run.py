@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gnomon.errors import RunFolderError
 from gnomon.experiments.config.experiment_config import ExperimentConfig
@@ -16,6 +17,9 @@ from gnomon.experiments.folder.manifest import MANIFEST
 from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.trial import Played, Trial, encode_and_keep
 from gnomon.learners.base import TrialLog
+
+if TYPE_CHECKING:
+    from gnomon.learners.chance import AttemptCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,8 @@ class RecordedTrial:
         On the boards that the experiment tells of.
     wall_time_s : float
         How long it took; NaN if that is not known.
+    counts : AttemptCounts, optional
+        What could have been attempted at each attempt, if not any piece on the board.
 
     Examples
     --------
@@ -49,6 +55,7 @@ class RecordedTrial:
     number: int
     log: TrialLog
     wall_time_s: float = float("nan")
+    counts: AttemptCounts | None = None
 
 
 def write_recorded_run(
@@ -98,7 +105,7 @@ def write_recorded_run(
     with folder.writing() as journal:
         for one in trials:
             trial = Trial.of(config, learners[one.learner], rules[one.task], one.number)
-            played = Played(trial, one.log, one.wall_time_s, float("nan"))
+            played = Played(trial, one.log, one.wall_time_s, float("nan"), one.counts)
             journal.record(encode_and_keep(folder.shards, played))
     write_card(new, config)
     if path.exists():

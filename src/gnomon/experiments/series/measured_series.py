@@ -52,6 +52,8 @@ class MeasuredSeries:
         m* less the mean m* of the player's mastered series; NaN if there is none.
     criterion : str
         What counted as mastery.
+    cause : str
+        Why the chances are not known, though they were asked for.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class MeasuredSeries:
     preceding: tuple[str, ...] = ()
     m_dagger: float = math.nan
     criterion: str = ""
+    cause: str = ""
 
     @property
     def at_least(self) -> int:
@@ -227,7 +230,7 @@ def _measured(
     accepted = np.array([attempt.code == 0 for attempt in series.countable], dtype=np.bool_)
     if not accepted.size:
         return MeasuredSeries(series, accepted, math.inf, False, None)
-    chances = None if rule_of is None else _chances(series, rule_of(series.rule))
+    chances, cause = (None, "") if rule_of is None else _chances(series, rule_of(series.rule))
     if target_r is None:
         m_star = attempts_to_master(accepted, target=target_streak)
     elif chances is None:
@@ -237,11 +240,14 @@ def _measured(
         m_star = attempts_to_master(
             accepted, target=target_streak, ratios=ratios, target_r=target_r
         )
-    return MeasuredSeries(series, accepted, m_star, math.isfinite(m_star), chances)
+    is_learned = math.isfinite(m_star)
+    return MeasuredSeries(series, accepted, m_star, is_learned, chances, cause=cause)
 
 
-def _chances(series: PlayedSeries, rule_set: RuleSet) -> tuple[AttemptChances, ...] | None:
-    """Return the chances of the attempts that count; None, with a warning, if one is unknown."""
+def _chances(
+    series: PlayedSeries, rule_set: RuleSet
+) -> tuple[tuple[AttemptChances, ...] | None, str]:
+    """Return the chances of the attempts that count; if one is unknown None, warn, and say why."""
     found: list[AttemptChances] = []
     try:
         for episode in series.episodes:
@@ -255,13 +261,10 @@ def _chances(series: PlayedSeries, rule_set: RuleSet) -> tuple[AttemptChances, .
             pairs = zip(episode.attempts, of_episode, strict=True)
             found += [chances for attempt, chances in pairs if series.counts(attempt)]
     except ScoreDataError as error:
-        warnings.warn(
-            f"{series.player}, series {series.number} ({series.rule}): not estimable, {error}",
-            DegenerateScoresWarning,
-            stacklevel=4,
-        )
-        return None
-    return tuple(found)
+        cause = f"{series.player}, series {series.number} ({series.rule}): not estimable, {error}"
+        warnings.warn(cause, DegenerateScoresWarning, stacklevel=4)
+        return None, cause
+    return tuple(found), ""
 
 
 def _with_preceding(

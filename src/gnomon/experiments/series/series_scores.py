@@ -75,11 +75,14 @@ def known_chances(measured: Iterable[MeasuredSeries], metric: str) -> list[Measu
     >>> known_chances([one], "aai") == [one]
     True
     """
+    measured = list(measured)
     found = [one for one in measured if one.chances is not None]
     if not found:
+        causes = [f"the first: {one.cause}" for one in measured if one.cause]
+        causes.append("in Python, measure_series is asked with_chances")
         raise ScoreDataError(
             f"expected a series whose chances are known for {metric}, found none; --rules names "
-            "the folder of the rules (in Python, measure_series is asked with_chances)"
+            f"the folder of the rules ({causes[0]})"
         )
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -71,13 +70,20 @@ def read_manifest(data: bytes) -> Manifest:
     Raises Refusal: one line, with the first field that is wrong.
     """
     try:
-        return Manifest.model_validate(json.loads(data))
+        return Manifest.model_validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
+        if first["type"] == "json_invalid":
+            raise Refusal("manifest: expected JSON, found something else") from None
         where = ".".join(str(part) for part in first["loc"])
         raise Refusal(f"manifest, field {where[:80]!r}: {first['msg']}") from None
-    except (ValueError, RecursionError):
-        raise Refusal("manifest: expected JSON, found something else") from None
+
+
+def manifest_schema() -> dict[str, Any]:
+    """Return the JSON schema of a manifest, whole in itself."""
+    schema = Manifest.model_json_schema()
+    schema["properties"]["totals"]["items"] = schema.pop("$defs")["TrialTotals"]
+    return schema
 
 
 def _check_plain(value: Any, depth: int) -> None:

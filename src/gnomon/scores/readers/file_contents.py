@@ -200,6 +200,8 @@ class _Records:
         line, names = next(iter(self), (0, []))
         if not names:
             raise ScoreDataError(f"{self._path}: expected a table with a header line, found none")
+        if any("\0" in name for name in names):
+            raise self.error(line, "expected text, found a null byte")
         names = [name.strip() for name in names]
         twice = [name for at, name in enumerate(names) if name and name in names[:at]]
         if twice:

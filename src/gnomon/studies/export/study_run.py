@@ -23,7 +23,7 @@ from gnomon.experiments.folder.recorded_run import RecordedTrial, write_recorded
 from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.game.board import BoardSpec
 from gnomon.learners.base import TrialLog
-from gnomon.studies.export.transcript import PlayedGame, trial_log
+from gnomon.studies.export.transcript import PlayedGame, attempt_counts, trial_log
 
 #: By how people played, what stands in the learner's seat, and what its run folder ends in.
 _LEARNERS = {
@@ -99,6 +99,7 @@ def write_study_run(
         RecordedTrial(
             people.name, one.task, one.trial, one.log,
             sum(attempt.reaction_s for attempt in one.game.session.attempts),
+            attempt_counts(one.game.session),
         )
         for one in found
     )  # fmt: skip

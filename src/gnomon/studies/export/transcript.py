@@ -15,7 +15,7 @@ import numpy as np
 from gnomon.errors import NotCompilableError
 from gnomon.experiments.game_log_rows import TRANSCRIPT
 from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
-from gnomon.game.board import BUCKET_PLACES, BoardSpec, Piece
+from gnomon.game.board import BUCKET_PLACES, N_BUCKETS, BoardSpec, Piece
 from gnomon.game.outcomes import EMPTY_CELL
 from gnomon.studies.play.bot_assist import Hint
 from gnomon.studies.play.play_records import Attempt
@@ -23,6 +23,7 @@ from gnomon.studies.play.play_session import PlaySession
 
 if TYPE_CHECKING:
     from gnomon.learners.base import TrialLog
+    from gnomon.learners.chance import AttemptCounts
     from gnomon.scores.table import ScoreTable
 
 
@@ -263,6 +264,26 @@ def trial_log(
         n_attempts=whole.n_attempts[:n_boards],
         finish=whole.finish[:n_boards],
     )
+
+
+def attempt_counts(session: PlaySession) -> AttemptCounts | None:
+    """Return what could have been attempted where only pieces that can be moved may be tried.
+
+    Of the attempts of :func:`trial_log`, and four for each such piece; None where any may be tried.
+    """
+    if not session.is_fixed:
+        return None
+    from gnomon.learners.chance import AttemptCounts
+
+    again = PlaySession(session.game, session.attempts, n_boards=session.n_boards)
+    counted = [
+        (N_BUCKETS * len({piece for piece, _ in legal}), len(legal))
+        for attempt in again.replayed(session.n_boards)
+        for legal in [again.table.legal_moves()]
+        if attempt.counts
+    ]
+    possible, permitted = np.array(counted, dtype=np.int64).reshape(-1, 2).T
+    return AttemptCounts(possible, permitted, np.zeros_like(possible))
 
 
 def play_scores(

@@ -73,7 +73,10 @@ class PlayProgress:
         self._seen_at = time.time() if seen_at is None else seen_at
         self._ratios = [1.0] * len(self.attempts)
         if game.terms.needs_ratios:
-            self._ratios = [ratio for episode in range(n_boards) for ratio in self._replay(episode)]
+            self._ratios = [
+                success_ratio(self.table, attempt.cell, only_movable=self.is_fixed)
+                for attempt in self.replayed(n_boards)
+            ]
         self._deal(max(1, n_boards) - 1)
         # Only the board in play is played again: no board remembers another.
         for attempt in self.here():
@@ -282,10 +285,11 @@ class PlayProgress:
             for episode in range(self.n_boards)
         ]
 
-    def _replay(self, episode: int) -> Iterator[float]:
-        """Play a board again, and yield the ratio of each attempt."""
-        self._deal(episode)
-        for attempt in self.attempts:
-            if attempt.episode == episode:
-                yield success_ratio(self.table, attempt.cell, only_movable=self.is_fixed)
-                self._make(attempt.cell, attempt.bucket)
+    def replayed(self, n_boards: int) -> Iterator[Attempt]:
+        """Play boards again, and yield each attempt while the table is as it was before it."""
+        for episode in range(n_boards):
+            self._deal(episode)
+            for attempt in self.attempts:
+                if attempt.episode == episode:
+                    yield attempt
+                    self._make(attempt.cell, attempt.bucket)

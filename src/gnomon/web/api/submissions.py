@@ -19,7 +19,7 @@ from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Missing, NotAllowed
 from gnomon.leaderboard.seasons.entry_registration import attempt_of, find_entry
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.leaderboard.submissions.manifest import Manifest
+from gnomon.leaderboard.submissions.manifest import manifest_schema, read_manifest
 from gnomon.leaderboard.submissions.submission import (
     announce,
     find_submission,
@@ -58,13 +58,25 @@ _SENDS = 3
 _MORE = 1 << 16
 
 
-@router.put("/entries/{entry}/attempts/{number}/submission")
+async def _body(request: Request) -> bytes:
+    return await request.body()
+
+
+@router.put(
+    "/entries/{entry}/attempts/{number}/submission",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": manifest_schema()}},
+        }
+    },
+)
 def announce_submission(
     database: DatabaseOf,
     settings: CurrentSettings,
     entry: RowId,
     number: RowId,
-    manifest: Manifest,
+    sent: Annotated[bytes, Depends(_body)],
     who: Submitter,
 ) -> SubmissionRecord:
     """Announce the log of an attempt; in the open division, report its scores.
@@ -75,6 +87,8 @@ def announce_submission(
     with database.writing() as session:
         key = f"submit {who.account_id}"
         count_or_refuse(session, key, settings.submissions_per_hour, HOUR_S)
+    # Here, in a thread and once it is known who asks: megabytes would hold up the event loop.
+    manifest = read_manifest(sent)
     with database.writing() as session:
         found = find_entry(session, entry)
         check_owner(found, who)

@@ -15,7 +15,7 @@ from gnomon.studies import StudyPlan
 from gnomon.studies.study_store import make_study
 from serving import serving
 from small_season import make_account
-from web.browser.test_looks import small_targets
+from web.browser.test_looks import barriers, small_targets
 
 pytestmark = pytest.mark.full  # two browsers
 
@@ -96,6 +96,7 @@ def test_two_play_to_the_end_through_a_kill_of_server_and_browser(browser, setti
 
         def pictured(page, name):
             page.screenshot(path=screenshots / f"two-{name}.png", full_page=True)
+            assert barriers(page) == []
 
         ada = opened(viewport={"width": 1200, "height": 900})
         comes(ada, f"{server.url}/join/{key}")

@@ -98,6 +98,21 @@ def test_the_mastery_of_either_adversary_ends_the_series():
     assert [played.is_mastered_by(seat) for seat in (0, 1)] == [False, True]
 
 
+def test_hints_are_found_again_where_streaks_of_adversaries_follow_each_other():
+    mastery = {"incentive": {"kind": "mastery", "streak": 4}}
+    played = session(Seats("adversarial"), pick_cost=1.0, bot_assist={"halftime": 4}, **mastery)
+    seen = []
+    for right in (True, True, True, None, True, True, False):
+        seen.append(played.hint)
+        if right is None:  # a pick, by which the other's turn comes
+            played.attempt(played.view().pieces[0]["cell"], None, mover=0)
+        else:
+            make(played, right=right)
+    assert played.state == "playing"
+    assert list(played.hints().values()) == seen
+    assert None not in seen[1:]
+
+
 def test_a_bot_takes_its_turns_and_a_restart_changes_nothing():
     terms = {"partner": {"kind": "bot", "bot": {"halftime": 4, "error_rate": 0.9}}}
     played = session(Seats("cooperative", bot=1), episodes=4, **terms)

@@ -15,13 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.database.schema import Study, StudyAnswer
-from gnomon.studies.export.transcript import (
-    PlayedGame,
-    episode_name,
-    first_attempts,
-    hints_of,
-    is_followed,
-)
+from gnomon.studies.export.transcript import PlayedGame, episode_name, first_attempts, is_followed
 from gnomon.studies.participants import player_counts
 from gnomon.studies.play.bot_assist import Hint
 from gnomon.studies.play.play_records import OUTCOME_WORDS, Attempt, ClientTimes
@@ -225,7 +219,7 @@ def trial_numbers(session: Session, study: Study, games: Sequence[PlayedGame]) -
 
 def _attempt_rows(game: PlayedGame) -> Iterator[Sequence[Any]]:
     names = {e: episode_name(game, first) for e, first in first_attempts(game).items()}
-    hints = hints_of(game.session)
+    hints = game.session.hints()
     boards = {e: {p.place: p for p in game.session.board(e).pieces} for e in names}
     for number, attempt in enumerate(game.session.attempts):
         pieces = boards.get(attempt.episode, {})

@@ -115,36 +115,13 @@ def transcript_text(games: Iterable[PlayedGame]) -> str:
     return out.getvalue()
 
 
-def hints_of(session: PlaySession) -> dict[tuple[int, int], Hint | None]:
-    """Return the hint that was on the screen at each attempt, by episode and number.
-
-    A bot's hints follow from the seed and the attempts before, so that they are not kept.
-    """
-    if session.game.terms.bot_assist is None:
-        return {}
-    # Whose turn it was is known: it is not asked again.
-    again = PlaySession(replace(session.game, seats=None))
-    found: dict[tuple[int, int], Hint | None] = {}
-    for attempt in session.attempts:
-        while again.episode < attempt.episode:
-            again = PlaySession(
-                again.game,
-                again.attempts,
-                n_boards=again.n_boards + 1,
-                bonus_from=session.bonus_from,
-            )
-        found[attempt.episode, attempt.number] = again.hint
-        again.attempt(attempt.cell, attempt.bucket, now=attempt.at)
-    return found
-
-
 def is_followed(attempt: Attempt, hint: Hint | None) -> bool:
     """Tell whether an attempt is the move that a hint suggested; a pick is not."""
     return hint is not None and (attempt.cell, attempt.bucket) == (hint.cell, hint.bucket)
 
 
 def _lines(game: PlayedGame, *, assisted: bool) -> Iterator[Sequence[Any]]:
-    hints = hints_of(game.session)
+    hints = game.session.hints()
     for episode, attempts in groupby(game.session.attempts, key=lambda a: a.episode):
         pieces = {piece.place: piece for piece in game.session.board(episode).pieces}
         left, episode_id = len(pieces), ""

@@ -148,11 +148,26 @@ class PlayProgress:
     @property
     def hint(self) -> Hint | None:
         """What a bot suggests: after each attempt but an accepted pick, and until the next one."""
+        return self._hint() if self.state == "playing" else None
+
+    def hints(self) -> dict[tuple[int, int], Hint | None]:
+        """Return the hint that was on the screen at each attempt, by episode and number.
+
+        A bot's hints follow from the seed and the attempts before, so that they are not kept.
+        """
+        again, found = PlayProgress(self.game), dict[tuple[int, int], Hint | None]()
+        for attempt in self.attempts if self.game.terms.bot_assist is not None else ():
+            if attempt.episode != again.episode:
+                again._deal(attempt.episode)
+            found[attempt.episode, attempt.number] = again._hint()
+            again._make(attempt.cell, attempt.bucket)
+            again.attempts.append(attempt)
+        return found
+
+    def _hint(self) -> Hint | None:
         plan = self.game.terms.bot_assist
         counted = [attempt.number for attempt in self.here() if attempt.counts]
-        if plan is None or not counted or self.state != "playing":
-            return None
-        return self._suggestion(plan, 1, counted[-1])
+        return self._suggestion(plan, 1, counted[-1]) if plan is not None and counted else None
 
     def _suggestion(self, plan: BotAssist, stream: int, number: int) -> Hint | None:
         """Return a bot's move: of its own stream of numbers, the same again after a restart."""

@@ -125,6 +125,7 @@ def pages_come_soon(client: httpx.Client, *paths: str) -> None:
             answer = client.get(paths[n % len(paths)], headers={"Accept": "text/html"})
             assert answer.status_code == 200, answer.text
             seconds.append(time.monotonic() - began)
+            time.sleep(0.02)  # the attack goes on meanwhile
         rounds.append(max(seconds))
         print("pages: median, 90 %, worst", np.quantile(seconds, (0.5, 0.9, 1.0)).round(3), "s")
         assert np.median(seconds) < _PAGE_S / 2

@@ -305,9 +305,8 @@ def _most_bytes(scope: Scope, settings: ServerSettings) -> int:
         return settings.max_upload_bytes + settings.max_manifest_bytes
     if _MANIFESTS.search(scope["path"]):
         return settings.max_manifest_bytes
-    # A body that does not say what it is is read as JSON, too.
-    kind = Headers(scope=scope).get("content-type", "json")
-    return min(settings.max_body_bytes, _MOST_JSON if "json" in kind else settings.max_body_bytes)
+    is_json = "json" in Headers(scope=scope).get("content-type", "").lower()
+    return min(settings.max_body_bytes, _MOST_JSON) if is_json else settings.max_body_bytes
 
 
 def _counted(receive: Receive, most: int, patience_s: float) -> Receive:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gnomon.leaderboard.refusals import Refusal
 
+#: Of the configuration, and of the card; real ones have some dozens.
+_MOST_VALUES = 10_000
 _Name = Annotated[str, Field(min_length=1, max_length=128)]
 _Count = Annotated[int, Field(ge=0, le=2**53)]
 _Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e15, le=1e15)]
@@ -54,13 +57,13 @@ class Manifest(BaseModel):
     @classmethod
     def _plain(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
         """Refuse what a database cannot keep: numbers that are none, letters that are none."""
-        _check_plain(value, 0)
+        _check_plain(value)
         return value
 
     @field_validator("learner", "gnomon")
     @classmethod
     def _plain_text(cls, value: str) -> str:
-        _check_plain(value, 0)
+        _check_plain(value)
         return value
 
 
@@ -86,20 +89,26 @@ def manifest_schema() -> dict[str, Any]:
     return schema
 
 
-def _check_plain(value: Any, depth: int) -> None:
+def _check_plain(value: Any) -> None:
+    for n, each in enumerate(_values(value, 0)):
+        if n >= _MOST_VALUES:
+            raise ValueError(f"holds more than {_MOST_VALUES:,} values")
+        if isinstance(each, str):
+            if "\x00" in each or any("\ud800" <= letter <= "\udfff" for letter in each):
+                raise ValueError("holds letters that are none")
+        elif isinstance(each, float) and not math.isfinite(each):
+            raise ValueError("holds a number that is none")
+        elif isinstance(each, int) and abs(each) > 2**63:
+            raise ValueError("holds a number that is too large")
+
+
+def _values(value: Any, depth: int) -> Iterator[Any]:
+    """Yield a value as JSON can hold it, and all that is in it."""
     if depth > 20:
         raise ValueError("nested too deeply")
-    if isinstance(value, str):
-        if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise ValueError("holds letters that are none")
-    elif isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("holds a number that is none")
-    elif isinstance(value, int) and abs(value) > 2**63:
-        raise ValueError("holds a number that is too large")
-    elif isinstance(value, Mapping):
-        for name, item in value.items():
-            _check_plain(name, depth)
-            _check_plain(item, depth + 1)
-    elif isinstance(value, list):
-        for item in value:
-            _check_plain(item, depth + 1)
+    yield value
+    parts: Iterable[Any] = value if isinstance(value, list) else ()
+    if isinstance(value, Mapping):
+        parts = chain.from_iterable(value.items())
+    for part in parts:
+        yield from _values(part, depth + 1)

@@ -240,6 +240,7 @@ def test_a_websocket_over_which_nobody_moves_is_closed(settings, attacker):
                 return websocket.close_code
 
         assert asyncio.run(idle()) == 1000
+        assert "/api/remote/play" not in server.log.read_text()  # nor from where it came
 
 
 def announced(

@@ -26,9 +26,6 @@ _PAGE_S = 0.3
 _PROGRAM = """
 import sys
 from gnomon.web.server import serve
-import httpx
-import numpy as np
-
 from gnomon.leaderboard.server_settings import ServerSettings
 settings = ServerSettings.from_json(sys.stdin.readline())
 def tell(started):

@@ -86,7 +86,7 @@ class ServerSettings:
     openid_client: str = ""
     openid_secret: str = field(default="", repr=False)
     max_body_bytes: int = MIB
-    max_manifest_bytes: int = MIB
+    max_manifest_bytes: int = 4 * MIB
     max_upload_bytes: int = 256 * MIB
     max_unpacked_bytes: int = 2048 * MIB
     max_ratio: float = 200.0

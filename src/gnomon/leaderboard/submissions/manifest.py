@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import from_json
 
 from gnomon.leaderboard.refusals import Refusal
 
 #: Of the configuration, and of the card; real ones have some dozens.
 _MOST_VALUES = 10_000
+_MOST_TRIALS = 100_000
 _Name = Annotated[str, Field(min_length=1, max_length=128)]
 _Count = Annotated[int, Field(ge=0, le=2**53)]
+_Model = TypeVar("_Model", bound=BaseModel)
 _Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e15, le=1e15)]
 
 
@@ -43,7 +46,9 @@ class Manifest(BaseModel):
     learner: _Name
     config: dict[str, Any] = Field(default_factory=dict)
     card: dict[str, Any] | None = None
-    totals: Annotated[list[TrialTotals], Field(max_length=100_000)] = Field(default_factory=list)
+    totals: Annotated[list[TrialTotals], Field(max_length=_MOST_TRIALS)] = Field(
+        default_factory=list
+    )
     log_format: Literal["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"] | None = None
     log_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     log_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = None
@@ -73,12 +78,27 @@ def read_manifest(data: bytes) -> Manifest:
     Raises Refusal: one line, with the first field that is wrong.
     """
     try:
-        return Manifest.model_validate_json(data)
+        sent = from_json(data)
+    except ValueError:
+        raise Refusal("manifest: expected JSON, found something else") from None
+    if isinstance(sent, dict) and isinstance(rows := sent.get("totals"), list):
+        if len(rows) > _MOST_TRIALS:
+            raise Refusal(f"manifest: expected totals of at most {_MOST_TRIALS:,} trials")
+        # One after the other: between them other threads go on.
+        sent["totals"] = [_checked(TrialTotals, row, f"totals.{n}.") for n, row in enumerate(rows)]
+    return _checked(Manifest, sent)
+
+
+def _checked(model: type[_Model], sent: Any, prefix: str = "") -> _Model:
+    """Return a record; refuse it with its first mistake, and not after hundreds of thousands."""
+    if isinstance(sent, dict) and len(sent) > len(model.model_fields):
+        unknown = next(name for name in sent if name not in model.model_fields)
+        raise Refusal(f"manifest, field {prefix + unknown[:80]!r}: expected no such field")
+    try:
+        return model.model_validate(sent)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        if first["type"] == "json_invalid":
-            raise Refusal("manifest: expected JSON, found something else") from None
-        where = ".".join(str(part) for part in first["loc"])
+        where = prefix + ".".join(str(part) for part in first["loc"])
         raise Refusal(f"manifest, field {where[:80]!r}: {first['msg']}") from None
 
 

@@ -18,7 +18,7 @@ from gnomon.leaderboard.standing_records import Contender, Standing
 from gnomon.leaderboard.standing_snapshots import board_of_some
 from gnomon.web.api.dependencies import ReadSession, RowId
 from gnomon.web.api.records import EntryRecord
-from gnomon.web.pages.charts import Curve, Intervals, LineChart, differences, line_chart, shares
+from gnomon.web.pages.charts import Curve, LineChart, differences, line_chart, shares
 from gnomon.web.pages.learner_page import CurveRecord, median_curves, trials_of_entry
 from gnomon.web.pages.page_cache import HTML, BoardState, CurrentBoard, cached_response, json_text
 from gnomon.web.pages.templating import rendered
@@ -126,15 +126,11 @@ def compare_html(
 
 def _drawn(page: ComparePage) -> dict[str, Any]:
     lines = [page.comparison.whole, *page.comparison.rules]
-    drawn: dict[str, Intervals] = {
-        "differences": differences([_ends(line.difference) for line in lines]),
-        "shares": shares([_ends(line.won) for line in lines]),
+    return {
+        "differences": differences([line.difference for line in lines]),
+        "shares": shares([line.won for line in lines]),
+        "charts": _charts(page),
     }
-    return {**drawn, "charts": _charts(page)}
-
-
-def _ends(number: Any) -> tuple[float | None, float | None, float | None]:
-    return number.value, number.low, number.high
 
 
 def _charts(page: ComparePage) -> list[tuple[str, LineChart | None]]:

@@ -14,7 +14,7 @@ from gnomon.database.schema import EntryAttempt, Season, Submission
 from gnomon.leaderboard.refusals import Refusal
 from gnomon.leaderboard.seasons.entry_registration import takes_entries
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.leaderboard.standing_records import METRICS, Number, Standing
+from gnomon.leaderboard.standing_records import METRICS, Standing
 from gnomon.leaderboard.standing_snapshots import Snapshot
 from gnomon.web.api.dependencies import CurrentSettings, ReadSession
 from gnomon.web.pages.charts import odds_intervals
@@ -190,7 +190,5 @@ def _kept(
 
 
 def _html(page: HomePage, site: str) -> str:
-    nothing = Number(None, None, None)
-    numbers = [line.rating or nothing for line in page.current.top] if page.current else []
-    drawn = odds_intervals([(x.value, x.low, x.high) for x in numbers])
+    drawn = odds_intervals([line.rating for line in page.current.top] if page.current else [])
     return rendered("board/home.html", "/", page, drawn=drawn, site=site)

@@ -247,7 +247,6 @@ def learner_html(
 
 def _drawn(page: LearnerPage) -> dict[str, Any]:
     """Lay out the drawings of the page."""
-    numbers = [(line.median.value, line.median.low, line.median.high) for line in page.rules]
     hardest = sorted(page.curves, key=lambda curve: -curve.median[-1])[:_MOST_CURVES]
     curves = [Curve(each.rule, each.median, each.low, each.high) for each in hardest]
     profiles = [
@@ -255,7 +254,7 @@ def _drawn(page: LearnerPage) -> dict[str, Any]:
         for each in page.profiles
     ]
     return {
-        "drawn": intervals(numbers),
+        "drawn": intervals([line.median for line in page.rules]),
         "curves": line_chart(curves, x_label="episode", y_label="errors so far", log=True),
         "n_curves": len(curves),
         "profile": line_chart(

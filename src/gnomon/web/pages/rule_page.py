@@ -168,5 +168,7 @@ def rule_html(
 
 def _drawn(page: RulePage) -> dict[str, Any]:
     rows = [(line.learner, line.errors, line.median.value or 0.0) for line in page.learners]
-    numbers = [(line.median.value, line.median.low, line.median.high) for line in page.learners]
-    return {"strips": strips(rows[:20]), "drawn": intervals(numbers)}
+    return {
+        "strips": strips(rows[:20]),
+        "drawn": intervals([line.median for line in page.learners]),
+    }

@@ -15,7 +15,7 @@ from gnomon.database.schema import Entry, Season, Submission
 from gnomon.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
 from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.seasons.learner_card import Cost, Kind
-from gnomon.leaderboard.standing_records import METRICS, Number, Standings
+from gnomon.leaderboard.standing_records import METRICS, Standings
 from gnomon.leaderboard.standing_selection import (
     PER_PAGE,
     Order,
@@ -270,9 +270,6 @@ def _kept(
 def _drawn(page: StandingsPage) -> Intervals:
     """Lay out the intervals of what the lines are ordered by: odds, or errors."""
     lines = page.standings.ranked if page.standings else ()
-    nothing = Number(None, None, None)
     if page.asked.by == "errors":
-        numbers = [line.estimates[page.asked.metric] for line in lines]
-        return intervals([(x.value, x.low, x.high) for x in numbers])
-    ratings = [line.rating or nothing for line in lines]
-    return odds_intervals([(r.value, r.low, r.high) for r in ratings])
+        return intervals([line.estimates[page.asked.metric] for line in lines])
+    return odds_intervals([line.rating for line in lines])

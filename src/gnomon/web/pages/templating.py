@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from gnomon._version import __version__
+from gnomon.errors import counted
 from gnomon.game.instructions import INSTRUCTIONS
 from gnomon.leaderboard.standing_records import Why
 from gnomon.studies.languages import texts
@@ -184,6 +185,7 @@ def _environment() -> Environment:
         "piece": piece_words,
         "signed": signed,
         "odds": odds,
+        "counted": counted,
         "letter": letter,
         "lines": lines,
         "zip": zip,

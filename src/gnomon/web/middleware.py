@@ -160,9 +160,9 @@ class Gate:
             end()
 
     def _paced(self, scope: Scope, send: Send, *, refused: bool) -> Send:
-        """Return a sender by which an address hears of one refusal after the other.
+        """Return a sender that delays refusals, so that an address gets twenty a second at most.
 
-        Hundreds of clients of it that ask again as soon as they are refused would leave the event
+        Hundreds of its clients that ask again as soon as they are refused would leave the event
         loop no time for anybody else; so would one whose bodies take long to be refused.
         """
         address, costly = scope["gnomon.address"], not _is_small(scope, _QUICK)

@@ -33,7 +33,7 @@ from gnomon.studies.participants import (
     step_of,
     take_step,
 )
-from gnomon.studies.plan.questionnaire import AnswerError, AskedQuestion, Question
+from gnomon.studies.plan.questionnaire import AnswerError, AskedQuestion, Question, without_answers
 from gnomon.studies.plan.recruitment import Ending, completion_address
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.plan_check import PlanFinding, check_plan
@@ -313,7 +313,7 @@ def _player_page(
         n_pages=len(plan.instructions),
         text=text,
         pages=plan.instructions if wrong else (),
-        questions=AskedQuestion.of(asked, plan.language),
+        questions=without_answers(asked, plan.language),
         wrong=tuple(wrong),
         n_played=player.n_played,
         n_rules=len(plan.lists.get(player.rule_list, ())),

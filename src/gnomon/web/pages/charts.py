@@ -120,7 +120,6 @@ class Drawn:
     end_x: float
     end_y: float
     label_y: float
-    last: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +130,6 @@ class LineChart:
     height: float
     left: float
     right: float
-    top: float
     bottom: float
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
@@ -172,7 +170,7 @@ def line_chart(
         number = 0 if curve.you else next(others)
         drawn.append(_drawn(curve, x, y, number, label_y))
     return LineChart(
-        *(_WIDTH, _HEIGHT, _LEFT, _WIDTH - _RIGHT, _TOP, _HEIGHT - _BOTTOM),
+        *(_WIDTH, _HEIGHT, _LEFT, _WIDTH - _RIGHT, _HEIGHT - _BOTTOM),
         _counting(x, int(last)) if counted else x.ticks(6),
         y.ticks(),
         tuple(drawn),
@@ -204,7 +202,6 @@ def _drawn(curve: Curve, x: Scale, y: Scale, number: int, label_y: float) -> Dra
         curve.you,
         *points[-1],
         label_y,
-        float(curve.values[-1]),
     )
 
 
@@ -344,7 +341,6 @@ class Strip:
     y: float
     dots: tuple[float, ...]
     median: float
-    color: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +376,7 @@ def strips(rows: Sequence[tuple[str, Sequence[float], float]]) -> Strips | None:
         left,
         scale.ticks(),
         tuple(
-            Strip(name, 14.0 + i * step, tuple(map(scale, scores)), scale(median), i % _N_COLORS)
+            Strip(name, 14.0 + i * step, tuple(map(scale, scores)), scale(median))
             for i, (name, scores, median) in enumerate(rows)
         ),
     )

@@ -96,7 +96,7 @@ def test_the_page_says_it_and_escapes_what_people_wrote(findings):
 
 def test_one_who_leaves_does_not_decide_how_many_boards_are_compared(study, monkeypatch):
     """Of five people one stopped after a board, and one had mastered the rule there."""
-    monkeypatch.setattr("gnomon.report.people_findings.BOUNDS", ())
+    monkeypatch.setattr("gnomon.report.people_findings.BOUNDS", ("uniform",))
     folder, made = study
     series = read_series([folder], trial_lists=folder / "A01" / "lists")[0]
     boards = (series.episodes * 4)[:4]

@@ -123,7 +123,7 @@ class ChildProcess:
         return f"signal {-status}" if status < 0 else f"status {status}"
 
     def give_way(self) -> None:
-        """Let this process, and whatever else the machine has to do, go before it."""
+        """Lower its scheduling priority by five steps, so that it delays this process less."""
         with contextlib.suppress(OSError):  # it has ended
             niceness = min(os.getpriority(os.PRIO_PROCESS, 0) + 5, 19)
             os.setpriority(os.PRIO_PROCESS, self.pid, niceness)

@@ -91,7 +91,7 @@ def _table(
         table = scores_of(source, metric, reading)
         if not asked:
             return table
-        if people._replace(by="player") == _OfPeople() and "player" in table.attributes:
+        if people == _OfPeople(by="people") and "player" in table.attributes:
             from gnomon.experiments.series.series_scores import of_all_people
 
             return of_all_people(table)

@@ -137,6 +137,7 @@ class TrialOutcomes:
     outcomes: npt.NDArray[np.int8]
     finish: npt.NDArray[np.int8]
     p0: npt.NDArray[np.float64]
+    #: As of a log that has nobody else's attempts, so that scores take either.
     own: ClassVar[None] = None
 
 

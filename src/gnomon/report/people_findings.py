@@ -336,13 +336,13 @@ def _dealt(series: Iterable[PlayedSeries]) -> dict[str, Any]:
     pieces = [piece for board in boards for piece in board.pieces]
     sizes = [len(board.pieces) for board in boards]
     spec = BoardSpec(
-        (min(sizes), max(sizes)),
-        0,
-        0,
-        _palette(SHAPES, (piece.shape for piece in pieces)),
-        _palette(COLORS, (piece.color for piece in pieces)),
-        {piece.image: piece.properties or {} for piece in pieces if piece.image},
-        any(len({piece.pos for piece in board.pieces}) < len(board.pieces) for board in boards),
+        pieces=(min(sizes), max(sizes)),
+        shapes=0,
+        colors=0,
+        shape_palette=_palette(SHAPES, (piece.shape for piece in pieces)),
+        color_palette=_palette(COLORS, (piece.color for piece in pieces)),
+        images={piece.image: piece.properties or {} for piece in pieces if piece.image},
+        crowded=any(len({p.pos for p in board.pieces}) < len(board.pieces) for board in boards),
     )
     codes = tuple(board.codes(spec).tobytes() for board in boards)
     return {"horizon": horizon, "board": spec, "predefined": PredefinedBoards(codes, "random")}

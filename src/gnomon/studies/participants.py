@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
@@ -112,12 +112,15 @@ def _of_identity(session: Session, study: Study, identity: str) -> StudyAssignme
     return session.scalar(query.where(StudyAssignment.identity == identity))
 
 
-def rename_games(session: Session, player: StudyAssignment, key: str) -> None:
-    """Give the games of a player the keys that follow from a new one."""
-    query = select(PlaySession).where(
+def _games_of(player: StudyAssignment) -> Select[PlaySession]:
+    return select(PlaySession).where(
         or_(PlaySession.assignment_id == player.id, PlaySession.partner_id == player.id)
     )
-    for game in session.scalars(query.order_by(PlaySession.series)):
+
+
+def rename_games(session: Session, player: StudyAssignment, key: str) -> None:
+    """Give the games of a player the keys that follow from a new one."""
+    for game in session.scalars(_games_of(player).order_by(PlaySession.series)):
         key = next_key(key)
         if game.partner_id == player.id:
             game.partner_key = digest_of(key)
@@ -277,12 +280,9 @@ def questions_after(
     asked = plan.demographics
     if all(each.goodness_least is None and each.goodness_below is None for each in asked):
         return asked
-    query = select(PlaySession).where(
-        or_(PlaySession.assignment_id == player.id, PlaySession.partner_id == player.id)
-    )
     rewards = [
         rebuild_game(session, row).session.reward(int(row.partner_id == player.id))
-        for row in session.scalars(query)
+        for row in session.scalars(_games_of(player))
     ]
     mastered = sum({2: 0.5, 4: 1.0}.get(reward.factor, 0.0) for reward in rewards)
     goodness = mastered / len(plan.lists[player.rule_list])

@@ -30,12 +30,13 @@ from gnomon.studies.playable_rules import puzzle_of
 
 #: Fewer trials say too little of a learner to be drawn.
 _FEWEST_TRIALS = 3
+_MOST = 3
 
 
 def verified_learners(
-    session: Session, row: Row, game: Game, n_boards: int, *, most: int = 3
+    session: Session, row: Row, game: Game, n_boards: int
 ) -> tuple[Yardstick, ...]:
-    """Return the learners with the fewest errors on a rule after so many boards, as verified.
+    """Return the three learners with the fewest errors on a rule after so many boards, as verified.
 
     They played the same text, on boards drawn alike, as long a board. None for a game of a study or
     of a numbered puzzle, and where nobody was measured.
@@ -52,7 +53,7 @@ def verified_learners(
         for (entry, name, title), own in curves.items()
         if len(own) >= _FEWEST_TRIALS
     ]
-    return tuple(sorted(found, key=lambda each: each.median[-1])[:most])
+    return tuple(sorted(found, key=lambda each: each.median[-1])[:_MOST])
 
 
 def _rules_like(session: Session, row: Row, game: Game) -> Iterable[tuple[SeasonRule, Season]]:

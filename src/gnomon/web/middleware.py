@@ -46,11 +46,11 @@ HEADERS = {
 _LEAST_RATE = 2000
 #: Seconds from one refusal of an address to its next.
 _REFUSAL_S = 0.05
-#: Bodies of so many bytes are no upload.
+#: A body of more bytes counts among the uploads that its address may have open.
 _SMALL = 64 << 10
-#: Of one address, bodies above this are answered one after the other, and refused with a pause.
+#: Of one address, larger bodies are answered one after the other, and refused with a pause.
 _QUICK = 4 << 10
-#: Most bytes of JSON that is no manifest: the event loop reads it, and tells all that is wrong.
+#: Most bytes of JSON that is no manifest: the event loop parses it, and lists every mistake in it.
 _MOST_JSON = 256 << 10
 #: Most lines of a request's head.
 _MOST_HEADERS = 100
@@ -160,9 +160,9 @@ class Gate:
             end()
 
     def _paced(self, scope: Scope, send: Send, *, refused: bool) -> Send:
-        """Return a sender by which an address hears of one refusal after the other.
+        """Return a sender that delays refusals, so that an address gets twenty a second at most.
 
-        Hundreds of clients of it that ask again as soon as they are refused would leave the event
+        Hundreds of its clients that ask again as soon as they are refused would leave the event
         loop no time for anybody else; so would one whose bodies take long to be refused.
         """
         address, costly = scope["gnomon.address"], not _is_small(scope, _QUICK)
@@ -209,7 +209,8 @@ class Gate:
     def _refusal(self, scope: Scope) -> JSONResponse | None:
         """Return the answer to a request that goes no further."""
         if len(scope["headers"]) > _MOST_HEADERS:
-            return _answer(431, f"expected at most {_MOST_HEADERS} headers")
+            found = len(scope["headers"])
+            return _answer(431, f"expected at most {_MOST_HEADERS} headers, found {found}")
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not is_allowed_host(host, self._settings.allowed_hosts):
@@ -222,10 +223,11 @@ class Gate:
             return _answer(429, f"too many requests; try again in {wait} s", wait)
         announced = headers.get("content-length", "0")
         if scope["type"] == "http":
+            most = _most_bytes(scope, self._settings)
             if not (announced.isascii() and announced.isdigit()):
                 return _answer(400, "expected a Content-Length that is a number")
-            if int(announced) > _most_bytes(scope, self._settings):
-                return _answer(413, "too many bytes in this request")
+            if int(announced) > most:
+                return _answer(413, f"expected at most {most:,} bytes, found {int(announced):,}")
         return None
 
 
@@ -326,7 +328,7 @@ def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
             complete = not message.get("more_body", False)
             received += len(message.get("body", b""))
             if received > most:
-                raise HTTPException(413, "too many bytes in this request")
+                raise HTTPException(413, f"expected at most {most:,} bytes, found more")
             slow = time.monotonic() - began > patience_s + received / _LEAST_RATE
             if slow and not complete:
                 raise HTTPException(408, "this request comes too slowly")
@@ -339,7 +341,8 @@ def _is_small(scope: Scope, most: int) -> bool:
     """Whether a body of at most so many bytes is announced."""
     headers = Headers(scope=scope)
     announced = headers.get("content-length", "0")
-    return "transfer-encoding" not in headers and announced.isdigit() and int(announced) <= most
+    is_number = announced.isascii() and announced.isdigit()
+    return "transfer-encoding" not in headers and is_number and int(announced) <= most
 
 
 async def _read_whole(receive: Receive) -> Receive:

@@ -122,7 +122,7 @@ def test_the_smoothed_target_depends_on_the_seed_alone():
 
 
 def test_references_must_fit():
-    with pytest.raises(ScoreDataError, match="reference scores of some task; all are without"):
+    with pytest.raises(ScoreDataError, match="of some task; all are without reference scores: t0"):
         Preparation(references={"t9": (0, 1)}).apply(SCORES)
     same = dict.fromkeys(SCORES.tasks, (3.0, 3.0))
     with pytest.raises(ScoreDataError, match=r"reference scores of t0: .* differ, both are 3"):

@@ -71,6 +71,14 @@ def test_tables_of_others_are_read_by_the_names_of_their_columns(tmp_path):
     assert {one.name: one.rating for one in ease} == pytest.approx({"a": 3.5 / 7.5, "b": 1.0})
     path.write_text("#playerId,rule,attempts,removed\np1,a,40,27\np1,b,27,27\n")
     assert [row["score"] for row in read_scores(path).to_records()] == [13.0, 0.0]
+    for line, message in (
+        ("p1", "row 2, column 'rule': expected a value, found none"),
+        ("p1,a,,27", "row 2, column 'attempts': expected a value, found none"),
+        ("p1,a,4,27", "row 2: expected 0 to 4 pieces removed, found 27"),
+    ):
+        path.write_text(f"#playerId,rule,attempts,removed\n{line}\n")
+        with pytest.raises(ScoreDataError, match=message):
+            read_scores(path)
     for header in ("#Rule set name,Learned,EV score", "#rule,n,avgAttempts,score", "#key,a,b"):
         path.write_text(f"{header}\n")
         with pytest.raises(

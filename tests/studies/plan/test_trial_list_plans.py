@@ -180,6 +180,7 @@ def test_who_a_list_lacks_is_read(folder):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"x2_aftr": "5"}, "unknown column 'x2_aftr'; did you mean 'x2_after'"),
         ({"x2_aftr": "5", "no": "1"}, "'x2_aftr'; did you mean 'x2_after'.* unknown column 'no';"),
         ({"grid_memory_show_cd order": "1"}, "unknown column 'grid_memory_show_cd order'"),
         ({"max_boards": "-1"}, "field 'max_boards': expected"),

@@ -60,7 +60,7 @@ def overflow(page):
 def small_targets(page):
     """Return what a finger could miss: below 44 by 44."""
     return page.evaluate(
-        """() => ['button', 'a.button', 'summary', 'label:not(.hidden-text)']
+        """() => ['button', 'a.button', 'summary', 'label']
         .flatMap(kind => [...document.querySelectorAll('main ' + kind)])
         .filter(each => each.offsetParent !== null)
         .map(each => [each.className || each.textContent, each.getBoundingClientRect()])

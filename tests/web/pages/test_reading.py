@@ -114,7 +114,7 @@ def test_the_rows_stand_in_the_order_of_what_they_show_first(lively):
         ranked = lively.get(f"/seasons/{season}.json").json()["standings"]["ranked"]
         ratings = [line["rating"]["value"] for line in ranked]
         assert ratings == sorted(ratings, reverse=True)
-        shown = re.findall(r'<td class="measure"><div><span>([\d.,]+\s:\s[\d.,]+)</span>', page)
+        shown = re.findall(r'<td class="measure"><div><span>([\d.,]+\xa0:\xa0[\d.,]+)</span>', page)
         assert shown == [odds(rating) for rating in ratings]
         assert all(r["low"] < r["value"] < r["high"] for r in (line["rating"] for line in ranked))
 

@@ -82,7 +82,7 @@ def test_the_order_is_chosen_and_keeps_the_intervals(crowd):
         for row in rows:
             assert row.count('class="range"') == 1
             assert re.search(r'aria-label="interval from [^"]+ to ', row)
-            assert re.search(r'class="small">[\d.,:\s]+ – [\d.,:\s]+<', row)
+            assert re.search(r'class="small">[\d.,:\xa0]+ – [\d.,:\xa0]+<', row)
     told = crowd.get(f"{ADDRESS}.json?by=errors").json()["standings"]["ranked"]
     errors = [line["estimates"]["iqm"]["value"] for line in told]
     assert errors == sorted(errors)

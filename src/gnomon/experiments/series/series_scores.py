@@ -78,11 +78,11 @@ def known_chances(measured: Iterable[MeasuredSeries], metric: str) -> list[Measu
     measured = list(measured)
     found = [one for one in measured if one.chances is not None]
     if not found:
-        causes = [f"the first: {one.cause}" for one in measured if one.cause]
-        causes.append("in Python, measure_series is asked with_chances")
+        causes = (f"the first: {one.cause}" for one in measured if one.cause)
+        why = next(causes, "in Python, measure_series is asked with_chances")
         raise ScoreDataError(
             f"expected a series whose chances are known for {metric}, found none; --rules names "
-            f"the folder of the rules ({causes[0]})"
+            f"the folder of the rules ({why})"
         )
     return found
 

@@ -199,9 +199,14 @@ def _row(cells: dict[str, str], where: str, metric: str, number: int) -> dict[st
 
 def _stats_row(cells: dict[str, str], where: str, metric: str, number: int) -> dict[str, Any]:
     """Return a line of ``playerStats.csv``; of a pick that is accepted it makes an error, too."""
+    for name in ("rule", "attempts", "removed"):
+        if not cells.get(name):
+            raise ScoreDataError(f"{where}, column {name!r}: expected a value, found none")
     attempts, removed = (_count(cells, name, where) for name in ("attempts", "removed"))
+    if not 0 <= removed <= attempts:
+        raise ScoreDataError(f"{where}: expected 0 to {attempts} pieces removed, found {removed}")
     return {
-        "player": cells["playerId"] or f"row-{number}",
+        "player": cells.get("playerId") or f"row-{number}",
         "task": cells["rule"],
         "series": _count(cells, "seriesNo", where),
         "trial_list": cells.get("trialListId") or None,

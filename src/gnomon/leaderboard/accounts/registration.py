@@ -68,10 +68,10 @@ def ask_for_token(session: Session, name: str, contact: str, reason: str) -> str
     return claim
 
 
-def waiting_requests(session: Session, *, most: int = 200) -> list[TokenRequest]:
-    """Return the requests that nobody has decided on, the oldest first."""
+def waiting_requests(session: Session) -> list[TokenRequest]:
+    """Return the requests that nobody has decided on, at most the 200 oldest, in their order."""
     waiting = select(TokenRequest).where(TokenRequest.state == "waiting")
-    return [*session.scalars(waiting.order_by(TokenRequest.id).limit(most))]
+    return [*session.scalars(waiting.order_by(TokenRequest.id).limit(200))]
 
 
 def decide(session: Session, request_id: int, *, grant: bool, by: int | None) -> TokenRequest:

@@ -343,7 +343,7 @@ def _write(
         session.connection().execute(rows_of_trials, changed)
 
 
-def view(session: Session, live: RemoteGameCache, trial: int, *, account_id: int) -> TrialView:
+def view(session: Session, trial: int, *, account_id: int) -> TrialView:
     """Return what the player of a trial sees now.
 
     Raises Missing if there is no such trial of this account.

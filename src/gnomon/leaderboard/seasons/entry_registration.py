@@ -52,7 +52,7 @@ def attempt_of(entry: Entry, number: int) -> EntryAttempt:
 
 
 def find_named(session: Session, season: Season, name: str) -> Entry:
-    """Return the entry of a season with a name, or the only one with that part of a name.
+    """Return the entry of a season by its name, or by a part of it that no other name has.
 
     Raises Refusal: there is none, or several.
     """

@@ -24,7 +24,7 @@ def secret_rng() -> np.random.Generator:
     return np.random.default_rng(secrets.randbits(256))
 
 
-def create_season(session: Session, plan: SeasonPlan, *, by: int | None = None) -> Season:
+def create_season(session: Session, plan: SeasonPlan) -> Season:
     """Put a season on the board, with the commitment to its hidden rules if it has any.
 
     Raises Refusal: there is a season of this name, or a text cannot be shown.
@@ -66,7 +66,6 @@ def create_season(session: Session, plan: SeasonPlan, *, by: int | None = None) 
         "season made",
         "season",
         season.id,
-        by=by,
         name=season.name,
         division=season.division,
         commitment=season.commitment,
@@ -74,9 +73,7 @@ def create_season(session: Session, plan: SeasonPlan, *, by: int | None = None) 
     return season
 
 
-def reveal_season(
-    session: Session, season: Season, *, early: bool = False, by: int | None = None
-) -> Reveal:
+def reveal_season(session: Session, season: Season, *, early: bool = False) -> Reveal:
     """Publish the hidden rules and the salt; from now on nobody plays them for the board.
 
     A season that is still open is closed only if ``early``.
@@ -93,7 +90,7 @@ def reveal_season(
         season.revealed_at = moment
         season.closes_at = min(season.closes_at or moment, moment)
         season.touch()
-        note(session, "season revealed", "season", season.id, by=by, name=season.name)
+        note(session, "season revealed", "season", season.id, name=season.name)
     return reveal_of(season)
 
 

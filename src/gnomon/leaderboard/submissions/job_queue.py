@@ -87,7 +87,7 @@ def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
             raise LeaseLost(f"job {held.job_id}")
 
 
-def finish(session: Session, held: Claim, reason: str = "") -> Submission:
+def finish(session: Session, held: Claim) -> Submission:
     """End a job that is done, in the transaction in which its result is written.
 
     Raises LeaseLost: as :func:`heartbeat`; then nothing may be written.
@@ -95,7 +95,7 @@ def finish(session: Session, held: Claim, reason: str = "") -> Submission:
     job = _held_job(session, held)
     if job is None:
         raise LeaseLost(f"job {held.job_id}")
-    job.state, job.reason, job.finished_at = "done", reason, now()
+    job.state, job.reason, job.finished_at = "done", "", now()
     job.lease_owner = job.lease_until = None
     return session.get_one(Submission, job.submission_id)
 

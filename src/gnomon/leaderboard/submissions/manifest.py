@@ -15,6 +15,7 @@ from gnomon.leaderboard.refusals import Refusal
 #: Of the configuration, and of the card; real ones have some dozens.
 _MOST_VALUES = 10_000
 _MOST_TRIALS = 100_000
+_DEEPEST = 20
 _Name = Annotated[str, Field(min_length=1, max_length=128)]
 _Count = Annotated[int, Field(ge=0, le=2**53)]
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -58,17 +59,20 @@ class Manifest(BaseModel):
         totals = [row.model_dump(mode="json", exclude_unset=True) for row in self.totals]
         return self.model_dump(mode="json") | {"totals": totals}
 
-    @field_validator("config", "card")
+    @field_validator("config", "card", "learner", "gnomon")
     @classmethod
-    def _plain(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Refuse what a database cannot keep: numbers that are none, letters that are none."""
-        _check_plain(value)
-        return value
-
-    @field_validator("learner", "gnomon")
-    @classmethod
-    def _plain_text(cls, value: str) -> str:
-        _check_plain(value)
+    def _can_be_kept(cls, value: Any) -> Any:
+        """Refuse what a database cannot keep."""
+        for n, each in enumerate(_values(value, 0)):
+            if n >= _MOST_VALUES:
+                raise ValueError(f"expected at most {_MOST_VALUES:,} values")
+            if isinstance(each, str):
+                if "\x00" in each or any("\ud800" <= letter <= "\udfff" for letter in each):
+                    raise ValueError("expected text without null characters and lone surrogates")
+            elif isinstance(each, float) and not math.isfinite(each):
+                raise ValueError(f"expected finite numbers, found {each}")
+            elif isinstance(each, int) and abs(each) > 2**63:
+                raise ValueError("expected integers of at most 64 bits")
         return value
 
 
@@ -83,23 +87,30 @@ def read_manifest(data: bytes) -> Manifest:
         raise Refusal("manifest: expected JSON, found something else") from None
     if isinstance(sent, dict) and isinstance(rows := sent.get("totals"), list):
         if len(rows) > _MOST_TRIALS:
-            raise Refusal(f"manifest: expected totals of at most {_MOST_TRIALS:,} trials")
+            raise Refusal(
+                f"manifest: expected totals of at most {_MOST_TRIALS:,} trials, found {len(rows):,}"
+            )
         # One after the other: between them other threads go on.
-        sent["totals"] = [_checked(TrialTotals, row, f"totals.{n}.") for n, row in enumerate(rows)]
+        sent["totals"] = [_checked(TrialTotals, row, "totals", n) for n, row in enumerate(rows)]
     return _checked(Manifest, sent)
 
 
-def _checked(model: type[_Model], sent: Any, prefix: str = "") -> _Model:
-    """Return a record; refuse it with its first mistake, and not after hundreds of thousands."""
+def _checked(model: type[_Model], sent: Any, *place: str | int) -> _Model:
+    """Return what was sent at a place of the manifest as a record; refuse its first mistake."""
+
+    def refusal(said: str, *inner: str | int) -> Refusal:
+        where = ".".join(map(str, (*place, *inner)))
+        return Refusal(f"manifest{f', field {where[:80]!r}' if where else ''}: {said}")
+
     if isinstance(sent, dict) and len(sent) > len(model.model_fields):
+        # Pydantic would make a message for each of what may be hundreds of thousands.
         unknown = next(name for name in sent if name not in model.model_fields)
-        raise Refusal(f"manifest, field {prefix + unknown[:80]!r}: expected no such field")
+        raise refusal(f"expected one of {', '.join(model.model_fields)}", unknown)
     try:
         return model.model_validate(sent)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        where = prefix + ".".join(str(part) for part in first["loc"])
-        raise Refusal(f"manifest, field {where[:80]!r}: {first['msg']}") from None
+        raise refusal(first["msg"], *first["loc"]) from None
 
 
 def manifest_schema() -> dict[str, Any]:
@@ -109,23 +120,10 @@ def manifest_schema() -> dict[str, Any]:
     return schema
 
 
-def _check_plain(value: Any) -> None:
-    for n, each in enumerate(_values(value, 0)):
-        if n >= _MOST_VALUES:
-            raise ValueError(f"holds more than {_MOST_VALUES:,} values")
-        if isinstance(each, str):
-            if "\x00" in each or any("\ud800" <= letter <= "\udfff" for letter in each):
-                raise ValueError("holds letters that are none")
-        elif isinstance(each, float) and not math.isfinite(each):
-            raise ValueError("holds a number that is none")
-        elif isinstance(each, int) and abs(each) > 2**63:
-            raise ValueError("holds a number that is too large")
-
-
 def _values(value: Any, depth: int) -> Iterator[Any]:
     """Yield a value as JSON can hold it, and all that is in it."""
-    if depth > 20:
-        raise ValueError("nested too deeply")
+    if depth > _DEEPEST:
+        raise ValueError(f"expected at most {_DEEPEST} levels of lists and objects")
     yield value
     parts: Iterable[Any] = value if isinstance(value, list) else ()
     if isinstance(value, Mapping):

@@ -89,10 +89,10 @@ async def receive(parts: AsyncIterator[bytes], incoming: Incoming, most: int) ->
         incoming.file.write(part)
     incoming.sha256 = digest.hexdigest()
     # Not in the event loop, which a slow disk would hold up for everybody.
-    await asyncio.to_thread(_all_written, incoming.file)
+    await asyncio.to_thread(_write_through, incoming.file)
 
 
-def _all_written(file: IO[bytes]) -> None:
+def _write_through(file: IO[bytes]) -> None:
     file.flush()
     os.fsync(file.fileno())
 

@@ -1,8 +1,8 @@
 """A study as run folders: people are one learner, and each person plays one trial of a task.
 
-Cooperative partners are one player, as the reference system has it: a trial is what both did. Each
-of two adversaries has a trial, which is what both did, too, so that it can be played again; scored
-are the own attempts.
+Cooperative partners are one player, as in the reference system: their trial has the attempts of
+both. Each of two adversaries has a trial with the attempts of both as well, since without the
+other's it could not be played again; only the player's own are scored.
 """
 
 from __future__ import annotations

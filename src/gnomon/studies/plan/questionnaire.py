@@ -133,19 +133,19 @@ class AskedQuestion:
     visible_if: dict[str, Any] | None
     only_if: str
 
-    @classmethod
-    def of(cls, asked: Sequence[Question], language: str) -> tuple[AskedQuestion, ...]:
-        """Return what a player may see of questions."""
-        titles = {each.name: each.title for each in asked}
-        labels = {each.name: each.labels for each in asked}
-        same = {*cls.__dataclass_fields__} - {"visible_if", "only_if"}
-        found = []
-        for each in asked:
-            known, condition = each.model_dump(include=same), each.condition
-            tree = None if condition is None else asdict(condition)
-            only_if = condition.in_words(titles, labels, texts(language)) if condition else ""
-            found.append(cls(**known, visible_if=tree, only_if=only_if))
-        return tuple(found)
+
+def without_answers(questions: Sequence[Question], language: str) -> tuple[AskedQuestion, ...]:
+    """Return what a player may see of questions, with their conditions in words of a language."""
+    titles = {each.name: each.title for each in questions}
+    labels = {each.name: each.labels for each in questions}
+    same = {*AskedQuestion.__dataclass_fields__} - {"visible_if", "only_if"}
+    found = []
+    for each in questions:
+        known, condition = each.model_dump(include=same), each.condition
+        tree = None if condition is None else asdict(condition)
+        only_if = condition.in_words(titles, labels, texts(language)) if condition else ""
+        found.append(AskedQuestion(**known, visible_if=tree, only_if=only_if))
+    return tuple(found)
 
 
 class Quiz(Part):

@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from operator import eq, ge, gt, le, lt
 from typing import Literal
 
 _TOKEN = re.compile(
@@ -34,6 +35,9 @@ _SPELLINGS = {"==": "=", "!=": "<>", "&&": "and", "||": "or", "!": "not"}
 _OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "contains", "notcontains", "anyof", "empty",
               "notempty")  # fmt: skip
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
+    "=": eq, "<": lt, "<=": le, ">": gt, ">=": ge,
+}  # fmt: skip
 _DEEPEST = 20
 
 
@@ -78,12 +82,7 @@ class Condition:
             return value.lower() in answer.lower()
         if not (_NUMBER.fullmatch(answer) and _NUMBER.fullmatch(value)):
             return self.operator == "=" and answer.lower() == value.lower()
-        number, limit = float(answer), float(value)
-        if self.operator == "=":
-            return number == limit
-        return (number < limit if "<" in self.operator else number > limit) or (
-            "=" in self.operator and number == limit
-        )
+        return _COMPARED[self.operator](float(answer), float(value))
 
     def comparisons(self) -> Iterator[Condition]:
         """Yield the comparisons of single answers in it."""

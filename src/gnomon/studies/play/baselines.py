@@ -15,20 +15,17 @@ from gnomon.experiments.scoring.trial_scores import episode_errors
 from gnomon.learners import make_learner
 from gnomon.learners.trial import play_trial
 from gnomon.rules.parser import parse
+from gnomon.studies.languages import texts
 from gnomon.studies.play.board_dealing import boards_of
 from gnomon.studies.play.play_records import Game
 
-#: Who plays beside people: a kind of learner, its settings, and what a person is told of it.
-BASELINES: Mapping[str, tuple[str, Mapping[str, Any], str]] = MappingProxyType(
+#: Who plays beside people: a kind of learner, and its settings.
+BASELINES: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
     {
-        "chance": ("uniform", {}, "tries any piece and any bucket, and remembers nothing"),
-        "frugal": ("frugal", {}, "never tries again what has just failed, and learns nothing"),
-        "table": ("tabular_q", {}, "keeps a table of what went well (tabular Q-learning)"),
-        "network": (
-            "linear_dqn",
-            {"actions": "occupied"},
-            "the linear deep Q-network of the paper on the game",
-        ),
+        "chance": ("uniform", {}),
+        "frugal": ("frugal", {}),
+        "table": ("tabular_q", {}),
+        "network": ("linear_dqn", {"actions": "occupied"}),
     }
 )
 
@@ -96,7 +93,7 @@ def baseline_curves(game: Game, n_trials: int = _TRIALS) -> tuple[Yardstick, ...
 
 
 def _yardstick(name: str, game: Game, n_trials: int) -> Yardstick:
-    kind, settings, sentence = BASELINES[name]
+    kind, settings = BASELINES[name]
     rule_set = parse(game.rule_text)
     curves = []
     for trial in range(n_trials):
@@ -105,4 +102,4 @@ def _yardstick(name: str, game: Game, n_trials: int) -> Yardstick:
         learner = make_learner(kind, game.board, rng=rng, **settings)
         log = play_trial(learner, rule_set, boards, horizon=game.horizon, board_spec=game.board)
         curves.append(np.cumsum(episode_errors(log)))
-    return Yardstick.of(name, kind, sentence, curves)
+    return Yardstick.of(name, kind, texts("en")[f"learner_{name}"], curves)

@@ -96,9 +96,7 @@ class PlayProgress:
     @property
     def left_off(self) -> bool:
         """Whether the player stopped in the middle of the last board that counts."""
-        cut_off = len(self.here()) >= self.game.horizon
-        going_on = self.table.finish == IN_PROGRESS and not cut_off
-        return self.gave_up and bool(self.here()) and going_on
+        return self.gave_up and bool(self.here()) and self._is_open()
 
     @property
     def state(self) -> State:
@@ -233,13 +231,13 @@ class PlayProgress:
 
     def _goes_on(self) -> bool:
         """Tell whether the board in play is neither over nor cut off."""
-        if not self._in_play() or len(self.here()) >= self.game.horizon:
+        if self.gave_up or not self._is_open():
             return False
         return not self.is_mastered and not self._is_lost()
 
-    def _in_play(self) -> bool:
-        """Tell whether the rule lets the board go on, and the player too."""
-        return self.table.finish == IN_PROGRESS and not self.gave_up
+    def _is_open(self) -> bool:
+        """Tell whether rule and horizon let the board in play go on."""
+        return self.table.finish == IN_PROGRESS and len(self.here()) < self.game.horizon
 
     @property
     def is_mastered(self) -> bool:
@@ -259,8 +257,7 @@ class PlayProgress:
             return "mastered"
         if self._is_lost():
             return "lost"
-        cut_off = len(self.here()) >= self.game.horizon
-        if self.gave_up and self.table.finish == IN_PROGRESS and not cut_off:
+        if self.gave_up and self._is_open():
             seats = self.game.seats
             return "given up" if seats is None or seats.gone is None else "left by partner"
         return END_WORDS[self.table.finish]

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from gnomon.errors import counted
 from gnomon.studies.play.baselines import Yardstick
-from gnomon.studies.play.play_records import Attempt, PlayError, PlayView
+from gnomon.studies.play.play_records import PlayError, PlayView
 from gnomon.studies.play.play_session import PlaySession
 
 _SIGNS: Mapping[str, str] = MappingProxyType(
@@ -77,15 +77,15 @@ def _answer(session: PlaySession, said: str, letters: Mapping[str, int]) -> str:
             session.next_board()
             return ""
         if len(said) == 2 and said[0] in letters and said[1] in "0123":
-            return _reply(session.attempt(letters[said[0]], int(said[1])), session)
+            session.attempt(letters[said[0]], int(said[1]))
+            return _reply(session.view())
     except PlayError as error:
         return str(error)
     return _HELP if said == "h" else f"expected a piece and a bucket, such as a0; found {said!r}"
 
 
-def _reply(attempt: Attempt, session: PlaySession) -> str:
-    """Say in words what came of an attempt."""
-    view = session.view()
+def _reply(view: PlayView) -> str:
+    """Say in words what came of the last attempt."""
     words = {
         "accepted": "yes, it goes there",
         "denied": "no: this piece can be moved now, but not there",

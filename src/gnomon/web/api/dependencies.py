@@ -41,6 +41,12 @@ async def settings(connection: HTTPConnection) -> ServerSettings:
     return found
 
 
+def site_of(connection: HTTPConnection) -> str:
+    """Return the address of this server as the world sees it, without a final slash."""
+    settings: ServerSettings = connection.app.state.settings
+    return (settings.public_url or str(connection.base_url)).rstrip("/")
+
+
 async def database(connection: HTTPConnection) -> Database:
     """Return the database, for handlers that open their own sessions (websockets)."""
     found: Database = connection.app.state.database

@@ -71,9 +71,9 @@ def close(
 
 
 @router.get("/remote/trials/{trial}")
-def get_trial(request: Request, session: ReadSession, trial: RowId, who: Submitter) -> TrialView:
+def get_trial(session: ReadSession, trial: RowId, who: Submitter) -> TrialView:
     """Tell what the player of a trial sees now; only its own player may ask."""
-    return view(session, _live(request), trial, account_id=who.account_id)
+    return view(session, trial, account_id=who.account_id)
 
 
 @router.post("/remote/moves")

@@ -8,12 +8,16 @@ no style stands in the markup.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from gnomon.leaderboard.standing_records import Number
 
 _WIDTH, _HEIGHT = 540.0, 330.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, 130.0, 22.0, 46.0
 _N_COLORS = 6
+#: The drawing of an interval, and the margin on either side of its scale.
+_INTERVAL, _MARGIN = 160.0, 6.0
 #: Least distance of two labels, in units of the drawing.
 _LABEL_STEP = 16.0
 #: Odds beyond a million to one are told as such, and drawn at the edge.
@@ -116,7 +120,6 @@ class Drawn:
     end_x: float
     end_y: float
     label_y: float
-    last: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,6 @@ class LineChart:
     height: float
     left: float
     right: float
-    top: float
     bottom: float
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
@@ -168,7 +170,7 @@ def line_chart(
         number = 0 if curve.you else next(others)
         drawn.append(_drawn(curve, x, y, number, label_y))
     return LineChart(
-        *(_WIDTH, _HEIGHT, _LEFT, _WIDTH - _RIGHT, _TOP, _HEIGHT - _BOTTOM),
+        *(_WIDTH, _HEIGHT, _LEFT, _WIDTH - _RIGHT, _HEIGHT - _BOTTOM),
         _counting(x, int(last)) if counted else x.ticks(6),
         y.ticks(),
         tuple(drawn),
@@ -200,7 +202,6 @@ def _drawn(curve: Curve, x: Scale, y: Scale, number: int, label_y: float) -> Dra
         curve.you,
         *points[-1],
         label_y,
-        float(curve.values[-1]),
     )
 
 
@@ -242,89 +243,94 @@ class Interval:
 class Intervals:
     """Estimates on one scale, in the order they were given."""
 
-    width: float
     ticks: tuple[Tick, ...]
     rows: tuple[Interval, ...]
+    width: float = _INTERVAL
 
 
-def intervals(
-    rows: Sequence[tuple[float | None, float | None, float | None]], *, width: float = 160.0
+def _ends(estimate: Number | None) -> tuple[float | None, float | None, float | None]:
+    return (estimate.value, estimate.low, estimate.high) if estimate else (None, None, None)
+
+
+def _numbers(estimates: Sequence[Number | None]) -> list[float]:
+    return [x for each in estimates for x in _ends(each) if x is not None]
+
+
+def _on_scale(
+    estimates: Sequence[Number | None],
+    low: float,
+    high: float,
+    marks: Iterable[tuple[float, str]] | None = None,
+    *,
+    log: bool = False,
 ) -> Intervals:
-    """Lay estimates (value, low, high) out on a common scale, from 0 unless they spread far.
+    """Put estimates on a scale with marks, or with round numbers if none are given."""
+    scale = Scale(low, high, _MARGIN, _INTERVAL - _MARGIN, log)
+    rows = [Interval(*(None if x is None else scale(x) for x in _ends(e))) for e in estimates]
+    ticks = scale.ticks(3) if marks is None else [Tick(scale(x), label) for x, label in marks]
+    return Intervals(tuple(ticks), tuple(rows))
+
+
+def intervals(estimates: Sequence[Number | None]) -> Intervals:
+    """Lay estimates out on a common scale, from 0 unless they spread far.
 
     Examples
     --------
-    >>> found = intervals([(10.0, 5.0, 20.0), (None, None, None)], width=112.0)
+    >>> found = intervals([Number(10.0, 5.0, 20.0), None])
     >>> found.rows[0], found.rows[1].value
-    (Interval(value=56.0, low=31.0, high=106.0), None)
+    (Interval(value=80.0, low=43.0, high=154.0), None)
     """
-    numbers = [x for row in rows for x in row if x is not None]
+    numbers = _numbers(estimates)
     most, least = max([*numbers, 1.0]), max(min([*numbers, 1.0]), 0.0)
     log = most > 15 * max(min([*numbers, most]), 1.0)
-    scale = Scale(0.0 if not log else least, most, 6.0, width - 6.0, log=log)
-    return Intervals(width, scale.ticks(3), _placed(rows, scale))
+    return _on_scale(estimates, least if log else 0.0, most, log=log)
 
 
-def odds_intervals(
-    rows: Sequence[tuple[float | None, float | None, float | None]], *, width: float = 160.0
-) -> Intervals:
-    """Lay logarithms of odds (value, low, high) out on one scale; its marks are the odds.
+def odds_intervals(estimates: Sequence[Number | None]) -> Intervals:
+    """Lay logarithms of odds out on one scale; its marks are the odds.
 
     Examples
     --------
-    >>> found = odds_intervals([(1.0, 0.5, 2.5), (-1.0, -2.5, -0.5)], width=112.0)
+    >>> found = odds_intervals([Number(1.0, 0.5, 2.5), Number(-1.0, -2.5, -0.5)])
     >>> [tick.label for tick in found.ticks]
     ['1:10', '1:1', '10:1']
     >>> found.rows[0].value > found.rows[1].value
     True
     """
-    far = max((abs(x) for row in rows for x in row if x is not None), default=0.0)
+    far = max(map(abs, _numbers(estimates)), default=0.0)
     most = min(max(far, math.log(10.0)), MOST_LOG_ODDS)
-    scale = Scale(-most, most, 6.0, width - 6.0)
     step = 1 + int(most / math.log(10.0) / 2.0)
     steps = [10.0**n for n in range(step, 12, step)]
     marks = [(math.log(x), f"{x:g}:1") for x in steps] + [(0.0, "1:1")]
     marks += [(-math.log(x), f"1:{x:g}") for x in steps]
     inside = sorted(mark for mark in marks if abs(mark[0]) <= most * (1 + 1e-9))
-    ticks = tuple(Tick(scale(x), label) for x, label in inside)
-    return Intervals(width, ticks, _placed(rows, scale))
+    return _on_scale(estimates, -most, most, inside)
 
 
-_Rows = Sequence[tuple[float | None, float | None, float | None]]
-
-
-def differences(rows: _Rows, *, width: float = 160.0) -> Intervals:
-    """Lay differences (value, low, high) out on one scale with 0 in its middle.
+def differences(estimates: Sequence[Number | None]) -> Intervals:
+    """Lay differences out on one scale with 0 in its middle.
 
     Examples
     --------
-    >>> found = differences([(-10.0, -40.0, 20.0)], width=112.0)
+    >>> found = differences([Number(-10.0, -40.0, 20.0)])
     >>> [tick.label for tick in found.ticks], found.rows[0].value
-    (['−20', '0', '+20'], 43.5)
+    (['−20', '0', '+20'], 61.5)
     """
-    most = max((abs(x) for row in rows for x in row if x is not None), default=0.0) or 1.0
-    scale = Scale(-most, most, 6.0, width - 6.0)
+    most = max(map(abs, _numbers(estimates)), default=0.0) or 1.0
     step = _step(most * 0.4)
     marks = ((-step, f"−{step:,.10g}"), (0.0, "0"), (step, f"+{step:,.10g}"))
-    ticks = tuple(Tick(scale(x), label) for x, label in marks)
-    return Intervals(width, ticks, _placed(rows, scale))
+    return _on_scale(estimates, -most, most, marks)
 
 
-def shares(rows: _Rows, *, width: float = 160.0) -> Intervals:
-    """Lay shares (value, low, high) out on a scale from none to all.
+def shares(estimates: Sequence[Number | None]) -> Intervals:
+    """Lay shares out on a scale from none to all.
 
     Examples
     --------
-    >>> shares([(0.5, 0.25, 1.0)], width=112.0).rows
-    (Interval(value=56.0, low=31.0, high=106.0),)
+    >>> shares([Number(0.5, 0.25, 1.0)]).rows
+    (Interval(value=80.0, low=43.0, high=154.0),)
     """
-    scale = Scale(0.0, 1.0, 6.0, width - 6.0)
-    ticks = tuple(Tick(scale(x), f"{x:.0%}") for x in (0.0, 0.5, 1.0))
-    return Intervals(width, ticks, _placed(rows, scale))
-
-
-def _placed(rows: _Rows, scale: Scale) -> tuple[Interval, ...]:
-    return tuple(Interval(*(None if x is None else scale(x) for x in row)) for row in rows)
+    return _on_scale(estimates, 0.0, 1.0, [(x, f"{x:.0%}") for x in (0.0, 0.5, 1.0)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +341,6 @@ class Strip:
     y: float
     dots: tuple[float, ...]
     median: float
-    color: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,7 +376,7 @@ def strips(rows: Sequence[tuple[str, Sequence[float], float]]) -> Strips | None:
         left,
         scale.ticks(),
         tuple(
-            Strip(name, 14.0 + i * step, tuple(map(scale, scores)), scale(median), i % _N_COLORS)
+            Strip(name, 14.0 + i * step, tuple(map(scale, scores)), scale(median))
             for i, (name, scores, median) in enumerate(rows)
         ),
     )

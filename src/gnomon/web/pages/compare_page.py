@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -18,9 +19,9 @@ from gnomon.leaderboard.standing_records import Contender, Standing
 from gnomon.leaderboard.standing_snapshots import board_of_some
 from gnomon.web.api.dependencies import ReadSession, RowId
 from gnomon.web.api.records import EntryRecord
-from gnomon.web.pages.charts import Curve, Intervals, LineChart, differences, line_chart, shares
+from gnomon.web.pages.charts import Curve, LineChart, differences, line_chart, shares
 from gnomon.web.pages.learner_page import CurveRecord, median_curves, trials_of_entry
-from gnomon.web.pages.page_cache import HTML, BoardState, CurrentBoard, cached_response, json_text
+from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.templating import rendered
 
 router = APIRouter(tags=["pages"])
@@ -94,47 +95,30 @@ def choose_two(
     return RedirectResponse(f"/compare/{one.id}/{other.id}", 303)
 
 
+@router.get("/compare/{a}/{b}", include_in_schema=False)
 @router.get("/compare/{a}/{b}.json", response_model=ComparePage)
 def compare_json(
     request: Request, session: ReadSession, board: CurrentBoard, a: RowId, b: RowId
 ) -> Response:
     """Tell of two learners: differences of errors and shares of pairs won, with intervals."""
     one, other = _two(session, a, b)
+    told = partial(compare_page, session, board, one, other)
 
-    def make() -> str:
-        return json_text(compare_page(session, board, one, other))
-
-    kept = board.page(one.season, ("compare", a, b), make, "application/json")
-    return cached_response(request, kept)
-
-
-@router.get("/compare/{a}/{b}", include_in_schema=False)
-def compare_html(
-    request: Request, session: ReadSession, board: CurrentBoard, a: RowId, b: RowId
-) -> Response:
-    """Show two learners side by side."""
-    one, other = _two(session, a, b)
-
-    def make() -> str:
-        page = compare_page(session, board, one, other)
+    def html(page: ComparePage) -> str:
         return rendered(
             "board/compare.html", f"/compare/{a}/{b}", page, site=board.site, **_drawn(page)
         )
 
-    return cached_response(request, board.page(one.season, ("compare", a, b), make, HTML))
+    return board.twin(request, one.season, ("compare", a, b), told, html)
 
 
 def _drawn(page: ComparePage) -> dict[str, Any]:
     lines = [page.comparison.whole, *page.comparison.rules]
-    drawn: dict[str, Intervals] = {
-        "differences": differences([_ends(line.difference) for line in lines]),
-        "shares": shares([_ends(line.won) for line in lines]),
+    return {
+        "differences": differences([line.difference for line in lines]),
+        "shares": shares([line.won for line in lines]),
+        "charts": _charts(page),
     }
-    return {**drawn, "charts": _charts(page)}
-
-
-def _ends(number: Any) -> tuple[float | None, float | None, float | None]:
-    return number.value, number.low, number.high
 
 
 def _charts(page: ComparePage) -> list[tuple[str, LineChart | None]]:

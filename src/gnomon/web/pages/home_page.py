@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
@@ -14,18 +15,11 @@ from gnomon.database.schema import EntryAttempt, Season, Submission
 from gnomon.leaderboard.refusals import Refusal
 from gnomon.leaderboard.seasons.entry_registration import takes_entries
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.leaderboard.standing_records import METRICS, Number, Standing
+from gnomon.leaderboard.standing_records import METRICS, Standing
 from gnomon.leaderboard.standing_snapshots import Snapshot
 from gnomon.web.api.dependencies import CurrentSettings, ReadSession
 from gnomon.web.pages.charts import odds_intervals
-from gnomon.web.pages.page_cache import (
-    HTML,
-    BoardState,
-    CachedPage,
-    CurrentBoard,
-    cached_response,
-    json_text,
-)
+from gnomon.web.pages.page_cache import CurrentBoard
 from gnomon.web.pages.replay_page import (
     ReplayPage,
     check_replay,
@@ -141,6 +135,7 @@ def _telling(errors: Sequence[int]) -> int:
     return few[0] if few else min(range(len(errors)), key=lambda i: (errors[i] == 0, errors[i]))
 
 
+@router.get("/", include_in_schema=False)
 @router.get("/index.json", response_model=HomePage)
 def home_json(
     request: Request,
@@ -150,47 +145,13 @@ def home_json(
     seasons: Seasons,
 ) -> Response:
     """Tell of the current season: its top, an episode of a leader; and list the seasons."""
-    found = _kept(session, settings, board, seasons.seasons, page_key(seasons), as_json=True)
-    return cached_response(request, found)
-
-
-@router.get("/", include_in_schema=False)
-def home_html(
-    request: Request,
-    session: ReadSession,
-    settings: CurrentSettings,
-    board: CurrentBoard,
-    seasons: Seasons,
-) -> Response:
-    """Show what this is."""
-    found = _kept(session, settings, board, seasons.seasons, page_key(seasons), as_json=False)
-    return cached_response(request, found)
-
-
-def _kept(
-    session: Session,
-    settings: ServerSettings,
-    board: BoardState,
-    seasons: Sequence[SeasonLine],
-    key: tuple[object, ...],
-    *,
-    as_json: bool,
-) -> CachedPage:
     season = current_season(session)
-    snapshot = board.standings.get(season.id, season.version) if season else None
-
-    def make() -> str:
-        page = home_page(session, settings, season, snapshot, seasons)
-        return json_text(page) if as_json else _html(page, board.site)
-
-    kind = "application/json" if as_json else HTML
-    if season is None:
-        return board.pages.get(("home", kind, key), make, kind)
-    return board.page(season, ("home", key, takes_entries(season), now().date()), make, kind)
+    snapshot = board.snapshot(season) if season else None
+    key = ("home", page_key(seasons), season and takes_entries(season), now().date())
+    told = partial(home_page, session, settings, season, snapshot, seasons.seasons)
+    return board.twin(request, season, key, told, partial(_html, site=board.site))
 
 
-def _html(page: HomePage, site: str) -> str:
-    nothing = Number(None, None, None)
-    numbers = [line.rating or nothing for line in page.current.top] if page.current else []
-    drawn = odds_intervals([(x.value, x.low, x.high) for x in numbers])
+def _html(page: HomePage, *, site: str) -> str:
+    drawn = odds_intervals([line.rating for line in page.current.top] if page.current else [])
     return rendered("board/home.html", "/", page, drawn=drawn, site=site)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from gnomon.stats.bootstrap.medians import median_curve
 from gnomon.web.api.dependencies import ReadSession, RowId
 from gnomon.web.api.records import EntryRecord, SubmissionRecord
 from gnomon.web.pages.charts import Curve, intervals, line_chart
-from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response, json_text
+from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.templating import rendered
 
 router = APIRouter(tags=["pages"])
@@ -211,6 +212,7 @@ def _profiles(
     return [ProfileRecord(p.algorithm, p.tau.tolist(), p.value.tolist()) for p in found]
 
 
+@router.get("/entries/{entry_id}", include_in_schema=False)
 @router.get("/entries/{entry_id}.json", response_model=LearnerPage)
 def learner_json(
     request: Request, session: ReadSession, board: CurrentBoard, entry_id: RowId
@@ -218,36 +220,19 @@ def learner_json(
     """Tell of an entry: its place, its attempts, its errors on each rule."""
     entry = find_entry(session, entry_id)
 
-    def make() -> str:
-        return json_text(learner_page(session, board, entry))
-
-    kept = board.page(
-        entry.season, ("entry", entry.id, *_unfinished(session, entry)), make, "application/json"
-    )
-    return cached_response(request, kept)
-
-
-@router.get("/entries/{entry_id}", include_in_schema=False)
-def learner_html(
-    request: Request, session: ReadSession, board: CurrentBoard, entry_id: RowId
-) -> Response:
-    """Show an entry."""
-    entry = find_entry(session, entry_id)
-
-    def make() -> str:
-        page = learner_page(session, board, entry)
+    def html(page: LearnerPage) -> str:
         return rendered(
             "board/learner.html", f"/entries/{entry_id}", page, site=board.site, **_drawn(page)
         )
 
-    return cached_response(
-        request, board.page(entry.season, ("entry", entry.id, *_unfinished(session, entry)), make)
+    key = ("entry", entry.id, *_unfinished(session, entry))
+    return board.twin(
+        request, entry.season, key, partial(learner_page, session, board, entry), html
     )
 
 
 def _drawn(page: LearnerPage) -> dict[str, Any]:
     """Lay out the drawings of the page."""
-    numbers = [(line.median.value, line.median.low, line.median.high) for line in page.rules]
     hardest = sorted(page.curves, key=lambda curve: -curve.median[-1])[:_MOST_CURVES]
     curves = [Curve(each.rule, each.median, each.low, each.high) for each in hardest]
     profiles = [
@@ -255,7 +240,7 @@ def _drawn(page: LearnerPage) -> dict[str, Any]:
         for each in page.profiles
     ]
     return {
-        "drawn": intervals(numbers),
+        "drawn": intervals([line.median for line in page.rules]),
         "curves": line_chart(curves, x_label="episode", y_label="errors so far", log=True),
         "n_curves": len(curves),
         "profile": line_chart(

@@ -144,16 +144,39 @@ class BoardState:
 
     def page(
         self,
-        season: Season,
+        season: Season | None,
         key: Sequence[Hashable],
         make: Callable[[], str | bytes],
         media_type: str = HTML,
     ) -> CachedPage:
         """Return a page of a season, made once for each state of it and of its standings."""
+        if season is None:
+            return self.pages.get((*key, media_type), make, media_type)
         snapshot = self.snapshot(season)
         shown = snapshot and (snapshot.standings.version, snapshot.is_current)
         whole = (*key, media_type, season.id)
         return self.pages.get(whole, make, media_type, (season.version, shown))
+
+    def twin(
+        self,
+        request: Request,
+        season: Season | None,
+        key: Sequence[Hashable],
+        told: Callable[[], Any],
+        html: Callable[[Any], str],
+    ) -> Response:
+        """Answer with a page: at ``PATH.json`` with what is ``told``, at ``PATH`` with its HTML.
+
+        It is kept as :meth:`page` does, or, without a key, made for this request alone.
+        """
+        as_json = request.url.path.endswith(".json")
+        text, kind = (json_text, "application/json") if as_json else (html, HTML)
+
+        def make() -> str:
+            return text(told())
+
+        kept = self.page(season, key, make, kind) if key else CachedPage.of(make(), kind)
+        return cached_response(request, kept)
 
 
 async def board_state(connection: HTTPConnection) -> BoardState:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query
 
 from gnomon.database.schema import Submission
 from gnomon.game.board import Board, BoardSpec
@@ -21,7 +21,7 @@ from gnomon.leaderboard.submissions.uploaded_logs import canonical_path
 from gnomon.studies.play.play_records import END_WORDS, OUTCOME_WORDS
 from gnomon.web.api.dependencies import CurrentSettings, ReadSession, RowId
 from gnomon.web.pages.page_links import PageLinks
-from gnomon.web.pages.templating import html_response
+from gnomon.web.pages.templating import twin
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,7 +73,15 @@ class ReplayPage:
     errors: list[int]
 
 
-@router.get("/submissions/{number}/replay.json")
+def _links(page: ReplayPage) -> dict[str, Any]:
+    """Return the links from an episode to others."""
+    values = {name: getattr(page, name) for name in ("rule", "trial", "episode", "step")}
+    path = f"/submissions/{page.submission}/replay"
+    links = PageLinks(path, values, {"trial": 0, "episode": 0, "step": 0})
+    return {"links": links, "twin": links.twin}
+
+
+@twin(router, "/submissions/{number}/replay", "board/replay.html", public=True, drawn=_links)
 def replay_json(
     session: ReadSession,
     settings: CurrentSettings,
@@ -92,27 +100,6 @@ def replay_json(
     if rows.is_empty():
         raise Missing(f"submission {number} has no trial {trial} of rule {rule[:64]!r}")
     return replay_of(submission, rows, rule, trial, episode, step)
-
-
-@router.get("/submissions/{number}/replay", include_in_schema=False)
-def replay_html(
-    request: Request,
-    session: ReadSession,
-    settings: CurrentSettings,
-    number: RowId,
-    rule: RuleName = "",
-    trial: Counted = 0,
-    episode: Counted = 0,
-    step: Counted = 0,
-) -> Response:
-    """Show an episode."""
-    page = replay_json(session, settings, number, rule, trial, episode, step)
-    values = {"rule": page.rule, "trial": trial, "episode": episode, "step": page.step}
-    path = f"/submissions/{number}/replay"
-    links = PageLinks(path, values, {"trial": 0, "episode": 0, "step": 0})
-    return html_response(
-        request, "board/replay.html", page, public=True, twin=links.twin, links=links
-    )
 
 
 def check_replay(submission: Submission) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -21,7 +22,7 @@ from gnomon.leaderboard.standing_snapshots import COUNTED
 from gnomon.web.api.dependencies import ReadSession, Slug
 from gnomon.web.api.records import RuleRecord
 from gnomon.web.pages.charts import intervals, strips
-from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response, json_text
+from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.page_links import PageLinks
 from gnomon.web.pages.standings_page import PageNumber, within_pages
 from gnomon.web.pages.templating import rendered
@@ -119,6 +120,7 @@ def _line(contender: Contender, errors: list[float]) -> LearnerLine:
     return LearnerLine(contender.entry_id, contender.name, finite, Number.median(errors))
 
 
+@router.get("/seasons/{season}/rules/{name}", include_in_schema=False)
 @router.get("/seasons/{season}/rules/{name}.json", response_model=RulePage)
 def rule_json(
     request: Request,
@@ -132,30 +134,9 @@ def rule_json(
     found = find_season(session, season)
     rule = find_rule(found, name)
     page = within_pages(session, found, page)
+    told = partial(rule_page, session, board, found, rule, page)
 
-    def make() -> str:
-        return json_text(rule_page(session, board, found, rule, page))
-
-    kept = board.page(found, ("rule", rule.id, page), make, "application/json")
-    return cached_response(request, kept)
-
-
-@router.get("/seasons/{season}/rules/{name}", include_in_schema=False)
-def rule_html(
-    request: Request,
-    session: ReadSession,
-    board: CurrentBoard,
-    season: Slug,
-    name: RuleName,
-    page: PageNumber = 1,
-) -> Response:
-    """Show a rule."""
-    found = find_season(session, season)
-    rule = find_rule(found, name)
-    page = within_pages(session, found, page)
-
-    def make() -> str:
-        told = rule_page(session, board, found, rule, page)
+    def html(told: RulePage) -> str:
         path = f"/seasons/{told.season}/rules/{quote(told.rule.name)}"
         links = PageLinks(path, {"page": page}, {"page": 1})
         drawn = _drawn(told)
@@ -163,10 +144,12 @@ def rule_html(
             "board/rule.html", path, told, twin=links.twin, links=links, site=board.site, **drawn
         )
 
-    return cached_response(request, board.page(found, ("rule", rule.id, page), make))
+    return board.twin(request, found, ("rule", rule.id, page), told, html)
 
 
 def _drawn(page: RulePage) -> dict[str, Any]:
     rows = [(line.learner, line.errors, line.median.value or 0.0) for line in page.learners]
-    numbers = [(line.median.value, line.median.low, line.median.high) for line in page.learners]
-    return {"strips": strips(rows[:20]), "drawn": intervals(numbers)}
+    return {
+        "strips": strips(rows[:20]),
+        "drawn": intervals([line.median for line in page.learners]),
+    }

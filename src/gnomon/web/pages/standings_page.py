@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from sqlalchemy import func, select
@@ -15,7 +16,7 @@ from gnomon.database.schema import Entry, Season, Submission
 from gnomon.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
 from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.seasons.learner_card import Cost, Kind
-from gnomon.leaderboard.standing_records import METRICS, Number, Standings
+from gnomon.leaderboard.standing_records import METRICS, Standings
 from gnomon.leaderboard.standing_selection import (
     PER_PAGE,
     Order,
@@ -27,14 +28,7 @@ from gnomon.leaderboard.standing_snapshots import Snapshot
 from gnomon.web.api.dependencies import ReadSession, Slug
 from gnomon.web.api.records import SeasonRecord
 from gnomon.web.pages.charts import Intervals, intervals, odds_intervals
-from gnomon.web.pages.page_cache import (
-    HTML,
-    BoardState,
-    CachedPage,
-    CurrentBoard,
-    cached_response,
-    json_text,
-)
+from gnomon.web.pages.page_cache import CurrentBoard
 from gnomon.web.pages.page_links import PageLinks
 from gnomon.web.pages.templating import rendered
 
@@ -220,24 +214,21 @@ def _waiting(session: Session, season: Season) -> int:
     return session.scalar(query.where(*of_season)) or 0
 
 
+@router.get("/seasons/{name}", include_in_schema=False)
 @router.get("/seasons/{name}.json", response_model=StandingsPage)
 def standings_json(
     request: Request, session: ReadSession, board: CurrentBoard, name: Slug, asked: Asked
 ) -> Response:
     """Tell the standings of a season, fifty at a time: estimates, rank intervals, tie groups."""
     season = find_season(session, name)
-    kept = _kept(session, board, season, asked, "application/json", json_text)
-    return cached_response(request, kept)
+    asked = replace(asked, page=within_pages(session, season, asked.page))
+    # Every move changes how an attempt in play stands, and not the version of the season.
+    unfinished = unfinished_attempts(session, season.id) if season.division == "hidden" else []
+    state = hashlib.sha256(repr(unfinished).encode()).hexdigest() if unfinished else ""
+    # What was searched for is nobody else's page.
+    key = () if asked.q or asked.organisation else ("standings", asked, state)
 
-
-@router.get("/seasons/{name}", include_in_schema=False)
-def standings_html(
-    request: Request, session: ReadSession, board: CurrentBoard, name: Slug, asked: Asked
-) -> Response:
-    """Show the standings of a season."""
-    season = find_season(session, name)
-
-    def text(page: StandingsPage) -> str:
+    def html(page: StandingsPage) -> str:
         links = PageLinks(f"/seasons/{season.name}", asdict(page.asked), asdict(DEFAULTS))
         drawn = _drawn(page)
         return rendered(
@@ -245,34 +236,13 @@ def standings_html(
             drawn=drawn, seed=season.id, site=board.site,
         )  # fmt: skip
 
-    return cached_response(request, _kept(session, board, season, asked, HTML, text))
-
-
-def _kept(
-    session: Session, board: BoardState, season: Season, asked: StandingsQuery, kind: str, text: Any
-) -> CachedPage:
-    """Return the page from the cache, or made; what was searched for is nobody else's page."""
-    snapshot = board.standings.get(season.id, season.version)
-    asked = replace(asked, page=within_pages(session, season, asked.page))
-    # Every move changes how an attempt in play stands, and not the version of the season.
-    unfinished = unfinished_attempts(session, season.id) if season.division == "hidden" else []
-
-    def make() -> str:
-        made: str = text(standings_page(session, season, snapshot, unfinished, asked))
-        return made
-
-    if asked.q or asked.organisation:
-        return CachedPage.of(make(), kind)
-    state = hashlib.sha256(repr(unfinished).encode()).hexdigest() if unfinished else ""
-    return board.page(season, ("standings", asked, state), make, kind)
+    told = partial(standings_page, session, season, board.snapshot(season), unfinished, asked)
+    return board.twin(request, season, key, told, html)
 
 
 def _drawn(page: StandingsPage) -> Intervals:
     """Lay out the intervals of what the lines are ordered by: odds, or errors."""
     lines = page.standings.ranked if page.standings else ()
-    nothing = Number(None, None, None)
     if page.asked.by == "errors":
-        numbers = [line.estimates[page.asked.metric] for line in lines]
-        return intervals([(x.value, x.low, x.high) for x in numbers])
-    ratings = [line.rating or nothing for line in lines]
-    return odds_intervals([(r.value, r.low, r.high) for r in ratings])
+        return intervals([line.estimates[page.asked.metric] for line in lines])
+    return odds_intervals([line.rating for line in lines])

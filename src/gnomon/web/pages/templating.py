@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from gnomon._version import __version__
+from gnomon.errors import counted
 from gnomon.game.instructions import INSTRUCTIONS
 from gnomon.leaderboard.standing_records import Why
 from gnomon.studies.languages import texts
@@ -96,11 +97,11 @@ def odds(logarithm: float | None) -> str:
     if logarithm is None or not math.isfinite(logarithm):
         return number(None)
     if abs(logarithm) > MOST_LOG_ODDS:
-        return "1\u00a0:\u00a0>10⁶" if logarithm < 0 else ">10⁶\u00a0:\u00a01"
-    size = math.exp(abs(logarithm))
-    text = f"{size:,.0f}" if size >= 9.95 else f"{size:.1f}".removesuffix(".0")
-    won, lost = ("1", text) if logarithm < 0 else (text, "1")
-    return f"{won}\u00a0:\u00a0{lost}"
+        text = ">10⁶"
+    else:
+        size = math.exp(abs(logarithm))
+        text = f"{size:,.0f}" if size >= 9.95 else f"{size:.1f}".removesuffix(".0")
+    return "\u00a0:\u00a0".join(("1", text) if logarithm < 0 else (text, "1"))
 
 
 _CHOICE = ", so that what is left may be a choice"
@@ -184,6 +185,7 @@ def _environment() -> Environment:
         "piece": piece_words,
         "signed": signed,
         "odds": odds,
+        "counted": counted,
         "letter": letter,
         "lines": lines,
         "zip": zip,

@@ -40,6 +40,7 @@ from gnomon.web.api.dependencies import (
     RowId,
     WriteSession,
     caller,
+    site_of,
 )
 from gnomon.web.api.seasons import check_owner
 from gnomon.web.client_limits import Intake, count_upload
@@ -100,15 +101,13 @@ def submit_json(session: ReadSession) -> SubmitPage:
 
 
 @router.get("/submit", include_in_schema=False)
-def submit_html(
-    request: Request, session: ReadSession, settings: CurrentSettings, who: MaybeCaller
-) -> Response:
+def submit_html(request: Request, session: ReadSession, who: MaybeCaller) -> Response:
     """Show how a learner gets onto the board, with the form to register one."""
     may = who is not None and who.may("submit")
     blank = LearnerCard()
     return html_response(
         request, "board/submit.html", submit_json(session), may=may,
-        server=_server(request, settings), kinds=KINDS, blank=blank,
+        server=site_of(request), kinds=KINDS, blank=blank,
     )  # fmt: skip
 
 
@@ -154,26 +153,14 @@ def attempt_json(session: ReadSession, entry_id: RowId, number: RowId) -> Attemp
 
 @router.get("/entries/{entry_id}/attempts/{number}/submit", include_in_schema=False)
 def attempt_html(
-    request: Request,
-    session: ReadSession,
-    settings: CurrentSettings,
-    who: MaybeCaller,
-    entry_id: RowId,
-    number: RowId,
+    request: Request, session: ReadSession, who: MaybeCaller, entry_id: RowId, number: RowId
 ) -> Response:
     """Show the form by which a log is sent."""
     page = attempt_json(session, entry_id, number)
     owner = find_entry(session, entry_id).account_id
     may = who is not None and who.may("submit") and who.account_id == owner
-    return html_response(
-        request, "board/attempt.html", page, may=may, formats=FORMATS,
-        server=_server(request, settings),
-    )  # fmt: skip
-
-
-def _server(request: Request, settings: ServerSettings) -> str:
-    """Return the address of this server, as a command line takes it."""
-    return settings.public_url or str(request.base_url).rstrip("/")
+    shown, server = "board/attempt.html", site_of(request)
+    return html_response(request, shown, page, may=may, formats=FORMATS, server=server)
 
 
 @router.post("/entries/{entry_id}/attempts/{number}/submit", include_in_schema=False)

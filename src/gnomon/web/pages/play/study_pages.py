@@ -17,7 +17,6 @@ from gnomon.database.schema import PlaySession, Study, StudyAssignment
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Conflict, Missing
-from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.studies.export.study_export import scores_text, study_transcript
 from gnomon.studies.game_store import find_game, player_of
 from gnomon.studies.languages import texts
@@ -34,7 +33,7 @@ from gnomon.studies.participants import (
     step_of,
     take_step,
 )
-from gnomon.studies.plan.questionnaire import AnswerError, AskedQuestion
+from gnomon.studies.plan.questionnaire import AnswerError, AskedQuestion, Question, without_answers
 from gnomon.studies.plan.recruitment import Ending, completion_address
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.plan_check import PlanFinding, check_plan
@@ -57,6 +56,7 @@ from gnomon.web.api.dependencies import (
     RowId,
     WriteSession,
     caller,
+    site_of,
 )
 from gnomon.web.middleware import address_of
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
@@ -155,21 +155,19 @@ def studies_json(session: ReadSession, who: Admin) -> StudiesPage:
 def make_form(
     request: Request,
     session: WriteSession,
-    settings: CurrentSettings,
     who: Admin,
     plan: Annotated[str, Form(max_length=100_000)],
 ) -> Response:
     """Make a study, and show its invitation, once."""
     study, key = make_study(session, StudyPlan.from_toml(plan), by=who.account_id)
-    return _invited(request, settings, study, key)
+    return _invited(request, study, key)
 
 
-def _invited(request: Request, settings: ServerSettings, study: Study, key: str) -> Response:
+def _invited(request: Request, study: Study, key: str) -> Response:
     """Show an invitation, once."""
-    base = settings.public_url or str(request.base_url).rstrip("/")
     line = StudyLine.of(study)
     odd = _odd(StudyPlan.from_record(study.plan))
-    page, link = "play/study_made.html", f"{base}/join/{key}"
+    page, link = "play/study_made.html", f"{site_of(request)}/join/{key}"
     return html_response(request, page, line, status=201, json=False, link=link, findings=odd)
 
 
@@ -179,16 +177,10 @@ def _odd(plan: StudyPlan) -> list[PlanFinding]:
 
 
 @router.post("/studies/{number}/invitation", include_in_schema=False)
-def invite_form(
-    request: Request,
-    session: WriteSession,
-    settings: CurrentSettings,
-    who: Admin,
-    number: RowId,
-) -> Response:
+def invite_form(request: Request, session: WriteSession, who: Admin, number: RowId) -> Response:
     """Make another invitation, and show it, once."""
     study = _find(session, number)
-    return _invited(request, settings, study, invite_anew(session, study, by=who.account_id))
+    return _invited(request, study, invite_anew(session, study, by=who.account_id))
 
 
 @router.post("/studies/{number}/close", include_in_schema=False)
@@ -295,17 +287,19 @@ def _player_page(
 ) -> PlayerPage:
     plan = StudyPlan.from_record(player.study.plan)
     step, number = step_of(player, plan)
-    texts_of: dict[Step, str] = {"consent": player.study.consent, "end": ""}
-    if step == "quiz":
-        number = quiz_tries(session, player, plan)
-    if step == "instructions":
-        texts_of[step] = plan.instructions[number]
-    if player.ending == "finished":
-        texts_of["end"] = plan.debrief.replace("{completionCode}", player.completion_code)
-    asked = {"quiz": plan.quiz.questions if plan.quiz else ()}
-    if step == "demographics":
-        asked[step] = questions_after(session, player, plan)
-        texts_of[step] = plan.demographics_page
+    text, asked = "", tuple[Question, ...]()
+    match step:
+        case "consent":
+            text = player.study.consent
+        case "instructions":
+            text = plan.instructions[number]
+        case "quiz":
+            number = quiz_tries(session, player, plan)
+            asked = plan.quiz.questions if plan.quiz else ()
+        case "demographics":
+            text, asked = plan.demographics_page, questions_after(session, player, plan)
+        case "end" if player.ending == "finished":
+            text = plan.debrief.replace("{completionCode}", player.completion_code)
     # Who has finished has still to answer; the code is there at the end.
     ending = cast(Ending, player.ending) if step == "end" and player.ending else None
     completion = None if ending is None else plan.recruitment.completion(ending)
@@ -313,21 +307,21 @@ def _player_page(
         series.points is not None for series in plan.series(player.rule_list)
     )
     return PlayerPage(
-        player.study.title,
-        step,
-        number,
-        len(plan.instructions),
-        texts_of.get(step, ""),
-        plan.instructions if wrong else (),
-        AskedQuestion.of(asked.get(step, ()), plan.language),
-        tuple(wrong),
-        player.n_played,
-        len(plan.lists.get(player.rule_list, ())),
-        player.finished_at is not None,
-        player.ending,
-        points_of_player(session, player) if is_paid and step == "end" else None,
-        player.completion_code if ending else "",
-        completion_address(completion, player.completion_code, player.identifiers),
+        title=player.study.title,
+        step=step,
+        number=number,
+        n_pages=len(plan.instructions),
+        text=text,
+        pages=plan.instructions if wrong else (),
+        questions=without_answers(asked, plan.language),
+        wrong=tuple(wrong),
+        n_played=player.n_played,
+        n_rules=len(plan.lists.get(player.rule_list, ())),
+        finished=player.finished_at is not None,
+        ending=player.ending,
+        points=points_of_player(session, player) if is_paid and step == "end" else None,
+        completion_code=player.completion_code if ending else "",
+        completion_url=completion_address(completion, player.completion_code, player.identifiers),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter
 from fastapi.responses import FileResponse, PlainTextResponse
 from sqlalchemy.orm import Session
 
@@ -20,7 +20,7 @@ from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.season_pages import SCORE_COLUMNS, score_rows
 from gnomon.web.pages.sharing.citation_texts import Citation
 from gnomon.web.pages.sharing.season_archive import Archive, season_archive
-from gnomon.web.pages.templating import html_response
+from gnomon.web.pages.templating import twin
 
 router = APIRouter(tags=["pages"])
 
@@ -39,11 +39,6 @@ class CitationPage:
     archive_sha256: str | None
 
 
-def site_of(request: Request, settings: ServerSettings) -> str:
-    """Return the address of the server as the world sees it, without a final slash."""
-    return settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")
-
-
 def citation_of(season: Season, settings: ServerSettings) -> Citation:
     """Return the citation of a season as it is now, whoever asks."""
     site = settings.public_url.rstrip("/")
@@ -57,7 +52,7 @@ def citation_of(season: Season, settings: ServerSettings) -> Citation:
     )
 
 
-@router.get("/seasons/{name}/cite.json")
+@twin(router, "/seasons/{name}/cite", "sharing/cite.html", public=True)
 def citation_json(
     session: ReadSession,
     settings: CurrentSettings,
@@ -78,19 +73,6 @@ def citation_json(
         made.n_bytes if made else None,
         made.sha256 if made else None,
     )
-
-
-@router.get("/seasons/{name}/cite", include_in_schema=False)
-def citation_html(
-    request: Request,
-    session: ReadSession,
-    settings: CurrentSettings,
-    board: CurrentBoard,
-    name: Slug,
-) -> Response:
-    """Show how a season is cited."""
-    page = citation_json(session, settings, board, name)
-    return html_response(request, "sharing/cite.html", page, public=True)
 
 
 @router.get("/seasons/{name}/citation.bib", response_class=PlainTextResponse)

@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 
+_SUBJECT = "standings of a season of the Game of Hidden Rules"
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%",
     "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -55,7 +56,7 @@ class Citation:
         }
         """
         fields = {
-            "title": f"{{{_latex(self.title)}}}: standings of a season of the Game of Hidden Rules",
+            "title": f"{{{_latex(self.title)}}}: {_SUBJECT}",
             "author": f"{{{_latex(self.publisher)}}}",
             "year": str(self.date.year),
             "version": str(self.version),
@@ -79,7 +80,7 @@ class Citation:
             "cff-version": "1.2.0",
             "message": "Cite the season in the version that you used.",
             "type": "dataset",
-            "title": f"{self.title}: standings of a season of the Game of Hidden Rules",
+            "title": f"{self.title}: {_SUBJECT}",
             "version": str(self.version),
             "date-released": self.date.isoformat(),
             "url": self.url,

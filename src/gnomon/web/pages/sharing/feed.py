@@ -11,9 +11,8 @@ from sqlalchemy.orm import Session, joinedload
 from gnomon.database.schema import Entry, EntryAttempt, Season, Submission
 from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.standing_snapshots import COUNTED
-from gnomon.web.api.dependencies import CurrentSettings, ReadSession, Slug
+from gnomon.web.api.dependencies import CurrentSettings, ReadSession, Slug, site_of
 from gnomon.web.pages.page_cache import CachedPage, cached_response
-from gnomon.web.pages.sharing.citation_page import site_of
 
 router = APIRouter(tags=["pages"])
 
@@ -25,16 +24,14 @@ _KIND = "application/atom+xml; charset=utf-8"
 @router.get("/feed.atom", response_class=Response)
 def board_feed(request: Request, session: ReadSession, settings: CurrentSettings) -> Response:
     """Return what was verified last on the whole board, as an Atom feed."""
-    text = _feed(session, site_of(request, settings), None)
+    text = _feed(session, site_of(request), None)
     return cached_response(request, CachedPage.of(text, _KIND))
 
 
 @router.get("/seasons/{name}/feed.atom", response_class=Response)
-def season_feed(
-    request: Request, session: ReadSession, settings: CurrentSettings, name: Slug
-) -> Response:
+def season_feed(request: Request, session: ReadSession, name: Slug) -> Response:
     """Return what was verified last in a season, as an Atom feed."""
-    text = _feed(session, site_of(request, settings), find_season(session, name))
+    text = _feed(session, site_of(request), find_season(session, name))
     return cached_response(request, CachedPage.of(text, _KIND))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from gnomon.database.schema import Entry
+from gnomon.errors import counted
 from gnomon.leaderboard.seasons.entry_registration import find_entry, find_season
 from gnomon.leaderboard.standing_records import Standing
 from gnomon.web.api.dependencies import ReadSession, RowId, Slug
@@ -70,10 +71,6 @@ def _rank_words(entry: Entry, ranked: Sequence[Standing]) -> str:
     return f"rank {_ranks(ranked[at])} of {len(ranked):,}{said}"
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' if n != 1 else ''}"
-
-
 def _ranks(line: Standing) -> str:
     to = "" if line.rank_low == line.rank_high else f"–{line.rank_high}"
     return f"{line.rank_low}{to}"
@@ -116,7 +113,7 @@ def season_picture(
     def make() -> bytes:
         ranked = board.ranked(season)
         checked = ", nothing checked" if season.division == "open" else ""
-        counts = _count(len(season.rules), "rule"), _count(len(ranked), "learner")
+        counts = counted(len(season.rules), "rule"), counted(len(ranked), "learner")
         about = " · ".join([f"{season.division} division{checked}", *counts])
         return _drawn(season.title, about, ranked[:_TOP], 0)
 

@@ -10,9 +10,11 @@
     const [one, other] = [answer.toLowerCase(), value.toLowerCase()];
     if (operator === "contains") return one.includes(other);
     if (!NUMBER.test(answer) || !NUMBER.test(value)) return operator === "=" && one === other;
-    const difference = Number(answer) - Number(value);
-    if (operator.includes("=") && difference === 0) return true;
-    return operator.includes("<") ? difference < 0 : operator.includes(">") && difference > 0;
+    const [number, limit] = [Number(answer), Number(value)];
+    return {
+      "=": number === limit, "<": number < limit, "<=": number <= limit,
+      ">": number > limit, ">=": number >= limit,
+    }[operator];
   }
 
   function holds(condition, answers) {

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from gnomon.cli import app
 from gnomon.errors import ScoreDataError
 from gnomon.experiments import ExperimentConfig, measure_series, read_series, run
+from gnomon.experiments.series.transcript_files import read_guesses
 from gnomon.game.outcomes import ACCEPTED
 from gnomon.report import report_html
 from gnomon.report.participant_clusters import participant_clusters
@@ -94,6 +95,18 @@ def test_the_page_says_it_and_escapes_what_people_wrote(findings):
     assert findings.guesses[0].confidence == 4
 
 
+def test_a_guess_stands_beside_the_errors_of_its_series(findings, tmp_path):
+    """The same rule twice, with the same words: two guesses, and errors of each series."""
+    one = next(each for each in findings.measured if each.series.player == "A01")
+    quick = replace(one, series=replace(one.series, number=1), accepted=one.accepted[-4:])
+    head = "#playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,guess,guessConfidence"
+    lines = [f"A01,one,{number},hue,1,x,by colour,4" for number in (0, 1, 1)]
+    (tmp_path / "guesses.csv").write_text("\n".join([head, *lines, ""]))
+    told = replace(findings, measured=(one, quick), guesses=tuple(read_guesses([tmp_path])))
+    table = people_report(told, "study").sections[-1].tables[0]
+    assert [row[:3] for row in table.rows] == [("hue", "A01", "3"), ("hue", "A01", "0")]
+
+
 def test_one_who_leaves_does_not_decide_how_many_boards_are_compared(study, monkeypatch):
     """Of five people one stopped after a board, and one had mastered the rule there."""
     monkeypatch.setattr("gnomon.report.people_findings.BOUNDS", ("uniform",))
@@ -108,8 +121,11 @@ def test_one_who_leaves_does_not_decide_how_many_boards_are_compared(study, monk
         for i, one in enumerate(measure_series(everybody, precedence="ignore"))
     ]
     how = _Comparison((made,), None, 10, 0, [])
-    found = how.of_rule("hue", measured)
-    assert (found.n_boards, found.n_left_out) == (3, 1)
+    # A person counts once: who met the rule before knows it.
+    again = [replace(one, series=replace(one.series, number=3)) for one in measured[:2]]
+    found = how.of_rule("hue", [*again, *measured])
+    assert (found.n_boards, found.n_left_out, found.n_again) == (3, 1, 2)
+    assert found.masteries.where(task=PEOPLE)[0].n == 5
     assert found.errors[PEOPLE].shape == (4, 3)
     assert how.notices == []
 

@@ -80,14 +80,19 @@ def test_a_plan_of_our_own_has_them_too(tmp_path):
     plan = read_plan(shapes / "plan.toml")
     assert plan.series("a")[2].given_boards()[0].pieces[0].properties["legs"] == "4"
     assert plan.series("a")[2].spec().n_codes == 2
-    found = check_plan(plan)
-    assert [each.severity for each in found.findings] == [], found
+    # Nothing accepts a hen.
+    (stuck,) = check_plan(plan).findings
+    assert (stuck.severity, stuck.where) == ("warning", "a, series 1")
+    assert "3 of 3 boards tried got stuck, with up to 4 pieces left" in stuck.message
+    (rule,) = plan.rule_texts
+    fits = plan.model_copy(update={"rule_texts": {rule: "(*,*,*,*,0)"}})
+    assert check_plan(fits).findings == ()
 
 
 def test_a_property_that_no_picture_has_is_warned_of(listed):
     rules = {**listed.rule_texts, "my/legs": "(lges:4, bucket:0) (legs:2, bucket:1)\n"}
     found = check_plan(listed.model_copy(update={"rule_texts": rules}))
-    (finding,) = [each for each in found.findings if each.severity == "warning"]
+    (finding,) = [each for each in found.findings if each.where.startswith("rule")]
     assert "no piece has the property 'lges'" in finding.message
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gnomon.errors import RuleSyntaxError, excerpt
 from gnomon.rules.catalogue import info_of
 from gnomon.rules.lint_names import Finding
-from gnomon.rules.linter import lint, lint_text
+from gnomon.rules.linter import COLORS, SHAPES, lint, lint_text
 from gnomon.rules.parser import parse
 
 if TYPE_CHECKING:
@@ -87,7 +87,13 @@ class CheckedRule:
 
 
 def check_rule(
-    file: str, text: str, *, max_states: int, properties: Collection[str] = ()
+    file: str,
+    text: str,
+    *,
+    max_states: int,
+    properties: Collection[str] = (),
+    shapes: Sequence[str] = SHAPES,
+    colors: Sequence[str] = COLORS,
 ) -> CheckedRule:
     """Check a text, and unless `max_states` is 0, search for a board on which it gets stuck.
 
@@ -103,7 +109,8 @@ def check_rule(
         rule_set = parse(text)
     except RuleSyntaxError:
         return CheckedRule(file, text, lint_text(text))
-    findings, n_lines = lint(rule_set, properties=properties, text=text), len(rule_set.lines)
+    findings = lint(rule_set, shapes=shapes, colors=colors, properties=properties, text=text)
+    n_lines = len(rule_set.lines)
     playable = all(finding.severity != "error" for finding in findings)
     # The search knows pieces of shape and colour alone; a rule on others would always be stuck.
     if not max_states or not playable or _asks_for_properties(rule_set):
@@ -131,7 +138,7 @@ def _stuck(rule_set: RuleSet, search: StalemateSearch) -> Sequence[Finding]:
 
 def _drawn(board: Board) -> str:
     """Draw a board with the palettes that its pieces need."""
-    from gnomon.game.board import COLORS, SHAPES, BoardSpec
+    from gnomon.game.board import BoardSpec
     from gnomon.game.drawing import board_text
 
     shapes = dict.fromkeys([*SHAPES, *(piece.shape or "" for piece in board.pieces)])

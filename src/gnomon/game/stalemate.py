@@ -139,7 +139,7 @@ def find_stalemate(
     rng = rng or np.random.default_rng(0)
     for board in _random_boards(shapes, colors, max_pieces, max_states // 20, rng):
         n_boards += 1
-        moves = _random_way(rule_set, board, rng)
+        moves = random_way(rule_set, board, rng)
         if moves is not None:
             board, moves = _shrink(search, board, moves)
             return StalemateSearch(board, moves, n_searched, n_boards)
@@ -309,7 +309,7 @@ class _Search:
         return left, game.finish, game.line, game.counters(), memory
 
 
-def _random_way(
+def random_way(
     rule_set: RuleSet, board: Board, rng: np.random.Generator
 ) -> tuple[Move, ...] | None:
     """Play accepted moves at random to the end."""

@@ -83,6 +83,8 @@ class RuleFindings:
         So many are compared.
     n_left_out : int
         People who stopped before, without having mastered the rule.
+    n_again : int
+        Later series of people who had met the rule: a person counts once, as who is new to it.
     errors : mapping from player to numpy.ndarray of float, shape (n, n_boards)
         Cumulated errors; of ``people`` and of each learner.
     masteries : TaskMasteries
@@ -92,6 +94,7 @@ class RuleFindings:
     rule: str
     n_boards: int
     n_left_out: int
+    n_again: int
     errors: Mapping[str, FloatArray]
     masteries: TaskMasteries
 
@@ -218,7 +221,12 @@ class _Comparison:
     notices: list[str]
     places: tuple[Path, ...] = ()
 
-    def of_rule(self, rule: str, measured: Sequence[MeasuredSeries]) -> RuleFindings | None:
+    def of_rule(self, rule: str, played: Sequence[MeasuredSeries]) -> RuleFindings | None:
+        first: dict[str, MeasuredSeries] = {}
+        for one in sorted(played, key=lambda one: one.series.number):
+            first.setdefault(one.series.player, one)
+        measured = list(first.values())
+        n_again = len(played) - len(measured)
         lengths = [len(one.series.episodes) for one in measured]
         # Who mastered the rule need not have played them all.
         reach = sorted(
@@ -238,7 +246,8 @@ class _Comparison:
         learners, rows = self._learners_of(rule, n_boards, [one.series for one in measured])
         rows = [*(_mastery_row(PEOPLE, one.m_star, one.at_least) for one in again), *rows]
         errors = {PEOPLE: np.array(people, dtype=np.float64), **learners}
-        return RuleFindings(rule, n_boards, len(measured) - len(people), errors, _masteries(rows))
+        n_left_out = len(measured) - len(people)
+        return RuleFindings(rule, n_boards, n_left_out, n_again, errors, _masteries(rows))
 
     def _learners_of(
         self, rule: str, n_boards: int, series: Sequence[PlayedSeries]

@@ -148,6 +148,7 @@ def _rule_section(
     curves = one.curves(level)
     names = listed(one.errors)
     left = f" {counted(one.n_left_out, 'person', 'people')} stopped before and are left out."
+    again = f" {one.n_again} later series of people who had met the rule before are left out."
     figures = (
         Figure(
             f"{stem}-curves",
@@ -188,6 +189,7 @@ def _rule_section(
         tuple(one.masteries.as_records()),
     )
     text = f"The first {counted(one.n_boards, 'board')}.{left if one.n_left_out else ''}"
+    text += again if one.n_again else ""
     return Section(f"rule-{stem}", one.rule, (text,), tables=(table,), figures=figures)
 
 
@@ -247,21 +249,24 @@ def _attempts_text(m_star: float | None) -> str:
 
 
 def _guess_section(findings: PeopleFindings) -> Section:
-    errors: dict[tuple[str, str], list[str]] = {}
+    errors: dict[tuple[str, str, int], list[str]] = {}
     for one in findings.measured:
-        key = one.series.player, one.series.rule
+        key = one.series.player, one.series.rule, one.series.number
         errors[key] = [str(int((~one.accepted).sum())), "yes" if one.is_learned else "no"]
     rows = tuple(
         (
             guess.rule,
             guess.player,
-            *errors.get((guess.player, guess.rule), ["", ""]),
+            *errors.get((guess.player, guess.rule, guess.series), ["", ""]),
             "" if guess.confidence is None else str(guess.confidence),
             shortened(guess.text, _LONGEST_GUESS),
         )
-        for guess in sorted(findings.guesses, key=lambda x: (x.rule, x.player, x.episode))
+        for guess in sorted(
+            findings.guesses, key=lambda each: (each.rule, each.player, each.series, each.episode)
+        )
     )
     columns = ("rule", "player", "errors", "mastered", "confidence", "guess")
     numbers = tuple(dict(zip(columns, row, strict=True)) for row in rows)
-    table = Table("Guesses", columns, rows, "Beside the errors of who guessed.", "guesses", numbers)
+    caption = "Beside the errors of the series in which it was said."
+    table = Table("Guesses", columns, rows, caption, "guesses", numbers)
     return Section("guesses", "What people thought", (), tables=(table,))

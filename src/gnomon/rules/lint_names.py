@@ -96,29 +96,35 @@ def near(word: str, known: Iterable[str]) -> str | None:
 # -- variables -------------------------------------------------------------------------------------
 
 
-def expression_findings(atom: Atom) -> Iterator[Finding]:
+def expression_findings(atom: Atom, properties: Collection[str] = ()) -> Iterator[Finding]:
     """Find variables without a meaning, and operators on what they do not fit."""
-    for key, expression in expressions_of(atom):
+    yield from _variables(atom, properties)
+    for _, expression in expressions_of(atom):
         for node in walk(expression):
-            if isinstance(node, Name):
-                yield from _variable(key, node)
-            elif isinstance(node, Binary) and node.operator in ("+", "-", "*", "/", "%"):
+            if isinstance(node, Binary) and node.operator in ("+", "-", "*", "/", "%"):
                 yield from _operands(node)
             elif isinstance(node, Binary):
                 yield from _compared(node)
 
 
-def _variable(key: str, node: Name) -> Iterator[Finding]:
+def _variables(atom: Atom, properties: Collection[str]) -> Iterator[Finding]:
+    for key, expression in expressions_of(atom):
+        for node in walk(expression):
+            if isinstance(node, Name):
+                yield from _variable(key, node, properties)
+
+
+def _variable(key: str, node: Name, properties: Collection[str]) -> Iterator[Finding]:
     first = node.parts[0]
     if not is_defined(node.parts):
         message = f"the variable '{node}' does not exist, so it never has a value"
         yield Finding.at(node.span, "warning", message, _remedy_for_variable(key, node))
     elif len(node.parts) > 1 and first in ("p", "q", "this", "last"):
         for part in node.parts[1:]:
-            meant = near(part, FIELDS) or _OTHER_WORDS.get(part)
-            if part not in FIELDS and meant in FIELDS:
-                message = f"no piece of shape and colour has a field '{part}'"
-                yield Finding.at(node.span, "warning", message, f"write '{meant}'")
+            if part not in FIELDS and part not in properties:
+                meant = near(part, (*FIELDS, *properties)) or _OTHER_WORDS.get(part)
+                message = f"no piece has the property '{part}', so '{node}' never has a value"
+                yield Finding.at(node.span, "warning", message, _remedy_for_property(meant))
 
 
 def _remedy_for_variable(key: str, node: Name) -> str:
@@ -264,17 +270,24 @@ def _unknown(
     )
 
 
+def _remedy_for_property(meant: str | None) -> str:
+    return f"write '{meant}'" if meant else "remove it, or give the board pieces that have it"
+
+
 def unknown_properties(rule_set: RuleSet, properties: Collection[str] = ()) -> Iterator[Finding]:
-    """Find conditions on properties that no piece has; ``properties`` are those that some have.
+    """Find properties that no piece has, and variables without a meaning.
+
+    ``properties`` are those that some pieces have.
 
     Examples
     --------
     >>> from gnomon.rules.parser import parse
-    >>> [found.column for found in unknown_properties(parse("(color:red, siez:3)"))]
-    [13]
+    >>> [found.column for found in unknown_properties(parse("(color:red, siez:3, bucket:p.seq)"))]
+    [28, 13]
     """
     for line in rule_set.lines:
         for atom in line.atoms:
+            yield from _variables(atom, properties)
             for clause in atom.properties:
                 yield from _property(clause, properties)
 
@@ -296,7 +309,7 @@ def _property(clause: Property, properties: Collection[str]) -> Iterator[Finding
             "warning",
             f"no piece has the property '{clause.key}', and pieces of shape and colour pass over "
             "a condition on it",
-            f"write '{alike}'" if alike else "remove it, or give the board pieces that have it",
+            _remedy_for_property(alike),
         )
     if isinstance(clause.value, Range) and clause.value.low > clause.value.high:
         yield Finding.at(

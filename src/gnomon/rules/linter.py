@@ -22,16 +22,17 @@ from gnomon.rules.parser import parse
 from gnomon.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleLine, RuleSet, Text
 from gnomon.rules.variables import may_have_value, must_have_value, walk
 
-_SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
-_COLORS = ("RED", "BLACK", "BLUE", "YELLOW")
+#: The default palettes, which this room has of its own: it knows no boards.
+SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
+COLORS = ("RED", "BLACK", "BLUE", "YELLOW")
 _CELLS = range(1, 37)
 
 
 def lint(
     rule_set: RuleSet,
     *,
-    shapes: Sequence[str] = _SHAPES,
-    colors: Sequence[str] = _COLORS,
+    shapes: Sequence[str] = SHAPES,
+    colors: Sequence[str] = COLORS,
     properties: Collection[str] = (),
     text: str | None = None,
 ) -> tuple[Finding, ...]:
@@ -77,7 +78,7 @@ def lint(
         for atom in line.atoms:
             findings += _position_findings(atom, known)
             findings += condition_findings(atom, tuple(shapes), tuple(colors), properties)
-            findings += expression_findings(atom)
+            findings += expression_findings(atom, properties)
             findings += _bucket_findings(atom)
             findings += _idle_findings(atom)
     if text is not None:

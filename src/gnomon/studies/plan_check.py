@@ -6,14 +6,19 @@ Errors are what cannot be played; warnings what can, and is hardly meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError, counted
+import numpy as np
+
+from gnomon.errors import GnomonError, RuleSyntaxError, UnknownNameError, counted, joined
+from gnomon.game.board import COLORS, SHAPES, Board, BoardSpec
 from gnomon.game.rule_check import check_rule
-from gnomon.rules.catalogue import available_rules, load_rule_text
+from gnomon.game.stalemate import random_way
+from gnomon.rules.catalogue import available_rules, info_of, load_rule_text
+from gnomon.rules.parser import parse
 from gnomon.studies.piece_looks import DRAWN_COLORS, DRAWN_SHAPES
 from gnomon.studies.plan.page_html import is_html, pictures_of_html
 from gnomon.studies.plan.series_plan import (
@@ -21,6 +26,7 @@ from gnomon.studies.plan.series_plan import (
     Doubling,
     Likelihood,
     Mastery,
+    MemoryAids,
     PartnerPlan,
     SeriesPlan,
 )
@@ -30,6 +36,8 @@ from gnomon.studies.play.rewards import points_of
 
 #: Looks up the text of ``season/rule``; None where there is no server to ask.
 RuleFinder = Callable[[str], str | None]
+#: So many boards of a series are dealt and played to see whether they get stuck.
+_MOST_TRIED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +121,8 @@ def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> Ch
             findings += _series_findings(series, where)
             if series.rule not in checked_rules:
                 text = texts[series.rule] = rule_text(plan, series.rule, find_rule)
-                has = frozenset().union(*(each.spec().properties for each in _with(plan, series)))
-                checked_rules[series.rule] = list(_rule_findings(series.rule, text, has))
+                specs = [each.spec() for each in _with(plan, series)]
+                checked_rules[series.rule] = list(_rule_findings(series.rule, text, specs))
             if (text := texts[series.rule]) is not None:
                 findings += _deal_findings(series, text, where)
     findings += [each for found in checked_rules.values() for each in found]
@@ -137,7 +145,7 @@ def rule_text(plan: StudyPlan, name: str, find_rule: RuleFinder) -> str | None:
 
 
 def _rule_findings(
-    name: str, text: str | None, properties: Collection[str]
+    name: str, text: str | None, specs: Sequence[BoardSpec]
 ) -> Iterator[PlanFinding]:
     where = f"rule {name}"
     if text is None:
@@ -148,7 +156,12 @@ def _rule_findings(
             remedy = str(UnknownNameError("rule", name, available_rules()))
         yield PlanFinding(severity, where, remedy)
         return
-    for finding in check_rule(name, text, max_states=0, properties=properties).findings:
+    has = frozenset().union(*(spec.properties for spec in specs))
+    palettes = {}
+    if not any(spec.images for spec in specs):  # whose shapes and colours would be properties
+        palettes["shapes"] = [name for spec in specs for name in spec.shape_palette]
+        palettes["colors"] = [name for spec in specs for name in spec.color_palette]
+    for finding in check_rule(name, text, max_states=0, properties=has, **palettes).findings:
         severities: dict[str, Literal["error", "warning", "note"]]
         severities = {"error": "error", "warning": "warning"}
         place = f"{where}, line {finding.line}" if finding.line else where
@@ -157,13 +170,35 @@ def _rule_findings(
 
 def _deal_findings(series: SeriesPlan, text: str, where: str) -> Iterator[PlanFinding]:
     try:
-        deal_boards(series.spec(), series.terms(), min(3, series.episodes), seed=0, rule=text)
+        spec, n_boards = series.spec(), min(_MOST_TRIED, series.episodes)
+        dealt = deal_boards(spec, series.terms(), n_boards, seed=0, rule=text)
+        yield from _stalemates(text, [Board.from_codes(codes, spec) for codes in dealt], where)
     except RuleSyntaxError as error:
         if text not in (series.train, series.test) and error.source_line in text.splitlines():
             return  # Told of the rule itself.
         yield PlanFinding("error", where, str(error))
     except GnomonError as error:
         yield PlanFinding("error", where, str(error))
+
+
+def _stalemates(text: str, boards: Sequence[Board], where: str) -> Iterator[PlanFinding]:
+    """Play each board by accepted moves at random, and find pieces that nothing accepts."""
+    rule_set = parse(text)
+    if "can-stall" in info_of("", rule_set).tags:
+        return
+    ways = [random_way(rule_set, board, np.random.default_rng(0)) for board in boards]
+    left = [
+        len(board.pieces) - len(way)
+        for board, way in zip(boards, ways, strict=True)
+        if way is not None
+    ]
+    if left:
+        message = (
+            f"{len(left)} of {counted(len(boards), 'board')} tried got stuck, with up to "
+            f"{counted(max(left), 'piece')} left that no line accepts; such a board counts as "
+            "cleared"
+        )
+        yield PlanFinding("warning", where, message)
 
 
 def _look_findings(series: SeriesPlan, plan: StudyPlan, where: str) -> Iterator[PlanFinding]:
@@ -287,9 +322,16 @@ def _screens(plan: StudyPlan, name: str) -> list[Screen]:
 
 
 def _in_words(series: SeriesPlan) -> str:
-    low, high = series.spec().pieces
-    pieces = str(low) if low == high else f"{low} to {high}"
+    spec = series.spec()
+    pieces = _range_in_words(spec.pieces)
     parts = [f"{series.rule}: up to {counted(series.episodes, 'board')} of {pieces} pieces"]
+    if not series.given and not spec.images:
+        kinds = ("shapes", spec.shapes, SHAPES), ("colours", spec.colors, COLORS)
+        palettes = spec.shape_palette, spec.color_palette
+        for (noun, number, usual), palette in zip(kinds, palettes, strict=True):
+            n = f"{_range_in_words(number)} {noun}" if any(number) else f"any {noun}"
+            of = f" of {', '.join(palette).lower()}" if palette != usual else ""
+            parts.append(n + of)
     if series.given:
         parts.append(f"{len(series.given)} given, {series.order}")
     purposes = {"for training": series.train, "for testing": series.test}
@@ -298,6 +340,7 @@ def _in_words(series: SeriesPlan) -> str:
     parts += ["pieces share cells"] if series.spec().crowded else []
     parts.append(f"{series.feedback} feedback")
     parts += [f"picks cost {series.pick_cost:g}"] if series.pick_cost is not None else []
+    parts.append(_memory_in_words(series.memory))
     parts += ["hints of a bot"] if series.bot_assist else []
     if series.partner is not None:
         chat = ", chat" if series.partner.chat else ""
@@ -310,6 +353,18 @@ def _in_words(series: SeriesPlan) -> str:
     if series.continues:
         parts.append("goes on in the next")
     return ", ".join(parts)
+
+
+def _range_in_words(number: tuple[int, int]) -> str:
+    low, high = number
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _memory_in_words(memory: MemoryAids) -> str:
+    cells = {"order": "numbers on cells", "tick": "ticks on cells", "nothing": ""}[memory.cells]
+    stack = f"{counted(memory.stack, 'piece')} beside a bucket" + " by number" * memory.numbers
+    shown = [stack if memory.stack else "", cells, "attempts listed" * memory.attempts]
+    return f"memory: {joined([each for each in shown if each])}" if any(shown) else "no memory aid"
 
 
 def _waiting_in_words(partner: PartnerPlan) -> str:

@@ -193,6 +193,20 @@ def test_boards_of_several_palettes_stand_in_one_run(games, tmp_path, monkeypatc
     assert gn.verify(run).ok
     assert run.config.board.pieces == (4, 9)
     assert {"HEART", "SQUARE"} <= set(run.config.board.shape_palette)
+    # Of more than 255 kinds of pieces a run is of those that fit.
+    many = [tuple(f"{letter}{n}" for n in range(80)) for letter in "ab"]
+    kinds = (
+        gn.BoardSpec(2, 0, 0, many[0], ("RED",)),
+        gn.BoardSpec(2, 0, 0, ("STAR",), many[1]),
+        *(gn.BoardSpec(2, images={f"{c}{n}.png": {} for n in range(200)}) for c in "ab"),
+    )
+    wide = [played("p1", "clockwise", 7, spec=kind, boards=1) for kind in kinds]
+    runs = by_kind([*wide, wide[0]])
+    assert {name: [wide.index(game) for game in runs[name]] for name in runs} == {
+        "run": [0, 0], "run-2": [1], "run-pictures": [2], "run-pictures-2": [3],
+    }  # fmt: skip
+    for name, of_kind in runs.items():
+        assert gn.verify(write_study_run(tmp_path / "wide" / name, "pilot", of_kind, NUMBERS)).ok
     crowd = Board((Piece(0, 1, "STAR", "RED"), Piece(1, 1, "STAR", "RED")))
     monkeypatch.setattr(other.session, "board", lambda episode: crowd)
     with pytest.warns(DegenerateScoresWarning, match="p2 on color-match: left out of the run"):

@@ -195,7 +195,7 @@ def test_who_a_list_lacks_is_read(folder):
         ({"images": "*.png"}, "shapes: no picture is called"),
         ({"bot": "pseudo"}, "a folder whose name begins with coop. or adve.; found exp"),
         ({"bot_assist": "wise"}, "field 'bot_assist': expected pseudo"),
-        ({"rule_id": "nowhere"}, "nowhere: there is no such file"),
+        ({"rule_id": "nowhere"}, "row 1: nowhere: there is no such file in rules/ of"),
         ({"initial_boards": "two"}, "expected no numbers of objects"),
         ({"condTrain": "none"}, "none: there is no such file"),
     ],
@@ -299,6 +299,7 @@ def test_the_check_lists_every_screen_and_what_is_odd(folder):
     found = check_plan(plan)
     assert [screen.kind for screen in found.screens] == ["consent", "series", "guess", "end"]
     assert found.screens[1].most_points == 4 * 3 * 10
+    assert "memory: 6 pieces beside a bucket by number and ticks" in found.screens[1].text
     messages = [finding.message for finding in found.findings]
     assert any("mastery needs 50 moves in a row, all boards have 21 pieces" in m for m in messages)
     assert not found.passes
@@ -306,16 +307,21 @@ def test_the_check_lists_every_screen_and_what_is_odd(folder):
 
 def test_the_check_finds_every_error_and_not_the_first_alone():
     teal = {"color_palette": ["TEAL"], "colors": 1}
+    reds = {"rule": "mine", "board": {"color_palette": ["RED", "TEAL"], "colors": 2}}
     plan = StudyPlan(
         name="p",
         title="P",
         consent="See ![it](missing.png)",
-        lists={"a": ["clokwise", {"rule": "clockwise", "board": teal}], "b": ["clockwise"]},
+        rule_texts={"mine": "(*,*,red,*,0) (*,*,[blue,teal],*,this.seq)"},
+        lists={"a": ["clokwise", {"rule": "clockwise", "board": teal}, reds], "b": ["clockwise"]},
     )
     messages = " ".join(finding.message for finding in check_plan(plan).findings)
     for expected in (
         "unknown rule 'clokwise'; did you mean 'clockwise'",
         "no browser draws the colour TEAL",
+        "no piece of the usual kind has the color 'blue'",
+        "no piece has the property 'seq', so 'this.seq' never has a value",
+        "3 of 3 boards tried got stuck",
         "no picture 'missing.png'",
     ):
         assert expected in messages

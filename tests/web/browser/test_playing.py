@@ -325,7 +325,7 @@ def test_a_piece_is_dragged_while_another_one_flies(open_page):
 
 def test_a_piece_chosen_while_an_answer_is_awaited_stays_chosen(open_page):
     page = begun(open_page, has_touch=True)
-    slow(page, 500)
+    slow(page, 300)
     first, second = (
         page.locator(f'.piece[data-cell="{p["cell"]}"]') for p in state(page)["pieces"][:2]
     )
@@ -336,6 +336,19 @@ def test_a_piece_chosen_while_an_answer_is_awaited_stays_chosen(open_page):
     assert second.get_attribute("aria-pressed") == "true"
     page.locator('.bucket[data-bucket="1"]').tap()
     wait_for_count(page, 2)
+    # By keys, too: the answer takes the focus from neither the next piece nor its buckets.
+    page.locator("button.piece").first.focus()
+    page.keyboard.press("0")
+    page.locator("button.piece").last.focus()
+    cell = int(page.locator("button.piece").last.get_attribute("data-cell"))
+    wait_for_count(page, 3)
+    page.keyboard.press("1")
+    page.locator("button.piece").nth(1).focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowRight")
+    wait_for_count(page, 4)
+    assert page.evaluate("document.activeElement.dataset.bucket") == "1"
+    assert state(page)["attempts"][-1]["cell"] == cell
 
 
 def test_the_clock_of_the_page_tells_touch_absence_and_flight_apart(open_page):

@@ -348,20 +348,21 @@ class Guess:
     Parameters
     ----------
     player, rule : str
-    episode : int
-        After which board, from 0.
+    series, episode : int
+        In which row of the trial list, and after which of its boards, both from 0.
     text : str
     confidence : int or None
         As the player gave it.
 
     Examples
     --------
-    >>> Guess("p1", "hue", 3, "by colour", 4).confidence
+    >>> Guess("p1", "hue", 0, 3, "by colour", 4).confidence
     4
     """
 
     player: str
     rule: str
+    series: int
     episode: int
     text: str
     confidence: int | None
@@ -369,16 +370,18 @@ class Guess:
 
 def read_guesses(sources: Iterable[Path]) -> list[Guess]:
     """Read the guesses that lie in some places, each once."""
-    found: dict[tuple[str, str, int, str], Guess] = {}
+    found: dict[tuple[str | int, ...], Guess] = {}
     for path in files_by_kind(sources).get("guesses", ()):
         for row in transcript_rows(path):
             confidence = row.text("guessConfidence", "quessConfidence")
             guess = Guess(
                 _named(row, "playerId"),
                 row.text("ruleId"),
+                row.optional("seriesNo", 0, 10**6) or 0,
                 row.optional("episodeNo", 0, 10**6) or 0,
                 plain_text(row.text("guess")),
                 int(confidence) if confidence.lstrip("-").isdigit() else None,
             )
-            found.setdefault((guess.player, guess.rule, guess.episode, guess.text), guess)
+            place = guess.player, guess.rule, guess.series, guess.episode
+            found.setdefault((*place, guess.text), guess)
     return list(found.values())

@@ -7,6 +7,8 @@ other's it could not be played again; only the player's own are scored.
 
 from __future__ import annotations
 
+import itertools
+import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -111,13 +113,20 @@ def by_kind(games: Iterable[PlayedGame]) -> dict[str, list[PlayedGame]]:
 
     A run has one alphabet of pieces, and one kind of player. Where a study has several kinds,
     boards of pictures are a run of their own, those whose pieces share cells, and games with a
-    partner or against one.
+    partner or against one. Series whose pieces are more than one alphabet holds go to ``run-2``,
+    and so on.
     """
     found: dict[str, list[PlayedGame]] = {}
+    alphabets: dict[str, list[BoardSpec]] = {}
     for game in games:
         spec = game.session.game.board
-        name = "run" + "-pictures" * bool(spec.images) + "-crowded" * spec.crowded
-        found.setdefault(name + _LEARNERS[game.kind][1], []).append(game)
+        kind = "run" + "-pictures" * bool(spec.images) + "-crowded" * spec.crowded
+        kind += _LEARNERS[game.kind][1]
+        names = (kind if n == 1 else f"{kind}-{n}" for n in itertools.count(1))
+        name = next(each for each in names if _fit([*alphabets.get(each, ()), spec]))
+        if spec not in alphabets.setdefault(name, []):
+            alphabets[name].append(spec)
+        found.setdefault(name, []).append(game)
     return found if len(found) != 1 else {"run": next(iter(found.values()))}
 
 
@@ -164,8 +173,16 @@ def _common_spec(specs: Sequence[BoardSpec]) -> BoardSpec:
     if specs[0].images:
         images = {name: found for spec in specs for name, found in spec.images.items()}
         return BoardSpec(pieces, images=images, crowded=crowded)
-    shapes, colors = (
-        tuple(dict.fromkeys(name for spec in specs for name in getattr(spec, field)))
-        for field in ("shape_palette", "color_palette")
-    )
+    shapes, colors = _palettes(specs)
     return BoardSpec(pieces, 0, 0, shapes, colors, crowded=crowded)
+
+
+def _palettes(specs: Iterable[BoardSpec]) -> list[tuple[str, ...]]:
+    """Return the shapes and the colours of all boards; pictures are shapes of one colour."""
+    both = zip(*((spec.shape_palette, spec.color_palette) for spec in specs), strict=True)
+    return [tuple(dict.fromkeys(itertools.chain(*palettes))) for palettes in both]
+
+
+def _fit(specs: Sequence[BoardSpec]) -> bool:
+    """Whether all boards can have one alphabet: a piece is a byte of a row of codes."""
+    return len(set(specs)) == 1 or math.prod(map(len, _palettes(specs))) < 256

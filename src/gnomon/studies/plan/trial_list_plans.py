@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon._io.text_file import read_text
-from gnomon.errors import ConfigError, UnknownNameError
+from gnomon.errors import ConfigError, GnomonError, UnknownNameError
 from gnomon.game.captive.opening import DataFolder
 from gnomon.game.formats.board_files import read_board_list
 from gnomon.game.formats.picture_pieces import find_pictures
@@ -388,8 +388,15 @@ def _rule(row: ParameterSet, data: DataFolder, texts: dict[str, str]) -> str:
     if row.rule_id is None:
         raise ConfigError(f"{row.where}, field 'rule_id': expected a rule, found nothing")
     if row.rule_id not in available_rules() and row.rule_id not in texts:
-        texts[row.rule_id] = rule_file_text(data.find(row.rule_id, "rules", ".txt"))
+        texts[row.rule_id] = rule_file_text(_file_of(row, data, row.rule_id, "rules"))
     return row.rule_id
+
+
+def _file_of(row: ParameterSet, data: DataFolder, name: str, folder: str) -> Path:
+    try:
+        return data.find(name, folder, ".txt")
+    except GnomonError as error:
+        raise ConfigError(f"{row.where}: {error} in {folder}/ of {data.path}") from None
 
 
 def _boards(row: ParameterSet, data: DataFolder) -> dict[str, Any]:
@@ -415,7 +422,7 @@ def _boards(row: ParameterSet, data: DataFolder) -> dict[str, Any]:
         crowded=row.crowded,
     )
     conditions = {"train": row.cond_train, "test": row.cond_test}
-    texts = {k: read_text(data.find(v, "cond", ".txt")) for k, v in conditions.items() if v}
+    texts = {k: read_text(_file_of(row, data, v, "cond")) for k, v in conditions.items() if v}
     return {"board": board, **texts}
 
 

@@ -326,7 +326,7 @@
   /** Try a piece in a bucket, or pick it; what is tried meanwhile waits for its turn. */
   function attempt(cell, bucket, byKey = false) {
     if (!inTurn()) return;
-    queue.push({ cell, bucket, byKey, at: performance.now(), touched: clock.touched });
+    queue.push({ cell, bucket, byKey, start: current, at: performance.now(), touched: clock.touched });
     // What is chosen from now on is the next piece: the answer to this one leaves it chosen.
     choose(null);
     if (!working) work();
@@ -339,7 +339,7 @@
     working = false;
   }
 
-  async function attemptNow({ cell, bucket, byKey, at, touched: touchedAt }) {
+  async function attemptNow({ cell, bucket, byKey, start, at, touched: touchedAt }) {
     let piece = view.pieces.find((one) => one.cell === cell);
     // A key that was pressed for a piece that has gone is meant for the one that has the focus.
     if (!piece && byKey) piece = view.pieces.find((one) => one.cell === current);
@@ -355,15 +355,21 @@
       page = told;
       view = told.view;
       if (!view.pieces.some((one) => one.cell === chosen)) chosen = null;
+      const aimed = chosen === null ? null : document.activeElement.closest(".bucket");
       const gone = made.outcome === "accepted";
-      current = gone ? nearest(piece.cell) : piece.cell;
+      // Who has gone on to another piece before the answer came stays there.
+      const wentOn = current !== start && view.pieces.some((one) => one.cell === current);
+      if (!wentOn) current = gone ? nearest(piece.cell) : piece.cell;
       if (!gone) putBack(piece.cell);
       draw();
       if (gone) fly(piece, from, bucket);
       else shake(piece.cell);
       shown(gone ? FLIGHT_MS : SHAKE_MS);
       reply(piece, made, was);
-      if ((byKey || inBoard) && !drag) settle();
+      if ((byKey || inBoard) && !drag) {
+        if (aimed) bucketAt(aimed.dataset.bucket).focus();
+        else settle();
+      }
     } catch (error) {
       queue.length = 0;
       putBack(piece.cell);
@@ -531,6 +537,12 @@
       if (chosen === null) tell(texts.first_choose);
       else attempt(chosen, Number(bucket.dataset.bucket), event.detail === 0);
     }
+  });
+
+  // A screen reader puts the focus on any piece.
+  board.addEventListener("focusin", (event) => {
+    const piece = event.target.closest("button.piece");
+    if (piece) current = Number(piece.dataset.cell);
   });
 
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };

@@ -53,7 +53,7 @@ $(VENV)/.kernels: $(wildcard src/gnomon/*/*.py src/gnomon/*/*/*.py src/gnomon/*/
 	find src -name '*.nb[ic]' -delete
 	touch $@
 
-# An hour of a steady load on a board; the full tier has a quarter of a minute of it.
+# An hour of a steady load on a board; the full tier has a minute of it.
 soak: $(VENV)/.dev $(VENV)/.kernels
 	GNOMON_SOAK_S=3600 $(BIN)/python -m pytest -s -m full tests/web/test_soak.py
 

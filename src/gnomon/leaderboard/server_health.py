@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import errno
 import shutil
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
 from gnomon.database.schema import Job
+from gnomon.leaderboard.refusals import NoRoom
 from gnomon.leaderboard.server_settings import MIB, ServerSettings
 
 
@@ -42,3 +45,12 @@ def faults(session: Session, settings: ServerSettings) -> list[str]:
         if heard is None or heard < since:
             found.append(f"no worker does what has waited since {oldest:%Y-%m-%d %H:%M} UTC")
     return found
+
+
+def no_room(error: Exception) -> NoRoom | None:
+    """Return the refusal to which a full disk comes; None if the error says nothing of one."""
+    if isinstance(error, OperationalError):
+        full = "is full" in str(error) or "No space left" in str(error)
+    else:
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return NoRoom("the server's disk is full: nothing was kept of this") if full else None

@@ -53,6 +53,11 @@ def test_a_worker_that_is_stuck(client, database, settings, season, token, tmp_p
     with database.writing() as session:
         session.get_one(Job, 1).heartbeat_at = long_ago
     assert client.get("/healthz").status_code == 503
+    assert claim(database, "worker", lease_s=9) is not None
+    assert client.get("/healthz").status_code == 200
+    with database.writing() as session:  # it holds the only job there is, and hangs
+        session.get_one(Job, 1).heartbeat_at = long_ago
+    assert client.get("/healthz").status_code == 503
 
 
 def test_a_disk_that_is_nearly_full_takes_no_log(settings, database, season, token, tmp_path):

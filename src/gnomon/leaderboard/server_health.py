@@ -30,7 +30,7 @@ def jobs_by_state(session: Session) -> dict[str, int]:
 def faults(session: Session, settings: ServerSettings) -> list[str]:
     """Return what is wrong with the server, one line each; nothing if it is well.
 
-    The disk has less than ``min_free_mib`` left; or a job has waited for longer than one may take,
+    The disk has less than ``min_free_mib`` left; or a job is there for longer than one may take,
     and no worker has begun or gone on with any in that time. A queue that is only long is no fault.
     """
     found = []
@@ -38,7 +38,7 @@ def faults(session: Session, settings: ServerSettings) -> list[str]:
     if free < settings.min_free_mib:
         found.append(f"the disk has {free} MiB left, less than {settings.min_free_mib}")
     since = now() - datetime.timedelta(seconds=settings.verify_timeout_s + settings.lease_s)
-    oldest = session.scalar(select(func.min(Job.created_at)).where(Job.state == "queued"))
+    oldest = session.scalar(select(func.min(Job.created_at)).where(Job.finished_at.is_(None)))
     if oldest is not None and oldest < since:
         # Not whether one is held at this moment: between two jobs of a long queue none is.
         heard = session.scalar(select(func.max(Job.heartbeat_at)))

@@ -7,10 +7,10 @@ import time
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from gnomon.database.engine import Database
-from gnomon.database.schema import RateCount, Season
+from gnomon.database.schema import Entry, RateCount, Season
 from small_season import make_season
 
 
@@ -75,6 +75,24 @@ def test_a_failed_statement_gives_the_turn_back(database):
     with pytest.raises(DBAPIError), database.writing() as session:
         session.execute(text("SELECT * FROM nothing"))
     make_season(database)
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)  # whose turns are ours
+def test_a_failed_commit_keeps_nothing_and_gives_the_turn_back(database):
+    """As a full disk fails it: the rows were written, and the end of the transaction was not."""
+
+    def fail() -> None:
+        with database.writing() as session:
+            session.execute(text("PRAGMA defer_foreign_keys = ON"))
+            session.add(Entry(season_id=9, account_id=9, name="x", name_key="x"))
+
+    with pytest.raises(IntegrityError):
+        fail()
+    start = time.monotonic()
+    make_season(database)
+    assert time.monotonic() - start < 10
+    with database.reading() as session:
+        assert session.query(Entry).count() == 0
 
 
 def test_a_session_that_ends_in_another_thread(database):

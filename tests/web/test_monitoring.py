@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import shutil
+import time
+from contextlib import suppress
 from dataclasses import replace
 
 import httpx
@@ -11,10 +13,14 @@ import pytest
 
 from app_client import AppClient
 from gnomon.database.columns import now
+from gnomon.database.engine import Database
 from gnomon.database.schema import Job
+from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.job_queue import claim, give_back
 from gnomon.web.app import create_app
+from remote_play import begin, hidden_season, move
 from serving import serving
+from small_season import make_account
 from submitted import play_entry, register, send
 
 ALL_THE_DISK = 1 << 30  # MiB
@@ -45,6 +51,11 @@ def test_a_worker_that_is_stuck(client, database, settings, season, token, tmp_p
     # The worker is between two jobs of a long queue.
     assert client.get("/healthz").json() == {"faults": []}
     with database.writing() as session:
+        session.get_one(Job, 1).heartbeat_at = long_ago
+    assert client.get("/healthz").status_code == 503
+    assert claim(database, "worker", lease_s=9) is not None
+    assert client.get("/healthz").status_code == 200
+    with database.writing() as session:  # it holds the only job there is, and hangs
         session.get_one(Job, 1).heartbeat_at = long_ago
     assert client.get("/healthz").status_code == 503
 
@@ -82,6 +93,35 @@ def test_a_full_disk_is_told_and_loses_nothing(
         assert client.get("/api/submissions/1").json()["state"] == "uploading"
         filler.unlink()
         assert send(client, token, 1, packed).status_code == 202
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_full_disk_with_the_tables_on_it(database, small_disk):
+    """Nothing is kept of what is told so, pages are read, and then all goes on at once."""
+    shutil.copy(database.file, small_disk / "leaderboard.sqlite")
+    on_it = ServerSettings(small_disk, min_free_mib=1e-9)
+    board = Database(on_it.database)
+    season, token = hidden_season(board), make_account(board, "ada", "submit")
+    filler = small_disk / "filler"
+    with AppClient(create_app(on_it, board)) as client:
+        trial = begin(client, token)["trials"][0]["trial"]
+        assert move(client, token, (trial, 0, [1, 2])).status_code == 200
+        with suppress(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(1024))
+        start = time.monotonic()
+        for _ in range(3):
+            answer = move(client, token, (trial, 2, [3]))
+            assert answer.status_code == 507, answer.text
+            assert answer.json()["detail"] == "the server's disk is full: nothing was kept of this"
+        assert client.get("/healthz").status_code == 503
+        assert client.get(f"/seasons/{season.name}").status_code == 200
+        filler.unlink()
+        [reply] = move(client, token, (trial, 2, [3])).json()["replies"]
+        assert (reply["trial"], reply["position"]) == (trial, 3)
+        assert time.monotonic() - start < 10
+    board.close()
 
 
 def test_figures_are_for_programs_of_this_machine(client, settings, database):

@@ -179,7 +179,12 @@ class _Turns:
     # These are called before the library does the same, which then finds nothing left to do: the
     # turn must not pass on before all is written.
     def _commit(self, connection: Connection) -> None:
-        _raw(connection).commit()
+        try:
+            # As a statement: what goes wrong, such as a full disk, becomes an error of the library.
+            connection.exec_driver_sql("COMMIT")
+        except BaseException:
+            self._rollback(connection)  # the library says no more of a commit that failed
+            raise
         self._pass_on(connection)
 
     def _rollback(self, connection: Connection) -> None:

@@ -182,8 +182,8 @@ class EntryAttempt(Base):
     """One go of an entry at the board, from 1; ``seed`` decides the boards it must be played on.
 
     It is used up by a submission that was taken in, whatever became of that one, and in the hidden
-    division by its first move: ``begun_at``, from an address of which ``begun_from`` is a keyed
-    hash. ``closed_at``: what was not played is scored as errors.
+    division by its first move: ``begun_at``. ``begun_from`` is a keyed hash of the address from
+    which that came first. ``closed_at``: what was not played is scored as errors.
     """
 
     __tablename__ = "attempts"

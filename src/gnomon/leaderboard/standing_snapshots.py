@@ -132,8 +132,9 @@ class StandingsCache:
             "digest": digest,
             "standings": standings.as_record(),
         }
-        self._folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(self._path(season_id), json.dumps(record, allow_nan=False).encode())
+        with suppress(OSError):  # a disk without room: it is known here, and computed again later
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._path(season_id), json.dumps(record, allow_nan=False).encode())
         return standings
 
     def _read(self, season_id: int, version: int) -> Standings | None:

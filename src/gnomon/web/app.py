@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,6 +22,7 @@ from gnomon._version import __version__
 from gnomon.database.engine import Database
 from gnomon.errors import GnomonError
 from gnomon.leaderboard.refusals import NoRoom, TooMany
+from gnomon.leaderboard.server_health import no_room
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web import pages
 from gnomon.web.api import administration, hidden_play, monitoring, seasons, submissions
@@ -130,25 +130,25 @@ def _collided(request: Request, error: Exception) -> Response:
 
 def _away(request: Request, error: Exception) -> Response:
     """Answer while the database does not: it is being restarted, or there was no end of waiting."""
-    if "is full" in str(error) or "No space left" in str(error):
-        return _full(request)
+    if (refusal := no_room(error)) is not None:
+        return _full(request, refusal)
     _log.error("the database does not answer: %s", type(error).__name__)
     return _told(request, 503, "the database does not answer; ask again", {"Retry-After": "2"})
 
 
 def _disk(request: Request, error: Exception) -> Response:
     """Answer where the disk has no room; another fault of the system is a mistake of ours."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return _full(request)
+    if (refusal := no_room(error)) is not None:
+        return _full(request, refusal)
     # Not the path: the key of a player or of a request may stand in it.
     route = getattr(request.scope.get("route"), "path", "-")
     _log.exception("answering %s", route, exc_info=error)
     return _failed(request, error)
 
 
-def _full(request: Request) -> Response:
+def _full(request: Request, refusal: NoRoom) -> Response:
     _log.error("the disk is full")
-    return _refused(request, NoRoom("the server's disk is full: nothing was kept of this"))
+    return _refused(request, refusal)
 
 
 def _failed(request: Request, error: Exception) -> Response:

@@ -179,8 +179,12 @@ class Intake:
 def count_upload(
     database: Database, settings: ServerSettings, who: Caller, address: str, n_bytes: int
 ) -> None:
-    """Count the bytes of a log that an account sends from an address; TooMany above the limit."""
-    for client in (str(who.account_id), address):
-        with database.writing() as session:
-            most, amount = settings.upload_mib_per_hour, -(-n_bytes // MIB)
+    """Count the bytes of a log that an account sends from an address; TooMany above a limit.
+
+    What the one is refused is not counted of the other: a neighbour behind the same address must
+    not use up an account.
+    """
+    most, amount = settings.upload_mib_per_hour, -(-n_bytes // MIB)
+    with database.writing() as session:
+        for client in (str(who.account_id), address):
             count_or_refuse(session, f"MiB {client}", most, HOUR_S, amount=amount)

@@ -15,8 +15,8 @@ from gnomon.leaderboard.standing_snapshots import board_of
 from gnomon.leaderboard.standings import standings_of
 from gnomon.leaderboard.submissions.worker import work_on_one
 from remote_play import begin, hidden_season, move, play_at_random
-from small_season import make_account
-from submitted import bearer
+from small_season import make_account, make_season
+from submitted import bearer, register
 
 pytestmark = pytest.mark.usefixtures("programs_here")
 
@@ -170,12 +170,24 @@ def test_the_end_of_the_season_closes_what_is_open(client, database, token, seas
 def test_a_moderator_sees_accounts_of_one_address_and_nobody_else_does(
     client, database, token, season
 ):
+    """By the first move in a hidden season, and by what is sent in the others."""
     other = make_account(database, "other", "submit")
+    for division in ("open", "replayed"):
+        make_season(database, division, division)
+        for k, secret in enumerate((token, other)):
+            entry = register(client, secret, f"learner {k}", division)["id"]
+            totals = [{"rule": "clockwise", "trial": 0, "tce": float(k)}]
+            log = {"log_format": "csv", "log_bytes": 1, "log_sha256": f"{k}" * 64}
+            sent = {"totals": totals} if division == "open" else log
+            path = f"/api/entries/{entry}/attempts/1/submission"
+            answer = client.put(path, json={"learner": "x"} | sent, headers=bearer(secret))
+            assert answer.status_code == 200, answer.text
     for name, secret in (("a", token), ("b", other)):
         move(client, secret, (ids(begin(client, secret, name))[0], 0, [0]))
     moderator = make_account(database, "mod", "moderate")
     shown = client.get("/moderation.json", headers=bearer(moderator)).json()
-    assert shown["one_address"] == [{"season": "s1", "accounts": ["ada", "other"]}]
+    expected = [{"season": n, "accounts": ["ada", "other"]} for n in ("s1", "open", "replayed")]
+    assert shown["one_address"] == expected
     assert client.get("/moderation.json").json()["one_address"] == []
     assert "from one address" in client.get("/moderation", headers=bearer(moderator)).text
     assert "from one address" not in client.get("/moderation").text

@@ -161,8 +161,11 @@ def test_a_link_to_the_open_division_and_its_top_do_not_speak_of_replays(setting
     fill_season(database, 4, name="reported", division="open", trials=2, episodes=2)
     seen = replace(settings, public_url="http://127.0.0.1")
     with AppClient(create_app(seen, database)) as client:
-        for path in ["/seasons/reported", "/entries/1", "/compare/1/2", "/submissions/1"]:
-            assert "replay" not in client.get(path).text.lower(), path
+        paths = ["/seasons/reported", "/entries/1", "/compare/1/2", "/submissions/1"]
+        paths += [f"/seasons/reported/{e}" for e in ("cite", "submissions", "rules/clockwise")]
+        paths += ["/entries/1/card", "/entries/1/attempts/1/submit"]
+        found = {path: "replay" in client.get(path).text.lower() for path in paths}
+        assert not any(found.values()), found
         home = client.get("/").text
     top = home.partition("</figure>")[2].partition('id="enter"')[0]
     assert "Nothing of them was checked" in top

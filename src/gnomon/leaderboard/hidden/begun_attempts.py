@@ -93,12 +93,18 @@ def mark_begun(session: Session, attempts: Collection[int], address: str) -> Non
     for attempt in attempts:
         row = session.get_one(EntryAttempt, attempt)
         row.begun_at = now()
-        key = server_secret(session) + row.entry.season.name.encode()
-        row.begun_from = hmac.new(key, address.encode(), hashlib.sha256).hexdigest()
+        keep_address(session, row, address)
         row.entry.season.touch()
         note(
             session, "first move", "entry", row.entry_id, by=row.entry.account_id, number=row.number
         )
+
+
+def keep_address(session: Session, attempt: EntryAttempt, address: str) -> None:
+    """Keep from where an attempt was begun, by its first move or its log: a keyed hash of that."""
+    if attempt.begun_from is None:
+        key = server_secret(session) + attempt.entry.season.name.encode()
+        attempt.begun_from = hmac.new(key, address.encode(), hashlib.sha256).hexdigest()
 
 
 def begun_entries(session: Session, season_id: int) -> dict[int, BegunEntry]:

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Request, WebSocket, WebSocketDisconnect
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
+from sqlalchemy.exc import OperationalError
 
 from gnomon.database.engine import Database
 from gnomon.errors import GnomonError
@@ -21,6 +22,7 @@ from gnomon.leaderboard.hidden.remote_trials import RemoteGameCache, begin, make
 from gnomon.leaderboard.refusals import TooMany
 from gnomon.leaderboard.seasons.entry_registration import find_season
 from gnomon.leaderboard.seasons.season import reveal_of
+from gnomon.leaderboard.server_health import no_room
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.web.api.dependencies import (
     CurrentSettings,
@@ -176,6 +178,11 @@ def _answer(websocket: WebSocket, database: Database, settings: Any, text: str, 
         return _refused(f"{where}: {first['msg']}", status_of(error))
     except GnomonError as error:
         return _refused(str(error), status_of(error))
+    except (OperationalError, OSError) as error:
+        refusal = no_room(error)
+        if refusal is None:
+            raise
+        return _refused(str(refusal), status_of(refusal))
     return Replies(replies=replies).model_dump_json()
 
 

@@ -16,6 +16,7 @@ from gnomon.database.engine import Database
 from gnomon.database.schema import VerifiedTrial
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import Caller
+from gnomon.leaderboard.hidden.begun_attempts import keep_address
 from gnomon.leaderboard.refusals import Missing, NotAllowed
 from gnomon.leaderboard.seasons.entry_registration import attempt_of, find_entry
 from gnomon.leaderboard.server_settings import ServerSettings
@@ -72,6 +73,7 @@ async def _body(request: Request) -> bytes:
     },
 )
 def announce_submission(
+    request: Request,
     database: DatabaseOf,
     settings: CurrentSettings,
     entry: RowId,
@@ -98,6 +100,7 @@ def announce_submission(
             keep_bytes(settings, hashlib.sha256(evidence).hexdigest(), evidence)
         else:
             submission = announce(session, settings, attempt, manifest)
+        keep_address(session, attempt, address_of(request.scope))
         return SubmissionRecord.of(submission, session)
 
 

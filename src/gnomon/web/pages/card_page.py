@@ -32,6 +32,7 @@ class CardPage:
     account: str
     season: str
     season_title: str
+    division: str
     card: LearnerCard
 
 
@@ -70,7 +71,9 @@ def card_json(session: ReadSession, entry_id: RowId) -> CardPage:
     entry = find_entry(session, entry_id)
     season = entry.season
     return CardPage(
-        entry.id, entry.name, entry.account.name, season.name, season.title, card_of(entry)
+        *(entry.id, entry.name, entry.account.name),
+        *(season.name, season.title, season.division),
+        card_of(entry),
     )
 
 

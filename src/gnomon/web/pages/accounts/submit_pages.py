@@ -17,6 +17,7 @@ from gnomon.database.engine import Database
 from gnomon.database.schema import Season
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import Caller
+from gnomon.leaderboard.hidden.begun_attempts import keep_address
 from gnomon.leaderboard.refusals import Refusal, TooLarge
 from gnomon.leaderboard.seasons.entry_registration import (
     assignment_of,
@@ -185,18 +186,18 @@ async def send_form(
     intake: Intake = request.app.state.intake
     with intake.uploads.held(who.account_id), receiving(settings) as incoming:
         await receive(_parts(log), incoming, settings.max_upload_bytes)
-        sent = who, address_of(request.scope), incoming.n_bytes
-        await run_in_threadpool(count_upload, database, settings, *sent)
+        address = address_of(request.scope)
+        await run_in_threadpool(count_upload, database, settings, who, address, incoming.n_bytes)
         facts = {
             "log_format": log_format,
             "log_sha256": incoming.sha256,
             "log_bytes": incoming.n_bytes,
         }
         number_of = await run_in_threadpool(
-            _announced, database, settings, who, entry_id, number, told, learner, facts
+            _announced, database, settings, who, address, entry_id, number, told, learner, facts
         )
         take = partial(take_in, database, settings, number_of, incoming)
-        await intake.read(request, (who.account_id, address_of(request.scope)), take)
+        await intake.read(request, (who.account_id, address), take)
     return RedirectResponse(f"/submissions/{number_of}", 303)
 
 
@@ -209,6 +210,7 @@ def _announced(
     database: Database,
     settings: ServerSettings,
     who: Caller,
+    address: str,
     entry_id: int,
     number: int,
     told: bytes | None,
@@ -234,4 +236,5 @@ def _announced(
             config = tomllib.loads(assignment_of(attempt).to_toml())
             record = {"learner": learner or entry.name, "config": config, **facts}
             manifest = Manifest.model_validate(record)
+        keep_address(session, attempt, address)
         return announce(session, settings, attempt, manifest).id

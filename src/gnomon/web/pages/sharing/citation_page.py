@@ -31,6 +31,7 @@ class CitationPage:
 
     season: str
     season_title: str
+    division: str
     version: int
     bibtex: str
     archive: str
@@ -66,7 +67,7 @@ def citation_json(
     except Conflict:
         made = None
     return CitationPage(
-        *(season.name, season.title, season.version),
+        *(season.name, season.title, season.division, season.version),
         citation_of(season, settings).bibtex,
         f"/seasons/{season.name}/archive.zip",
         made.name if made else None,

@@ -14,6 +14,7 @@ from gnomon.web.app import create_app
 from gnomon.web.pages.page_cache import PageCache
 from large_board import filled_board
 from small_season import fill
+from submitted import register
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +156,19 @@ def test_pages_beyond_the_last_are_kept_once(lively, monkeypatch, path):
     assert len(keys) == 1
     told = lively.get("/seasons/spring-2026.json?show=withdrawn&page=99999").json()
     assert (told["page"], told["n_pages"], len(told["withdrawn"])) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("path", ["/", "/index.json", "/seasons"])
+def test_of_a_page_its_last_state_is_kept(client, season, token, monkeypatch, path):
+    kept, get = [], PageCache.get
+    monkeypatch.setattr(PageCache, "get", lambda *a, **k: kept.append(a[1]) or get(*a, **k))
+    pages = set()
+    for n in range(3):
+        register(client, token, f"Learner {n}")
+        pages.add(client.get(path, headers={"Accept": "text/html"}).text)
+    assert len(pages) == 3
+    assert len(set(kept)) == 1
 
 
 def test_the_cache_holds_so_many_bytes():

@@ -28,7 +28,7 @@ from gnomon.web.pages.replay_page import (
     replay_of,
     trial_rows,
 )
-from gnomon.web.pages.season_pages import SeasonLine, Seasons, page_key
+from gnomon.web.pages.season_pages import SeasonLine, Seasons
 from gnomon.web.pages.templating import rendered
 
 router = APIRouter(tags=["pages"])
@@ -147,9 +147,10 @@ def home_json(
     """Tell of the current season: its top, an episode of a leader; and list the seasons."""
     season = current_season(session)
     snapshot = board.snapshot(season) if season else None
-    key = ("home", page_key(seasons), season and takes_entries(season), now().date())
+    state = tuple(seasons.seasons), season and takes_entries(season), now().date()
     told = partial(home_page, session, settings, season, snapshot, seasons.seasons)
-    return board.twin(request, season, key, told, partial(_html, site=board.site))
+    html = partial(_html, site=board.site)
+    return board.twin(request, season, ("home",), told, html, state)
 
 
 def _html(page: HomePage, *, site: str) -> str:

@@ -148,14 +148,18 @@ class BoardState:
         key: Sequence[Hashable],
         make: Callable[[], str | bytes],
         media_type: str = HTML,
+        state: Hashable = None,
     ) -> CachedPage:
-        """Return a page of a season, made once for each state of it and of its standings."""
+        """Return a page of a season, made once for each state of it and of its standings.
+
+        ``state`` is what else the page depends on and may change.
+        """
         if season is None:
-            return self.pages.get((*key, media_type), make, media_type)
+            return self.pages.get((*key, media_type), make, media_type, state)
         snapshot = self.snapshot(season)
         shown = snapshot and (snapshot.standings.version, snapshot.is_current)
         whole = (*key, media_type, season.id)
-        return self.pages.get(whole, make, media_type, (season.version, shown))
+        return self.pages.get(whole, make, media_type, (season.version, shown, state))
 
     def twin(
         self,
@@ -164,6 +168,7 @@ class BoardState:
         key: Sequence[Hashable],
         told: Callable[[], Any],
         html: Callable[[Any], str],
+        state: Hashable = None,
     ) -> Response:
         """Answer with a page: at ``PATH.json`` with what is ``told``, at ``PATH`` with its HTML.
 
@@ -175,7 +180,7 @@ class BoardState:
         def make() -> str:
             return text(told())
 
-        kept = self.page(season, key, make, kind) if key else CachedPage.of(make(), kind)
+        kept = self.page(season, key, make, kind, state) if key else CachedPage.of(make(), kind)
         return cached_response(request, kept)
 
 

@@ -86,16 +86,12 @@ def seasons_json(page: Seasons) -> SeasonsPage:
 @router.get("/seasons", include_in_schema=False)
 def seasons_html(request: Request, page: Seasons, board: CurrentBoard) -> Response:
     """Show the seasons."""
-    key = ("seasons", page_key(page))
-    kept = board.pages.get(
-        key, lambda: rendered("board/seasons.html", "/seasons", page, site=board.site)
-    )
+
+    def make() -> str:
+        return rendered("board/seasons.html", "/seasons", page, site=board.site)
+
+    kept = board.page(None, ("seasons",), make, state=tuple(page.seasons))
     return cached_response(request, kept)
-
-
-def page_key(page: SeasonsPage) -> tuple[Any, ...]:
-    """Return the cache key of a list of seasons: all that it shows."""
-    return tuple(tuple(vars(line).values()) for line in page.seasons)
 
 
 #: What every row says of the whole table, so that who reads it need not be told.

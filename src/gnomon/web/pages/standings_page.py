@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -224,9 +223,8 @@ def standings_json(
     asked = replace(asked, page=within_pages(session, season, asked.page))
     # Every move changes how an attempt in play stands, and not the version of the season.
     unfinished = unfinished_attempts(session, season.id) if season.division == "hidden" else []
-    state = hashlib.sha256(repr(unfinished).encode()).hexdigest() if unfinished else ""
     # What was searched for is nobody else's page.
-    key = () if asked.q or asked.organisation else ("standings", asked, state)
+    key = () if asked.q or asked.organisation else ("standings", asked)
 
     def html(page: StandingsPage) -> str:
         links = PageLinks(f"/seasons/{season.name}", asdict(page.asked), asdict(DEFAULTS))
@@ -237,7 +235,7 @@ def standings_json(
         )  # fmt: skip
 
     told = partial(standings_page, session, season, board.snapshot(season), unfinished, asked)
-    return board.twin(request, season, key, told, html)
+    return board.twin(request, season, key, told, html, tuple(unfinished))
 
 
 def _drawn(page: StandingsPage) -> Intervals:

@@ -74,6 +74,7 @@ def server(settings, database):
     """One for all floods: what one has done to it must not show in the next."""
     with serving(settings, worker=False, warm=True) as found:
         yield found
+    assert "ClientDisconnect" not in found.log.read_text()  # who leaves is no fault of ours
 
 
 @pytest.fixture
@@ -112,6 +113,47 @@ def test_five_hundred_half_sent_heads(server, victim):
             if again.recv(4096).startswith(b"HTTP/1.1 200"):
                 return
     raise AssertionError("the address is refused for ever")
+
+
+def test_a_thousand_half_sent_heads_of_twenty_addresses(server, victim):
+    """None has too many; and none that waits keeps another from being answered."""
+    half = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    with ExitStack() as stack:
+        heads = [
+            stack.enter_context(connected(server, half, f"127.0.0.{2 + n // 50}"))
+            for n in range(1000)
+        ]
+        victim.is_served()
+        heads[-1].sendall(b"\r\n")
+        assert heads[-1].recv(4096).startswith(b"HTTP/1.1 200")
+
+
+#: Connect, ask what is refused, and leave, as often as it goes, for a minute at most.
+_LEAVING = """
+import socket, sys, time
+until = time.monotonic() + 60
+while time.monotonic() < until:
+    try:
+        with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5, ("127.0.0.77", 0)) as one:
+            one.sendall(b"GET / HTTP/1.1\\r\\nHost: elsewhere.org\\r\\n\\r\\n")
+    except OSError:
+        pass
+    print(flush=True)
+"""
+
+
+def test_thousands_of_connections_a_second_that_leave_at_once(server, victim):
+    """Their refusals would wait for their turn, ever more of them, and keep everybody else out."""
+    leaving = [sys.executable, "-c", _LEAVING, str(server.port)]
+    with subprocess.Popen(leaving, stdout=subprocess.PIPE, text=True) as flooding:
+        try:
+            assert flooding.stdout is not None
+            for _ in range(1000):
+                flooding.stdout.readline()
+            victim.is_served()
+            assert flooding.poll() is None
+        finally:
+            flooding.kill()
 
 
 @pytest.mark.parametrize(
@@ -348,11 +390,11 @@ def test_ninety_large_texts_without_end(server, victim, attacker, tmp_path, know
 
 
 def test_what_nobody_waits_for_is_dropped(server, attacker, tmp_path):
-    """Clients send a whole log and leave: nothing of it is read to its end, or kept."""
+    """Clients send a log, or most of it, and leave: nothing of it is read to its end, or kept."""
     with httpx.Client(base_url=server.url, timeout=60) as client:
         path, message = announced(client, attacker, tmp_path)
-        for _ in range(server.settings.uploads_at_once):
-            connected(server, message).close()
+        for missing in range(server.settings.uploads_at_once):
+            connected(server, message[: len(message) - missing]).close()
         until = time.monotonic() + 20
         while any(server.settings.incoming.iterdir()) or readers_of(server):
             assert time.monotonic() < until

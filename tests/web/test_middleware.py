@@ -296,6 +296,68 @@ def test_who_sends_slowly_keeps_no_others_of_the_address_waiting(settings):
     assert asyncio.run(all_of_it(large)) == (200, 200, expected)
 
 
+def test_requests_for_which_there_is_no_thread_are_told_to_come_again(settings, monkeypatch):
+    """Only those at work count: of one address, all but one wait for their turn."""
+    monkeypatch.setattr("gnomon.web.middleware.AT_ONCE", 2)
+
+    async def statuses_of(addresses):
+        go, sent = asyncio.Event(), []
+
+        async def app(scope, receive, send):
+            await go.wait()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+
+        async def send(message):
+            if "status" in message:
+                sent.append(message["status"])
+
+        gate = Gate(app, settings, Turns(1), lambda *_: None)
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/x",
+            "headers": [(b"host", b"127.0.0.1")],
+        }
+        asking = [
+            asyncio.create_task(gate({**scope, "client": (each, 1)}, None, send))
+            for each in addresses
+        ]
+        await asyncio.sleep(0.01)
+        go.set()
+        await asyncio.gather(*asking)
+        return sent
+
+    assert asyncio.run(statuses_of(["192.0.2.1"] * 4)) == [200] * 4
+    assert asyncio.run(statuses_of(["192.0.2.1", "192.0.2.2", "192.0.2.3"])) == [503, 200, 200]
+
+
+def test_who_leaves_before_being_refused_leaves_no_more_than_so_many_waiting(settings, monkeypatch):
+    monkeypatch.setattr("gnomon.web.middleware.IN_HAND", 3)
+    monkeypatch.setattr("gnomon.web.middleware._REFUSAL_S", 60)
+    gate = Gate(None, settings, Turns(1), lambda *_: None)
+    sent = []
+
+    async def send(message):
+        sent.append((message.get("status"), dict(message.get("headers", [])).get(b"retry-after")))
+
+    def asking(address, times):
+        scope = {"type": "http", "method": "GET", "path": "/x", "headers": [(b"host", b"no.org")]}
+        scope["client"] = (address, 1)
+        return [asyncio.create_task(gate(dict(scope), None, send)) for _ in range(times)]
+
+    async def statuses():
+        waiting = asking("192.0.2.1", 3)
+        await asyncio.wait([*waiting, *asking("192.0.2.1", 2)], timeout=0.1)
+        for each in waiting:
+            each.cancel()
+        await asyncio.wait(
+            [*waiting, *asking("192.0.2.1", 1), *asking("192.0.2.2", 1)], timeout=0.1
+        )
+
+    asyncio.run(statuses())
+    assert [each for each in sent if each[0]] == [(429, b"5")] * 2
+
+
 def test_a_head_of_many_lines_and_much_json_are_not_read(client):
     many = [(f"X-{n}", "a") for n in range(101)]
     assert client.get("/", headers=many).status_code == 431

@@ -16,6 +16,7 @@ from fastapi.responses import JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy.exc import IntegrityError, OperationalError
 from starlette.exceptions import HTTPException as AnyHTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute
 
 from gnomon._version import __version__
@@ -28,7 +29,7 @@ from gnomon.web import pages
 from gnomon.web.api import administration, hidden_play, monitoring, seasons, submissions
 from gnomon.web.api.records import Problem, status_of
 from gnomon.web.client_limits import Intake
-from gnomon.web.middleware import HEADERS, Gate
+from gnomon.web.middleware import AT_ONCE, HEADERS, Gate
 from gnomon.web.openid import Provider
 from gnomon.web.request_log import HEADER as REQUEST_ID
 from gnomon.web.request_log import current_request
@@ -49,10 +50,6 @@ _STATIC = Path(__file__).with_name("pages") / "static"
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem} for status in (400, 401, 403, 404, 409, 413, 422, 429)
 }
-
-#: Most requests at once. There is a thread for each: one that holds the database and goes on in
-#: another thread never waits behind those that wait for the database.
-AT_ONCE = 500
 
 
 def create_app(settings: ServerSettings, database: Database | None = None) -> FastAPI:
@@ -91,6 +88,7 @@ def create_app(settings: ServerSettings, database: Database | None = None) -> Fa
     app.add_exception_handler(RequestValidationError, _refused)
     app.add_exception_handler(IntegrityError, _collided)
     app.add_exception_handler(OperationalError, _away)
+    app.add_exception_handler(ClientDisconnect, _left)
     app.add_exception_handler(OSError, _disk)
     app.add_exception_handler(Exception, _failed)
     app.router.routes.extend(_routes())
@@ -121,6 +119,11 @@ def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, TooMany):
         headers["Retry-After"] = str(error.retry_after_s)
     return _told(request, status, detail, headers)
+
+
+def _left(request: Request, error: Exception) -> Response:
+    """Answer who left before the request was whole: for the log, by the status of proxies."""
+    return Response(status_code=499)
 
 
 def _collided(request: Request, error: Exception) -> Response:

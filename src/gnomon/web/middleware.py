@@ -54,6 +54,12 @@ _QUICK = 4 << 10
 _MOST_JSON = 256 << 10
 #: Most lines of a request's head.
 _MOST_HEADERS = 100
+#: Most requests that are answered at once. There is a thread for each: one that holds the database
+#: and goes on in another thread never waits behind those that wait for the database.
+AT_ONCE = 500
+#: Most requests of one address that are there at all. Those of clients that have left wait for
+#: their turn, or for their refusal, like others, and would otherwise become ever more.
+IN_HAND = 500
 #: The first messages of answers that may be refusals.
 _BEGINNINGS = ("http.response.start", "websocket.http.response.start", "websocket.close")
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
@@ -76,18 +82,28 @@ class Gate:
         self._limit = ReadLimit(settings.requests_per_minute)
         self._uploads = AtOnce(settings.uploads_at_once)
         self._refusals, self._large = Turns(1), Turns(1)
+        self._in_hand, self._at_work = AtOnce(IN_HAND), 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        scope["gnomon.address"] = _client_address(scope, self._settings)
-        refusal = self._refusal(scope)
-        send = self._paced(scope, send, refused=refusal is not None)
-        if scope["type"] == "websocket":
-            await self._websocket(refusal, scope, receive, send)
-            return
+        address = scope["gnomon.address"] = _client_address(scope, self._settings)
+        with ExitStack() as held:
+            try:
+                held.enter_context(self._in_hand.held(address))
+            except TooMany as error:
+                refusal: JSONResponse | None = _answer(429, str(error), error.retry_after_s)
+            else:
+                refusal = self._refusal(scope)
+                send = self._paced(scope, send, refused=refusal is not None)
+            answer = self._websocket if scope["type"] == "websocket" else self._http
+            await answer(refusal, scope, receive, send)
+
+    async def _http(
+        self, refusal: JSONResponse | None, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         method = scope["method"]
         if method == "HEAD":
             # Answered as GET would be, without the body; the pages need not know.
@@ -123,7 +139,7 @@ class Gate:
                     await _answer(429, str(error), error.retry_after_s)(scope, receive, send)
                     return
             if is_upload:
-                await self._app(scope, counted, send)
+                await self._answered(scope, counted, send)
                 return
             try:
                 whole = counted if reads else await _read_whole(counted)
@@ -155,9 +171,24 @@ class Gate:
             await send(message)
 
         try:
-            await self._app(scope, receive, sending)
+            await self._answered(scope, receive, sending)
         finally:
             end()
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, if there is a thread for it.
+
+        Those that wait for a turn, or for the rest of themselves, are not counted: five addresses
+        would keep everybody out by waiting.
+        """
+        if self._at_work >= AT_ONCE:
+            await _answer(503, "too many requests at once; ask again", 2)(scope, receive, send)
+            return
+        self._at_work += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._at_work -= 1
 
     def _paced(self, scope: Scope, send: Send, *, refused: bool) -> Send:
         """Return a sender that delays refusals, so that an address gets twenty a second at most.

@@ -29,6 +29,7 @@ from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.job_queue import sweep
 from gnomon.leaderboard.submissions.worker import WorkerSupervisor
 from gnomon.web.client_limits import Connections, client_of
+from gnomon.web.middleware import ReadLimit
 from gnomon.web.request_log import LogFormat, log_to_stderr
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ _LATE = (
     "matplotlib.backends.backend_agg",
     "matplotlib.figure",
 )
+#: Connections that wait for the event loop, and that it takes before it turns to what is open: one
+#: who connects thousands of times a second would keep it from everybody else.
+_QUEUE, _ACCEPTED_AT_ONCE = 2048, 16
 #: What a connection is told that is one too many of its address.
 _TOO_MANY = (
     b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\n"
@@ -127,7 +131,7 @@ def serve(
     """
     import uvicorn
 
-    from gnomon.web.app import AT_ONCE, create_app
+    from gnomon.web.app import create_app
 
     log_to_stderr(log_format)
     database, first_token = prepare(settings)
@@ -147,7 +151,7 @@ def serve(
             ws_max_size=settings.max_body_bytes,
             # Messages that wait in memory, of each websocket; a player waits for each answer.
             ws_max_queue=2,
-            limit_concurrency=AT_ONCE,
+            backlog=_ACCEPTED_AT_ONCE,
             # Longer than the 5 s for which many clients keep a silent connection: if both sides
             # give up at the same moment, a request is sent into a closed one.
             timeout_keep_alive=math.ceil(settings.slow_client_s),
@@ -197,17 +201,25 @@ def _keep_sweeping(database: Database, settings: ServerSettings, stopped: thread
             _log.exception("sweeping the queue")
 
 
+class _Listening(socket.socket):
+    """A socket whose queue of connections is longer than what the event loop takes at once."""
+
+    def listen(self, backlog: int = 0, /) -> None:
+        """Listen; asyncio's one number for both is the other one."""
+        super().listen(_QUEUE)
+
+
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named as TCP, or asyncio would leave each answer waiting 40 ms for the one before (Nagle).
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening = _Listening(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
         raise LeaderboardError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
-    listening.listen(512)
+    listening.listen()
     return listening
 
 
@@ -220,35 +232,45 @@ def impatient(settings: ServerSettings) -> type[asyncio.Protocol]:
     """Return an HTTP protocol that closes connections which are too slow, or too many.
 
     The first head has ``slow_client_s`` seconds, each later one one to two such spans. One address
-    has at most ``connections_per_address``.
+    has at most ``connections_per_address`` open, and opens no more in a minute than it may ask for.
     """
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
     seconds, connections = settings.slow_client_s, Connections(settings.connections_per_address)
+    opened = ReadLimit(settings.requests_per_minute)
 
     # Whichever of the library's protocols it is, `cycle` is the request whose head has come.
     # The library chooses that one at run time, by what is installed, and keeps it in a variable; as
     # a base class mypy takes only what a class statement names.
     class Impatient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        _next_look: asyncio.TimerHandle | None = None
+
         def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
             address = transport.get_extra_info("peername")[0]
-            if address in settings.trusted_proxies or connections.admit(
-                client_of(address), transport
+            client = client_of(address)
+            if address in settings.trusted_proxies or (
+                not opened.seconds_to_wait(client) and connections.admit(client, transport)
             ):
+                super().connection_made(transport)
                 # As if it had been looked at, with no request yet.
                 self._look_again((None,))
             else:
+                # One that never counts among the server's; it asks for this at the end.
+                self.transport = transport
                 transport.write(_TOO_MANY)
                 transport.close()
 
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            if self._next_look is not None:
+                self._next_look.cancel()  # it would hold all this in memory until then
+
         def _look_again(self, seen: object) -> None:
-            self.loop.call_later(seconds, self._look, seen)
+            self._next_look = self.loop.call_later(seconds, self._look, seen)
 
         def _look(self, seen: Any) -> None:
-            gone = self.transport.is_closing()
             # A websocket goes on under another protocol.
-            if gone or self.transport.get_protocol() is not self:
+            if self.transport.is_closing() or self.transport.get_protocol() is not self:
                 return
             waits = self.cycle is None or self.cycle.response_complete
             if waits and seen is not None and seen[0] is self.cycle:

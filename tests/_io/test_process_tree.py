@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gnomon._io.process_tree import tree_memory_mb
+from gnomon._io.process_tree import _held_mb, tree_memory_mb
 from gnomon.execution.executor import Limits
 from gnomon.execution.worker_processes import ProcessExecutor
 
@@ -128,6 +128,32 @@ def test_memory_that_several_processes_share_counts_once():
     executor = ProcessExecutor(1, limits=Limits(memory_mb=1000))
     (outcome,) = executor.map(share_by_forks, [4])
     assert outcome.error is None
+
+
+def held_beside_one_that_has_ended(n_mb: int) -> list[float]:
+    """Return what this process holds, and what it does with a fork and a process that has ended."""
+    shared = np.ones(n_mb * 125_000)
+    ended = os.fork()
+    if not ended:
+        os._exit(0)
+    os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT)
+    forked = os.fork()
+    if not forked:
+        time.sleep(600)
+    found = [_held_mb([os.getpid()]), _held_mb([os.getpid(), forked, ended])]
+    os.kill(forked, signal.SIGKILL)
+    os.waitpid(forked, 0)
+    os.waitpid(ended, 0)
+    return [float(shared[0]), *found]
+
+
+def test_a_process_that_ends_while_it_is_looked_at_does_not_make_the_others_heavier():
+    """Of one that has ended no share is told; the pages of the others still count once."""
+    (outcome,) = ProcessExecutor(1).map(held_beside_one_that_has_ended, [200])
+    assert outcome.error is None
+    _, alone, together = outcome.result
+    assert alone > 200
+    assert together < alone + 100
 
 
 def test_a_process_that_is_gone_holds_nothing():

@@ -46,13 +46,22 @@ def tree_memory_mb(*roots: int) -> list[float]:
 
 
 def _held_mb(pids: Sequence[int]) -> float:
-    pages = sum(_number(f"/proc/{pid}/statm", b" ") for pid in pids)
-    held = pages * os.sysconf("SC_PAGE_SIZE") / 1e6
     if len(pids) < 2:
-        return held
-    # Takes longer, for the pages are gone through.
-    shares = [_number(f"/proc/{pid}/smaps_rollup", b"Pss:") for pid in pids]
-    return sum(shares) * 1024 / 1e6 if all(shares) else held
+        return sum(map(_resident_bytes, pids)) / 1e6
+    return sum(map(_share_bytes, pids)) / 1e6
+
+
+def _resident_bytes(pid: int) -> int:
+    return _number(f"/proc/{pid}/statm", b" ") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _share_bytes(pid: int) -> int:
+    """Return the bytes of a process, each divided by how many share it.
+
+    Takes longer, for the pages are gone through. Of a process that has just ended nothing is told:
+    its resident memory, asked for after that, is none either; of another's process it is all of it.
+    """
+    return _number(f"/proc/{pid}/smaps_rollup", b"Pss:") * 1024 or _resident_bytes(pid)
 
 
 def end_tree(root: int, mark: str) -> None:

@@ -297,15 +297,17 @@ def test_who_sends_slowly_keeps_no_others_of_the_address_waiting(settings):
 
 
 def test_requests_for_which_there_is_no_thread_are_told_to_come_again(settings, monkeypatch):
-    """Only those at work count: of one address, all but one wait for their turn."""
+    """Only those at work count: not who waits for a turn, or takes an answer slowly."""
     monkeypatch.setattr("gnomon.web.middleware.AT_ONCE", 2)
 
-    async def statuses_of(addresses):
+    async def statuses_of(addresses, path="/x"):
         go, sent = asyncio.Event(), []
 
         async def app(scope, receive, send):
-            await go.wait()
+            if scope["path"] != "/download":
+                await go.wait()
             await send({"type": "http.response.start", "status": 200, "headers": []})
+            await go.wait()
 
         async def send(message):
             if "status" in message:
@@ -315,7 +317,7 @@ def test_requests_for_which_there_is_no_thread_are_told_to_come_again(settings, 
         scope = {
             "type": "http",
             "method": "GET",
-            "path": "/x",
+            "path": path,
             "headers": [(b"host", b"127.0.0.1")],
         }
         asking = [
@@ -329,6 +331,7 @@ def test_requests_for_which_there_is_no_thread_are_told_to_come_again(settings, 
 
     assert asyncio.run(statuses_of(["192.0.2.1"] * 4)) == [200] * 4
     assert asyncio.run(statuses_of(["192.0.2.1", "192.0.2.2", "192.0.2.3"])) == [503, 200, 200]
+    assert asyncio.run(statuses_of([f"192.0.2.{k}" for k in range(9)], "/download")) == [200] * 9
 
 
 def test_who_leaves_before_being_refused_leaves_no_more_than_so_many_waiting(settings, monkeypatch):

@@ -139,7 +139,7 @@ class Gate:
                     await _answer(429, str(error), error.retry_after_s)(scope, receive, send)
                     return
             if is_upload:
-                await self._answered(scope, counted, send)
+                await self._answered(scope, counted, send, held)
                 return
             try:
                 whole = counted if reads else await _read_whole(counted)
@@ -157,38 +157,31 @@ class Gate:
         turns = self._turns if _is_small(scope, _QUICK) else self._large
         turn = turns.of(scope["gnomon.address"])
         await turn.acquire()
-        held = True
+        with ExitStack() as held:
+            held.callback(turn.release)
 
-        def end() -> None:
-            nonlocal held
-            if held:
-                turn.release()
-            held = False
+            async def sending(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    held.close()
+                await send(message)
 
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                end()
-            await send(message)
+            await self._answered(scope, receive, sending, held)
 
-        try:
-            await self._answered(scope, receive, sending)
-        finally:
-            end()
+    async def _answered(self, scope: Scope, receive: Receive, send: Send, held: ExitStack) -> None:
+        """Answer a request if there is a thread for it, which it holds with what else it holds.
 
-    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, if there is a thread for it.
-
-        Those that wait for a turn, or for the rest of themselves, are not counted: five addresses
-        would keep everybody out by waiting.
+        Those that wait for a turn, or whose answers are taken slowly, are not counted: five
+        addresses would keep everybody out by waiting.
         """
         if self._at_work >= AT_ONCE:
             await _answer(503, "too many requests at once; ask again", 2)(scope, receive, send)
             return
         self._at_work += 1
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            self._at_work -= 1
+        held.callback(self._let_go)
+        await self._app(scope, receive, send)
+
+    def _let_go(self) -> None:
+        self._at_work -= 1
 
     def _paced(self, scope: Scope, send: Send, *, refused: bool) -> Send:
         """Return a sender that delays refusals, so that an address gets twenty a second at most.

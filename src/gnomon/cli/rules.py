@@ -6,15 +6,12 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.errors import GnomonError, RuleSyntaxError, counted, visible
-
-if TYPE_CHECKING:
-    from gnomon.rules.templates import GeneratedRule
 
 #: Kind of token -> the number of its colour on a terminal.
 _COLORS = {"number": 36, "name": 32, "text": 33, "symbol": 0}
@@ -121,14 +118,6 @@ def generate(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace files that hold something else.")
     ] = False,
-    number: Annotated[
-        int | None,
-        typer.Option("--number", "-n", min=1, help="Draw so many: names with X are random values."),
-    ] = None,
-    parameters: Annotated[
-        Path | None, typer.Option(help="With --number: a CSV file of name, set of values.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="With --number: of the draws.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Make a family of rules from a template; without one, list the templates."""
@@ -140,45 +129,13 @@ def generate(
                 raise typer.BadParameter("expected a template before it", param_hint="--out")
             answer.records(template_records())
             return
-        if number is None and (parameters is not None or seed):
-            raise GnomonError("--parameters and --seed are for drawn rules; add --number")
-        family = (
-            rule_family(template) if number is None else _drawn(template, number, parameters, seed)
-        )
+        family = rule_family(template)
         answer.results([asdict(rule) for rule in family])
         if out is None:
             answer.say("\n\n".join(f"## {rule.name}\n{rule.text.strip()}" for rule in family))
         else:
             write_rules(family, out, overwrite=overwrite)
             answer.say(f"{counted(len(family), 'rule')} written to {out}")
-
-
-def _drawn(template: str, n: int, parameters: Path | None, seed: int) -> list[GeneratedRule]:
-    """Draw rules, none of which gets stuck, from a template of the reference system."""
-    import numpy as np
-
-    from gnomon._io.text_file import read_text
-    from gnomon.game.stalemate import find_stalemate
-    from gnomon.rules.random_variables import draw_rules, read_value_sets
-
-    try:
-        sets = read_value_sets(read_text(parameters)) if parameters is not None else {}
-    except GnomonError as error:
-        raise GnomonError(f"{parameters}: {error}") from None
-    path = Path(template)
-    try:
-        return draw_rules(
-            read_text(path, noun="template"),
-            n,
-            rng=np.random.default_rng(seed),
-            value_sets=sets,
-            accepts=lambda rule: find_stalemate(rule, max_states=_STATES).board is None,
-            name=path.stem,
-        )
-    except RuleSyntaxError as error:
-        raise error.in_file(template) from None
-    except GnomonError as error:
-        raise GnomonError(f"{template}: {error}") from None
 
 
 def printable(text: str) -> str:

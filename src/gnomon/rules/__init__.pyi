@@ -12,8 +12,6 @@ from .linter import lint as lint
 from .linter import lint_text as lint_text
 from .paraphrase import explain as explain
 from .parser import parse as parse
-from .random_variables import draw_rules as draw_rules
-from .random_variables import read_value_sets as read_value_sets
 from .syntax import Atom as Atom
 from .syntax import Order as Order
 from .syntax import RuleLine as RuleLine
@@ -39,7 +37,6 @@ __all__ = [
     "available_rules",
     "available_templates",
     "draw_rule",
-    "draw_rules",
     "explain",
     "generate",
     "lint",
@@ -49,7 +46,6 @@ __all__ = [
     "load_template",
     "parse",
     "read_rule_file",
-    "read_value_sets",
     "resolve_rule",
     "rule_family",
     "rule_info",

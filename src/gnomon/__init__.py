@@ -8,8 +8,7 @@ Scores
     `read_scores` reads any table or run, `load_scores` one that comes with Gnomon, `normalize` puts
     one on a common scale; all three give a `ScoreTable`.
 Statistics
-    `estimate`, `compare`, `compare_all`, `profile`, `curves`, `plan` (how many runs), `tolerance`
-    (where single runs lie) and `sensitivity` (to hyper-parameters).
+    `estimate`, `compare`, `compare_all`, `profile`, `curves`, `plan` (how many runs).
 Ranks and suites
     `rank`, `audit` (which ranks can be believed), `distill` (the few tasks that predict a suite);
     a saved `SubsetModel` predicts from these tasks and compares two algorithms.

@@ -41,8 +41,6 @@ from .stats import curves as curves
 from .stats import estimate as estimate
 from .stats import plan as plan
 from .stats import profile as profile
-from .stats import sensitivity as sensitivity
-from .stats import tolerance as tolerance
 
 __all__ = [
     "Board",
@@ -86,8 +84,6 @@ __all__ = [
     "run",
     "score",
     "scores",
-    "sensitivity",
     "stats",
-    "tolerance",
     "verify",
 ]

@@ -149,8 +149,6 @@ CALLS = {
         "scores.csv a b --way sequential --runs 2 --runs 4",
         "scores.csv --way participants --participants 8 --n-rules 2 --simulations 20",
     ],
-    "gnomon tolerance": ["scores.csv --method normal"],
-    "gnomon sensitivity": ["swept.csv"],
     "gnomon rank": ["scores.csv --resamples 20"],
     "gnomon rank-distribution": ["scores.csv"],
     "gnomon compare-pairs": ["scores.csv"],
@@ -238,8 +236,6 @@ def examples(monkeypatch, tmp_path):
     prices = "".join(f"task_{i},{i + 1}\n" for i in range(6))
     Path("costs.csv").write_text(f"task,cost\n{prices}")
     Path("weights.csv").write_text(f"task,weight\n{prices}")
-    swept = {f"a, x={i}": draws.normal(i, 0.3, (5, 6)) for i in range(3)}
-    write_scores(ScoreTable.from_arrays(swept), "swept.csv")
     curves = {a: draws.normal(0, 1, (4, 3, 5)).cumsum(axis=2) for a in "ab"}
     write_scores(ScoreTable.from_arrays(curves, steps=range(5)), "steps.csv")
 

@@ -5,17 +5,8 @@ import pytest
 
 from gnomon.errors import ScoreDataError
 from gnomon.plot import statistics
-from gnomon.plot.style import new_drawing
 from gnomon.scores import ScoreTable
-from gnomon.stats import (
-    compare,
-    compare_all,
-    compare_weighted,
-    equivalence,
-    estimate,
-    sensitivity,
-    tolerance,
-)
+from gnomon.stats import compare, compare_all, equivalence, estimate
 from gnomon.stats import curves as curves_of
 
 X = np.random.default_rng(0).normal(3.0, 1.0, (3, 8, 8))
@@ -92,32 +83,7 @@ def test_estimates_of_each_task_draw_themselves():
 
 
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
-def test_tolerance_has_a_panel_a_task_and_bars_without_dots():
-    draws = np.random.default_rng(1).normal(size=(50, 2))
-    found = tolerance(ScoreTable.from_arrays({"many": draws, "few": draws[:5]}))
-    figure = found.figure()
-    assert figure.caption == "Bars hold 90% of runs, with confidence 95%; one panel a task."
-    for panel, task in zip(figure.drawing.axes, ("task_0", "task_1"), strict=True):
-        assert panel.get_title("left") == task
-        assert [text.get_text() for text in panel.texts] == ["not estimable"]
-        assert not list(panel.lines)
-    assert found.where(task="task_1").plot(new_drawing(3, 2).gca()).get_title("left")
-    with pytest.raises(ValueError, match="one metric for given axes, found 2 tasks"):
-        found.plot(new_drawing(3, 2).gca())
-
-
-def test_sensitivity_has_a_panel_a_measure_by_runs_held_out():
-    runs = {f"dqn, lr={i}": X[0] * i for i in (1, 2, 3)}
-    found = sensitivity(ScoreTable.from_arrays(runs))
-    axes = found.figure().drawing.axes
-    assert [ax.get_title("left") for ax in axes] == [one.measure.replace("_", " ") for one in found]
-    dots = [float(ax.lines[0].get_xdata()[0]) for ax in axes]
-    assert dots == [*(one.held_out for one in found[:3]), found[3].value]
-
-
-@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
-def test_equivalence_and_weights_are_drawn_as_comparisons():
-    weights = dict.fromkeys(TABLE.tasks, 1.0)
-    for found in (equivalence(TABLE, margin=1.0), compare_weighted(TABLE, weights)):
-        assert len(found.figure().rows) == len(found)
-        assert found.plot().axes[0].get_xlabel().endswith("better →")
+def test_equivalence_is_drawn_as_comparisons():
+    found = equivalence(TABLE, margin=1.0)
+    assert len(found.figure().rows) == len(found)
+    assert found.plot().axes[0].get_xlabel().endswith("better →")

@@ -40,8 +40,6 @@ _VERBS = {
     "histograms": "statistics.histograms",
     "curves": "statistics.curves",
     "plan": "planning.plan",
-    "tolerance": "planning.tolerance",
-    "sensitivity": "planning.sensitivity",
     "rank": "ranking.rank",
     "rank-distribution": "ranking.rank_distribution",
     "compare-pairs": "ranking.compare_pairs",

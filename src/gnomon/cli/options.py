@@ -393,28 +393,3 @@ def _parameters(verb: Callable[..., None], hints: dict[str, Any]) -> Iterator[Pa
 def _field_types(group: type) -> dict[str, Any]:
     """Return the types of the fields of a group, which many verbs share."""
     return get_type_hints(group, include_extras=True)
-
-
-def weights_of(text: str, table: ScoreTable) -> Mapping[str, float] | str:
-    """Return the weights of tasks: an attribute of the table as it is, or what a file says."""
-    if text in table.attributes:
-        return text
-    if not Path(text).exists():
-        known = ", ".join(table.attributes) or "none"
-        raise ScoreDataError(
-            f"--weights {text}: expected a CSV file of task, weight, or a column of the scores "
-            f"that tells families ({known}); found neither"
-        )
-    from gnomon.scores.readers.named_numbers import named_numbers
-
-    return {task: w for task, (w,) in named_numbers(Path(text), "task", ["weight"]).items()}
-
-
-def settings_of(source: Path) -> Mapping[str, Mapping[str, Any]] | None:
-    """Return the settings of each learner of a run folder, by its kind; None of a file."""
-    if not source.is_dir():
-        return None
-    from gnomon.experiments import RunFolder
-
-    learners = RunFolder.open(source).config.learners
-    return {one.name: {"learner": one.kind, **one.params} for one in learners}

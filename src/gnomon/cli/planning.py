@@ -1,4 +1,4 @@
-"""The verbs of how many runs or items it takes, and how single runs spread: ``gnomon plan``, ..."""
+"""``gnomon plan``: how many runs or items it takes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,12 @@ from gnomon.cli.options import (
     Gamma,
     Level,
     NormalizedScores,
-    Only,
     ReadOptions,
     Seed,
     ShowOptions,
-    Source,
-    settings_of,
     with_groups,
 )
-from gnomon.cli.sources import Pair, Sources, SourcesAndPair, sources_and_pair
+from gnomon.cli.sources import Pair, SourcesAndPair, sources_and_pair
 from gnomon.errors import GnomonError
 
 if TYPE_CHECKING:
@@ -146,69 +143,4 @@ def plan(
                 rng=seed,
                 progress=progress,
             )
-        answer.show(found, **vars(showing))
-
-
-@with_groups
-def tolerance(
-    source: Sources,
-    share: Annotated[float, typer.Option(help="Share of all runs to hold.")] = 0.9,
-    side: Annotated[
-        Literal["two-sided", "lower", "upper"], typer.Option(help="Which ends are wanted.")
-    ] = "two-sided",
-    method: Annotated[
-        Literal["order", "normal"],
-        typer.Option(help="By order statistics, or by mean and deviation for normal scores."),
-    ] = "order",
-    algorithm: Only = None,
-    level: Level = 0.95,
-    *,
-    scores: NormalizedScores,
-    reading: ReadOptions,
-    showing: ShowOptions,
-    as_json: JsonOption = False,
-) -> None:
-    """Say between which scores a share of single runs lies."""
-    from gnomon.stats import tolerance as tolerances
-
-    with answering("tolerance", as_json=as_json) as answer:
-        table = scores.last(source, reading, algorithm)
-        found = tolerances(table, share=share, level=level, side=side, method=method)
-        answer.show(found, **vars(showing))
-
-
-@with_groups
-def sensitivity(
-    source: Source,
-    setting: Annotated[
-        list[str] | None, typer.Option(help="A column that is a hyper-parameter; repeatable.")
-    ] = None,
-    learner: Annotated[
-        str, typer.Option(help="The column that tells learners apart, if there are several.")
-    ] = "learner",
-    share: Annotated[float, typer.Option(help="Share of the peak to reach by tuning.")] = 0.95,
-    resamples: Annotated[int, typer.Option(min=1, help="Draws of runs to hold out.")] = 500,
-    algorithm: Only = None,
-    level: Level = 0.95,
-    seed: Seed = 0,
-    *,
-    scores: NormalizedScores,
-    reading: ReadOptions,
-    showing: ShowOptions,
-    as_json: JsonOption = False,
-) -> None:
-    """Say how learners depend on their hyper-parameters, and how lucky the best setting is."""
-    from gnomon.stats import sensitivity as sensitivities
-
-    with answering("sensitivity", as_json=as_json) as answer:
-        table = scores.last(source, reading, algorithm)
-        found = sensitivities(
-            table,
-            setting or settings_of(source),
-            learner=learner,
-            share=share,
-            level=level,
-            n_resamples=resamples,
-            rng=seed,
-        )
         answer.show(found, **vars(showing))

@@ -25,7 +25,6 @@ from gnomon.cli.options import (
     scores_of,
     scores_or_summaries,
     summaries_of,
-    weights_of,
     with_groups,
 )
 from gnomon.cli.sources import Pair, Sources, SourcesAndPair, single_place, sources_and_pair
@@ -38,27 +37,6 @@ if TYPE_CHECKING:
 By = Annotated[
     str | None, typer.Option("--by", help="Of items: a column whose groups are shown too.")
 ]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        help="Weights of tasks: a CSV file (task, weight), or a column whose values are families "
-        "of equal weight."
-    ),
-]
-
-
-def _check_weights(
-    weights: str | None, metrics: Sequence[str] | None, others: Mapping[str, bool]
-) -> None:
-    """Refuse what a weighted mean has not."""
-    unlike = [option for option, is_set in others.items() if is_set]
-    if weights is not None and unlike:
-        raise typer.BadParameter(f"--weights goes without {unlike[0]}")
-    if weights is not None and metrics not in (None, ["mean"]):
-        found = ", ".join(metrics or ())
-        raise typer.BadParameter(
-            f"--weights is for the mean, which alone is defined; found {found}"
-        )
 
 
 @with_groups
@@ -80,7 +58,6 @@ def estimate(
         Literal["own", "table"],
         typer.Option(help="An algorithm's own, or moderated over all those of the table."),
     ] = "own",
-    weights: Weights = None,
     *,
     scores: NormalizedScores,
     draws: DrawOptions,
@@ -91,25 +68,14 @@ def estimate(
     """Estimate summaries of every algorithm, with intervals."""
     if per_task and (method != "auto" or resampling != "runs"):
         raise typer.BadParameter("--per-task goes without --method and --resampling")
-    own = {
-        "--by": by is not None,
-        "--resampling": resampling != "runs",
-        "--variances": variances != "own",
-    }
-    _check_weights(weights, metric, {"--per-task": per_task, **own})
     from gnomon import stats
 
     with answering("estimate", as_json=as_json) as answer:
         runs_only = {"--per-task": per_task, "--resampling": resampling != "runs"}
         table, wanted, how = scores_or_summaries(source, scores, reading, metric, method, runs_only)
         options = draws.arguments() | {"method": how}
-        if weights is None:
-            options |= {"per_task": per_task, "resampling": resampling, "variances": variances}
-            options["by"] = by
-            found = stats.estimate(table, wanted, **options)
-        else:
-            del options["gamma"]
-            found = stats.estimate_weighted(table, weights_of(weights, table), **options)
+        options |= {"per_task": per_task, "resampling": resampling, "variances": variances}
+        found = stats.estimate(table, wanted, by=by, **options)
         answer.show(found, **vars(showing))
 
 
@@ -143,7 +109,6 @@ def compare(
         Literal["e"] | None,
         typer.Option(help="Of items in their order: bets, valid at every look (e-values)."),
     ] = None,
-    weights: Weights = None,
     fail_if: Annotated[
         str | None,
         typer.Option(
@@ -178,15 +143,11 @@ def compare(
         unlike = {
             **of_pair,
             "--equivalence": equivalence is not None,
-            "--weights": weights is not None,
             "--per-task": per_task,
             f"--correction {correction}": correction != "holm",
         }
         for option in [name for name, is_set in unlike.items() if is_set]:
             raise typer.BadParameter(f"--fail-if goes without {option}")
-    others = {"--equivalence": equivalence is not None, "--correction": correction != "holm"}
-    others |= of_pair
-    _check_weights(weights, metric, {"--per-task": per_task, **others})
     from gnomon import stats
     from gnomon.stats.comparisons.comparison import chosen_pair
 
@@ -203,10 +164,6 @@ def compare(
         found: Results[Any]
         if fail_if is not None:
             found = _checked(table, fail_if, wanted, two, options)
-        elif weights is not None:
-            options = {k: v for k, v in options.items() if k not in ("gamma", "metrics")}
-            by_task = weights_of(weights, table)
-            found = stats.compare_weighted(table, by_task, *(two or ()), **options)
         elif equivalence is not None:
             options |= {"margin": equivalence, "per_task": per_task}
             found = stats.equivalence(table, *(two or ()), **options)

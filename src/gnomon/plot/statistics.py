@@ -6,7 +6,6 @@ own.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -47,8 +46,6 @@ from gnomon.stats.planning.sequential import SequentialResult
 from gnomon.stats.planning.subsampling import Subsamples
 from gnomon.stats.profiles.kinds import Profiles, beyond_thresholds
 from gnomon.stats.profiles.performance import Profile
-from gnomon.stats.robustness.sensitivity import Sensitivities
-from gnomon.stats.robustness.tolerance import Tolerances
 
 IMPROVEMENT = "probability_of_improvement"
 
@@ -79,78 +76,6 @@ def _panels(estimates: Sequence[Estimate], drawing: Drawing) -> str:
     drawn = len(drawing.axes)
     some = f" The first {drawn} of {len(panels)} are drawn." if drawn < len(panels) else ""
     return f"one panel a {panel}.{some}"
-
-
-def draw_tolerances(found: Tolerances, ax: Axes | None = None) -> Figure | Axes:
-    """Draw tolerance intervals: a panel a task, or, of one task, into given axes."""
-    (scale, higher), share = _scale_of(found), f"{found.settings['share']:.0%} of runs"
-    bars = [
-        Estimate(
-            one.algorithm,
-            share,
-            math.nan,
-            one.low,
-            one.high,
-            one.level,
-            one.method,
-            one.n_runs,
-            1,
-            0,
-            0.0,
-            one.task,
-        )
-        for one in found
-    ]
-    if ax is not None:
-        interval_panels(bars, xlabel=scale, higher_is_better=higher, ax=ax)
-        return ax
-    with default_settings():
-        drawing = interval_panels(bars, xlabel=scale, higher_is_better=higher)
-    return Figure(
-        "tolerance",
-        "Tolerance intervals",
-        f"Bars hold {share}, with confidence {found[0].level:.0%}; {_panels(bars, drawing)}",
-        f"between which {scale} lie {share} of {len(bars)} algorithms and tasks",
-        drawing,
-        tuple(found.as_records()),
-        wide=True,
-    )
-
-
-def draw_sensitivities(found: Sensitivities, ax: Axes | None = None) -> Figure | Axes:
-    """Draw what runs that had no part in tuning say of it: a panel a measure, or one into axes."""
-    counted = "effective_dimensionality"  # has a value alone, since no runs are held out for it
-    dots = [
-        Estimate(
-            one.algorithm,
-            one.measure.replace("_", " "),
-            one.value if one.measure == counted else one.held_out,
-            one.low,
-            one.high,
-            one.level,
-            "held out",
-            one.n_runs,
-            one.n_tasks,
-            one.n_resamples,
-            math.nan,
-        )
-        for one in found
-    ]
-    if ax is not None:
-        interval_panels(dots, ax=ax)
-        return ax
-    with default_settings():
-        drawing = interval_panels(dots)
-    return Figure(
-        "sensitivity",
-        "Sensitivity to hyper-parameters",
-        "Dots are by runs that had no part in choosing a setting, bars their "
-        f"{found[0].level:.0%} intervals; one panel a measure. Scale: {found.title}.",
-        f"{len(dots)} measures of how learners depend on their settings",
-        drawing,
-        tuple(found.as_records()),
-        wide=True,
-    )
 
 
 def draw_estimates(found: Estimates, ax: Axes | None = None) -> Figure | Axes:

@@ -20,10 +20,6 @@ When is it better?
 How many runs does it take?
     :func:`plan` simulates studies, widths of intervals, smaller samples of the runs at hand, and
     looks while runs are made.
-Does it depend on what was chosen?
-    :func:`estimate_weighted` and :func:`compare_weighted` weight tasks, and say how little would
-    turn a difference; :func:`tolerance` says where single runs lie, :func:`sensitivity` what is
-    owed to hyper-parameters and to the luck of the best setting.
 Models on the same items?
     Of a table of items (``units="items"``) the same verbs give paired differences, Wilson's
     intervals, cluster-robust errors and ``pass@K``: :class:`ItemComparisons`,

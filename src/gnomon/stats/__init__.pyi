@@ -119,22 +119,6 @@ from .profiles.kinds import profile as profile
 from .profiles.performance import Profile as Profile
 from .profiles.performance import performance_profiles as performance_profiles
 from .profiles.performance import thresholds as thresholds
-from .robustness.sensitivity import Sensitivities as Sensitivities
-from .robustness.sensitivity import Sensitivity as Sensitivity
-from .robustness.sensitivity import sensitivity as sensitivity
-from .robustness.task_weights import WeightedComparison as WeightedComparison
-from .robustness.task_weights import WeightedComparisons as WeightedComparisons
-from .robustness.task_weights import compare_weighted as compare_weighted
-from .robustness.task_weights import estimate_weighted as estimate_weighted
-from .robustness.task_weights import task_weights as task_weights
-from .robustness.task_weights import turning_share as turning_share
-from .robustness.tolerance import Tolerance as Tolerance
-from .robustness.tolerance import Tolerances as Tolerances
-from .robustness.tolerance import normal_factor as normal_factor
-from .robustness.tolerance import runs_for_tolerance as runs_for_tolerance
-from .robustness.tolerance import share_of_range as share_of_range
-from .robustness.tolerance import tolerance as tolerance
-from .robustness.tolerance import tolerance_ranks as tolerance_ranks
 from .small_samples.median_profile import median_profile_interval as median_profile_interval
 from .small_samples.small_sample import DeltaError as DeltaError
 from .small_samples.small_sample import Influences as Influences
@@ -188,20 +172,14 @@ __all__ = [
     "Profile",
     "Profiles",
     "Resamples",
-    "Sensitivities",
-    "Sensitivity",
     "SequentialResult",
     "Strata",
     "StudyPower",
     "StudyPowers",
     "Subsamples",
-    "Tolerance",
-    "Tolerances",
     "TransferEffect",
     "TransferEffects",
     "VarianceComponents",
-    "WeightedComparison",
-    "WeightedComparisons",
     "almost_stochastic_order",
     "average_score_profile",
     "basic",
@@ -215,7 +193,6 @@ __all__ = [
     "cluster_error",
     "compare",
     "compare_all",
-    "compare_weighted",
     "contrast",
     "cost_front",
     "curves",
@@ -228,7 +205,6 @@ __all__ = [
     "effective_wilson",
     "equivalence",
     "estimate",
-    "estimate_weighted",
     "hedges_g",
     "holm",
     "interquartile_mean",
@@ -247,7 +223,6 @@ __all__ = [
     "metric_named",
     "newcombe_paired",
     "newcombe_unpaired",
-    "normal_factor",
     "optimality_gap",
     "pass_at",
     "pass_hat",
@@ -266,14 +241,11 @@ __all__ = [
     "ratio_profiles",
     "ratios_to_best",
     "run_score_profile",
-    "runs_for_tolerance",
     "runs_needed",
     "score_histograms",
-    "sensitivity",
     "sequential_compare",
     "sequential_levels",
     "share_above",
-    "share_of_range",
     "simultaneous_band",
     "stand_in_runs",
     "studentized",
@@ -283,13 +255,9 @@ __all__ = [
     "tango",
     "task_iqm",
     "task_tests",
-    "task_weights",
     "thresholds",
-    "tolerance",
-    "tolerance_ranks",
     "transfer_effects",
     "trimmed_mean",
-    "turning_share",
     "variance_components",
     "violation_ratio",
     "wilson",

@@ -1,1 +1,0 @@
-"""Robustness: how far a finding depends on the run, the settings and the weights of the tasks."""

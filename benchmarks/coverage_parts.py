@@ -29,7 +29,6 @@ from gnomon.stats import (
     sequential_compare,
     sequential_levels,
 )
-from gnomon.stats.comparisons.studentized_range import range_cdf
 from gnomon.stats.small_samples.median_profile import MedianProfile
 from gnomon.stats.small_samples.moderated_variances import moderated_variances, prior_dfs
 from gnomon.stats.small_samples.small_sample import task_variances
@@ -239,8 +238,8 @@ def _judged_alone(moderated: Sequence[Influences]) -> list[Influences]:
 
 def _p_values(
     values: Sequence[float], parts: Sequence[Influences], beyond: Array | float = 0.0
-) -> tuple[Array, Array, Array]:
-    """Return p-values of all pairs, and their distance in standard errors and degrees of freedom.
+) -> Array:
+    """Return p-values of all pairs.
 
     With `beyond` (algorithms, algorithms) the first of a pair is better by so much.
     """
@@ -251,10 +250,8 @@ def _p_values(
         for j in range(i + 1, len(values)):
             error = delta_error(parts[i], parts[j])
             distance = shifted[i] - shifted[j] + more[i, j]
-            t = abs(distance) / math.sqrt(error.variance) if error.variance else math.nan
-            found.append((error.p_value(distance), t, error.df))
-    p, t, df = np.array(found).T
-    return p, t, df
+            found.append(error.p_value(distance))
+    return np.array(found)
 
 
 def _count_false(
@@ -265,20 +262,15 @@ def _count_false(
     own: Sequence[Influences],
     moderated: Sequence[Influences],
 ) -> None:
-    """Count whether any pair is found, by Holm and by intervals that hold together."""
-    p, t, df = _p_values(values, moderated)
+    """Count whether any pair is found by Holm."""
+    p = _p_values(values, moderated)
     alpha = 1.0 - LEVEL
     tally.add(f"all pairs of six, {where}, false, {n_runs} runs", bool((holm(p) <= alpha).any()))
-    plain = holm(_p_values(values, own)[0])
+    plain = holm(_p_values(values, own))
     tally.add(
         f"all pairs of six by own variances, {where}, false, {n_runs} runs",
         bool((plain <= alpha).any()),
     )
-    if "mean" in where or n_runs >= 10:
-        # The studentized range finds no pair that its own test does not.
-        alone = [(x, f) for q, x, f in zip(p, t, df, strict=True) if q <= alpha]
-        held = all(range_cdf(math.sqrt(2.0) * x, len(values), f) < LEVEL for x, f in alone)
-        tally.add(f"simultaneous intervals of all pairs, {where}, {n_runs} runs", held)
 
 
 def _count_own(
@@ -314,7 +306,7 @@ def _count_found(
     apart = first[:, None] & ~first
     pairs = apart[np.triu_indices(len(values), 1)]
     for name, parts in (("moderated", moderated), ("own variances", own)):
-        p = holm(_p_values(values, parts, np.where(apart, DISTANCE * errors, 0.0))[0])
+        p = holm(_p_values(values, parts, np.where(apart, DISTANCE * errors, 0.0)))
         share = float(np.mean(p[pairs] <= 1.0 - LEVEL))
         tally.add(f"power over all pairs, {kind}, mean, {name}, {n_runs} runs", share)
 
@@ -326,7 +318,7 @@ def _expect_same(
     table = gn.ScoreTable.from_arrays({f"a{k}": x for k, x in enumerate(scores)})
     theirs = np.array([c.p_value for c in gn.compare_all(table, metric, rng=0)])
     small = theirs <= 0.5  # where a value and its shift differ in sign the verb's p is 1
-    np.testing.assert_allclose(_p_values(values, moderated)[0][small], theirs[small], rtol=1e-6)
+    np.testing.assert_allclose(_p_values(values, moderated)[small], theirs[small], rtol=1e-6)
     for part, value, e in zip(
         _judged_alone(moderated), values, gn.estimate(table, metric, variances="table"), strict=True
     ):

@@ -172,19 +172,10 @@ def test_a_band_without_width_has_a_word(gnomon):
 
 def test_options_that_say_nothing_are_refused(gnomon):
     for command, message in (
-        ("compare scores.csv dqn sac --correction permutation", "is for all pairs"),
         ("curves scores.csv --threshold 3", "is for --summary time_to_threshold"),
         ("curves scores.csv --summary area --threshold 3", "is for --summary time_to_threshold"),
     ):
         assert message in gnomon(command, status=2).err
-
-
-def test_simultaneous_intervals_and_their_old_name(gnomon):
-    new = records(gnomon("compare scores.csv --metric mean --correction studentized_range --json"))
-    said = gnomon("compare scores.csv --metric mean --correction max_t --json")
-    assert records(said) == new
-    assert "max_t is now studentized_range; the old name goes in 0.3" in said.out
-    assert {r["method"] for r in new} == {"studentized_range"}
 
 
 def test_variances_of_the_table_are_said(gnomon):
@@ -233,7 +224,7 @@ def test_summaries_have_means_and_medians(gnomon):
         f"estimate {late} --metric iqm": "iqm: expected a metric that means and standard",
         f"estimate {late} --method bca": "--method bca needs the runs",
         f"estimate {late} --normalize min-max": "min-max needs the runs",
-        f"compare {late} --correction permutation": "--correction permutation needs the runs",
+        f"compare {late} --paired": "--paired needs the runs",
     }.items():
         said = gnomon(command, status=2)
         assert message in said.err
@@ -315,7 +306,6 @@ def test_equivalence_has_a_verdict(gnomon):
     assert "verdict" in gnomon("compare scores.csv --metric mean --equivalence 0.01").out
     wrong = {
         "--equivalence 0": "margin of equivalence: expected a number above 0, found 0",
-        "--equivalence 1 --correction max_t": "--equivalence corrects by holm",
         "--equivalence 0.2 --metric mean --metric probability_of_improvement": "one kind at a time",
     }
     for options, message in wrong.items():

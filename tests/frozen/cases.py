@@ -41,8 +41,6 @@ compare scores.csv dqn sac --metric mean --per-task --method percentile --resamp
 compare scores.csv dqn sac --metric mean --method small_sample
 compare scores.csv dqn sac --metric iqm --paired --resamples 300
 compare scores.csv --metric mean --resamples 300
-compare scores.csv --metric mean --correction studentized_range
-compare scores.csv --metric mean --correction permutation --resamples 300
 compare scores.csv --metric iqm --lower-is-better --normalize min-max --resamples 300
 compare summaries.csv dqn sac
 profile scores.csv --resamples 200 --tau 0.5 --tau 1

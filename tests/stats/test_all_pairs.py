@@ -1,14 +1,12 @@
-import warnings
 from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores import ScoreTable
 from gnomon.stats import compare, compare_all
-from gnomon.stats.comparisons.studentized_range import range_cdf, range_quantile
 from gnomon.stats.small_samples.moderated_variances import moderated_variances
 
 
@@ -24,19 +22,6 @@ def suite(n_algorithms=4, n_runs=4, n_tasks=5, seed=0):
 
 def table(x):
     return ScoreTable.from_arrays({f"a{i}": one for i, one in enumerate(x)})
-
-
-def test_the_studentized_range_is_scipys():
-    for k in (3, 12):
-        for df in (1.0, 4.3, 500.0):
-            for q in (0.5, 8.0, 100.0):
-                theirs = stats.studentized_range.cdf(q, k, df)
-                assert range_cdf(q, k, df) == pytest.approx(theirs, abs=1e-7), (k, df, q)
-    assert range_quantile(0.95, 6, 3.3) == pytest.approx(
-        stats.studentized_range.ppf(0.95, 6, 3.3), rel=1e-6
-    )
-    for df in (1.0, 2.5, 30.0):  # of two means: Student's t
-        assert range_quantile(0.9, 2, df) == pytest.approx(np.sqrt(2) * stats.t.ppf(0.95, df))
 
 
 def slow_moderated(x):
@@ -85,20 +70,6 @@ def test_all_pairs_are_those_of_a_slow_loop(n_runs):
         assert one.method == "moderated_t"
 
 
-def test_simultaneous_intervals_are_those_of_scipys_range():
-    x = suite(n_algorithms=3, seed=5)
-    found = compare_all(table(x), "mean", correction="studentized_range")
-    for one, (a, b) in zip(found, combinations(range(3), 2), strict=True):
-        difference, *_, p, error, df = slow_pair(x, a, b, 0.95)
-        half = stats.studentized_range.ppf(0.95, 3, df) / np.sqrt(2) * error
-        ends = difference - half, difference + half
-        assert (one.low, one.high) == pytest.approx(ends)
-        adjusted = stats.studentized_range.sf(np.sqrt(2) * abs(difference) / error, 3, df)
-        assert one.p_adjusted == pytest.approx(adjusted, abs=1e-6)
-        assert (one.p_value, one.method) == (pytest.approx(p), "studentized_range")
-        assert (one.p_adjusted < 0.05) == (not one.low <= 0.0 <= one.high)
-
-
 def test_moderation_by_hand():
     own = np.array([[1.0, 0.0, 5.0, 2.0], [3.0, 0.0, 9.0, 2.0], [2.0, 0.0, 9.0, 9.0]])
     dfs = np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]])
@@ -120,9 +91,7 @@ def test_two_algorithms_alone_are_compared_as_by_compare():
 
 def test_comparisons_are_equivariant():
     x = suite()
-    (first, *_), (moved, *_) = (
-        compare_all(table(z), ["iqm"], correction="holm") for z in (x, 3.0 * x + 7.0)
-    )
+    (first, *_), (moved, *_) = (compare_all(table(z), ["iqm"]) for z in (x, 3.0 * x + 7.0))
     scaled = [3.0 * end for end in (first.value, first.low, first.high)]
     assert (moved.value, moved.low, moved.high) == pytest.approx(scaled)
     assert moved.p_adjusted == pytest.approx(first.p_adjusted)
@@ -142,19 +111,6 @@ def test_ragged_and_incomplete_tables():
 
 
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
-def test_where_simultaneous_intervals_do_not_hold_holm_is_taken_aloud():
-    many = table(suite(n_algorithms=7, n_runs=3))
-    found = compare_all(many, "mean", correction="studentized_range")
-    assert "would be approximate with 7 algorithms; p-values are by holm" in str(found.warnings)
-    assert found == compare_all(many, "mean")
-    found = compare_all(table(suite()), "iqm", correction="studentized_range")
-    assert "with 4 runs of a metric that trims" in str(found.warnings)
-    assert {one.method for one in found} == {"moderated_t"}
-    enough = compare_all(table(suite(n_runs=10)), "iqm", correction="studentized_range")
-    assert {one.method for one in enough} == {"studentized_range"}
-
-
-@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 def test_doubtful_tables_are_named():
     said = compare_all(table(suite(n_algorithms=7, n_runs=2)), "mean").warnings
     assert said[0].startswith("mean: 2 runs of 7 algorithms: the tails of Student's t")
@@ -163,40 +119,6 @@ def test_doubtful_tables_are_named():
     *_, said = compare_all(table(x), "mean").warnings
     assert said.startswith("mean: in 3 of 3 pairs more than half of the variance is that of one")
     assert "task, task_3; their intervals may be too short" in said
-
-
-def test_permutation_tests_that_algorithms_are_the_same():
-    x = suite(n_algorithms=3, n_runs=6)
-    x[2] += 6.0
-    with pytest.warns(DegenerateScoresWarning, match="say whether algorithms are the same"):
-        found = compare_all(table(x), "iqm", correction="permutation", n_resamples=199, rng=1)
-    assert [one.p_adjusted <= 0.05 for one in found] == [False, True, True]
-    assert all(one.p_value <= one.p_adjusted for one in found)
-    assert {(one.method, one.n_resamples) for one in found} == {("permutation", 199)}
-    assert [one.low for one in found] == [one.low for one in compare_all(table(x), "iqm")]
-
-
-def test_what_the_corrections_cannot_have_is_refused():
-    x = table(suite())
-    for correction in ("studentized_range", "permutation"):
-        with pytest.raises(ScoreDataError, match=f"median: {correction} takes a metric with a st"):
-            compare_all(x, "median", correction=correction)
-        with pytest.raises(ScoreDataError, match=f"{correction} takes independent runs, found pa"):
-            compare_all(x, "mean", correction=correction, paired=True)
-        flat = suite()
-        flat[1] = 0.5
-        with pytest.raises(ScoreDataError, match=r"scores that vary in every .* of a1 do not"):
-            compare_all(table(flat), "mean", correction=correction)
-    with pytest.raises(ValueError, match=r"expected a correction holm, .*, found 'bonferroni'"):
-        compare_all(x, "mean", correction="bonferroni")
-
-
-@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
-def test_the_old_name_of_simultaneous_intervals():
-    x = table(suite())
-    with pytest.warns(DeprecationWarning, match="max_t is now studentized_range; the old name"):
-        found = compare_all(x, "mean", correction="max_t")
-    assert found == compare_all(x, "mean", correction="studentized_range")
 
 
 def two_humps(draws, shape):
@@ -234,18 +156,6 @@ def test_familywise_error_of_all_pairs(population, metric, most):
         assert stats.binomtest(false, n, most, "greater").pvalue > 0.01, (n_runs, false)
 
 
-@pytest.mark.full
-def test_permutation_is_exact_for_equal_algorithms():
-    n, draws = 200, rng(12)
-    false = 0
-    for _ in range(n):
-        x = table(two_humps(draws, (4, 3, 9)))
-        with pytest.warns(DegenerateScoresWarning):
-            found = compare_all(x, "mean", correction="permutation", n_resamples=99, rng=draws)
-        false += any(one.p_adjusted <= 0.05 for one in found)
-    assert stats.binomtest(false, n, 0.05, "greater").pvalue > 0.01, false
-
-
 def test_what_is_claimed_and_what_is_corrected_together_is_said():
     scores = table(rng().normal(size=(4, 5, 12)))
     found = compare_all(scores, ["mean", "iqm"])
@@ -262,14 +172,6 @@ def test_what_is_claimed_and_what_is_corrected_together_is_said():
         f"{better}: how often a run of a beats one of b on the same task; by how much does not "
         "count."
     )
-    for correction, words in (
-        ("studentized_range", "the studentized range, or Holm's correction where a warning says"),
-        ("permutation", "the largest difference of permuted runs over 6 pairs"),
-    ):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateScoresWarning)
-            found = compare_all(scores, "mean", correction=correction, n_resamples=50)
-        assert found.settings["family"].startswith(words), correction
 
 
 def test_formulas_are_taken_where_resamples_could_separate_none_of_so_many_pairs():

@@ -5,7 +5,7 @@ from scipy import stats
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable
 from gnomon.stats import Metric, PowerPoint, interval_widths, plan, power_curve, runs_needed
-from gnomon.stats.comparisons.studentized_range import noncentrality
+from gnomon.stats.planning.noncentral_t import noncentrality
 
 
 def rng():

@@ -22,9 +22,7 @@ STEPS = ScoreTable.from_arrays({n: x[..., None] * np.arange(1.0, 5.0) for n, x i
 VERBS = {
     "estimate": lambda rng: estimate(TABLE, "mean", method="percentile", rng=rng),
     "compare": lambda rng: compare(TABLE, "dqn", "sac", "iqm", method="percentile", rng=rng),
-    "compare_all": lambda rng: compare_all(
-        TABLE, "mean", correction="permutation", n_resamples=50, rng=rng
-    ),
+    "compare_all": lambda rng: compare_all(TABLE, "mean", method="percentile", rng=rng),
     "improvement": lambda rng: compare_all(TABLE, method="percentile", rng=rng),
     "profile": lambda rng: profile(TABLE, "average_score", rng=rng),
     "permutation": lambda rng: profile(TABLE, "permutation", rng=rng),

@@ -91,13 +91,6 @@ def compare(
     paired: Annotated[
         bool, typer.Option("--paired", help="Runs with the same label share a seed.")
     ] = False,
-    correction: Annotated[
-        Literal["holm", "studentized_range", "permutation", "max_t"],
-        typer.Option(
-            help="Over all pairs: p-values; intervals that hold together; or whether algorithms "
-            "are the same (max_t: as studentized_range)."
-        ),
-    ] = "holm",
     method: Annotated[
         Literal["auto", "small_sample", "percentile"], typer.Option(help="How intervals are made.")
     ] = "auto",
@@ -125,14 +118,8 @@ def compare(
 ) -> None:
     """Compare two algorithms, or all pairs: differences with intervals and tests."""
     source, two = sources_and_pair(sources, pair, scores.algorithms_by(reading))
-    if two is not None and correction != "holm":
-        raise typer.BadParameter(
-            f"--correction {correction} is for all pairs, found two algorithms"
-        )
     if two is None and per_task:
         raise typer.BadParameter("--per-task needs two algorithms, A and B")
-    if equivalence is not None and correction != "holm":
-        raise typer.BadParameter(f"--equivalence corrects by holm, found --correction {correction}")
     of_pair = {"--by": by is not None, "--sequential": sequential is not None}
     for option in [name for name, is_set in of_pair.items() if is_set]:
         if two is None:
@@ -144,7 +131,6 @@ def compare(
             **of_pair,
             "--equivalence": equivalence is not None,
             "--per-task": per_task,
-            f"--correction {correction}": correction != "holm",
         }
         for option in [name for name, is_set in unlike.items() if is_set]:
             raise typer.BadParameter(f"--fail-if goes without {option}")
@@ -152,10 +138,7 @@ def compare(
     from gnomon.stats.comparisons.comparison import chosen_pair
 
     with answering("compare", as_json=as_json) as answer:
-        if correction == "max_t":
-            answer.warn("--correction max_t is now studentized_range; the old name goes in 0.3")
-            correction = "studentized_range"
-        runs_only = {"--paired": paired, f"--correction {correction}": correction != "holm"}
+        runs_only = {"--paired": paired}
         table, wanted, how = scores_or_summaries(source, scores, reading, metric, method, runs_only)
         options = draws.arguments() | {"paired": paired, "method": how}
         if wanted:
@@ -168,7 +151,7 @@ def compare(
             options |= {"margin": equivalence, "per_task": per_task}
             found = stats.equivalence(table, *(two or ()), **options)
         elif two is None:
-            found = stats.compare_all(table, correction=correction, **options)
+            found = stats.compare_all(table, **options)
         else:
             options |= {"per_task": per_task, "by": by, "sequential": sequential}
             found = stats.compare(table, *two, **options)

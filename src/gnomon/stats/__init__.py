@@ -8,9 +8,8 @@ How good is each algorithm?
     own (:class:`Metric`), over all tasks or for each, with intervals that hold with few runs.
 Which is better, and by how much?
     :func:`compare` takes two algorithms, :func:`compare_all` every pair; differences and the
-    probability of improvement, with intervals and corrected p-values. :func:`task_tests` tests task
-    by task, :func:`hedges_g` and its kin measure effects without a unit; :func:`equivalence` tests
-    that a difference does not matter.
+    probability of improvement, with intervals and corrected p-values. :func:`equivalence`
+    tests that a difference does not matter.
 Where is it better?
     :func:`profile` shows the whole distribution of scores, or the distance from the best;
     :func:`score_histograms` counts them task by task.

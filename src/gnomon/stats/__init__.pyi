@@ -21,12 +21,6 @@ from .comparisons.claims import check_claim as check_claim
 from .comparisons.comparison import compare as compare
 from .comparisons.comparison_records import Comparison as Comparison
 from .comparisons.comparison_records import Comparisons as Comparisons
-from .comparisons.effects import almost_stochastic_order as almost_stochastic_order
-from .comparisons.effects import cliffs_delta as cliffs_delta
-from .comparisons.effects import hedges_g as hedges_g
-from .comparisons.effects import permutation_test as permutation_test
-from .comparisons.effects import task_tests as task_tests
-from .comparisons.effects import violation_ratio as violation_ratio
 from .comparisons.equivalence import Equivalence as Equivalence
 from .comparisons.equivalence import Equivalences as Equivalences
 from .comparisons.equivalence import equivalence as equivalence
@@ -180,7 +174,6 @@ __all__ = [
     "TransferEffect",
     "TransferEffects",
     "VarianceComponents",
-    "almost_stochastic_order",
     "average_score_profile",
     "basic",
     "bias_corrected",
@@ -188,7 +181,6 @@ __all__ = [
     "bonett_price",
     "censored_times",
     "check_claim",
-    "cliffs_delta",
     "clopper_pearson",
     "cluster_error",
     "compare",
@@ -205,7 +197,6 @@ __all__ = [
     "effective_wilson",
     "equivalence",
     "estimate",
-    "hedges_g",
     "holm",
     "interquartile_mean",
     "interval_widths",
@@ -230,7 +221,6 @@ __all__ = [
     "percentile_interval",
     "performance_profiles",
     "permutation_distances",
-    "permutation_test",
     "placements",
     "plan",
     "plan_participants",
@@ -254,12 +244,10 @@ __all__ = [
     "summarize_runs",
     "tango",
     "task_iqm",
-    "task_tests",
     "thresholds",
     "transfer_effects",
     "trimmed_mean",
     "variance_components",
-    "violation_ratio",
     "wilson",
     "wilson_band",
 ]

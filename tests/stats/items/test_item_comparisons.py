@@ -141,19 +141,10 @@ def test_missing_items_are_named_and_left_out_of_the_pair_alone():
     assert len(found.warnings) == 1
 
 
-def test_all_pairs_are_corrected_and_intervals_hold_together():
-    scores = table()
-    alone = compare_all(scores)
-    assert [(one.a, one.b) for one in alone] == [("a", "b"), ("a", "c"), ("b", "c")]
-    together = compare_all(scores, correction="studentized_range")
-    for one, wide in zip(alone, together, strict=True):
-        assert one.p_adjusted >= one.p_value
-        assert wide.low < one.low < one.high < wide.high
-        assert wide.p_adjusted >= wide.p_value
-        # The interval and the p-value are of the same steps, but for Tango and McNemar.
-        assert one.value == wide.value
-    with pytest.raises(ScoreDataError, match="permutation is for tasks"):
-        compare_all(scores, correction="permutation")
+def test_all_pairs_are_corrected():
+    found = compare_all(table())
+    assert [(one.a, one.b) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert all(one.p_adjusted >= one.p_value for one in found)
 
 
 def test_equivalence_inverts_the_same_interval():

@@ -10,11 +10,9 @@ in the worst cell in 4.7 and 6.0 % (with own variances in 62 and 13).
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import get_args
 
 import numpy as np
 
@@ -25,7 +23,6 @@ from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.cautions import LARGE_SHARE, warn
 from gnomon.stats.comparisons.comparison import (
     ComparisonSettings,
-    Correction,
     SmallMethod,
     compared_pair,
     corrected,
@@ -33,18 +30,14 @@ from gnomon.stats.comparisons.comparison import (
 )
 from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
 from gnomon.stats.comparisons.difference import IMPROVEMENT
-from gnomon.stats.comparisons.permutation import largest_of_permuted
-from gnomon.stats.comparisons.studentized_range import range_cdf, range_quantile
-from gnomon.stats.estimates import shared_tasks
-from gnomon.stats.items.item_comparisons import ItemCorrection, compare_items
+from gnomon.stats.items.item_comparisons import compare_items
 from gnomon.stats.items.item_units import counted_as, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics
 from gnomon.stats.small_samples.moderated_variances import TableVariances
 from gnomon.stats.small_samples.small_sample import delta_error
 
-#: Up to so many algorithms, and from so many runs on for metrics that trim, intervals by the
-#: studentized range hold together; else they want tails that Student's t does not have.
-MOST_ALGORITHMS, LEAST_RUNS = 6, 10
+#: Two runs of more algorithms than these want tails that Student's t does not have.
+MOST_ALGORITHMS = 6
 
 
 def compare_all(
@@ -53,7 +46,6 @@ def compare_all(
     *,
     units: Units | None = None,
     cluster: str | None = None,
-    correction: Correction = "holm",
     paired: bool = False,
     level: float = 0.95,
     method: SmallMethod = "auto",
@@ -61,7 +53,9 @@ def compare_all(
     gamma: float | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> Comparisons:
-    """Compare every two algorithms, each metric corrected for the number of pairs.
+    """Compare every two algorithms, with p-values of each metric corrected by Holm's steps.
+
+    Each interval is at `level` by itself.
 
     From three algorithms on, and with few runs that are no pairs, the variances of means,
     interquartile means, gaps and the like are moderated over the table (method ``moderated_t``):
@@ -77,14 +71,6 @@ def compare_all(
     method : str
         As there; ``auto`` takes formulas also where so few resamples give no p-value that is small
         enough to separate any of so many pairs.
-    correction : str
-        ``holm``: p-values by Holm's steps, each interval at `level` by itself;
-        ``studentized_range``: intervals that hold together at `level`, and their p-values (Games
-        and Howell 1976, with moderated variances), for up to 6 algorithms, and for metrics that
-        trim from 10 runs on; beyond that Holm's, with a warning; ``permutation``: p-values from
-        the largest studentized difference when runs are dealt anew to the algorithms inside each
-        task, `n_resamples` times (Westfall and Young 1993). They test that the algorithms are *the
-        same*, in spread and shape too, and err in 6 to 14 % of tables whose means alone are equal.
 
     Returns
     -------
@@ -94,14 +80,13 @@ def compare_all(
     Raises
     ------
     ScoreDataError
-        There are fewer than two algorithms, or as in :func:`compare`; or the correction needs what
-        the metric has not: a standard error by a formula, finite scores that vary.
+        There are fewer than two algorithms, or as in :func:`compare`.
 
     Warns
     -----
     DegenerateScoresWarning
         As in :func:`compare`; and two runs of more than 6 algorithms; a task with more than half of
-        the variance; a correction that does not hold here.
+        the variance.
 
     Examples
     --------
@@ -111,15 +96,12 @@ def compare_all(
     >>> [(c.a, c.b, round(c.p_adjusted, 2)) for c in found]
     [('a', 'b', 0.05), ('a', 'c', 0.11), ('b', 'c', 1.0)]
     """
-    correction = _present(correction)
     if len(scores.algorithms) < 2:
         raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
     scores = counted_as(scores, units, cluster)
     if scores.units == "items":
-        dealt = correction == "permutation"
-        refuse_unlike(method=method != "auto", gamma=gamma is not None, permutation=dealt)
-        chosen: ItemCorrection = "holm" if correction == "holm" else "studentized_range"
-        return compare_items(scores, None, metrics, level=level, correction=chosen)
+        refuse_unlike(method=method != "auto", gamma=gamma is not None)
+        return compare_items(scores, None, metrics, level=level)
     metrics = metrics or IMPROVEMENT
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))
     found: list[Comparison] = []
@@ -128,22 +110,17 @@ def compare_all(
         warn_of_unlike_scales(scores, [metric.name for metric in wanted], gamma=gamma)
         table = _Table(scores, how)
         for metric in wanted:
-            found += table.compared(metric, correction)
-    settings = how.settings(rng, scores, correction, _family(found, correction))
+            found += table.compared(metric)
+    settings = how.settings(rng, scores, _family(found))
     return Comparisons(tuple(found), settings, tuple(notes))
 
 
-def _family(found: Sequence[Comparison], correction: Correction) -> str:
-    """Say which p-values of all pairs were corrected together, and by what."""
-    by = {
-        "holm": "Holm's correction",
-        "studentized_range": "the studentized range, or Holm's correction where a warning says so,",
-        "permutation": "the largest difference of permuted runs",
-    }[correction]
+def _family(found: Sequence[Comparison]) -> str:
+    """Say which p-values of all pairs were corrected together."""
     n_metrics = len({one.metric for one in found})
     pairs = counted(len(found) // n_metrics, "pair")
     each = "" if n_metrics == 1 else f", for each of {n_metrics} metrics by itself"
-    return f"{by} over {pairs}{each}"
+    return f"Holm's correction over {pairs}{each}"
 
 
 def _least_p(n_resamples: int) -> float:
@@ -161,21 +138,6 @@ def _fine_enough(how: ComparisonSettings, metric: Metric, n_pairs: int) -> Compa
     return how
 
 
-def _present(correction: str) -> Correction:
-    """Return the name of a correction as it is now."""
-    if correction == "max_t":
-        text = "correction max_t is now studentized_range; the old name goes in 0.3"
-        warnings.warn(text, DeprecationWarning, stacklevel=3)
-        return "studentized_range"
-    for name in get_args(Correction):
-        if correction == name:
-            known: Correction = name
-            return known
-    raise ValueError(
-        f"expected a correction holm, studentized_range or permutation, found {correction!r}"
-    )
-
-
 class _Table:
     """All pairs of one table, compared metric by metric."""
 
@@ -188,10 +150,8 @@ class _Table:
         ]
         self.fewest = min(count for count in counts if count)
 
-    def compared(self, metric: Metric, correction: Correction) -> list[Comparison]:
+    def compared(self, metric: Metric) -> list[Comparison]:
         """Return the comparisons of all pairs in one metric, corrected."""
-        if correction != "holm":
-            self._check(metric, correction)
         several = len(self.scores.algorithms) > 2 and not self.how.paired
         how = _fine_enough(self.how, metric, len(self.pairs))
         found = corrected(
@@ -212,33 +172,7 @@ class _Table:
         if any(one.method == "moderated_t" for one in found):
             self._name_doubts(metric)
         self._name_coarse(metric, found)
-        if correction == "studentized_range" and self._holds(metric):
-            return [self._simultaneous(metric, one) for one in found]
-        return self._permuted(metric, found) if correction == "permutation" else found
-
-    def _check(self, metric: Metric, correction: Correction) -> None:
-        """Refuse a correction that the metric, or the comparison, cannot have."""
-        if metric.influence is None:
-            raise ScoreDataError(
-                f"{metric.name}: {correction} takes a metric with a standard error by a formula, "
-                "such as mean or iqm; correct by holm"
-            )
-        if self.how.paired:
-            raise ScoreDataError(
-                f"{correction} takes independent runs, found pairs; correct by holm"
-            )
-        for name in self.scores.algorithms:
-            of = self.variances.influences(metric, self._tasks(self.scores.algorithms))
-            if name not in of:
-                raise ScoreDataError(
-                    f"{metric.name}: {correction} needs finite scores; some runs of {name} are "
-                    "censored"
-                )
-            if not of[name].variances().any():
-                raise ScoreDataError(
-                    f"{metric.name}: {correction} needs scores that vary in every algorithm; those "
-                    f"of {name} do not"
-                )
+        return found
 
     def _tasks(self, algorithms: Sequence[str]) -> tuple[str, ...]:
         return self.scores.shared_tasks(algorithms)
@@ -278,58 +212,3 @@ class _Table:
                 f"{least:.2g}, which corrected over {len(tested)} pairs is above {alpha:.2g}: none "
                 f"can be separated; take {needed:,} resamples (--resamples) or more"
             )
-
-    def _holds(self, metric: Metric) -> bool:
-        """Return whether simultaneous intervals hold here, and say it if they do not."""
-        n = len(self.scores.algorithms)
-        reason = f"{n} algorithms" if n > MOST_ALGORITHMS else None
-        if not metric.additive and self.fewest < LEAST_RUNS:
-            reason = f"{self.fewest} runs of a metric that trims"
-        if reason is not None:
-            warn(
-                f"{metric.name}: intervals that hold together would be approximate with {reason}; "
-                "p-values are by holm and each interval is by itself"
-            )
-        return reason is None
-
-    def _simultaneous(self, metric: Metric, one: Comparison) -> Comparison:
-        """Return a comparison with the interval and the p-value of the studentized range."""
-        if math.isnan(one.low):
-            return one
-        of = self.variances.influences(metric, self._tasks((one.a, one.b)))
-        error, n = delta_error(of[one.a], of[one.b]), len(self.scores.algorithms)
-        center = one.value + of[one.a].shift - of[one.b].shift
-        deviation = math.sqrt(error.variance)
-        half = range_quantile(self.how.level, n, error.df) / math.sqrt(2.0) * deviation
-        distance = math.sqrt(2.0) * abs(center) / deviation
-        ends = min(center - half, one.value), max(center + half, one.value)
-        return replace(
-            one,
-            low=ends[0],
-            high=ends[1],
-            p_adjusted=max(1.0 - range_cdf(distance, n, error.df), one.p_value),
-            method="studentized_range",
-        )
-
-    def _permuted(self, metric: Metric, found: list[Comparison]) -> list[Comparison]:
-        """Return the comparisons with p-values of permuted runs: that the algorithms are the same.
-
-        Tasks are those that all algorithms have.
-        """
-        tasks = shared_tasks(self.scores)
-        seen, largest, own = largest_of_permuted(self.scores, metric, tasks, self.how)
-        n = self.how.n_resamples + 1
-        warn(
-            f"{metric.name}: p-values by permutation say whether algorithms are the same, in "
-            "spread too, and not whether their means are equal"
-        )
-        return [
-            replace(
-                one,
-                p_value=(1 + int(np.sum(own[:, i] >= t))) / n,
-                p_adjusted=(1 + int(np.sum(largest >= t))) / n,
-                method="permutation",
-                n_resamples=self.how.n_resamples,
-            )
-            for i, (one, t) in enumerate(zip(found, seen, strict=True))
-        ]

@@ -34,7 +34,6 @@ from gnomon.stats.small_samples.moderated_variances import TableVariances
 from gnomon.stats.strata import Strata
 
 SmallMethod = Literal["auto", "small_sample", "percentile"]
-Correction = Literal["holm", "studentized_range", "permutation"]
 
 
 def compare(
@@ -140,8 +139,7 @@ def compare(
     with recorded() as notes:
         warn_of_unlike_scales(scores, metric_list(metrics), algorithms=(a, b), gamma=gamma)
         found = tuple(compared_pair(scores, a, b, metric_list(metrics), per_task, how))
-    family = _family(found)
-    settings = how.settings(rng, scores, correction="holm", family=family)
+    settings = how.settings(rng, scores, _family(found))
     return Comparisons(found, settings, tuple(notes))
 
 
@@ -191,7 +189,6 @@ class ComparisonSettings:
         self,
         rng: np.random.Generator | int | None,
         scores: ScoreTable,
-        correction: Correction,
         family: str,
     ) -> dict[str, Any]:
         """Return what the results say of how they were made.
@@ -202,7 +199,7 @@ class ComparisonSettings:
             rng,
             scale=scores.scale,
             higher_is_better=scores.higher_is_better,
-            correction=correction,
+            correction="holm",
             family=family,
             paired=self.paired,
             level=self.level,

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 
@@ -18,13 +16,10 @@ from gnomon.scores.table import ScoreTable
 from gnomon.stats.cautions import warn
 from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
 from gnomon.stats.comparisons.rank_tests import holm
-from gnomon.stats.comparisons.studentized_range import range_cdf, range_quantile
 from gnomon.stats.items.item_pairs import ItemPairs, Mask
 from gnomon.stats.items.item_values import ItemMetric
 from gnomon.stats.items.paired import mcnemar
 from gnomon.stats.metrics import Metric, Metrics, metric_list
-
-ItemCorrection = Literal["holm", "studentized_range"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +177,10 @@ def compare_items(
     *,
     by: str | None = None,
     level: float = 0.95,
-    correction: ItemCorrection = "holm",
 ) -> ItemComparisons:
     """Compare two models, or every two, on the items that both have.
+
+    p-values of all pairs are corrected by Holm's steps.
 
     Right or wrong, without clusters: Tango's interval and McNemar's test; other scores, or several
     epochs: Student's t of the items' differences; items in clusters: cluster-robust
@@ -201,8 +197,6 @@ def compare_items(
     by : str, optional
         A column whose groups of items are compared each by itself too; for a pair.
     level : float
-    correction : str
-        Over all pairs: ``holm``, or ``studentized_range`` for intervals that hold together.
 
     Returns
     -------
@@ -219,7 +213,7 @@ def compare_items(
             _warn_of_few(pairs, pair, chosen, metric)
             own = [_compared(pairs, a, b, metric, level) for a, b in chosen]
             if pair is None:
-                own = _corrected(pairs, own, metric, level, correction)
+                own = _corrected(own)
             found += own
             if by is not None and pair is not None:
                 found += _by_groups(pairs, own[0], metric, by, level)
@@ -230,8 +224,8 @@ def compare_items(
         units="items",
         cluster=scores.cluster,
         by=by,
-        correction=correction,
-        family=_family(found, pair, by, correction, len(wanted)),
+        correction="holm",
+        family=_family(found, pair, by, len(wanted)),
         level=level,
         method="auto",
     )
@@ -262,14 +256,12 @@ def _family(
     found: Sequence[ItemComparison],
     pair: tuple[str, str] | None,
     by: str | None,
-    correction: str,
     n_metrics: int,
 ) -> str:
     """Say which p-values were corrected together, and by what."""
     each = "" if n_metrics == 1 else f", for each of {n_metrics} metrics by itself"
     if pair is None:
-        name = "Holm's correction" if correction == "holm" else "the studentized range"
-        return f"{name} over {counted(len(found) // n_metrics, 'pair')}{each}"
+        return f"Holm's correction over {counted(len(found) // n_metrics, 'pair')}{each}"
     if by is not None:
         n = len({one.task for one in found} - {None})
         return f"Holm's correction over {counted(n, 'group')}{each}; of all items, not corrected"
@@ -336,41 +328,10 @@ def _by_groups(
         alone += [name] if math.isnan(one.low) else []
     if alone:
         warn(f"by {by}: interval not estimable of {', '.join(alone)}, from one item or cluster")
+    return _corrected(found)
+
+
+def _corrected(found: Sequence[ItemComparison]) -> list[ItemComparison]:
+    """Return the comparisons with p-values by Holm's correction over all of them."""
     adjusted = holm([one.p_value for one in found])
     return [replace(one, p_adjusted=float(p)) for one, p in zip(found, adjusted, strict=True)]
-
-
-def _corrected(
-    pairs: ItemPairs,
-    found: list[ItemComparison],
-    metric: ItemMetric,
-    level: float,
-    correction: str,
-) -> list[ItemComparison]:
-    """Return comparisons of all pairs with p-values, and perhaps intervals, corrected."""
-    if correction == "holm":
-        adjusted = holm([one.p_value for one in found])
-        return [replace(one, p_adjusted=float(p)) for one, p in zip(found, adjusted, strict=True)]
-    n_models = len(pairs.scores.models)
-    return [_together(pairs, one, metric, level, n_models) for one in found]
-
-
-def _together(
-    pairs: ItemPairs, one: ItemComparison, metric: ItemMetric, level: float, n_models: int
-) -> ItemComparison:
-    """Return a comparison whose interval holds together with those of all pairs."""
-    from scipy.special import stdtr, stdtrit
-
-    if math.isnan(one.low):
-        return one
-    df = round(one.df, 6)
-    steps = _range(level, n_models, df) / math.sqrt(2.0)
-    single = 2.0 * float(stdtr(df, steps)) - 1.0  # the level of an interval of so many errors
-    low, high = pairs.difference(one.a, one.b, metric).interval(single)
-    seen = -float(stdtrit(df, one.p_value / 2.0)) if one.p_value > 0.0 else math.inf
-    p = 1.0 - range_cdf(math.sqrt(2.0) * seen, n_models, df) if math.isfinite(seen) else 0.0
-    return replace(one, low=low, high=high, p_adjusted=max(p, one.p_value))
-
-
-#: Pairs of the same items have the same degrees of freedom.
-_range = lru_cache(maxsize=256)(range_quantile)

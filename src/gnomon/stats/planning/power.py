@@ -24,10 +24,10 @@ from gnomon.stats.comparisons.difference import (
     has_closed_form,
     neutral_value,
 )
-from gnomon.stats.comparisons.studentized_range import noncentrality
 from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.intervals import closed_interval
 from gnomon.stats.metrics import Metric
+from gnomon.stats.planning.noncentral_t import noncentrality
 from gnomon.stats.small_samples.small_sample import task_variances
 from gnomon.stats.strata import Strata, as_strata
 

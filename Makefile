@@ -24,7 +24,7 @@ frameworks: $(VENV)/frameworks/.installed
 
 PAGE := tests/docs/test_code_blocks.py::test_the_code_of_a_page_runs_and_prints_what_the_page_says
 FRAMEWORKS := tests/integrations src/gnomon/integrations tests/learners/external \
-	tests/learners/test_registry.py tests/learners/language_model/test_real_clients.py \
+	tests/learners/test_registry.py \
 	$(foreach page,training-pettingzoo training-torch,'$(PAGE)[$(page).md]')
 
 lint: $(VENV)/.dev
@@ -83,8 +83,8 @@ $(VENV)/.jax: $(VENV)/.dev
 $(VENV)/frameworks/.installed: pyproject.toml .ci/frameworks.txt | $(VENV)/bin/python
 	$(BIN)/python -m venv --clear $(VENV)/frameworks
 	$(VENV)/frameworks/bin/python -m pip --disable-pip-version-check install --quiet --no-compile \
-		--constraint .ci/frameworks.txt --editable '.[inspect,openenv,reasoning-gym,rl,textarena,verifiers,web]' \
-		anthropic openai pettingzoo hypothesis pytest pytest-timeout pytest-xdist
+		--constraint .ci/frameworks.txt --editable '.[inspect,openenv,rl,verifiers,web]' \
+		pettingzoo hypothesis pytest pytest-timeout pytest-xdist
 	touch $@
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python

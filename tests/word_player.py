@@ -8,12 +8,11 @@ import numpy as np
 
 from gnomon.game import Board, BoardSpec, Piece
 from gnomon.game.instructions import REPLIES
-from gnomon.learners import Learner, Observation, Transition, make_learner
+from gnomon.learners import Learner, Observation, Transition
 
 _PIECE = re.compile(r"^column (\d), row (\d): (\w+) (\w+)$", re.MULTILINE)
 _BOARD = re.compile(r"Board (\d+) holds now:$", re.MULTILINE)
 _REPLY = re.compile(r"→ bucket \d: (.+)$", re.MULTILINE)
-_ATTEMPT = re.compile(r"(\w+) (\w+) \(column (\d), row (\d)\) → bucket (\d): (.+)$", re.MULTILINE)
 _OUTCOMES = {words: outcome for outcome, words in REPLIES.items()}
 
 
@@ -63,27 +62,3 @@ class WordPlayer:
 
 def _list_begins(told: str) -> int:
     return [found.end() for found in _BOARD.finditer(told)][-1]
-
-
-def replayed_ideal(told: str) -> np.ndarray:
-    """Return how probable the ideal learner thinks it that each attempt is accepted, from a log.
-
-    What lay on a board is what was moved from it: all boards of the log are cleared.
-    """
-    spec = BoardSpec()
-    belief = make_learner("ideal", spec, rng=np.random.default_rng(0)).belief
-    history, shown = told.split("holds now:")
-    for part in re.split(r"^Board \d+$", history, flags=re.MULTILINE)[1:]:
-        attempts = [
-            (6 * (int(y) - 1) + int(x), shape.upper(), color.upper(), int(b), _OUTCOMES[reply])
-            for color, shape, x, y, b, reply in _ATTEMPT.findall(part)
-        ]
-        moved = [a for a in attempts if a[4] == 0]
-        pieces = tuple(Piece(k, pos, s, c) for k, (pos, s, c, _, _) in enumerate(moved))
-        belief.begin(Board(pieces).codes(spec))
-        for k, (pos, _, _, bucket, outcome) in enumerate(attempts):
-            over = k == len(attempts) - 1
-            belief.update(action=4 * (pos - 1) + bucket, outcome=outcome, over=over)
-    begun = WordPlayer(None, spec).observation(f"Board 1 holds now:{shown}")
-    belief.begin(begun.board)
-    return belief.forecast().accepted

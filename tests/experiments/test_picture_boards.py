@@ -17,10 +17,7 @@ from studies.piece_files import write_piece_files
 
 RULE = {"name": "legs", "text": "(legs:4, bucket:0) (legs:2, bucket:1) (c:gr, bucket:[2,3])"}
 PICTURES = {"pieces": [4, 6], "images": ["zoo/*", "/composite/v2/d=13/gs/rq"]}
-LEARNER_FIELDS = {
-    "language_model": {"model": "m", "url": "http://127.0.0.1:9/v1"},
-    "process": {"command": "true"},
-}
+LEARNER_FIELDS = {"process": {"command": "true"}}
 CROWDED = {"pieces": 36, "shapes": 3, "colors": 2, "crowded": True}
 
 
@@ -63,7 +60,7 @@ def test_a_learner_finds_a_rule_about_properties(shapes):
 
 
 @pytest.mark.parametrize("board", [PICTURES, CROWDED], ids=["pictures", "crowded"])
-@pytest.mark.parametrize("kind", ["ideal", "language_model", "process"])
+@pytest.mark.parametrize("kind", ["ideal", "process"])
 def test_a_learner_that_knows_cells_shapes_and_colors_is_refused(shapes, board, kind):
     learner = {"kind": kind, **LEARNER_FIELDS.get(kind, {})}
     record = {"name": "x", "rules": ["clockwise"], "learners": [learner], "board": board}

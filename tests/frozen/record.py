@@ -10,7 +10,6 @@ import contextlib
 import gzip
 import hashlib
 import io
-import itertools
 import json
 import os
 import re
@@ -19,10 +18,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -192,10 +189,8 @@ def _captive(_: str) -> dict[str, Any]:
 
 def _learners(_: str) -> dict[str, Any]:
     """Play each learner; return the hashes of its attempts by trial, and those of its files."""
-    with _language_model() as url:
-        text = LEARNERS.replace("{python}", sys.executable).replace("{url}", url)
-        Path("learners.toml").write_text(text)
-        said = call("run learners.toml --out run --json")
+    Path("learners.toml").write_text(LEARNERS.replace("{python}", sys.executable))
+    said = call("run learners.toml --out run --json")
     found: dict[str, Any] = {"run": json.loads(said["out"])["results"]}
     log = json.loads(call("score run --json")["out"])["results"]
     found["scores"] = log
@@ -207,7 +202,7 @@ def _hashes(run: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Return a hash of the rows of each trial, and one of its file's bytes.
 
     A change of the second alone is one of the way in which files are written. Files are not
-    hashed where what the learner is told holds a path or a port.
+    hashed where what the learner is told holds a path.
     """
     attempts, files = {}, {}
     with contextlib.closing(sqlite3.connect(run / "journal.sqlite")) as journal:
@@ -220,38 +215,6 @@ def _hashes(run: Path) -> tuple[dict[str, str], dict[str, str]]:
         if learner not in UNSTABLE:
             files[f"{shard} {name}"] = hashlib.sha256(path.read_bytes()).hexdigest()
     return attempts, files
-
-
-@contextlib.contextmanager
-def _language_model() -> Iterator[str]:
-    """Serve a language model that moves the first piece it is told of to bucket after bucket."""
-    asked = itertools.count()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            said = request["messages"][-1]["content"].split("holds now:")[-1]
-            x, y = re.findall(r"^column (\d), row (\d):", said, re.MULTILINE)[0]
-            said = f"MOVE {x} {y} {next(asked) % 4}"
-            answer = {"choices": [{"message": {"role": "assistant", "content": said}}]}
-            data = json.dumps(answer).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def read_expected(section: str) -> dict[str, Any]:

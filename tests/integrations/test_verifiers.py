@@ -23,7 +23,7 @@ from verifiers.v1.utils.loaders import load_taskset, taskset_class
 
 import gnomon_verifiers
 from gnomon.integrations.verifiers import HiddenRulesConfig, HiddenRulesEnvConfig, game_of
-from learners.language_model.provider import pieces, serving
+from integrations.chat_server import pieces, serving
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -121,15 +121,14 @@ def test_who_knows_the_rule_has_1_and_who_never_moves_0():
 def test_its_command_plays_a_served_model_as_it_is_played_natively(tmp_path):
     """``vf-eval`` against a server on this machine, whose streamed answers go through buckets."""
 
-    def say(body):
-        x, y, _, _ = pieces(body)[0]
-        return f"MOVE {x} {y} {sum(m['role'] == 'assistant' for m in body['messages']) % 4}"
+    def say(messages):
+        x, y, _, _ = pieces(messages)[0]
+        return f"MOVE {x} {y} {sum(m['role'] == 'assistant' for m in messages) % 4}"
 
     settings = {"n_tasks": 2, "boards": 1, "horizon": 6, "pieces": 3}
     words = [f"--env.taskset.{name.replace('_', '-')}={value}" for name, value in settings.items()]
-    with serving() as provider:
-        provider.say = say
-        where = ["--client.base-url", provider.url, "--client.api-key-var", "A_KEY"]
+    with serving(say) as url:
+        where = ["--client.base-url", url, "--client.api-key-var", "A_KEY"]
         ran = subprocess.run(
             [Path(sys.executable).with_name("vf-eval"), "gnomon-verifiers", "-m", "plays",
              "-n", "2", "--no-push", "--env.player.runtime.type", "subprocess",
@@ -145,7 +144,7 @@ def test_its_command_plays_a_served_model_as_it_is_played_natively(tmp_path):
         game = game_of(data.rule, data.boards, data.horizon, data.pieces, data.board_seed)
         while not game.over:
             told = [{"role": turn.role, "content": turn.text} for turn in game.turns()]
-            game.take(say({"messages": told}))
+            game.take(say(told))
         trace = found[data.name]
         assert trace["ok"]
         assert trace["metrics"]["attempts"] == game.n_attempts

@@ -10,7 +10,7 @@ from gnomon.game import DEFAULT_SPEC, BoardSpec
 from gnomon.learners import Learner, available_learners, learner_fields, make_learner
 
 #: What some kinds cannot do without.
-NEEDED = {"process": {"command": "some program"}, "language_model": {"model": "some model"}}
+NEEDED = {"process": {"command": "some program"}}
 
 
 def make(kind, **settings):

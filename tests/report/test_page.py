@@ -10,20 +10,9 @@ import matplotlib as mpl
 import pytest
 
 from gnomon.errors import RunFolderError, ScoreDataError
-from gnomon.experiments import (
-    ExperimentConfig,
-    RunFolder,
-    TrialRecord,
-    ladder,
-    load_suite,
-    run,
-    trials_of,
-)
-from gnomon.experiments.scoring.ladder import with_people
-from gnomon.report import findings_of, report
-from gnomon.report.run_page import report_of
+from gnomon.experiments import ExperimentConfig, RunFolder, TrialRecord, run, trials_of
+from gnomon.report import report
 from gnomon.rules import available_rules
-from gnomon.scores import ScoreTable, load_scores
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -248,27 +237,3 @@ def test_long_names_leave_room_for_what_is_drawn(tmp_path):
     assert page.read_text().count(name) > 10
     assert formula in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()
     assert "…" in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()
-
-
-def test_a_ladder_has_a_section_with_the_table_and_a_panel_a_rung(run_folder):
-    rules = load_suite("gohr-induction").rungs["memory"]
-    people = [
-        {"algorithm": f"p-{k}", "task": rule, "run": 0, "score": 0.25 * k}
-        for rule in rules
-        for k in range(3)
-    ]
-    skills = load_scores("gohr-induction", "skill").select(algorithms=["uniform", "ideal"])
-    found = ladder(with_people(skills, ScoreTable.from_records(people, metric="skill")))
-    page = report_of(findings_of(run_folder, n_resamples=20, ladder=found))
-    section = page.sections[0]
-    assert (section.name, len(section.tables), len(section.figures)) == ("ladder", 2, 2)
-    published, held_out = section.tables
-    assert published.columns == ("rung", "uniform", "ideal", "people")
-    assert held_out.columns == ("rung", "uniform", "ideal")
-    rows = {row[0]: row[1:] for row in published.rows}
-    of_memory = next(x for x in found if (x.algorithm, x.rung) == ("people", "memory"))
-    ends = f"[{of_memory.low:.2f},\xa0{of_memory.high:.2f}]"
-    assert rows["memory"][2] == f"0.25 {ends}"
-    assert rows["order"][2] == "–"
-    panels = section.figures[0].drawing.axes
-    assert [ax.get_title("left") for ax in panels if ax.get_visible()][:8] == list(rows)

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.errors import ConfigError, ScoreDataError, counted
+from gnomon.errors import ConfigError, counted
 
 if TYPE_CHECKING:
     from gnomon.experiments.config.experiment_config import ExperimentConfig
     from gnomon.experiments.runner import RunSummary
     from gnomon.experiments.scoring.ladder import Ladder
-    from gnomon.experiments.token_forecast import TokenForecast
     from gnomon.report.findings import Findings, Performance
-    from gnomon.scores.table import ScoreTable
     from gnomon.stats.comparisons.rank_tests import DifficultyOrder
 
 _MOST_SHOWN = 10
@@ -47,22 +45,8 @@ def run(
             help="A Dask scheduler (tcp://...); or local, processes or threads without Dask."
         ),
     ] = None,
-    from_transcript: Annotated[
-        Path | None,
-        typer.Option(help="Another run's folder: language models answer as there.", readable=False),
-    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost.")] = False,
-    report: Annotated[
-        bool | None,
-        typer.Option(help="Write the page of the run; of a ladder by default, with its table."),
-    ] = None,
-    people: Annotated[
-        Path | None,
-        typer.Option(
-            help="Of a ladder: transcripts of people, or their skills; its table has their row.",
-            exists=True,
-        ),
-    ] = None,
+    report: Annotated[bool, typer.Option("--report", help="Write the page of the run.")] = False,
     server: Annotated[
         str | None,
         typer.Option(help="Play a hidden season of the leaderboard at http://HOST:PORT."),
@@ -78,21 +62,10 @@ def run(
     """Play an experiment, or go on with it where it stopped."""
     from gnomon.experiments import load_experiment
     from gnomon.experiments import status as status_of
-    from gnomon.experiments.scoring.ladder import ladder_of_run, suite_with_rungs
+    from gnomon.experiments.scoring.ladder import ladder_of_run
 
     if server is not None:
-        if (
-            out
-            or learners
-            or trials
-            or episodes
-            or workers != 1
-            or scheduler
-            or dry_run
-            or report
-            or from_transcript
-            or people
-        ):
+        if out or learners or trials or episodes or workers != 1 or scheduler or dry_run or report:
             raise ConfigError("--server: the season says what is played, and keeps the log")
         _play_season(config, server, token, again=again, seed=seed, as_json=as_json)
         return
@@ -109,46 +82,21 @@ def run(
         for doubt in experiment.doubts:
             answer.warn(doubt)
         out = out or Path(f"{Path(experiment.name).name}-run")
-        suite = suite_with_rungs(rule.name for rule in experiment.rules)
-        if people is not None and suite is None:
-            raise ConfigError("--people: expected a suite with rungs, such as gohr-induction")
-        skills = None if people is None else _skills_of(people)
         if dry_run:
             _forecast(experiment, out, workers, answer)
             return
-        summary = play(
-            experiment, out, workers, answer, scheduler=scheduler, transcript=from_transcript
-        )
+        summary = play(experiment, out, workers, answer, scheduler=scheduler)
         answer.results(status_of(summary).as_records())
-        ladder = None if suite is None else ladder_of_run(summary.folder, skills)
+        ladder = ladder_of_run(summary.folder)
         if ladder is not None:
             _show_ladder(ladder, answer)
-        if suite is not None if report is None else report:
+        if report:
             from gnomon.report.findings import findings_of
             from gnomon.report.reports import write_report
 
-            findings = findings_of(summary.folder, ladder=ladder)
-            answer.say(f"report: {write_report(findings, out / 'report')}")
+            page = write_report(findings_of(summary.folder), out / "report")
+            answer.say(f"report: {page}")
     raise typer.Exit(1 if summary.failed else 0)
-
-
-def _skills_of(people: Path) -> ScoreTable:
-    """Read what people scored: from transcripts, or from a file of scores."""
-    from gnomon.cli.people import SeriesOptions
-    from gnomon.experiments.series.series_scores import score_series
-    from gnomon.experiments.series.transcript_files import hold_attempts
-    from gnomon.scores import read_scores
-
-    if hold_attempts([people]):
-        reading = SeriesOptions(prec_mode="ignore")
-        return score_series(reading.measured([people], with_chances=True), "skill")
-    scores = read_scores(people)
-    if scores.metric != "skill":
-        raise ScoreDataError(
-            f"{people}: expected skills, as gnomon score --metric skill writes them; "
-            f"found {scores.metric or 'scores without a name'}"
-        )
-    return scores
 
 
 def _show_ladder(ladder: Ladder, answer: Answer) -> None:
@@ -168,7 +116,6 @@ def play(
     answer: Answer,
     *,
     scheduler: str | None = None,
-    transcript: Path | None = None,
 ) -> RunSummary:
     """Run with a bar, and say what came of it; Ctrl-C keeps what has been played."""
     from gnomon.cli.progress import bar_of
@@ -176,14 +123,7 @@ def play(
 
     try:
         with bar_of("trials") as progress:
-            summary = run(
-                config,
-                out,
-                workers=workers,
-                scheduler=scheduler,
-                progress=progress,
-                transcript=transcript,
-            )
+            summary = run(config, out, workers=workers, scheduler=scheduler, progress=progress)
     except KeyboardInterrupt:
         answer.warn(f"stopped; what was played is in {out}, and the same command goes on")
         raise typer.Exit(130) from None
@@ -243,26 +183,10 @@ def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer)
         f"about {_duration(costs.wall_time_s)} with {workers} "
         f"{'process' if workers == 1 else 'processes'}, {costs.disk_bytes / 1e6:.3g} MB"
     )
-    for cost in costs.learners:
-        if cost.asking is not None:
-            answer.say(_asking(cost.learner, cost.n_to_play, cost.asking))
     there = next(folder for folder in [out, *out.absolute().parents] if folder.is_dir())
     free = shutil.disk_usage(there).free
     if costs.disk_bytes > free:
         answer.warn(f"the disk of {out} has room for {free / 1e6:.3g} MB only")
-
-
-def _asking(learner: str, n_trials: int, each: TokenForecast) -> str:
-    """Return what asking a model would take in all, from an ideal learner to none."""
-    what = {"requests": each.requests, "tokens in": each.tokens_in, "tokens out": each.tokens_out}
-    if each.money is not None:
-        what["of money"] = each.money
-    taken = [
-        f"{low * n_trials:,.3g} to {high * n_trials:,.3g} {name}"
-        for name, (low, high) in what.items()
-    ]
-    priced = "" if each.money is not None else "; no price of it is given"
-    return f"{learner}: {', '.join(taken)}{priced}"
 
 
 def _duration(seconds: float) -> str:

@@ -7,8 +7,7 @@ cost, and :func:`repair` mends one whose files were damaged. From the attempts :
 table of scores, by any of the `METRICS`; :func:`read_series` reads transcripts of people, whose
 series :func:`score_series` scores likewise; :func:`fit_learning_curve` and
 :func:`mastery_distribution` say when a trial learned, and :func:`write_curves` writes learning
-curves for other dashboards; :func:`statements` scores the rules that language models
-stated.
+curves for other dashboards; :func:`statements` scores rules that were stated.
 
 A run stands wherever its path may: ``gnomon.report(run(config, "out"))``.
 

@@ -38,7 +38,6 @@ from .scoring.attempt_scores import aai_curves as aai_curves
 from .scoring.attempt_scores import corrected_success as corrected_success
 from .scoring.ladder import Ladder as Ladder
 from .scoring.ladder import RungScore as RungScore
-from .scoring.ladder import contamination as contamination
 from .scoring.ladder import ladder as ladder
 from .scoring.learning_curve import LearningCurve as LearningCurve
 from .scoring.learning_curve import fit_learning_curve as fit_learning_curve
@@ -112,7 +111,6 @@ __all__ = [
     "attempts_to_master",
     "available_experiments",
     "available_suites",
-    "contamination",
     "corrected_success",
     "description_length",
     "episode_errors",

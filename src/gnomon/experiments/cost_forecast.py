@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -18,7 +18,6 @@ from typing import Any, Literal
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.folder.journal import TrialRecord
 from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.token_forecast import TokenForecast, token_forecast
 from gnomon.experiments.trial import Trial, play_and_encode, trials_of
 
 #: Seconds that the pilot of a learner may take, and on how many rules it plays at most.
@@ -39,19 +38,15 @@ class LearnerCost:
         Seconds for one trial on one processor, the mean over rules.
     trial_bytes : float
         Room on the disk for one trial.
-    source : {"pilot", "folder", "not asked"}
-        Whether it was timed for this, or comes from the trials in the folder; a language model is
-        not asked for a forecast, and its time is 0 until a trial is in the folder.
-    asking : TokenForecast, optional
-        Of a language model that is not asked: the requests, tokens and price of a trial.
+    source : {"pilot", "folder"}
+        Whether it was timed for this, or comes from the trials in the folder.
     """
 
     learner: str
     n_to_play: int
     trial_time_s: float
     trial_bytes: float
-    source: Literal["pilot", "folder", "not asked"]
-    asking: TokenForecast | None = None
+    source: Literal["pilot", "folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +122,7 @@ def forecast(config: ExperimentConfig, out: str | Path, *, workers: int = 1) -> 
     for learner in config.learners:
         to_play = [trial for trial in missing if trial.learner == learner]
         records = [record for record in done if record.learner == learner.name]
-        costs.append(_cost(learner.name, to_play, records, folder, config.prices))
+        costs.append(_cost(learner.name, to_play, records, folder))
     busy = max(1, min(workers, len(os.sched_getaffinity(0)), len(missing)))
     seconds = sum(cost.n_to_play * cost.trial_time_s for cost in costs)
     n_bytes = sum(cost.n_to_play * cost.trial_bytes for cost in costs)
@@ -139,7 +134,6 @@ def _cost(
     to_play: Sequence[Trial],
     records: Sequence[TrialRecord],
     folder: RunFolder | None,
-    prices: Sequence[Mapping[str, Any]],
 ) -> LearnerCost:
     """Take the cost from the folder if there is any trial, else from a pilot."""
     if not to_play:
@@ -152,9 +146,6 @@ def _cost(
         sizes = [shard.stat().st_size for shard in shards if shard.exists()]
         room = fmean(map(_room, sizes)) if sizes else 0.0
         return LearnerCost(learner, len(to_play), seconds, room, "folder")
-    if to_play[0].learner.asks_a_model:
-        asking = token_forecast(to_play, prices)
-        return LearnerCost(learner, len(to_play), 0.0, 0.0, "not asked", asking)
     seconds, room = _pilot(to_play)
     return LearnerCost(learner, len(to_play), seconds, room, "pilot")
 

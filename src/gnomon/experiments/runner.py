@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from gnomon.errors import ConfigError, counted
 from gnomon.execution.dask_cluster import cluster_executor, dask_is_installed
@@ -37,9 +37,6 @@ from gnomon.experiments.trial import (
     prepare,
 )
 from gnomon.game.interpreted_boards import compiled_or_none
-
-if TYPE_CHECKING:
-    from gnomon.learners.language_model.exchanges import Asking
 
 Result = TypeVar("Result")
 
@@ -123,7 +120,6 @@ def run(
     workers: int = 1,
     scheduler: str | None = None,
     progress: Progress | None = None,
-    transcript: str | os.PathLike[str] | None = None,
 ) -> RunSummary:
     """Play every trial of an experiment and keep every attempt.
 
@@ -144,15 +140,11 @@ def run(
     scheduler : str, optional
         Who hands the trials out: ``"local"``, a Dask cluster of ``workers`` processes here;
         ``"processes"``, this process to so many without Dask; ``"threads"``, this process to
-        itself, for learners that wait for a language model; or the address of the scheduler of
-        another Dask cluster, such as ``"tcp://10.0.0.1:8786"``. If nothing is said, several workers
-        are threads if all learners are language models, and else a ``"local"`` cluster if Dask is
-        installed (the extra ``dask``).
+        itself, for learners that mostly wait; or the address of the scheduler of another Dask
+        cluster, such as ``"tcp://10.0.0.1:8786"``. By default several workers are a ``"local"``
+        cluster if Dask is installed (the extra ``dask``), and else processes.
     progress : Progress, optional
         Is told after each trial.
-    transcript : path, optional
-        The folder of another run of the same trials: language models are not asked, and answer as
-        they did there.
 
     Returns
     -------
@@ -163,8 +155,7 @@ def run(
     RunFolderError
         If the folder cannot hold this run; nothing is written then.
     ConfigError
-        If it is a recording of what was played elsewhere, or threads shall have limits of trials,
-        or another machine ask a language model.
+        If it is a recording of what was played elsewhere, or threads shall have limits of trials.
 
     Warns
     -----
@@ -190,12 +181,11 @@ def run(
         # Said here, once, for the workers that play the trials have nobody to say it to.
         compiled_or_none(rule.rule_set, config.board)
     limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
-    scheduler = scheduler or _usual(config, workers, limits)
+    scheduler = scheduler or _usual(workers)
     how: dict[str, Any] = {"workers": workers, "scheduler": _kind(scheduler)}
     if workers > 1 and how["scheduler"] != "remote":
         RunFolder.check(out, config)
         compile_kernels(config)
-    asking = _asking(config, Path(out), scheduler, transcript)
     if scheduler in ("processes", "threads"):
         executor: Executor = make_executor(workers, limits=limits, prepare=prepare)
         if scheduler == "threads":
@@ -207,49 +197,20 @@ def run(
         folder = RunFolder.open_or_create(out, config)
         if isinstance(executor, SerialExecutor):
             writing = partial(encode_and_keep, folder.shards)
-            return _run_on(executor, folder, partial(play, asking=asking), writing, progress, how)
-        playing = partial(play_and_keep, folder.shards, asking=asking)
+            return _run_on(executor, folder, play, writing, progress, how)
+        playing = partial(play_and_keep, folder.shards)
         return _run_on(executor, folder, playing, _as_it_is, progress, how)
     with cluster_executor(scheduler, workers, limits=limits, prepare=prepare) as executor:
         if isinstance(executor, ProcessExecutor):  # in place of a cluster that did not start
             how["scheduler"] = "processes"
         folder = RunFolder.open_or_create(out, config)
         writing = partial(keep, folder.shards)
-        playing_there = partial(play_and_encode, asking=asking)
-        return _run_on(executor, folder, playing_there, writing, progress, how)
+        return _run_on(executor, folder, play_and_encode, writing, progress, how)
 
 
-def _usual(config: ExperimentConfig, workers: int, limits: Limits) -> str:
+def _usual(workers: int) -> str:
     """Return who hands out the trials if nothing is said."""
-    if workers > 1 and not limits and all(x.asks_a_model for x in config.learners):
-        return "threads"
     return "local" if workers > 1 and dask_is_installed() else "processes"
-
-
-def _asking(
-    config: ExperimentConfig, out: Path, scheduler: str, transcript: str | os.PathLike[str] | None
-) -> Asking | None:
-    """Return where exchanges with language models are kept; None if no learner is one."""
-    if not any(learner.asks_a_model for learner in config.learners):
-        if transcript is not None:
-            raise ConfigError("transcript: expected a learner of kind 'language_model', found none")
-        return None
-    if _kind(scheduler) == "remote":
-        raise ConfigError(
-            f"scheduler {scheduler}: a language model is asked from here, since its answers are "
-            "kept in the run folder; use threads or processes"
-        )
-    from gnomon.learners.language_model.exchanges import EXCHANGES, Asking, Price
-
-    prices = {
-        price["model"]: Price(price["input"], price["output"], price.get("cached"))
-        for price in config.prices
-    }
-    there = None if transcript is None else Path(transcript).absolute() / EXCHANGES
-    if there is not None and not there.is_file():
-        raise ConfigError(f"{transcript}: expected a run folder with {EXCHANGES}, found none")
-    spending = (config.budget.get("trial", {}), config.budget.get("run", {}))
-    return Asking(out.absolute() / EXCHANGES, prices, *spending, there)
 
 
 def _as_it_is(record: TrialRecord) -> TrialRecord:

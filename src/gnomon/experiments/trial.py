@@ -7,7 +7,6 @@ folder, does the first two.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry, content_text
 from gnomon.experiments.config.experiment_config import ExperimentConfig
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
     from gnomon.learners.base import TrialLog
     from gnomon.learners.chance import AttemptCounts
-    from gnomon.learners.language_model.exchanges import Asking
-    from gnomon.learners.language_model.player import LanguageModel
 
 
 class TrialSettings(Protocol):
@@ -112,8 +109,8 @@ class Trial:
         )
         return _key(self.learner.hash, self.rule.hash, self.number, shared)
 
-    def play(self, asking: Asking | None = None) -> TrialLog:
-        """Play the trial; what a language model is asked is kept as ``asking`` says.
+    def play(self) -> TrialLog:
+        """Play the trial.
 
         The boards come from a generator of (seed, rule, number) and the learner draws from one of
         (seed, rule, learner, number): all learners meet the same boards, and no trial depends on
@@ -122,17 +119,9 @@ class Trial:
         from gnomon.learners.trial import play_trial
 
         learner = self.learner.make(self.board, rng=self.learner_rng())
-        with contextlib.ExitStack() as stack:
-            if asking is not None and self.learner.asks_a_model:
-                model = cast("LanguageModel", learner)
-                stack.enter_context(model.kept_in(asking, self.key))
-            return play_trial(
-                learner,
-                self.rule.rule_set,
-                self.boards(),
-                horizon=self.horizon,
-                board_spec=self.board,
-            )
+        return play_trial(
+            learner, self.rule.rule_set, self.boards(), horizon=self.horizon, board_spec=self.board
+        )
 
     def counts(self, log: TrialLog) -> AttemptCounts:
         """Return what the rule permitted at each attempt, whence p0 of a random player."""
@@ -250,10 +239,10 @@ class Encoded:
     data: bytes
 
 
-def play(trial: Trial, *, asking: Asking | None = None) -> Played:
+def play(trial: Trial) -> Played:
     """Play a trial, anywhere."""
     wall, cpu = time.perf_counter(), time.process_time()
-    log = trial.play() if asking is None else trial.play(asking)
+    log = trial.play()
     return Played(trial, log, time.perf_counter() - wall, time.process_time() - cpu)
 
 
@@ -303,14 +292,14 @@ def encode_and_keep(shards: Path, played: Played) -> TrialRecord:
     return keep(shards, encode(played))
 
 
-def play_and_keep(shards: Path, trial: Trial, *, asking: Asking | None = None) -> TrialRecord:
+def play_and_keep(shards: Path, trial: Trial) -> TrialRecord:
     """Play a trial where the run folder is, and write its shard."""
-    return encode_and_keep(shards, play(trial, asking=asking))
+    return encode_and_keep(shards, play(trial))
 
 
-def play_and_encode(trial: Trial, *, asking: Asking | None = None) -> Encoded:
+def play_and_encode(trial: Trial) -> Encoded:
     """Play a trial where the run folder may not be."""
-    return encode(play(trial, asking=asking))
+    return encode(play(trial))
 
 
 def compile_kernels(config: ExperimentConfig) -> None:

@@ -11,7 +11,7 @@ import base64
 import json
 import math
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 import anyio.to_thread
 from inspect_ai import Task, task
@@ -34,11 +34,9 @@ from gnomon.experiments.scoring.trial_scores import score_trial
 from gnomon.experiments.trial import Trial, trials_of
 from gnomon.game.board import BoardSpec
 from gnomon.game.equivalence import equivalent
-from gnomon.integrations.trial_in_words import TrialInWords
+from gnomon.integrations.prompt import AnswerForm, ObservationForm
+from gnomon.integrations.trial_in_words import Dialogue, Mode, TrialInWords, Turn
 from gnomon.learners.base import TrialLog
-from gnomon.learners.language_model.dialogue import Dialogue, Mode
-from gnomon.learners.language_model.endpoint import Turn
-from gnomon.learners.language_model.prompt import ObservationForm
 from gnomon.learners.trial import TrialInPlay, trial_in_play
 from gnomon.rules.catalogue import available_rules, rule_info
 
@@ -56,7 +54,7 @@ def hidden_rules(
     trials: int = 1,
     horizon: int = 100,
     observation: ObservationForm = "pieces",
-    answer: Literal["line", "json"] = "line",
+    answer: AnswerForm = "line",
     context_tokens: int = 100_000,
 ) -> Task:
     """Return the task: find hidden rules by attempts, and state them.
@@ -69,7 +67,7 @@ def hidden_rules(
         Boards of a trial (``episodes`` of an experiment), trials of each rule, attempts at most on
         a board, and what the boards are drawn from.
     mode, observation, answer, context_tokens
-        As the settings of the learner ``language_model``.
+        As in :class:`~gnomon.integrations.trial_in_words.Dialogue`.
 
     Examples
     --------
@@ -130,7 +128,7 @@ def _trial(state: TaskState) -> Trial:
 def play(
     mode: Mode = "memory",
     observation: ObservationForm = "pieces",
-    answer: Literal["line", "json"] = "line",
+    answer: AnswerForm = "line",
     context_tokens: int = 100_000,
 ) -> Solver:
     """Let the model play a trial, then ask it for the rule; its attempts are kept in the store."""
@@ -153,7 +151,7 @@ def play(
             state.store.set(_ATTEMPTS, actions)
             state.metadata["n_unreadable"] = dialogue.n_unreadable
         if not game.given_up:
-            state = await _asked(state, generate, dialogue, dialogue.statement_turns("language"))
+            state = await _asked(state, generate, dialogue, dialogue.statement_turns())
             state.store.set(_STATEMENT, state.output.completion)
         state.completed = True
         return state

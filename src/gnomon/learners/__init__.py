@@ -4,7 +4,7 @@
 settings, and :func:`make_learner` makes one for a trial: :class:`Uniform` (anything),
 :class:`Frugal` (repeats no failure), :class:`TabularQ`, :class:`Reinforce`, :class:`LinearDQN` (the
 paper's), :class:`Ideal` (draws every conclusion), :class:`RulePlayer` (is shown the rule); and a
-program, a language model or an algorithm of Stable-Baselines3.
+program or an algorithm of Stable-Baselines3.
 
 A learner of your own is a subclass of :class:`Learner`: it acts on an :class:`Observation` and
 observes a :class:`Transition`. Experiments take it as a class, as an instance, or as

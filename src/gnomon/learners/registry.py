@@ -36,17 +36,12 @@ _BUILT_IN = {
     "uniform": "gnomon.learners.fixed_players:Uniform",
     "frugal": "gnomon.learners.fixed_players:Frugal",
     "rule_player": "gnomon.learners.fixed_players:RulePlayer",
-    "language_model": "gnomon.learners.language_model.player:LanguageModel",
     "process": "gnomon.learners.external.process:Process",
     "reinforce": "gnomon.learners.reinforce:Reinforce",
     "sb3": "gnomon.learners.external.sb3:StableBaselines",
     "tabular_q": "gnomon.learners.tabular_q:TabularQ",
     "ideal": "gnomon.learners.ideal.learner:Ideal",
     "linear_dqn": "gnomon.learners.linear_dqn:LinearDQN",
-}
-# Kinds that are no more, and what to write instead.
-_REPLACED = {
-    "openai_http": "kind 'language_model', whose temperature and seed are only sent if they are set"
 }
 
 
@@ -262,7 +257,7 @@ def is_shown_the_rule(kind: str) -> bool:
 def plays_alone(kind: str) -> bool:
     """Tell whether learners of a kind are built in and need no program, server or other package."""
     place = _BUILT_IN.get(kind, ".external.")
-    return not any(room in place for room in (".external.", ".language_model."))
+    return ".external." not in place
 
 
 @cache
@@ -356,8 +351,6 @@ def _registered() -> dict[str, str]:
 def _learner_class(kind: str) -> Any:
     """Return the class of a kind of learner."""
     place = _BUILT_IN.get(kind)
-    if kind in _REPLACED:
-        raise ConfigError(f"learner {kind!r}: expected {_REPLACED[kind]}; found the former kind")
     if place is None:
         place = kind if ":" in kind else _registered().get(kind)
     if place is None:

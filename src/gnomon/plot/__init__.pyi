@@ -35,7 +35,6 @@ from .ranks import rank_interval_plot as rank_interval_plot
 from .record import Figure as Figure
 from .subsets import error_by_size_curves as error_by_size_curves
 from .subsets import error_strips as error_strips
-from .subsets import errors_by_cost as errors_by_cost
 from .subsets import pareto_front_plot as pareto_front_plot
 from .subsets import predicted_against_true as predicted_against_true
 from .subsets import task_bars as task_bars
@@ -57,7 +56,6 @@ __all__ = [
     "ease_heat_map",
     "error_by_size_curves",
     "error_strips",
-    "errors_by_cost",
     "histogram_panels",
     "improvement_bars",
     "improvement_heat_map",

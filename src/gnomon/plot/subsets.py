@@ -320,55 +320,6 @@ def pareto_front_plot(front: Sequence[ParetoPoint], *, ax: Axes | None = None) -
     return ax
 
 
-def errors_by_cost(
-    points: Mapping[str, Sequence[tuple[float, float]]],
-    *,
-    xlabel: str = "cost",
-    series: Mapping[str, int] | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw errors against cost, one mark a task and one series an algorithm.
-
-    Parameters
-    ----------
-    points : mapping from algorithm to sequence of (cost, errors)
-        Marks whose cost or errors are not finite are left out.
-    xlabel : str
-        What the cost is.
-    series : mapping from algorithm to int, optional
-        Number of each one's style; its place in ``points`` if not given.
-    ax : matplotlib.axes.Axes, optional
-
-    Examples
-    --------
-    >>> ax = errors_by_cost({"small": [(0.1, 40), (0.2, 60)], "large": [(3.0, 9)]})
-    >>> len(ax.lines), ax.get_xscale()
-    (2, 'log')
-    """
-    ax = axes_for(ax, HALF_WIDTH, HEIGHT, grid="both")
-    costs = []
-    for k, (name, pairs) in enumerate(points.items()):
-        shown = [pair for pair in pairs if all(map(math.isfinite, pair))]
-        style = series_style(k if series is None else series[name])
-        costs += [cost for cost, _ in shown]
-        ax.plot(
-            [cost for cost, _ in shown], [errors for _, errors in shown], color=style.color,
-            linestyle="none", marker=style.marker, markersize=5.5, label=name,
-            clip_on=False,
-        )  # fmt: skip
-    ax.set_ylim(bottom=0.0)
-    if costs and min(costs) > 0 and max(costs) / min(costs) > 20:
-        ax.set_xscale("log")
-        xlabel += " (log scale)"
-    else:
-        ax.set_xlim(left=0.0)
-    mark_numbers(ax.xaxis, ax.yaxis)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel("errors")
-    name_series(ax, "upper right")
-    return ax
-
-
 def pareto_rows(front: Sequence[ParetoPoint]) -> tuple[Mapping[str, Any], ...]:
     """Return the numbers of :func:`pareto_front_plot`."""
     return tuple({"cost": p.cost, "cv_mse": p.cv_mse, "tasks": " ".join(p.tasks)} for p in front)

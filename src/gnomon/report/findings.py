@@ -14,7 +14,6 @@ from gnomon.errors import counted
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.folder.card import read_card
 from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.scoring.ladder import Ladder
 from gnomon.experiments.scoring.run_episodes import RunEpisodes, run_episodes
 from gnomon.experiments.scoring.run_scores import cumulated_errors, score_table
 from gnomon.plot.curves import MedianCurve
@@ -111,26 +110,6 @@ class Duel:
         return self.a if self.share > 0.5 else self.b
 
 
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """What a language model took for its errors on one rule, in the mean over its trials.
-
-    Tokens and ``cost`` are NaN where the endpoint told no tokens, or there was no price;
-    ``unreadable`` counts answers without a move, for whatever reason; ``asking_s`` are seconds.
-    """
-
-    learner: str
-    rule: str
-    n_trials: int
-    errors: float
-    tokens_in: float
-    tokens_out: float
-    tokens_reasoning: float
-    asking_s: float
-    cost: float
-    unreadable: float
-
-
 @dataclass(frozen=True, eq=False)
 class Findings:
     """All numbers of a report.
@@ -171,10 +150,6 @@ class Findings:
         What could not be estimated.
     card : mapping
         What the run folder tells of how it was played; see :mod:`gnomon.experiments.folder.card`.
-    spending : tuple of Spending
-        Of each language model on each rule.
-    ladder : Ladder, optional
-        Skills by rung, if a ladder of rules was played.
     stopped : tuple of str
         Pairs of which trials have fewer episodes than others, as of people who leave.
 
@@ -206,8 +181,6 @@ class Findings:
     revealed: tuple[str, ...]
     warnings: tuple[str, ...]
     card: Mapping[str, Any]
-    spending: tuple[Spending, ...] = ()
-    ladder: Ladder | None = None
     stopped: tuple[str, ...] = ()
 
     @property
@@ -232,7 +205,6 @@ def findings_of(
     seed: int = 0,
     level: float = 0.95,
     n_resamples: int = 50_000,
-    ladder: Ladder | None = None,
 ) -> Findings:
     """Compute all numbers of the report of a run.
 
@@ -246,8 +218,6 @@ def findings_of(
         Confidence level, between 0 and 1.
     n_resamples : int
         Number of bootstrap resamples.
-    ladder : Ladder, optional
-        What :func:`~gnomon.experiments.scoring.ladder.ladder_of_run` found, if it was called.
 
     Raises
     ------
@@ -292,37 +262,8 @@ def findings_of(
         revealed=tuple(x.name for x in config.learners if x.is_shown_the_rule),
         warnings=tuple(notes),
         card=read_card(run_folder.path) or {},
-        spending=_spending(run_folder, performances),
-        ladder=ladder,
         stopped=tuple(_stopped_early(episodes)),
     )
-
-
-def _spending(
-    run_folder: RunFolder, performances: Mapping[tuple[str, str], Performance]
-) -> tuple[Spending, ...]:
-    """Return what the trials that are done took, learner by learner."""
-    spent = run_folder.spending()
-    done = {(x.learner, x.rule, x.trial) for x in run_folder.trials() if x.status == "done"}
-    rows = [x for x in spent.to_dicts() if (x["learner"], x["rule"], x["trial"]) in done]
-    found = []
-    for (learner, rule), played in performances.items():
-        own = [x for x in rows if (x["learner"], x["rule"]) == (learner, rule)]
-        if own:
-            means = {name: _mean(own, name) for name in _SPENT}
-            lost = sum(x[name] for x in own for name in _WITHOUT_MOVE) / len(own)
-            errors = float(played.ends.mean())
-            found.append(Spending(learner, rule, len(own), errors, unreadable=lost, **means))
-    return tuple(found)
-
-
-_SPENT = ("tokens_in", "tokens_out", "tokens_reasoning", "asking_s", "cost")
-_WITHOUT_MOVE = ("n_unreadable", "n_refused", "n_filtered", "n_cut_off")
-
-
-def _mean(rows: list[dict[str, Any]], name: str) -> float:
-    values = [float("nan") if row[name] is None else float(row[name]) for row in rows]
-    return sum(values) / len(values)
 
 
 def _performances(

@@ -191,7 +191,6 @@ def _of_run(
     seed: int,
 ) -> Report:
     """Return the report of a run."""
-    from gnomon.experiments.scoring.ladder import ladder_of_run
     from gnomon.report.findings import findings_of
     from gnomon.report.run_page import report_of
 
@@ -202,13 +201,7 @@ def _of_run(
         )
     if pair is not None or by:
         raise GnomonError(f"{folder.path}: the report of a run takes no pair and no groups")
-    findings = findings_of(
-        folder,
-        seed=seed,
-        level=level,
-        n_resamples=n_resamples or 50_000,
-        ladder=ladder_of_run(folder, level=level),
-    )
+    findings = findings_of(folder, seed=seed, level=level, n_resamples=n_resamples or 50_000)
     with default_settings():
         return report_of(findings)
 

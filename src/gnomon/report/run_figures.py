@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import re
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -13,7 +10,6 @@ import numpy as np
 from gnomon.errors import counted, joined
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.config.predefined_boards import RecordedBoards
-from gnomon.experiments.scoring.ladder import EVERY, RungScore
 from gnomon.game.board import N_CELLS, draw_boards
 from gnomon.plot import (
     Figure,
@@ -21,7 +17,6 @@ from gnomon.plot import (
     box_rows,
     cumulated_error_curves,
     cumulated_error_rows,
-    errors_by_cost,
     interval_panels,
     interval_rows,
     median_curves,
@@ -35,7 +30,6 @@ from gnomon.plot.style import drawing_of, series_style
 from gnomon.report.board_drawing import board_rows, draw_board
 from gnomon.report.findings import Findings, Performance
 from gnomon.report.sentences import interval, order_of, percent
-from gnomon.stats.estimate_records import Estimate
 
 
 def _slug(*names: str) -> str:
@@ -163,33 +157,6 @@ def summary_figures(findings: Findings) -> list[Figure]:
     return [figure]
 
 
-def rung_figure(findings: Findings, played: Sequence[RungScore], rules: str) -> Figure:
-    """Return the skills of the players, a panel a rung."""
-    players = list(dict.fromkeys(one.algorithm for one in played))
-    panels = [
-        Estimate(x.algorithm, "mean", x.value, x.low, x.high, findings.level, "", 0, x.n_rules, 0,
-                 0.0, x.rung)
-        for x in played
-    ]  # fmt: skip
-    series = _learner_series(findings)
-    every = [f"{one.algorithm} {one.value:.2f}" for one in played if one.rung == EVERY]
-    return Figure(
-        f"ladder-{_slug(rules)}",
-        f"Skill on each rung, {rules}",
-        f"Mean skill with {percent(findings.level)} intervals; 0 is chance, 1 is no error.",
-        f"Mean skill of each player on each rung. Over all rules: {joined(every)}.",
-        interval_panels(
-            panels,
-            xlabel="skill",
-            higher_is_better=True,
-            order=players,
-            series={name: series.get(name, len(series)) for name in players},
-        ),
-        tuple(one.as_record() for one in played),
-        wide=True,
-    )
-
-
 def trial_figure(findings: Findings, x: Performance) -> Figure:
     """Return every trial of a learner on a rule."""
     name = f"trials-{_stem(findings, x.learner, x.rule)}"
@@ -205,30 +172,6 @@ def trial_figure(findings: Findings, x: Performance) -> Figure:
         f"{x.rule}; they end between {x.ends.min():,.0f} and {worst:,.0f}.",
         partial(cumulated_error_curves, x.errors, color=color),
         cumulated_error_rows(x.errors),
-    )
-
-
-def spending_figure(findings: Findings) -> Figure:
-    """Return errors against cost, or against tokens where costs are not known."""
-    priced = all(math.isfinite(x.cost) for x in findings.spending)
-    unit = "cost of a trial" if priced else "tokens of a trial, in and out"
-    points = {
-        learner: [
-            (x.cost if priced else x.tokens_in + x.tokens_out, x.errors)
-            for x in findings.spending
-            if x.learner == learner
-        ]
-        for learner in dict.fromkeys(x.learner for x in findings.spending)
-    }
-    axes = errors_by_cost(points, xlabel=unit, series=_learner_series(findings))
-    return Figure(
-        "errors-by-cost",
-        "Errors against cost",
-        f"Each mark is a language model on a rule: its errors, and the {unit}, both means over "
-        "trials. Lower and further left is better.",
-        f"Errors by the {unit}, one series of marks a language model.",
-        drawing_of(axes),
-        tuple(dataclasses.asdict(x) for x in findings.spending),
     )
 
 

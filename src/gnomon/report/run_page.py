@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from itertools import combinations, zip_longest
 
 from gnomon._io.tables import p_value
 from gnomon.errors import counted
 from gnomon.experiments.config.predefined_boards import RecordedBoards
-from gnomon.experiments.scoring.ladder import Ladder, RungScore
 from gnomon.experiments.scoring.trial_scores import STREAK
 from gnomon.report.findings import Duel, Findings
 from gnomon.report.page import Answer, Report, Section, Table
@@ -18,8 +15,6 @@ from gnomon.report.run_figures import (
     board_figure,
     difficulty_figures,
     rule_figures,
-    rung_figure,
-    spending_figure,
     summary_figures,
     trial_figure,
 )
@@ -39,10 +34,8 @@ def report_of(findings: Findings) -> Report:
     config = findings.config
     played = bool(findings.performances)
     sections = [
-        *([_rungs(findings.ladder, findings)] if findings.ladder else []),
         *([_difficulty(findings)] if played else []),
         *([_learners(findings)] if len(findings.learners) > 1 else []),
-        *([_spending(findings)] if findings.spending else []),
         *([_learning(findings), _trials(findings)] if played else []),
         _game(findings),
         _failures(findings),
@@ -99,52 +92,6 @@ def _certainty(findings: Findings) -> tuple[str, ...]:
     if least < 5:
         tests += " With fewer than five trials little can be decided."
     return sure, tests
-
-
-def _rungs(ladder: Ladder, findings: Findings) -> Section:
-    """Show the table of a ladder: the skill of each player on each rung."""
-    tables, figures = [], []
-    for held_out, rules in ((False, "published rules"), (True, "held-out variants")):
-        played = ladder.played(held_out=held_out)
-        if played:
-            tables.append(_rung_table(played, f"Mean skill, {rules}", held_out))
-            figures.append(rung_figure(findings, played, rules))
-    return Section(
-        "ladder",
-        "How far up the ladder?",
-        (
-            "A skill of 1 is no error, and 0 as good as chance: the floor of uniform, which "
-            "attempts anything. The other floor is ideal, which errs only as long as what was seen "
-            "does not tell; over many boards it comes close to 1. Played beside the others, both "
-            "stand here too. A rung without a score is one of which not every rule was played.",
-            *ladder.warnings,
-        ),
-        tuple(tables),
-        tuple(figures),
-    )
-
-
-def _rung_table(played: Sequence[RungScore], title: str, held_out: bool) -> Table:
-    players = dict.fromkeys(one.algorithm for one in played)
-    cells = {(one.rung, one.algorithm): one for one in played}
-    rungs = dict.fromkeys(one.rung for one in played)
-    rows = tuple((rung, *(_skill(cells[rung, name]) for name in players)) for rung in rungs)
-    return Table(
-        title,
-        ("rung", *players),
-        rows,
-        "Means over the rules of a rung. In brackets what more trials of the same rules would "
-        "give, by the closed forms for few runs; a rule with one trial has no interval.",
-        "ladder-held-out" if held_out else "ladder-published",
-        tuple(one.as_record() for one in played),
-    )
-
-
-def _skill(one: RungScore) -> str:
-    if math.isnan(one.value):
-        return "–"
-    ends = "" if math.isnan(one.low) else f" [{one.low:z.2f},\xa0{one.high:z.2f}]"
-    return f"{one.value:z.2f}{ends}"
 
 
 def _difficulty(findings: Findings) -> Section:
@@ -250,38 +197,6 @@ def _learning(findings: Findings) -> Section:
         "before that streak."
     )
     return Section("learned", "Was it learned?", (text,), (table,))
-
-
-def _spending(findings: Findings) -> Section:
-    """Set the errors of language models against what their answers cost."""
-    columns = {
-        "errors": "errors",
-        "tokens in": "tokens_in",
-        "tokens out": "tokens_out",
-        "of them reasoning": "tokens_reasoning",
-        "seconds": "asking_s",
-        "cost": "cost",
-        "no move": "unreadable",
-    }
-    rows = tuple(
-        (x.learner, x.rule, str(x.n_trials), *(_spent(getattr(x, n)) for n in columns.values()))
-        for x in findings.spending
-    )
-    table = Table(
-        "Errors and cost",
-        ("learner", "rule", "trials", *columns),
-        rows,
-        "Means over the trials that are done. Cost is in the money of the experiment's prices; a "
-        "dash stands where the endpoint told no tokens, or there is no price. No move: answers in "
-        "which none could be read, or that were refused, filtered or cut off.",
-    )
-    text = "What a language model's answers took, beside the errors that they led to."
-    return Section("spending", "What did it cost?", (text,), (table,), (spending_figure(findings),))
-
-
-def _spent(value: float) -> str:
-    """Return a number of three figures; a dash for what is not known."""
-    return "–" if math.isnan(value) else f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
 
 
 def _trials(findings: Findings) -> Section:

@@ -16,7 +16,6 @@ from gnomon.experiments import (
 from gnomon.game import DEFAULT_SPEC, draw_boards
 from gnomon.learners import make_learner, play_trial
 from gnomon.rules import parse
-from learners.language_model.provider import play, serving
 
 BY_COLOR = "(*,*,red,*,0) (*,*,black,*,1) (*,*,blue,*,2) (*,*,yellow,*,3)"
 SAME = "(*,*,yellow,*,3) (*,*,[red],*,0) (*,*,black,*,[1]) (*,*,blue,*,2)"
@@ -48,33 +47,13 @@ def test_the_length_counts_tokens():
     assert description_length("(*,*,*,*,p+1)\n(*,*,*,*,[1,2])") == 13 + 15
 
 
-def test_rules_that_a_model_states_are_scored(monkeypatch, tmp_path):
-    monkeypatch.setenv("A_KEY", "k")
-    said = iter(["(*,*,red,*,0", f"So:\n```\n{SAME.replace('2', '3')}\n```", SAME, "<think>"])
-    with serving() as provider:
-
-        def say(body):
-            return next(said) if "What is the rule?" in str(body["messages"][-1]) else play(body)
-
-        provider.say = say
-        learner = {
-            "kind": "language_model",
-            "name": "m",
-            "model": "plays",
-            "url": f"{provider.url}/chat/completions",
-            "key_variable": "A_KEY",
-            "state_rule": "language",
-            "state_after": "1,2,3",
-        }
-        rules = [{"name": "by-color", "text": BY_COLOR}]
-        config = ExperimentConfig("x", rules, [learner], trials=1, episodes=3, horizon=30)
-        found = statements(run(config, tmp_path / "run"))
-        prose = learner | {"state_rule": "prose", "state_after": "3"}
-        provider.say = lambda body: (
-            play(body) if "Your move?" in str(body["messages"][-1]) else "Hm."
-        )
-        told = ExperimentConfig("y", rules, [prose], trials=1, episodes=3, horizon=30)
-        [said_so] = statements(run(told, tmp_path / "prose"))
+def test_stated_rules_are_scored(tmp_path):
+    said = ["(*,*,red,*,0", f"So:\n```\n{SAME.replace('2', '3')}\n```", SAME]
+    rules = [{"name": "by-color", "text": BY_COLOR}]
+    config = ExperimentConfig("x", rules, ["rule_player"], trials=1, episodes=3, horizon=30)
+    ran = run(config, tmp_path / "run")
+    stated = [("rule_player", "by-color", 0, k + 1, text) for k, text in enumerate(said)]
+    found = statements(ran, stated)
     assert [x.episode for x in found] == [1, 2, 3]
     assert [x.equivalent for x in found] == [None, False, True]
     assert found[0].error.startswith("line 1, column 13: expected")
@@ -83,7 +62,8 @@ def test_rules_that_a_model_states_are_scored(monkeypatch, tmp_path):
     assert found[1].agreement_random < found[2].agreement_random == 1.0
     assert found[2].exact
     assert found[2].length == description_length(SAME)
-    assert found.errors_to_state() == {("m", "by-color", 0): 0.0}
-    assert Statements(found[:2]).errors_to_state() == {("m", "by-color", 0): math.inf}
+    assert found.errors_to_state() == {("rule_player", "by-color", 0): 0.0}
+    assert Statements(found[:2]).errors_to_state() == {("rule_player", "by-color", 0): math.inf}
     assert "agreement_own" in str(found)
-    assert (said_so.text, said_so.equivalent, said_so.error) == ("Hm.", None, None)
+    with pytest.raises(ValueError, match="trial 1: expected a trial that is done"):
+        statements(ran, [("rule_player", "by-color", 1, 1, SAME)])

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from gnomon.database.schema import PlayAttempt, PlaySession
 from gnomon.experiments import episode_errors
 from gnomon.game.instructions import INSTRUCTIONS
-from gnomon.learners.language_model.prompt import instructions
+from gnomon.integrations.prompt import instructions
 from gnomon.rules import load_rule, load_rule_text
 from gnomon.studies.game_store import find_game
 from gnomon.studies.playable_rules import puzzles

@@ -157,11 +157,6 @@ class LearnerEntry:
 
         return self.reveal or is_shown_the_rule(self.kind)
 
-    @property
-    def asks_a_model(self) -> bool:
-        """Whether it asks a language model, whose answers cost time and money."""
-        return self.kind == "language_model"
-
     def make(self, board_spec: BoardSpec, *, rng: np.random.Generator) -> Learner:
         """Return the learner at the start of a trial."""
         from gnomon.learners import make_learner

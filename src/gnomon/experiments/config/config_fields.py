@@ -83,30 +83,6 @@ class BoardFields(_Fields):
     )
 
 
-class PriceFields(_Fields):
-    """What a language model costs: money for a million tokens."""
-
-    model: Text = Field(description="the name of a model")
-    input: NotNegative = Field(description=NOT_NEGATIVE)
-    output: NotNegative = Field(description=NOT_NEGATIVE)
-    cached: NotNegative | None = Field(default=None, description=NOT_NEGATIVE)
-
-
-class SpendingFields(_Fields):
-    """What may be spent on asking language models."""
-
-    tokens: NotNegative | None = Field(default=None, description=NOT_NEGATIVE)
-    seconds: NotNegative | None = Field(default=None, description=NOT_NEGATIVE)
-    money: NotNegative | None = Field(default=None, description=NOT_NEGATIVE)
-
-
-class BudgetFields(_Fields):
-    """What may be spent by each trial, and by the whole run."""
-
-    trial: SpendingFields = Field(default=SpendingFields(), description="a table of bounds")
-    run: SpendingFields = Field(default=SpendingFields(), description="a table of bounds")
-
-
 class ExperimentFields(_Fields):
     """A whole experiment; see :class:`gnomon.experiments.ExperimentConfig`."""
 
@@ -122,8 +98,6 @@ class ExperimentFields(_Fields):
         default=None, description="a number of seconds above 0"
     )
     trial_memory_mb: Positive | None = Field(default=None, description=POSITIVE)
-    prices: list[PriceFields] = Field(default=[], description="a list of tables, [[prices]]")
-    budget: BudgetFields = Field(default=BudgetFields(), description="a table, [budget]")
 
     @field_validator("rules", mode="before")
     @classmethod

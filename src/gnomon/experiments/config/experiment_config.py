@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: Limits of a trial, which decide no attempt.
 _LIMITS = ("trial_timeout_s", "trial_memory_mb")
 #: Fields that are no part of what is played.
-NOT_PLAYED = (*_LIMITS, "prices", "budget")
+NOT_PLAYED = _LIMITS
 _NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
 AnyBoards = PredefinedBoards | RecordedBoards
 
@@ -77,13 +77,6 @@ class ExperimentConfig:
     trial_memory_mb : int, optional
         Megabytes of memory that the process of a trial may use before it is ended, likewise.
         Neither limit is part of the hash: a run may go on with other limits.
-    prices : sequence of mapping
-        What language models cost, ``{"model": ..., "input": 2.0, "output": 8.0, "cached": 0.5}`` in
-        money for a million tokens; ``cached``, of tokens that the provider had, may be left out.
-    budget : mapping
-        What may be spent on asking them, ``{"trial": {...}, "run": {...}}`` with any of ``tokens``,
-        ``seconds`` and ``money``. It is looked at before each request; a trial that has used it up
-        fails, and goes on where it stopped once the budget is larger. Neither is part of the hash.
 
     Raises
     ------
@@ -111,8 +104,6 @@ class ExperimentConfig:
     predefined: AnyBoards | None
     trial_timeout_s: float | None
     trial_memory_mb: int | None
-    prices: tuple[Mapping[str, Any], ...]
-    budget: Mapping[str, Mapping[str, float]]
 
     def __init__(
         self,
@@ -128,8 +119,6 @@ class ExperimentConfig:
         predefined: AnyBoards | None = None,
         trial_timeout_s: float | None = None,
         trial_memory_mb: int | None = None,
-        prices: Sequence[Mapping[str, Any]] = (),
-        budget: Mapping[str, Mapping[str, float]] = _NO_CHANGES,
     ) -> None:
         from gnomon.experiments.config.config_fields import checked_fields
 
@@ -143,8 +132,6 @@ class ExperimentConfig:
             "seed": seed,
             "trial_timeout_s": trial_timeout_s,
             "trial_memory_mb": trial_memory_mb,
-            "prices": list(prices),
-            "budget": dict(budget),
         }
         if board is not None or predefined is not None:
             values["board"] = _board_record(board or DEFAULT_SPEC, predefined)
@@ -155,8 +142,6 @@ class ExperimentConfig:
         put = object.__setattr__
         for name in ("name", "trials", "episodes", "horizon", "seed", *_LIMITS):
             put(self, name, getattr(fields, name))
-        put(self, "prices", tuple(price.model_dump(exclude_none=True) for price in fields.prices))
-        put(self, "budget", fields.budget.model_dump(exclude_none=True, exclude_defaults=True))
         board, predefined = _boards_of(fields, base)
         put(self, "board", board)
         put(self, "predefined", predefined)
@@ -237,8 +222,6 @@ class ExperimentConfig:
     def to_record(self) -> dict[str, Any]:
         """Return the experiment as JSON can hold it, with the full texts of its rules."""
         limits = {name: getattr(self, name) for name in _LIMITS}
-        spending = {"prices": list(self.prices), "budget": dict(self.budget)}
-        limits |= {name: value or None for name, value in spending.items()}
         return {
             "name": self.name,
             "rules": [rule.to_record() for rule in self.rules],

@@ -20,11 +20,9 @@ from typing import Any
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon._version import __version__
-from gnomon.experiments.config.config_entries import LearnerEntry
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.config.suites import available_suites, load_suite, suite_hash
 from gnomon.experiments.folder.journal import TrialRecord
-from gnomon.game.instructions import INSTRUCTIONS_VERSION
 
 #: Name of the file in a run folder.
 CARD = "card.json"
@@ -124,18 +122,8 @@ def _played(config: ExperimentConfig) -> dict[str, Any]:
         "revealed_to": config.revealed_to,
         "config": record,
         "rules": [rule | {"hash": hashes[rule["name"]]} for rule in record["rules"]],
-        "learners": [x.to_record() | {"hash": x.hash} | _told(x) for x in config.learners],
+        "learners": [x.to_record() | {"hash": x.hash} for x in config.learners],
     }
-
-
-def _told(learner: LearnerEntry) -> dict[str, Any]:
-    """Return the instructions that a language model is given."""
-    if not learner.asks_a_model:
-        return {}
-    from gnomon.learners.language_model.prompt import instructions
-
-    told = instructions(learner.params["answer"])
-    return {"instructions": told, "instructions_version": INSTRUCTIONS_VERSION}
 
 
 def _shown(rule: Mapping[str, Any]) -> dict[str, Any]:

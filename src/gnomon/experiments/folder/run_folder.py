@@ -7,7 +7,6 @@
     journal.sqlite     one row a trial: done or failed, and where its attempts are
     shards/KEY.parquet one file a trial: one row an attempt
     card.json          how it was played: on what, with which versions, how long
-    exchanges.sqlite   what language models were asked and answered, if any of the learners is one
 
 A trial's key is the hash of all that determines it. A shard counts once the journal has its hash,
 and every other file appears complete or not at all, so a run that was killed goes on where it
@@ -328,31 +327,6 @@ class RunFolder:
 
         return log_of(self.frame(trial))
 
-    def spending(self) -> pl.DataFrame:
-        """Return what each trial took of language models, those that are not done included.
-
-        Returns
-        -------
-        polars.DataFrame
-            Columns ``learner``, ``rule``, ``trial``; ``n_requests`` and how many of the answers
-            were ``n_unreadable``, ``n_refused``, ``n_filtered``, ``n_cut_off`` or an
-            ``n_statement`` of the rule; ``tokens_in``, ``tokens_cached``, ``tokens_out``,
-            ``tokens_reasoning`` as :class:`~gnomon.learners.language_model.endpoint.Reply` has
-            them; ``asking_s``, seconds; ``cost``, in the money of the prices. Empty if no model was
-            asked; null where the endpoint told no tokens, or there was no price.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=2)
-        >>> with tempfile.TemporaryDirectory() as out:
-        ...     RunFolder.create(Path(out) / "run", config).spending().height
-        0
-        """
-        from gnomon.experiments.folder.spending import spending_of_trials
-
-        return spending_of_trials(self.path, self.config)
-
     def attempts(self, *, learner: str | None = None, rule: str | None = None) -> pl.DataFrame:
         """Return the attempts of all trials that are done, as one table.
 
@@ -364,8 +338,7 @@ class RunFolder:
         Returns
         -------
         polars.DataFrame
-            Columns ``learner``, ``rule``, ``trial``, then those of a shard, and of a run in which
-            language models were asked what each attempt took, as :meth:`spending`.
+            Columns ``learner``, ``rule``, ``trial``, then those of a shard.
 
         Raises
         ------
@@ -374,13 +347,10 @@ class RunFolder:
         """
         import polars as pl
 
-        from gnomon.experiments.folder.spending import spent_by, with_spending
-
         learners = _chosen("learner", learner, [x.name for x in self.config.learners])
         rules = _chosen("rule", rule, [x.name for x in self.config.rules])
-        spent = spent_by("attempt", self.path)
         tables = [
-            with_spending(self.frame(trial), spent, trial.key).select(
+            self.frame(trial).select(
                 pl.lit(trial.learner).cast(pl.Categorical).alias("learner"),
                 pl.lit(trial.rule).cast(pl.Categorical).alias("rule"),
                 pl.lit(trial.trial, dtype=pl.Int32).alias("trial"),

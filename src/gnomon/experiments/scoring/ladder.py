@@ -1,31 +1,23 @@
-"""The table of a ladder of rules, and the probe for contamination by what was published."""
+"""The table of a ladder of rules: the mean score of each player on each rung."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from gnomon.errors import ScoreDataError, counted
+from gnomon.errors import ScoreDataError
 from gnomon.experiments.config.suites import Suite, available_suites, load_suite
 from gnomon.results import FieldRecord, Results, noted
-from gnomon.stats.small_samples.task_samples import LEAST_TASKS
 
 if TYPE_CHECKING:
     from gnomon.experiments.folder.run_folder import RunFolder
-    from gnomon.scores.table import FloatArray, ScoreTable
-    from gnomon.stats.comparisons.comparison_records import Comparisons
+    from gnomon.scores.table import ScoreTable
 
 #: The row of all rules together.
 EVERY = "all"
-#: With fewer variants a difference of a few outliers passes for one of all.
-LEAST_VARIANTS = 20
-#: The player that all people together are.
-PEOPLE = "people"
 
 
 @dataclass(frozen=True)
@@ -104,8 +96,8 @@ def suite_with_rungs(rules: Iterable[str]) -> str | None:
 def ladder(scores: ScoreTable, suite: str = "gohr-induction", *, level: float = 0.95) -> Ladder:
     """Return the table of a ladder: each player's mean score on each rung.
 
-    Learners, people and models may stand in one table of scores; a run, an imported study and logs
-    are read together by :func:`gnomon.read_scores`.
+    Learners, people and models may stand in one table of scores; :func:`gnomon.read_scores` reads
+    several runs and files at once.
 
     Parameters
     ----------
@@ -140,17 +132,13 @@ def ladder(scores: ScoreTable, suite: str = "gohr-induction", *, level: float = 
     return Ladder(records, settings=settings)
 
 
-def ladder_of_run(
-    run: RunFolder, people: ScoreTable | None = None, *, level: float = 0.95
-) -> Ladder | None:
+def ladder_of_run(run: RunFolder, *, level: float = 0.95) -> Ladder | None:
     """Return the table of the ladder that a run played, None if it played none.
 
     Parameters
     ----------
     run : RunFolder
         Finished or not.
-    people : ScoreTable, optional
-        Skills of people, who then are one more player.
     level : float
         Confidence level of the intervals.
 
@@ -166,53 +154,7 @@ def ladder_of_run(
     from gnomon.experiments.scoring.run_scores import score
 
     suite = suite_with_rungs(rule.name for rule in run.config.rules)
-    if suite is None:
-        return None
-    skills = score(run, "skill")
-    both = skills if people is None else with_people(skills, people)
-    found = ladder(both, suite, level=level)
-    if people is None or any(one.algorithm == PEOPLE for one in found.played()):
-        return found
-    return replace(found, warnings=("people: there is no rung of which they played every rule",))
-
-
-def with_people(scores: ScoreTable, people: ScoreTable) -> ScoreTable:
-    """Return scores with those of people beside them, all as runs of one player, ``people``.
-
-    Who plays as a study asks plays few of the rules, so that rungs are of all people together.
-
-    Parameters
-    ----------
-    scores : ScoreTable
-    people : ScoreTable
-        The same score, with the people as algorithms.
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> learners = gn.load_scores("gohr-induction", "skill").select(algorithms=["ideal"])
-    >>> person = {"algorithm": "p-1", "task": "clockwise", "run": 0, "score": 0.4}
-    >>> both = with_people(learners, gn.ScoreTable.from_records([person], metric="skill"))
-    >>> both.algorithms, both.runs("people", "clockwise").tolist()
-    (('ideal', 'people'), [0.4])
-    """
-    from gnomon.scores.table import ScoreTable
-
-    run = pl.col("run").cast(pl.String)
-    theirs = (
-        people.last_step()
-        .to_frame()
-        .select(
-            algorithm=pl.lit(PEOPLE),
-            task="task",
-            run=pl.format("{} {}", "algorithm", run),
-            score="score",
-        )
-    )
-    ours = scores.last_step().to_frame().select("algorithm", "task", run=run, score="score")
-    better = scores.higher_is_better
-    both = pl.concat([ours, theirs])
-    return ScoreTable.from_frame(both, metric=scores.metric, higher_is_better=better)
+    return None if suite is None else ladder(score(run, "skill"), suite, level=level)
 
 
 def _rungs(scores: ScoreTable, algorithm: str, suite: Suite, level: float) -> Iterator[RungScore]:
@@ -228,102 +170,3 @@ def _rungs(scores: ScoreTable, algorithm: str, suite: Suite, level: float) -> It
             [found] = estimate(own, "mean", level=level)
             ends = found.value, found.low, found.high
         yield RungScore(algorithm, rung, held_out, *ends, len(rules))
-
-
-def contamination(scores: ScoreTable, *, level: float = 0.95) -> Comparisons:
-    """Compare what each player scores on held-out variants with what it scores on published rules.
-
-    Who knows the text of a published rule does worse on a variant of its family. The difference is
-    the mean over rules of that of the mean over their variants and the mean of the published rule;
-    a rule with its variants is one draw, and the interval is Student's of these, with one degree of
-    freedom fewer than rules. So it holds what other variants and more trials would give: a variant
-    that is harder or easier in itself is part of its spread. ``ideal`` has read: it thinks each
-    rule of the library likelier than any variant, and its difference shows what that is worth.
-
-    Parameters
-    ----------
-    scores : ScoreTable
-        With variants as tasks ``RULE@SEED``; those of several seeds count alike.
-    level : float
-        Confidence level of the intervals.
-
-    Returns
-    -------
-    Comparisons
-        One a player that has both, ``a`` the held-out variants and ``b`` the published rules. Where
-        it has fewer than 6 rules of both, or fewer than 20 variants in all, interval and p-value
-        are NaN and a warning says that they cannot tell: of 6 variants of which one is far harder
-        than the others, 85 % of 95 % intervals held what they should (``python -m benchmarks
-        contamination`` tells it of more). P-values are not corrected for the number of players.
-
-    Raises
-    ------
-    ScoreDataError
-        If no player has both.
-
-    References
-    ----------
-    Ibragimov and Müller (2010), t-statistic based correlation and heterogeneity robust inference,
-    Journal of Business & Economic Statistics 28: means of a few clusters, though of unlike
-    variances, have a conservative t-test at the level 0.05.
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> scores = gn.load_scores("gohr-induction", "skill").select(algorithms=["ideal"])
-    >>> [one] = contamination(scores)
-    >>> print(f"{one.a}: {one.value:.4f} [{one.low:.4f}, {one.high:.4f}]")
-    ideal, held out: -0.0010 [-0.0015, -0.0006]
-    """
-    from gnomon.stats import Comparison, Comparisons
-
-    at = pl.col("task").str.split("@")
-    frame = scores.last_step().to_frame()
-    frame = frame.with_columns(rule=at.list.first(), variant=at.list.len() > 1)
-    by_task = frame.group_by("algorithm", "rule", "variant", "task").agg(pl.col("score").mean())
-    new, old = (pl.col("score").filter(pl.col("variant") == side) for side in (True, False))
-    sides = by_task.group_by("algorithm", "rule").agg(
-        score=new.mean() - old.mean(), n_variants=new.len()
-    )
-    differences = sides.drop_nulls().sort("algorithm", "rule")
-    found, notes = [], []
-    for name in scores.algorithms:
-        own = differences.filter(algorithm=name)
-        of_rules, n_variants = own["score"].to_numpy(), int(own["n_variants"].sum())
-        if not of_rules.size:
-            continue
-        low, high, p_value = math.nan, math.nan, math.nan
-        if of_rules.size >= LEAST_TASKS and n_variants >= LEAST_VARIANTS:
-            low, high, p_value = _student(of_rules, level)
-        else:
-            notes.append(
-                f"{name}: cannot tell from {counted(n_variants, 'variant')} of "
-                f"{counted(of_rules.size, 'rule')}; expected {LEAST_VARIANTS} or more of "
-                f"{LEAST_TASKS} or more; further seeds give more"
-            )
-        value = float(of_rules.mean())
-        pair = f"{name}, held out", f"{name}, published"
-        found.append(
-            Comparison(
-                *pair, "mean", None, value, low, high, p_value, p_value, level, "paired_t", 0, 0.0
-            )
-        )
-    if not found:
-        raise ScoreDataError("expected rules and their variants RULE@SEED, found no player of both")
-    settings = {
-        "metric": scores.metric,
-        "level": level,
-        "method": "paired_t",
-        "family": "not corrected",
-        "higher_is_better": scores.higher_is_better,
-    }
-    return Comparisons(tuple(found), settings, tuple(notes))
-
-
-def _student(values: FloatArray, level: float) -> tuple[float, float, float]:
-    """Return Student's interval of a mean and the p-value of 0."""
-    from scipy import stats
-
-    found = stats.ttest_1samp(values, 0.0)
-    ends = found.confidence_interval(level)
-    return float(ends.low), float(ends.high), float(found.pvalue)

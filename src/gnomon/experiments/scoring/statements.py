@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -44,7 +44,7 @@ class Statement(FieldRecord):
         Number of boards played when it was stated.
     text : str
     error : str or None
-        Why the text is no rule; None for one that is, and for prose, which nobody judges here.
+        Why the text is no rule; None if it is one.
     equivalent : bool or None
         Whether it accepts what the hidden rule accepts (:func:`gnomon.game.equivalent`).
     exact : bool or None
@@ -142,25 +142,35 @@ def stated_text(said: str) -> str:
     return (blocks[-1] if blocks else said).strip()
 
 
-def statements(run: str | os.PathLike[str] | RunFolder, *, seed: int = 0) -> Statements:
-    """Score the rules that language models stated in a run.
+def statements(
+    run: str | os.PathLike[str] | RunFolder,
+    stated: Iterable[tuple[str, str, int, int, str]],
+    *,
+    seed: int = 0,
+) -> Statements:
+    """Score rules that were stated during the trials of a run.
 
     Parameters
     ----------
     run : path, RunFolder or RunSummary
-        A run in which models were asked for the rule (the setting ``state_rule``).
+        The run in which they were stated.
+    stated : iterable of (str, str, int, int, str)
+        Learner, rule, number of the trial, number of boards played before, and the text: a rule in
+        the rule language, alone or as the last block of code.
     seed : int
         Of the random boards.
 
     Returns
     -------
     Statements
-        Of the trials that are done.
+        Of the trials that are done, in the order given.
 
     Raises
     ------
     RunFolderError
         It is no run folder, or the attempts of a trial cannot be read.
+    ValueError
+        There is no such trial, or it is not done.
 
     Examples
     --------
@@ -168,69 +178,56 @@ def statements(run: str | os.PathLike[str] | RunFolder, *, seed: int = 0) -> Sta
     >>> import gnomon as gn
     >>> config = gn.ExperimentConfig("tiny", ["clockwise"], ["uniform"], trials=1, episodes=2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = statements(gn.run(config, folder))
-    >>> len(found)
-    0
+    ...     said = [("uniform", "clockwise", 0, 2, "(*,*,*,*,0)")]
+    ...     [found] = statements(gn.run(config, folder), said)
+    >>> found.equivalent, found.length
+    (False, 11)
     """
     from gnomon.experiments.folder.run_folder import RunFolder
 
     folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    done = {(x.learner, x.rule, x.trial): x for x in folder.trials() if x.status == "done"}
     found: list[Statement] = []
-    for record in folder.trials():
-        said = _said(folder, record)
-        if said and record.status == "done":
-            found += _scored(folder, record, said, seed)
+    for learner, rule, trial, episode, text in stated:
+        record = done.get((learner, rule, trial))
+        if record is None:
+            raise ValueError(f"{learner} on {rule}, trial {trial}: expected a trial that is done")
+        found.append(_scored(folder, record, episode, text, seed))
     return Statements(tuple(found), settings={"folder": os.fspath(run), "seed": seed})
 
 
-def _said(folder: RunFolder, record: TrialRecord) -> dict[int, str]:
-    """Return what a model said the rule is, by the number of boards played before."""
-    from gnomon.learners.language_model.endpoint import reply_of
-    from gnomon.learners.language_model.exchanges import EXCHANGES, exchanges_of
-
-    path = folder.path / EXCHANGES
-    found = exchanges_of(path, "statement") if path.is_file() else []
-    own = [x for x in found if x["trial"] == record.key]
-    return {x["episode"] + 1: reply_of(x["answer"]).text for x in own}
-
-
 def _scored(
-    folder: RunFolder, record: TrialRecord, said: Mapping[int, str], seed: int
-) -> Iterator[Statement]:
-    """Yield the scores of what was said in a trial, by the number of boards played before."""
+    folder: RunFolder, record: TrialRecord, episode: int, text: str, seed: int
+) -> Statement:
+    """Return the scores of a rule that was stated after some boards of a trial."""
     from gnomon.learners import Uniform, play_trial
 
     config = folder.config
     [rule] = [x.rule_set for x in config.rules if x.name == record.rule]
-    [learner] = [x for x in config.learners if x.name == record.learner]
     log, rng = folder.log(record), np.random.default_rng(seed)
     boards = draw_boards(_N_RANDOM, config.board, rng=rng)
     player = Uniform(config.board, rng=rng)
     at_random = play_trial(player, rule, boards, horizon=config.horizon, board_spec=config.board)
-    errors = np.cumsum(episode_errors(log))
-    for episode, text in said.items():
-        stated, error = (
-            read_statement(text) if learner.params["state_rule"] == "language" else (None, None)
-        )
-        same = None if stated is None else equivalent(rule, stated, config.board)
-        own, random = (
-            math.nan if stated is None else agreement(stated, x, board_spec=config.board)
-            for x in (_first(log, episode), at_random)
-        )
-        yield Statement(
-            record.learner,
-            record.rule,
-            record.trial,
-            episode,
-            text,
-            error,
-            equivalent=None if same is None else same.equivalent,
-            exact=None if same is None else same.exact,
-            agreement_own=own,
-            agreement_random=random,
-            length=None if stated is None else description_length(stated),
-            errors_before=int(errors[episode - 1]),
-        )
+    stated, error = read_statement(text)
+    same = None if stated is None else equivalent(rule, stated, config.board)
+    own, random = (
+        math.nan if stated is None else agreement(stated, x, board_spec=config.board)
+        for x in (_first(log, episode), at_random)
+    )
+    return Statement(
+        record.learner,
+        record.rule,
+        record.trial,
+        episode,
+        text,
+        error,
+        equivalent=None if same is None else same.equivalent,
+        exact=None if same is None else same.exact,
+        agreement_own=own,
+        agreement_random=random,
+        length=None if stated is None else description_length(stated),
+        errors_before=int(episode_errors(log)[:episode].sum()),
+    )
 
 
 def read_statement(said: str) -> tuple[RuleSet | None, str | None]:

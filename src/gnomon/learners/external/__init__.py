@@ -1,1 +1,1 @@
-"""Learners outside this process: a program, a language model over HTTP, Stable-Baselines3."""
+"""Learners outside this process: a program, Stable-Baselines3."""

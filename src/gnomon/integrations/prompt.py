@@ -1,7 +1,4 @@
-"""The prompt of a language model that plays: instructions, board, attempts, and its answers read.
-
-Pure functions of the game's records, so that other frameworks can say the same words.
-"""
+"""The words of the game for a language model: instructions, boards, attempts; answers read."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,43 +18,26 @@ from gnomon.game.drawing import board_pixels, board_text
 from gnomon.game.instructions import INSTRUCTIONS, REPLIES, piece_words
 
 ObservationForm: TypeAlias = Literal["pieces", "grid", "picture"]
-AnswerForm: TypeAlias = Literal["line", "json", "tool"]
-StatementForm: TypeAlias = Literal["never", "language", "prose"]
+AnswerForm: TypeAlias = Literal["line", "json"]
 
 _SIDE = 6
-#: What an answer says, in the schema of JSON and of a tool.
-MOVE_SCHEMA: Mapping[str, Any] = MappingProxyType(
-    {
-        "type": "object",
-        "properties": {
-            "column": {"type": "integer", "enum": [1, 2, 3, 4, 5, 6]},
-            "row": {"type": "integer", "enum": [1, 2, 3, 4, 5, 6]},
-            "bucket": {"type": "integer", "enum": [0, 1, 2, 3]},
-        },
-        "required": ["column", "row", "bucket"],
-        "additionalProperties": False,
-    }
-)
 _ASKED: Mapping[AnswerForm, str] = MappingProxyType(
     {
         "line": "You may think first. End your answer with one line of the form\n"
         "MOVE column row bucket",
         "json": 'Answer with a JSON object such as {"column": 1, "row": 6, "bucket": 0}.',
-        "tool": "Answer by calling the tool move.",
     }
 )
-_STATED: Mapping[StatementForm, str] = MappingProxyType(
-    {
-        "language": "What is the rule? Answer with its text in the rule language alone, as well "
-        "as you can say it now. A rule set has rule lines. A line has atoms\n"
-        "(count, shapes, colors, positions, buckets)\n"
-        "side by side; a move is accepted if one atom of the line in force accepts it, and "
-        "the next line is in force when that one is used up or accepts nothing that is left. count "
-        "is how many moves an atom may accept before it is used up, or *. Shapes, colors, "
-        "positions (cells 1 to 36, row by row from the bottom left) and buckets are *, a value, or "
-        "a list such as [red,blue]; p in the place of a bucket is the last bucket, as in p+1.",
-        "prose": "What is the rule? Say it in your own words, as exactly as you can say it now.",
-    }
+#: The question for the rule.
+RULE_QUESTION = (
+    "What is the rule? Answer with its text in the rule language alone, as well "
+    "as you can say it now. A rule set has rule lines. A line has atoms\n"
+    "(count, shapes, colors, positions, buckets)\n"
+    "side by side; a move is accepted if one atom of the line in force accepts it, and "
+    "the next line is in force when that one is used up or accepts nothing that is left. count "
+    "is how many moves an atom may accept before it is used up, or *. Shapes, colors, "
+    "positions (cells 1 to 36, row by row from the bottom left) and buckets are *, a value, or "
+    "a list such as [red,blue]; p in the place of a bucket is the last bucket, as in p+1."
 )
 _MOVE = re.compile(r"\bMOVE\W+(\d{1,3})\W+(\d{1,3})\W+(\d{1,3})\b", re.IGNORECASE)
 _THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
@@ -65,12 +45,12 @@ _OBJECT = re.compile(r"\{[^{}]*\}")
 
 
 def instructions(answer: AnswerForm) -> str:
-    """Return what a model is told before anything else.
+    """Return the instructions, which a model gets before anything else.
 
     Examples
     --------
-    >>> instructions("tool").splitlines()[-1]
-    'Name a piece by its column and row. Answer by calling the tool move.'
+    >>> instructions("line").splitlines()[-1]
+    'MOVE column row bucket'
     """
     said = [INSTRUCTIONS[name] for name in ("rule", "goal", "board", "accepted", "later")]
     asked = f"Name a piece by its column and row. {_ASKED[answer]}"
@@ -109,11 +89,6 @@ def attempt_words(number: int, piece: Piece, bucket: int, outcome: int) -> str:
     """
     what = f"{piece_words(piece)} ({place_words(piece)})"
     return f"{number}. {what} → bucket {bucket}: {REPLIES[outcome]}"
-
-
-def statement_words(form: StatementForm) -> str:
-    """Return the question for the rule."""
-    return _STATED[form]
 
 
 def read_move(said: str, form: AnswerForm) -> int | None:

@@ -16,17 +16,7 @@ import numpy as np
 
 from gnomon.plot import Figure
 from gnomon.scores import ScoreTable, SummaryTable, normalize, read_scores, read_summaries
-from gnomon.stats import (
-    Plan,
-    compare,
-    compare_all,
-    cost_front,
-    curves,
-    estimate,
-    plan,
-    profile,
-    score_histograms,
-)
+from gnomon.stats import Plan, compare, compare_all, cost_front, curves, estimate, plan, profile
 
 AGENTS = ("DQN", "C51", "Rainbow", "IQN")
 SARSA = "Sarsa(lambda)+Blob-PROST"
@@ -84,13 +74,6 @@ def efficiency(data: Data) -> Figure:
     return curves(data.atari_curves(), ["median", "iqm"], step="million frames").figure()
 
 
-def fewer_runs(data: Data) -> Figure:
-    """Draw median beside IQM of fewer runs."""
-    table = data.control().select(algorithms=["d4pg", "ddpg", "dmpo", "mpo"])
-    metrics, runs = ["median", "iqm"], [2, 3, 5]
-    return plan(table, metrics=metrics, way="subsample", runs=runs, n_simulations=2000).figure()
-
-
 def power(data: Data) -> Figure:
     """Draw how many runs tell pairs apart."""
     table, draws = data.control(), np.random.default_rng(0)
@@ -102,13 +85,6 @@ def widths(data: Data) -> Figure:
     """Draw how wide intervals are with more runs."""
     table = data.control().select(algorithms=["d4pg", "ddpg", "dmpo", "mpo"])
     return plan(table, way="widths", n_simulations=200).figure()
-
-
-def histograms(data: Data) -> Figure:
-    """Draw the runs of each task."""
-    table = data.control()
-    names = ["d4pg", "dmpo", "dreamerv3", "ppo_fixhp"]
-    return score_histograms(table.select(algorithms=names, tasks=table.tasks[:8])).figure()
 
 
 def made_evaluation() -> ScoreTable:
@@ -179,8 +155,6 @@ FIGURES: dict[str, Callable[[Data], Figure]] = {
     "average-profiles": average_profile,
     "cost-front": cost_figure,
     "differences": lambda data: compare(data.atari(), "IQN", "Rainbow").figure(),
-    "fewer-runs": fewer_runs,
-    "histograms": histograms,
     "improvement-map": lambda data: compare_all(data.atari()).figure(),
     "item-looks": item_looks,
     "item-plan": item_plan,

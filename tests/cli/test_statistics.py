@@ -55,14 +55,6 @@ def test_logarithmic_thresholds_take_scores_on_both_sides_of_zero(gnomon):
     assert found[-1]["tau"] < scores.max()
 
 
-def test_histograms_count_the_runs_of_each_task(gnomon):
-    found = records(gnomon("histograms scores.csv --algorithm dqn --figure h.png --json"))
-    assert [*found[0]] == ["algorithm", "task", "low", "high", "count"]
-    assert sum(bin_["count"] for bin_ in found) == 30
-    assert Path("h.png").read_bytes().startswith(b"\x89PNG")
-    assert "25%" in gnomon("histograms scores.csv").out
-
-
 def test_columns_and_formats_are_named(gnomon):
     Path("theirs.csv").write_text("Name,Env,seed,Return\na,pong,0,1\na,pong,1,2\n")
     names = "--column algorithm=Name --column task=Env --column run=seed --column score=Return"
@@ -116,7 +108,6 @@ CASES = {
     "curves curves.csv": "algorithm metric step value low high",
     "curves curves.csv --summary area": ESTIMATE,
     "plan scores.csv dqn sac --simulations 20": "a b metric runs power low high assured",
-    "plan scores.csv --way subsample": "algorithm metric runs value mean median low high",
 }  # fmt: skip
 
 
@@ -246,7 +237,6 @@ BAD = {
     "a,t,0,1\n": ("profile x.csv --kind likelihood", "a, task t: expected at least 2 runs"),
     "a,t,0,1\na,t,1,5\n": ("curves x.csv", "expected a table with several steps"),
     "a,t,0,1\na,t,1,6\n": ("estimate x.csv --normalize zscore", "unknown normalization 'zscore'"),
-    "a,t,0,1\na,t,1,7\n": ("plan x.csv --way subsample", "with more than 2 runs"),
     "a,t,0,\na,t,1,\n": ("plan x.csv --way widths", "a: expected at least one score, found none"),
     "a,t,0,1\na,t,1,9\n": ("plan x.csv", "expected two algorithms or more, found a alone"),
     "a,t,0,1\na,t,1,8\n": ("compare x.csv", "expected two algorithms or more, found a alone"),

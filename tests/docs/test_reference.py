@@ -136,18 +136,14 @@ CALLS = {
     "gnomon compare": [
         "scores.csv a b",
         "scores.csv a b --metric mean --equivalence 1",
-        "scores.csv a b --weights weights.csv",
         "scores.csv --metric mean --fail-if 'c worse than b'",
     ],
     "gnomon profile": ["scores.csv"],
-    "gnomon histograms": ["scores.csv"],
     "gnomon curves": ["steps.csv"],
     "gnomon plan": [
         "scores.csv a b --runs 3 --simulations 20",
         "scores.csv --way widths --simulations 20",
-        "scores.csv --way subsample --simulations 20",
         "scores.csv a b --way sequential --runs 2 --runs 4",
-        "scores.csv --way participants --participants 8 --n-rules 2 --simulations 20",
     ],
     "gnomon rank": ["scores.csv --resamples 20"],
     "gnomon rank-distribution": ["scores.csv"],
@@ -187,7 +183,6 @@ NOT_CALLED = {
     "gnomon reproduce": "tests/report/test_case_studies.py has its records",
     "gnomon demo": "its own test runs it, and a minute is enough",
     "gnomon series-curves": "tests/cli/test_people.py has its records",
-    "gnomon transfer": "tests/experiments/test_phases.py has its records",
     "gnomon suite compare": "tests/cli/test_suite.py has its records",
     "gnomon suite items": "tests/cli/test_suite.py has its records",
     "gnomon atari5 score": "a test below has its games",
@@ -235,7 +230,6 @@ def examples(monkeypatch, tmp_path):
     SubsetModel(("task_1",), (1.0,), transform="identity").save("model.json")
     prices = "".join(f"task_{i},{i + 1}\n" for i in range(6))
     Path("costs.csv").write_text(f"task,cost\n{prices}")
-    Path("weights.csv").write_text(f"task,weight\n{prices}")
     curves = {a: draws.normal(0, 1, (4, 3, 5)).cumsum(axis=2) for a in "ab"}
     write_scores(ScoreTable.from_arrays(curves, steps=range(5)), "steps.csv")
 

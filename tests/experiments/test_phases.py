@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import gnomon as gn
-from gnomon.cli import app
 from gnomon.errors import ConfigError, RunFolderError
 from gnomon.experiments import phase_experiment, play_phases, read_phase_experiment, score_phases
 from gnomon.experiments.phases import _boards, _played
 from gnomon.learners import play_trial
-from gnomon.scores import read_scores
 
 DESIGN = {
     "name": "pilot", "learners": ["tabular_q"], "trials": 3, "episodes": 4,
@@ -82,10 +77,6 @@ def test_every_attempt_is_kept_in_a_run_folder_that_plays_again(tmp_path):
     for row in errors.to_records():
         runs = whole.runs(row["algorithm"], row["task"])
         assert runs[row["run"]] == row["score"], row
-    again = CliRunner().invoke(app, ["transfer", f"{tmp_path}/run", "--json"])
-    assert {one["algorithm"] for one in json.loads(again.stdout)["results"]} == {
-        "tabular_q", "uniform",
-    }  # fmt: skip
     with pytest.raises(RunFolderError, match="expected a run of an experiment with phases"):
         score_phases(gn.run(made.base, tmp_path / "other"))
 
@@ -120,24 +111,3 @@ def test_what_is_wrong_is_told(tmp_path):
     (tmp_path / "bad.toml").write_text("name = ")
     with pytest.raises(ConfigError, match=r"bad\.toml: not a TOML file"):
         read_phase_experiment(tmp_path / "bad.toml")
-
-
-def test_the_verb_plays_and_estimates_and_reads_what_it_wrote(tmp_path):
-    (tmp_path / "design.toml").write_text(
-        'name = "pilot"\nlearners = ["tabular_q"]\ntrials = 4\nepisodes = 4\n'
-        '[[sequences]]\nkind = "near"\n'
-        'phases = [{rule = "clockwise"}, {rule = "counterclockwise"}]\n'
-        "[[sequences]]\n"
-        'kind = "far"\nphases = [{rule = "nearby"}, {rule = "counterclockwise"}]\n'
-    )
-    command = f"transfer {tmp_path}/design.toml --out {tmp_path}/t.csv --figure {tmp_path}/t.svg"
-    said = CliRunner().invoke(app, [*command.split(), "--json"])
-    found = json.loads(said.stdout)["results"]
-    assert [one["effect"] for one in found] == ["pair", "pair", "near", "far", "all", "near - far"]
-    assert found[0]["algorithm"] == "tabular_q"
-    assert (tmp_path / "t.svg").exists()
-    again = CliRunner().invoke(app, ["transfer", f"{tmp_path}/t.csv", "--json"])
-    assert json.loads(again.stdout)["results"] == found
-    assert read_scores(tmp_path / "t.csv").metric == "errors"
-    wrong = CliRunner().invoke(app, ["transfer", f"{tmp_path}/t.csv", "--near", "nearby"])
-    assert "--near: expected BEFORE:RULE, found 'nearby'" in str(wrong.exception)

@@ -63,7 +63,6 @@ plan scores.csv dqn sac --simulations 20
 plan scores.csv --simulations 20 --runs 5 --runs 10 --power 0.9 --metric mean
 plan scores.csv dqn sac --simulations 20 --metric mean
 plan scores.csv --way widths --simulations 20 --metric mean
-plan scores.csv --way subsample --simulations 20 --metric mean
 plan scores.csv dqn sac --way sequential --runs 3 --runs 5
 rank scores.csv --resamples 100
 rank scores.csv --by task --resamples 100

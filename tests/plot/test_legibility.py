@@ -12,7 +12,6 @@ import gnomon as gn
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.plot.labels import _covered
 from gnomon.ranking import compare_pairs, rank_distribution
-from gnomon.stats import score_histograms
 
 #: How scores are made from a normal draw.
 SCORES = {
@@ -29,11 +28,9 @@ FIGURES = {
     "pairs": lambda t: compare_pairs(t),
     "profile": lambda t: gn.profile(t, n_resamples=50),
     "curves": lambda t: gn.curves(_along_steps(t), ["mean", "iqm"], n_resamples=20),
-    "fewer runs": lambda t: gn.plan(t, metrics=["iqm"], way="subsample", n_simulations=30),
     "widths": lambda t: gn.plan(t, way="widths", n_simulations=5),
     "rank": lambda t: gn.rank(t, n_resamples=20),
     "rank distribution": lambda t: rank_distribution(t),
-    "histograms": lambda t: score_histograms(t),
 }
 
 
@@ -107,19 +104,9 @@ def test_curves_of_few_and_many_are_legible(kind):
 
 def test_a_long_name_of_the_scale_stays_below_its_panel():
     scores = replace(table("tailed", 3), metric="return of an episode, random-human normalised")
-    for name in ("estimate", "histograms", "fewer runs"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            assert_legible(FIGURES[name](scores).figure().drawing, name)
-
-
-def test_of_many_subsamples_the_best_algorithms_are_drawn():
-    scores = table("tailed", 20)
-    found = gn.plan(scores, metrics=["mean"], way="subsample", runs=[1, 2, 3, 4], n_simulations=5)
-    figure = found.figure()
-    assert len(figure.drawing.axes[0].get_yticklabels()) == 60
-    assert figure.caption.endswith("The best 15 of 20 algorithms are drawn.")
-    assert len(figure.rows) == 80
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_legible(FIGURES["estimate"](scores).figure().drawing, "estimate")
 
 
 def test_more_than_twenty_bear_their_number():

@@ -30,7 +30,6 @@ VERBS = {
     "area": lambda rng: curves(STEPS, summary="area", rng=rng),
     "power": lambda rng: plan(TABLE, n_simulations=10, runs=[3, 5], rng=rng),
     "widths": lambda rng: plan(TABLE, way="widths", n_simulations=10, rng=rng),
-    "subsample": lambda rng: plan(TABLE, way="subsample", n_simulations=50, rng=rng),
     "looks": lambda rng: plan(TABLE, "dqn", "sac", way="sequential", runs=[3, 6], rng=rng),
 }
 

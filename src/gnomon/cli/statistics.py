@@ -234,23 +234,6 @@ def profile(
 
 
 @with_groups
-def histograms(
-    source: Sources,
-    algorithm: Only = None,
-    *,
-    scores: NormalizedScores,
-    reading: ReadOptions,
-    showing: ShowOptions,
-    as_json: JsonOption = False,
-) -> None:
-    """Count the scores of every algorithm on each task: how runs spread, before any summary."""
-    from gnomon.stats import score_histograms
-
-    with answering("histograms", as_json=as_json) as answer:
-        answer.show(score_histograms(scores.last(source, reading, algorithm)), **vars(showing))
-
-
-@with_groups
 def curves(
     source: Sources,
     metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,

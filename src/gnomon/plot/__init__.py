@@ -7,9 +7,9 @@ no global state knows. Colours are told apart by the colour-blind, and by dash a
 
 Scores
     :func:`interval_panels` of estimates; :func:`difference_bars`, :func:`improvement_bars` and
-    :func:`improvement_heat_map` of comparisons; :func:`profile_curves`; :func:`histogram_panels`;
-    :func:`sample_efficiency_curves`; :func:`power_curves`, :func:`width_curves` and
-    :func:`subsample_distributions` of plans. What a verb returned draws itself with its words:
+    :func:`improvement_heat_map` of comparisons; :func:`profile_curves`;
+    :func:`sample_efficiency_curves`; :func:`power_curves` and :func:`width_curves` of
+    plans. What a verb returned draws itself with its words:
     ``estimate(scores).plot()``.
 Ranks
     :func:`rank_interval_plot`, :func:`rank_distribution_bars`, :func:`tournament_graph`,

@@ -14,7 +14,6 @@ from .heat_maps import ease_heat_map as ease_heat_map
 from .heat_maps import improvement_heat_map as improvement_heat_map
 from .heat_maps import pairwise_rows as pairwise_rows
 from .heat_maps import pairwise_table as pairwise_table
-from .histograms import histogram_panels as histogram_panels
 from .intervals import difference_bars as difference_bars
 from .intervals import improvement_bars as improvement_bars
 from .intervals import interval_panels as interval_panels
@@ -25,7 +24,6 @@ from .items import item_plan_curves as item_plan_curves
 from .items import look_bands as look_bands
 from .items import share_bars as share_bars
 from .planning import power_curves as power_curves
-from .planning import subsample_distributions as subsample_distributions
 from .planning import width_curves as width_curves
 from .profiles import profile_curves as profile_curves
 from .ranks import critical_difference_diagram as critical_difference_diagram
@@ -56,7 +54,6 @@ __all__ = [
     "ease_heat_map",
     "error_by_size_curves",
     "error_strips",
-    "histogram_panels",
     "improvement_bars",
     "improvement_heat_map",
     "interval_panels",
@@ -76,7 +73,6 @@ __all__ = [
     "rank_interval_plot",
     "sample_efficiency_curves",
     "share_bars",
-    "subsample_distributions",
     "task_bars",
     "tournament_graph",
     "width_curves",

@@ -15,7 +15,6 @@ from matplotlib.figure import Figure as Drawing
 from gnomon.plot.curves import efficiency_rows, sample_efficiency_curves
 from gnomon.plot.heat_maps import improvement_heat_map
 from gnomon.plot.intervals import (
-    METRIC_NAMES,
     MOST_ROWS,
     difference_bars,
     improvement_bars,
@@ -23,8 +22,8 @@ from gnomon.plot.intervals import (
     interval_rows,
 )
 from gnomon.plot.items import item_plan_curves, item_plan_figure
-from gnomon.plot.labels import better_end, in_lines, name_scale
-from gnomon.plot.planning import power_curves, subsample_distributions, width_curves
+from gnomon.plot.labels import better_end, in_lines
+from gnomon.plot.planning import power_curves, width_curves
 from gnomon.plot.profiles import profile_curves
 from gnomon.plot.record import Figure
 from gnomon.plot.style import (
@@ -43,7 +42,6 @@ from gnomon.stats.learning_curves.curves_by_step import Curve, Curves
 from gnomon.stats.planning.plans import Plan
 from gnomon.stats.planning.power import IntervalWidth, PowerPoint
 from gnomon.stats.planning.sequential import SequentialResult
-from gnomon.stats.planning.subsampling import Subsamples
 from gnomon.stats.profiles.kinds import Profiles, beyond_thresholds
 from gnomon.stats.profiles.performance import Profile
 
@@ -134,8 +132,7 @@ def _curve_label(metric: str, scale: str, higher_is_better: bool) -> str:
 
 
 def draw_plan(found: Plan, ax: Axes | None = None) -> Figure | Axes:
-    """Draw what is known of numbers of runs: power, widths, subsamples or looks."""
-    scale, higher = _scale_of(found)
+    """Draw what is known of numbers of runs: power, widths or looks."""
     points = [one for one in found if isinstance(one, PowerPoint)]
     if points:
         power = found.settings.get("power", 0.8)
@@ -151,28 +148,16 @@ def draw_plan(found: Plan, ax: Axes | None = None) -> Figure | Axes:
     widths = [one for one in found if isinstance(one, IntervalWidth)]
     if widths:
         return width_figure(widths) if ax is None else width_curves(widths, ax=ax)
-    looks = [one.comparison for one in found if isinstance(one, SequentialResult)]
-    if looks:
-        return draw_comparisons(Comparisons(tuple(looks), {**found.settings, **_LOOKS}), ax)
-    draws = [one for one in found if isinstance(one, Subsamples)]
-    if ax is None:
-        return subsample_figure(draws, scale, higher_is_better=higher)
-    _expect_one_metric(draws)
-    return subsample_distributions(draws, xlabel=_measured(draws[0].metric, scale), ax=ax)
+    looks = tuple(one.comparison for one in found if isinstance(one, SequentialResult))
+    return draw_comparisons(Comparisons(looks, {**found.settings, **_LOOKS}), ax)
 
 
-def _expect_one_metric(found: Sequence[Estimate] | Sequence[Curve] | Sequence[Subsamples]) -> None:
+def _expect_one_metric(found: Sequence[Estimate] | Sequence[Curve]) -> None:
     metrics = list(dict.fromkeys(one.metric for one in found))
     if len(metrics) > 1:
         raise ValueError(
             f"expected one metric for given axes, found {', '.join(metrics)}; where(metric=...)"
         )
-
-
-def _measured(metric: str, scale: str) -> str:
-    """Return a metric and its scale for an axis."""
-    name = METRIC_NAMES.get(metric, metric)
-    return f"{name} ({scale})" if scale else name
 
 
 #: Over what the p-values of looks are corrected.
@@ -290,42 +275,6 @@ def curve_figure(
         f"{', '.join(metrics)} of {len(curves) // len(metrics)} algorithms by {step}",
         drawing,
         efficiency_rows(curves),
-        wide=len(metrics) > 1,
-    )
-
-
-def subsample_figure(
-    subsamples: Sequence[Subsamples], scale: str, *, higher_is_better: bool = True
-) -> Figure:
-    """Return the distributions of metrics of fewer runs, one panel a metric, best on top."""
-    names = list(dict.fromkeys(one.algorithm for one in subsamples))
-    series = {name: i for i, name in enumerate(names)}
-    first = {one.algorithm: one.value for one in subsamples if one.metric == subsamples[0].metric}
-    rises = higher_is_better and subsamples[0].metric != "optimality_gap"
-    order = sorted(names, key=lambda name: -first[name] if rises else first[name])
-    subsamples = sorted(subsamples, key=lambda one: order.index(one.algorithm))
-    metrics = list(dict.fromkeys(one.metric for one in subsamples))
-    n_sizes = -(-len(subsamples) // (len(metrics) * len(names)))
-    drawn = order[: max(MOST_ROWS // n_sizes, 1)]
-    some = f" The best {len(drawn)} of {len(names)} algorithms are drawn."
-    with default_settings():
-        width = FULL_WIDTH * (0.65 if len(metrics) == 1 else 1.0)
-        drawing = new_drawing(width, 1.0 + 0.36 * n_sizes * len(drawn))
-        axes = drawing.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
-        for ax, metric in zip(axes, metrics, strict=True):
-            own = [one for one in subsamples if one.metric == metric and one.algorithm in drawn]
-            better = higher_is_better and metric != "optimality_gap"
-            xlabel = better_end(_measured(metric, scale), better)
-            subsample_distributions(own, series=series, ax=ax)
-            name_scale(ax, xlabel, max(len(metrics), 2))
-    return Figure(
-        "subsamples",
-        "Fewer runs",
-        "What a metric would have been with fewer runs; the line is that of all runs."
-        + (some if len(drawn) < len(names) else ""),
-        f"Distributions of {', '.join(metrics)} over draws of fewer runs",
-        drawing,
-        tuple(one.as_record() for one in subsamples),
         wide=len(metrics) > 1,
     )
 

@@ -11,8 +11,7 @@ Which is better, and by how much?
     probability of improvement, with intervals and corrected p-values. :func:`equivalence`
     tests that a difference does not matter.
 Where is it better?
-    :func:`profile` shows the whole distribution of scores, or the distance from the best;
-    :func:`score_histograms` counts them task by task.
+    :func:`profile` shows the whole distribution of scores, or the distance from the best.
 When is it better?
     :func:`curves` follows metrics along the steps of training; :func:`summarize_runs` makes a table
     of one number about each run's curve.

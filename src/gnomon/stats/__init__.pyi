@@ -12,8 +12,6 @@ from .bootstrap.quantiles import percentile_interval as percentile_interval
 from .bootstrap.quantiles import quantiles as quantiles
 from .bootstrap.resamples import Resamples as Resamples
 from .bootstrap.resamples import draw_key as draw_key
-from .clustered_contrasts import Contrast as Contrast
-from .clustered_contrasts import contrast as contrast
 from .comparisons.all_pairs import compare_all as compare_all
 from .comparisons.claims import ClaimCheck as ClaimCheck
 from .comparisons.claims import ClaimChecks as ClaimChecks
@@ -77,9 +75,6 @@ from .learning_curves.curves_by_step import curves as curves
 from .metrics import METRICS as METRICS
 from .metrics import Metric as Metric
 from .metrics import metric_named as metric_named
-from .planning.participants import StudyPower as StudyPower
-from .planning.participants import StudyPowers as StudyPowers
-from .planning.participants import plan_participants as plan_participants
 from .planning.plans import Plan as Plan
 from .planning.plans import plan as plan
 from .planning.power import IntervalWidth as IntervalWidth
@@ -90,9 +85,6 @@ from .planning.power import runs_needed as runs_needed
 from .planning.sequential import SequentialResult as SequentialResult
 from .planning.sequential import sequential_compare as sequential_compare
 from .planning.sequential import sequential_levels as sequential_levels
-from .planning.subsampling import Subsamples as Subsamples
-from .planning.subsampling import subsample_table as subsample_table
-from .planning.subsampling import subsampled as subsampled
 from .product_limit import CensoredTimes as CensoredTimes
 from .product_limit import censored_times as censored_times
 from .profiles.bands import average_score_profile as average_score_profile
@@ -105,9 +97,6 @@ from .profiles.distance import likelihood_profiles as likelihood_profiles
 from .profiles.distance import permutation_distances as permutation_distances
 from .profiles.distance import ratio_profiles as ratio_profiles
 from .profiles.distance import ratios_to_best as ratios_to_best
-from .profiles.histograms import Histogram as Histogram
-from .profiles.histograms import Histograms as Histograms
-from .profiles.histograms import score_histograms as score_histograms
 from .profiles.kinds import Profiles as Profiles
 from .profiles.kinds import profile as profile
 from .profiles.performance import Profile as Profile
@@ -120,9 +109,6 @@ from .small_samples.small_sample import delta_error as delta_error
 from .small_samples.small_sample import delta_interval as delta_interval
 from .small_samples.summary_statistics import stand_in_runs as stand_in_runs
 from .strata import Strata as Strata
-from .transfer import TransferEffect as TransferEffect
-from .transfer import TransferEffects as TransferEffects
-from .transfer import transfer_effects as transfer_effects
 
 __all__ = [
     "METRICS",
@@ -134,7 +120,6 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "ConfidenceSequence",
-    "Contrast",
     "CostFront",
     "Curve",
     "Curves",
@@ -144,8 +129,6 @@ __all__ = [
     "Equivalences",
     "Estimate",
     "Estimates",
-    "Histogram",
-    "Histograms",
     "Influences",
     "Interval",
     "IntervalWidth",
@@ -168,11 +151,6 @@ __all__ = [
     "Resamples",
     "SequentialResult",
     "Strata",
-    "StudyPower",
-    "StudyPowers",
-    "Subsamples",
-    "TransferEffect",
-    "TransferEffects",
     "VarianceComponents",
     "average_score_profile",
     "basic",
@@ -185,7 +163,6 @@ __all__ = [
     "cluster_error",
     "compare",
     "compare_all",
-    "contrast",
     "cost_front",
     "curves",
     "delta_error",
@@ -223,7 +200,6 @@ __all__ = [
     "permutation_distances",
     "placements",
     "plan",
-    "plan_participants",
     "power_curve",
     "probability_of_improvement",
     "profile",
@@ -232,20 +208,16 @@ __all__ = [
     "ratios_to_best",
     "run_score_profile",
     "runs_needed",
-    "score_histograms",
     "sequential_compare",
     "sequential_levels",
     "share_above",
     "simultaneous_band",
     "stand_in_runs",
     "studentized",
-    "subsample_table",
-    "subsampled",
     "summarize_runs",
     "tango",
     "task_iqm",
     "thresholds",
-    "transfer_effects",
     "trimmed_mean",
     "variance_components",
     "wilson",

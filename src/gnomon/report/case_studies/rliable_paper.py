@@ -13,7 +13,7 @@ from gnomon.plot.record import Figure
 from gnomon.plot.style import default_settings
 from gnomon.report.case_studies.case_study import CaseStudy, How, data_file
 from gnomon.scores import ScoreTable, normalize_by, read_scores
-from gnomon.stats import compare, estimate, plan, profile
+from gnomon.stats import compare, estimate, profile
 
 _WHERE = "github.com/evgenii-nikishin/rl_with_resets, discrete_control (commit 502ec52)"
 _BASELINES = "github.com/google-research/rliable, its notebook (commit 3ccd9f4)"
@@ -84,11 +84,6 @@ def _figures(runs: ScoreTable, how: How) -> Iterator[Figure]:
         pairs = [compare(few, "SPR", b, "probability_of_improvement", **about) for b in others]
         joined = replace(pairs[0], records=tuple(one for pair in pairs for one in pair))
         yield _named(joined.figure(), "improvement", "Probability that SPR improves")
-        yield _named(
-            plan(runs, metrics="median", way="subsample", runs=[3, 5, 10, 50], **about).figure(),
-            "fewer-runs",
-            "What fewer runs would have said: the median",
-        )
 
 
 def _named(figure: Figure, name: str, title: str) -> Figure:

@@ -1,1 +1,1 @@
-"""How many runs: power, widths of intervals, subsamples, sequential comparisons."""
+"""How many runs: power, widths of intervals, sequential comparisons."""

@@ -27,18 +27,17 @@ from gnomon.stats.planning.power import (
     runs_needed,
 )
 from gnomon.stats.planning.sequential import SequentialResult, sequential_compare
-from gnomon.stats.planning.subsampling import Subsamples, subsample_table
 from gnomon.stats.strata import Strata
 
 #: Runs to try for power.
 DEFAULT_RUNS = (3, 5, 10, 20, 40)
 
 
-Way = Literal["power", "widths", "subsample", "sequential"]
+Way = Literal["power", "widths", "sequential"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Results[PowerPoint | IntervalWidth | Subsamples | SequentialResult | ItemPlan]):
+class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
     """What is known of numbers of runs; see :func:`plan`.
 
     Examples
@@ -49,12 +48,6 @@ class Plan(Results[PowerPoint | IntervalWidth | Subsamples | SequentialResult | 
     """
 
     drawn_by = "gnomon.plot.statistics:draw_plan"
-
-    @property
-    def title(self) -> str | None:
-        """What the numbers are, where their names do not say it."""
-        is_subsample = self.settings.get("way") == "subsample"
-        return "value: of all runs; the rest: of draws with fewer" if is_subsample else None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -107,7 +100,7 @@ def plan(
     rng: np.random.Generator | int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Plan:
-    """Say how many runs are needed to tell algorithms apart, or what fewer would have said.
+    """Estimate how many runs are needed to separate algorithms.
 
     Parameters
     ----------
@@ -116,27 +109,26 @@ def plan(
     a, b : str, optional
         Two algorithms; all of them if not given.
     metrics : str, Metric or sequence of them, optional
-        ``iqm``, or ``median`` of subsamples, if not given.
+        ``iqm`` if not given, of items ``mean``.
     way : str
         ``power``: how often studies of each size separate a pair
         (:func:`~gnomon.stats.planning.power.power_curve`); ``widths``: how wide intervals would be
-        (:func:`~gnomon.stats.planning.power.interval_widths`); ``subsample``: what fewer of these
-        runs would have said (:func:`~gnomon.stats.planning.subsampling.subsample_table`);
+        (:func:`~gnomon.stats.planning.power.interval_widths`);
         ``sequential``: a comparison look by look (:func:`sequential_compare`). Of items ``power``
         alone, from formulas: more items or more epochs
         (:func:`~gnomon.stats.items.item_plans.plan_items`).
     units, cluster : str, optional
         As in :func:`~gnomon.stats.comparisons.comparison.compare`.
     runs : sequence of int, optional
-        Runs per task to try, or to look after; if not given 3, 5, 10, 20, 40 for power, up to six
-        times the pilot's for widths, and what there is for subsamples. Of items, epochs: 1, 2, 4,
+        Runs per task to try, or to look after; if not given 3, 5, 10, 20, 40 for power, and up to
+        six times the pilot's for widths. Of items, epochs: 1, 2, 4,
         8 and those there are.
     items : sequence of int, optional
         Of items, how many to try; half of those there are to eight times as many, if not given.
     power : float
         The power to reach.
     n_simulations : int
-        Simulated studies, or draws.
+        Simulated studies.
     level : float
         Confidence level.
     gamma : float, optional
@@ -150,8 +142,7 @@ def plan(
     -------
     Plan
         Records of :class:`~gnomon.stats.planning.power.PowerPoint`,
-        :class:`~gnomon.stats.planning.power.IntervalWidth`,
-        :class:`~gnomon.stats.planning.subsampling.Subsamples`, :class:`SequentialResult` or, of
+        :class:`~gnomon.stats.planning.power.IntervalWidth`, :class:`SequentialResult` or, of
         items, :class:`~gnomon.stats.items.item_plans.ItemPlan`, metric by metric.
 
     Raises
@@ -163,7 +154,7 @@ def plan(
     Warns
     -----
     DegenerateScoresWarning
-        Draws do not differ, or an interval has no width.
+        An interval has no width.
 
     Examples
     --------
@@ -184,7 +175,7 @@ def plan(
         refuse_unlike(**{f"way={way}": way != "power", "gamma": gamma is not None})
     elif items:
         expect_items(items=f"{items}")
-    default = "mean" if of_items else "median" if way == "subsample" else "iqm"
+    default = "mean" if of_items else "iqm"
     wanted = metric_list(metrics or default)
     counts = sorted(set(runs or ()))
     how = _Settings(counts, n_simulations, level, gamma, generator(rng))
@@ -197,8 +188,6 @@ def plan(
             found = _powers(scores, wanted, how)
         elif way == "widths":
             found = _widths(scores, wanted, how)
-        elif way == "subsample":
-            found = _subsamples(scores, wanted, how)
         else:
             found = _looks(scores, pair, wanted, how)
         total = 0 if of_items else len(wanted) * _n_records(scores, way, counts)
@@ -294,20 +283,6 @@ def _widths(
             for n, width in found.items():
                 relative = width / found[now] if found[now] else math.nan
                 yield IntervalWidth(algorithm, name, n, width, relative)
-
-
-def _subsamples(
-    scores: ScoreTable, metrics: Sequence[str | Metric], how: _Settings
-) -> Iterator[Subsamples]:
-    for metric in metrics:
-        yield from subsample_table(
-            scores,
-            metric,
-            runs=how.runs or None,
-            n_draws=how.n_simulations,
-            gamma=how.gamma,
-            rng=how.rng,
-        )
 
 
 def _looks(

@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from gnomon.experiments.game_log_writer import open_game_log
-from gnomon.game.captive.arguments import read_arguments
-from gnomon.game.captive.opening import open_session
-from gnomon.game.captive.pipe import serve_pipe
-from gnomon.game.captive.session import Session
+from gnomon.game.captive import Session, open_session, read_arguments, serve_pipe
 
 CLOCKWISE = "(1,*,*,*,*)\n(*,*,*,*,p+1)\n"
 
 
 def session_of(*arguments: str) -> Session:
     """Open a session as the command line does."""
-    return open_session(read_arguments(arguments), open_log=open_game_log)
+    return open_session(read_arguments(arguments))
 
 
 def started(*arguments: str) -> Session:

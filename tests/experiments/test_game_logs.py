@@ -14,9 +14,8 @@ from typer.testing import CliRunner
 from captive_play import CLOCKWISE, session_of
 from gnomon.cli import app
 from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError
-from gnomon.experiments.game_log_reader import read_game_log, read_runs
-from gnomon.experiments.game_log_rows import is_game_log
-from gnomon.experiments.game_log_writer import _java_double
+from gnomon.experiments.game_log_reader import read_game_log
+from gnomon.game.captive_log import _java_double, is_game_log, read_runs
 
 LONG = "#nickname,rule_name,trial_id,board_id,number_of_pieces,number_of_moves,move_acc,if_clear\n"
 COMPACT = "#.nickname,rule_name,trial_id\n#number_of_moves,number_of_errors,if_clear\n"

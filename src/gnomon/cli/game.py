@@ -101,64 +101,62 @@ def captive(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            help="RULE N [SHAPES COLORS [LIST [LIST]]], RULE BOARD.json, TRIALLIST.csv ROW or "
-            "R:RULE:MODIFIER, and options: output=BRIEF|STANDARD|FULL, seed=, inputDir=, shapes=, "
-            "colors=, crowded=, condTrain=, condTest=, log=, logappend=, log.nickname=, log.run=, "
-            "log.format=Long|Compact, detailedTranscript=, reveal=true, pipelined=true.",
+            help="RULE N [SHAPES COLORS [LIST [LIST]]] or RULE BOARD.json, and options: "
+            "output=BRIEF|STANDARD|FULL, seed=, inputDir=, shapes=, colors=, condTrain=, "
+            "condTest=, log=, logappend=, log.nickname=, log.run=, log.format=Long|Compact, "
+            "detailedTranscript=, reveal=true, pipelined=true.",
         ),
     ] = None,
     socket: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Serve clients at this port instead.")
+        int | None, typer.Option(min=0, max=65535, help="Serve clients at this TCP port instead.")
     ] = None,
     host: Annotated[str, typer.Option(help="The address to serve at.")] = "127.0.0.1",
     idle: Annotated[
-        float, typer.Option(min=0.01, help="Seconds until a silent client is dropped.")
+        float, typer.Option(min=0.01, help="Seconds until a silent client is disconnected.")
     ] = 600.0,
-    line_limit: Annotated[int, typer.Option(min=64, help="Most bytes of a line.")] = 65_536,
-    client_logs: Annotated[
-        bool, typer.Option("--client-logs", help="Clients may have result files written.")
-    ] = False,
 ) -> None:
-    """Play hidden rules as a text protocol, over a pipe or a socket."""
+    """Play hidden rules as a text protocol, over a pipe or over TCP."""
     try:
         if socket is None:
-            _pipe(arguments or [], line_limit)
+            _pipe(arguments or [])
         else:
-            _socket(arguments or [], host, socket, idle, line_limit, client_logs)
+            _tcp(arguments or [], host, socket, idle)
     except GnomonError as error:
-        from gnomon.game.captive.opening import refusal
+        from gnomon.game.captive import refusal
 
-        # The reference's exit status of a game that cannot begin; other verbs say 2.
+        # The reference's exit status of a game that cannot begin; other verbs exit with 2.
         print(visible(refusal(error)), file=sys.stderr)
         raise typer.Exit(1) from None
 
 
-def _pipe(words: list[str], line_limit: int) -> None:
-    from gnomon.experiments.game_log_writer import open_game_log
-    from gnomon.game.captive.arguments import read_arguments
-    from gnomon.game.captive.opening import open_session
-    from gnomon.game.captive.pipe import serve_pipe
+def _pipe(words: list[str]) -> None:
+    from gnomon.game.captive import open_session, read_arguments, serve_pipe
 
     arguments = read_arguments(words)
-    session = open_session(arguments, open_log=open_game_log)
-    serve_pipe(session, line_limit=line_limit, pipelined=arguments.pipelined)
+    serve_pipe(open_session(arguments), pipelined=arguments.options.get("pipelined", False))
 
 
-def _socket(
-    words: list[str], host: str, port: int, idle: float, line_limit: int, client_logs: bool
-) -> None:
-    from gnomon.experiments.game_log_writer import open_game_log
-    from gnomon.game.captive.socket_server import SocketServer, run_server
+def _tcp(words: list[str], host: str, port: int, idle_s: float) -> None:
+    """Serve until the process is interrupted or terminated."""
+    import asyncio
+    import signal
+
+    from gnomon.game.captive import serve_tcp
+
+    folder = Path()
+    for word in words:
+        name, _, value = word.removeprefix("-D").partition("=")
+        if name != "inputDir" or not value:
+            raise GnomonError(f"a server takes inputDir=FOLDER only, found {word!r}")
+        folder = Path(value)
 
     def announce(where: str) -> None:
         print(f"gnomon: serving at {where}; each client begins with GAME", file=sys.stderr)
 
-    server = SocketServer(
-        words,
-        host=host,
-        port=port,
-        idle_s=idle,
-        line_limit=line_limit,
-        open_log=open_game_log if client_logs else None,
-    )
-    run_server(server, announce)
+    async def serve() -> None:
+        stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        await serve_tcp(folder, stop, announce, host=host, port=port, idle_s=idle_s)
+
+    asyncio.run(serve())

@@ -116,9 +116,9 @@ def _table(
 
 def _is_of_people(places: Sequence[Path], metric: str | None, *, asked: bool) -> bool:
     """Tell whether series of people are meant; detailed transcripts are game logs as well."""
-    from gnomon.experiments.game_log_rows import is_game_log
     from gnomon.experiments.scoring.trial_scores import METRICS
     from gnomon.experiments.series.transcript_files import hold_attempts
+    from gnomon.game.captive_log import is_game_log
 
     if not hold_attempts(places):
         return False

@@ -32,8 +32,8 @@ from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.scoring.mastery import attempts_to_master
 from gnomon.experiments.scoring.trial_scores import episode_errors
 from gnomon.game.board import BoardSpec, draw_boards
-from gnomon.game.formats.random_boards import BoardConditions
 from gnomon.game.outcomes import ACCEPTED, EPISODE_OVER
+from gnomon.game.seeded_boards import BoardConditions
 from gnomon.rules.parser import parse
 
 if TYPE_CHECKING:

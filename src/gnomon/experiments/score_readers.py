@@ -32,7 +32,7 @@ def _read_run_folder(path: Path, wanted: ReadRequest) -> ScoreTable:
 
 
 def _is_game_log(path: Path) -> bool:
-    from gnomon.experiments.game_log_rows import is_game_log
+    from gnomon.game.captive_log import is_game_log
 
     return path.is_file() and is_game_log(path)
 

@@ -9,8 +9,7 @@ import pytest
 
 from captive_play import CLOCKWISE, session_of
 from gnomon.errors import GnomonError
-from gnomon.game.captive.arguments import read_arguments
-from gnomon.game.captive.opening import open_session
+from gnomon.game.captive import open_session, read_arguments
 
 
 @pytest.fixture
@@ -18,21 +17,8 @@ def folder(tmp_path, monkeypatch):
     """Some data in a folder, and another folder to be in."""
     for name, text in {
         "data/rules/x/cw.txt": CLOCKWISE,
-        "data/modifiers/x/nine.csv": "min_objects,max_objects,min_shapes,max_shapes,shapes\n"
-        "9,9,2,2,heart;sun;moon\n",
-        "data/modifiers/two.csv": "max_objects\n1\n2\n",
-        "data/trial-lists/t.csv": "rule_id,min_objects,max_objects,crowded\n"
-        "x/cw,1,1,\n#x/cw,9,9,\nx/cw,2,3,true\nclockwise,4,,\n,4,4,\n",
-        "data/shapes/zoo/cat.svg": "",
-        "data/shapes/zoo/ant.svg": "",
-        "data/boards/set/b.json": one_piece(2),
         "data/boards/set/a.json": one_piece(1),
-        "data/boards/set/list.csv": "b\n# c\na.json,b\n",
-        "data/trial-lists/boards.csv": "rule_id,initial_boards,initial_boards_order\n"
-        "clockwise,set,alpha\nclockwise,set,list.csv\nclockwise,set,random\nclockwise,no,alpha\n",
         "data/cond/left.txt": "(pos:[1,7,13,19,25,31])",
-        "data/trial-lists/cond.csv": "rule_id,min_objects,condTrain,condTest\n"
-        "clockwise,3,left,\nclockwise,3,,left\nclockwise,3,left,left\n",
         "here/rule.txt": "(*,*,*,*,0)",
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -53,14 +39,14 @@ def pieces(arguments: str, n_boards: int = 1) -> list[list[dict]]:
     return [json.loads(lines[2])["value"] for lines in boards]
 
 
-def test_options_are_told_from_arguments():
+def test_options_are_separated_from_arguments():
     words = "output=BRIEF clockwise -Dseed=3 seed= 4 5 log=a.csv log.run= 2 log.nickname=x"
     arguments = read_arguments(words.split())
-    assert arguments.positional == ("clockwise", "5")
-    assert (arguments.mode, arguments.seed, arguments.run) == ("BRIEF", 3, 2)
+    assert (arguments.rule, arguments.boards) == ("clockwise", ("5",))
+    options = {"output": "BRIEF", "seed": 3, "log": "a.csv", "log.run": 2, "log.nickname": "x"}
+    assert arguments.options == options
     # Anything but the three words, in upper case, is FULL.
-    assert read_arguments(["clockwise", "output=brief"]).mode == "FULL"
-    assert read_arguments(["a", "log.append=b", "log.run=0", "log.nickname=x"]).append
+    assert read_arguments(["clockwise", "3", "output=brief"]).options["output"] == "FULL"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +56,8 @@ def test_options_are_told_from_arguments():
         ("a 3 ouput=BRIEF", "unknown option 'ouput'; did you mean 'output'"),
         ("a 3 seed=x", "seed=: expected a number, found 'x'"),
         ("a 3 seed=", "expected a value after seed="),
-        ("a 3 crowded=yes", "crowded=: expected true or false, found 'yes'"),
+        ("a 3 reveal=yes", "reveal=: expected true or false, found 'yes'"),
+        ("a 3 crowded=true", "unknown option 'crowded'"),
         ("a 3 log=f", "a result file needs log.nickname="),
         ("a 3 log=f log.nickname=me", "a result file needs log.run="),
         ("a 3 log=f log.nickname=me log.run=-1", "log.run=: expected a number from 0, found '-1'"),
@@ -97,29 +84,15 @@ def test_options_that_cannot_be(words, message):
         ("clockwise 5 5", "expected 0 to 4 shapes, found 5"),
         ("clockwize 3", "unknown rule or file 'clockwize'; did you mean 'clockwise'"),
         ("clockwise no.json", "no.json: there is no such file"),
-        ("t.csv 0 inputDir=../data", "t.csv: expected a row from 1 to 4, found 0"),
-        ("t.csv 5 inputDir=../data", "expected a row from 1 to 4, found 5"),
-        ("t.csv 4 inputDir=../data", "t.csv, row 4, field 'rule_id': expected a rule"),
-        ("no.csv 1", "no.csv: there is no such file"),
-        ("R:clockwise", "expected R:RULE:MODIFIER, found 'R:clockwise'"),
-        ("R:clockwise:two inputDir=../data", "two.csv: expected one row of parameters, found 2"),
-        ("boards.csv 4 inputDir=../data", "expected a folder of boards; there is none"),
-        ("clockwise 3 shapes=nix/*", "there are no shapes"),
-        ("clockwise 3 images=a*.png", "no picture is called 'a[*].png'"),
-        ("clockwise 3 images=a**b", "no picture is called 'a[*][*]b'"),
-        ("clockwise 3 images=/composite/v?", "expected h or v and a number"),
+        ("t.csv 1", "unknown rule or file 't.csv'"),
+        ("R:clockwise:nine", "expected 2 to 6 arguments, found 1"),
+        ("clockwise a.json 3 inputDir=../data", "expected 2 arguments, found 3"),
+        ("clockwise 3 condTrain=right", "right: there is no such file"),
     ],
 )
 def test_games_that_cannot_be(folder, words, message):
     with pytest.raises(GnomonError, match=message):
         session_of(*words.split())
-
-
-def test_numbers_and_names_that_are_too_long(folder):
-    with pytest.raises(GnomonError, match=r"expected a row from 1 to 4, found 111.*\.\.\.111"):
-        session_of("t.csv", "1" * 5000, "inputDir=../data")
-    with pytest.raises(GnomonError, match="no picture is called 'xxx"):
-        session_of("clockwise", "3", f"images={'x' * 300}")
 
 
 def test_numbers_and_palettes(folder):
@@ -130,61 +103,35 @@ def test_numbers_and_palettes(folder):
     assert len({p["shape"] for p in board}) == 2
     assert {p["shape"] for p in board} <= {"HEART", "SUN", "MOON"}
     assert len({p["color"] for p in board} & {"PINK", "GOLD"}) == 1
-    (board,) = pieces("clockwise 8 shapes=zoo/* colors=Pink inputDir=../data")
-    assert {p["shape"] for p in board} == {"ZOO/ANT", "ZOO/CAT"}
-    crowded = pieces("clockwise 20 crowded=true", 5)
-    assert any(len({(p["x"], p["y"]) for p in board}) < 20 for board in crowded)
+    (board,) = pieces("clockwise 8 shapes=zoo;Ant colors=Pink")
+    assert {p["shape"] for p in board} == {"ZOO", "ANT"}
+    assert {p["color"] for p in board} == {"PINK"}
 
 
-def test_trial_lists_and_modifiers(folder):
-    data = "inputDir=../data"
-    assert [len(board) for board in pieces(f"t.csv 1 {data}")] == [1]
-    assert {len(board) for board in pieces(f"t.csv 2 {data}", 20)} == {2, 3}
-    assert [len(board) for board in pieces(f"../data/trial-lists/t.csv 3 {data}")] == [4]
-    (board,) = pieces(f"R:x/cw:x/nine {data}")
-    assert len(board) == 9
-    assert len({p["shape"] for p in board}) == 2
-    session = session_of("R:x/cw:x/nine.csv", data)
-    session.start()
-    features = '{"shape":["HEART","SUN","MOON"],"color":["RED","BLACK","BLUE","YELLOW"]}'
-    assert session.answer("FEATURES") == [features]
-
-
-def test_boards_of_a_folder(folder):
-    def xs(row: int) -> list[int]:
-        return [board[0]["x"] for board in pieces(f"boards.csv {row} inputDir=../data", 6)]
-
-    assert xs(1) == [1, 2, 1, 2, 1, 2]
-    assert xs(2) == [2, 1, 2, 2, 1, 2]
-    found = xs(3)
-    assert [sorted(found[i : i + 2]) for i in (0, 2, 4)] == [[1, 2]] * 3
+def test_files_of_the_data_folder(folder):
+    (board,) = pieces("x/cw set/a.json inputDir=../data")
     # Boards from files carry letters.
-    assert pieces("boards.csv 1 inputDir=../data")[0][0]["label"] == "A"
+    assert (board[0]["x"], board[0]["label"]) == (1, "A")
 
 
-def test_conditions_of_trial_lists(folder):
+def test_conditions(folder):
     def in_column_1(words: str) -> set[bool]:
-        boards = pieces(f"{words} inputDir=../data", 9)
+        boards = pieces(f"clockwise 3 {words} inputDir=../data", 9)
         return {any(p["x"] == 1 for p in board) for board in boards}
 
-    assert in_column_1("cond.csv 1") == {False}
-    assert in_column_1("cond.csv 2") == {True}
-    assert in_column_1("cond.csv 3") == {False}
-    # What the arguments say goes before.
-    assert in_column_1("cond.csv 1 condTest=left.txt") == {True}
-    with pytest.raises(GnomonError, match="right: there is no such file"):
-        session_of("clockwise", "3", "condTrain=right")
+    assert in_column_1("condTrain=left") == {False}
+    assert in_column_1("condTest=left.txt") == {True}
 
 
-def test_a_confined_server_reads_its_own_folder_only(folder):
-    inside = read_arguments(["rule.txt", "3"])
-    open_session(inside, is_confined=True)
-    for rule in ("../data/rules/x/cw.txt", str(folder / "data/rules/x/cw.txt")):
-        with pytest.raises(GnomonError, match="reads files of its own folder only"):
-            open_session(read_arguments([rule, "3"]), is_confined=True)
+def test_clients_of_a_server_read_its_own_folder_only(folder):
+    def opened(rule: str) -> None:
+        open_session(read_arguments([rule, "3", "inputDir=/"]), folder=Path())
+
+    opened("rule.txt")
     Path("link.txt").symlink_to(folder / "data/rules/x/cw.txt")
-    with pytest.raises(GnomonError, match="reads files of its own folder only"):
-        open_session(read_arguments(["link.txt", "3"]), is_confined=True)
+    for rule in ("../data/rules/x/cw.txt", str(folder / "data/rules/x/cw.txt"), "link.txt"):
+        with pytest.raises(GnomonError, match="reads files of its own folder only"):
+            opened(rule)
 
 
 def test_files_that_are_no_files(folder):

@@ -9,7 +9,6 @@ import random
 import re
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -19,27 +18,26 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from captive_play import session_of
-from gnomon.errors import GnomonError
-from gnomon.experiments.game_log_writer import open_game_log
-from gnomon.game.captive.session import Session
-from gnomon.game.captive.socket_server import SocketServer
+from gnomon.cli import app
+from gnomon.game.captive import LINE_LIMIT, serve_tcp
 
 RULES = ["clockwise", "color-match", "stars-first", "shape-color-table", "nearby", "spiral"]
 
 
 @contextmanager
-def serving(*words: str, **options: object) -> Iterator[int]:
+def serving(folder: Path = Path(), **options: object) -> Iterator[int]:
     """Run a server in a thread of its own; give its port."""
     ready: list[str] = []
     began = threading.Event()
-    server = SocketServer(words, **options)
     stop: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def serve() -> None:
         stop.append((asyncio.get_running_loop(), asyncio.Event()))
-        await server.serve(stop[0][1], lambda where: (ready.append(where), began.set())[0])
+        announce = lambda where: (ready.append(where), began.set())  # noqa: E731
+        await serve_tcp(folder, stop[0][1], announce, **options)
 
     thread = threading.Thread(target=asyncio.run, args=(serve(),))
     thread.start()
@@ -204,16 +202,13 @@ def test_a_client_that_does_not_read_holds_nobody_up():
         deaf.close()
 
 
-def test_a_line_too_long():
-    with serving(line_limit=1000) as port:
-        client = Client(port, "clockwise 3")
-        refusal = ["-1 0 0", "# Invalid input - the line is too long"]
-        assert client.ask("M" * 5000, 2) == refusal
-        assert client.ask("COND", 1) == ["# OK, cond=train"]
-        client.close()
-        with closing(Client(port)) as client:
-            client.send(b"M" * 900 + b"M" * 200)
-            assert client.rest().splitlines() == refusal
+def test_a_line_too_long_ends_the_session():
+    refusal = ["-1 0 0", "# Invalid input - the line is too long"]
+    with serving() as port:
+        for game in (None, "clockwise 3"):
+            with closing(Client(port, game)) as client:
+                client.send(b"M" * (LINE_LIMIT + 5000))
+                assert client.rest().splitlines()[-2:] == refusal
 
 
 def test_half_a_line_and_the_end():
@@ -251,8 +246,7 @@ def test_names_that_no_file_can_have_are_answered():
         f"{long} 3": "# unknown rule or file 'xxx",
         f"clockwise {long}.json": "# xxx",
         f"clockwise 3 condTrain={long}": "# xxx",
-        f"clockwise 3 shapes={long}/*": "# shapes/xxx",
-        "clockwise 3 shapes=a\0b/*": "# 'a\\x00b': expected the name of a folder",
+        "clockwise a\0b.json": "# a",
     }.items():
         with serving() as port, closing(Client(port)) as client:
             client.send(f"GAME {game}\n".encode())
@@ -264,7 +258,7 @@ def test_names_that_no_file_can_have_are_answered():
 def test_a_rule_that_does_not_parse_is_not_quoted(tmp_path):
     """The file may be anything that the server can read."""
     (tmp_path / "secret").write_text("root:x:0\n")
-    with serving() as port, closing(Client(port)) as client:
+    with serving(tmp_path) as port, closing(Client(port)) as client:
         client.send(f"game {tmp_path}/secret 3\n".encode())
         assert client.rest() == "-5 0 0\n# Failed to parse the rule: line 1, column 1\n"
 
@@ -272,7 +266,7 @@ def test_a_rule_that_does_not_parse_is_not_quoted(tmp_path):
 def test_quotes_modes_and_folder(tmp_path):
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "my rule.txt").write_text("(*,*,*,*,0)")
-    with serving(f"inputDir={tmp_path}") as port:
+    with serving(tmp_path) as port:
         # STANDARD if nothing is said, and the server's folder whatever is said.
         client = Client(port, '"my rule" 2 inputDir=/')
         assert client.ask("MOVE 0 0", 3)[:2] == ["0 0 1", "# null"]
@@ -282,28 +276,17 @@ def test_quotes_modes_and_folder(tmp_path):
         client.close()
 
 
-def test_result_files_of_clients(tmp_path):
-    log = tmp_path / "long.csv"
-    with serving(open_log=open_game_log) as port:
-        client = Client(port, f"clockwise 2 logappend={log} log.nickname=me log.run=4")
-        client.ask("MOVE 0 0", 3)
-        client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        client.close()
-        deadline = time.monotonic() + 20
-        while not log.read_text().endswith("0\n") and time.monotonic() < deadline:
-            time.sleep(0.02)
-    assert log.read_text().splitlines()[1:] == ["me,clockwise,4,0,2,1,1.0,0"]
-
-
-def test_beyond_this_machine_only_the_own_folder_is_read(tmp_path):
+def test_only_the_own_folder_is_read(tmp_path):
     (tmp_path / "rule.txt").write_text("(*,*,*,*,0)")
     (tmp_path / "data").mkdir()
-    server = SocketServer([f"inputDir={tmp_path}/data"], host="192.0.2.1")
-    with pytest.raises(GnomonError, match="reads files of its own folder only"):
-        server.open(f"{tmp_path}/rule.txt 3")
-    assert isinstance(SocketServer(host="::1").open(f"{tmp_path}/rule.txt 3"), Session)
-    with pytest.raises(GnomonError, match="a server takes inputDir=FOLDER only, found 'clockwise'"):
-        SocketServer(["clockwise", "3"])
+    with serving(tmp_path / "data") as port, closing(Client(port)) as client:
+        client.send(f"GAME {tmp_path}/rule.txt 3\n".encode())
+        said = client.rest()
+    assert said.startswith("-5 0 0")
+    assert "reads files of its own folder only" in said
+    refused = CliRunner().invoke(app, ["captive", "clockwise", "3", "--socket", "0"])
+    assert refused.exit_code == 1
+    assert "a server takes inputDir=FOLDER only, found 'clockwise'" in refused.stderr
 
 
 @pytest.mark.full

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.game import Board, Piece
 from gnomon.game.formats.board_files import BoardFiles, read_board_file, read_board_list
-from gnomon.game.formats.random_boards import JavaRandom
+from gnomon.game.seeded_boards import JavaRandom
 
 PIECE = {"id": 3, "color": "red", "shape": "Star", "x": 2, "y": 6}
 

@@ -8,7 +8,7 @@ import pytest
 from gnomon.experiments.series.attempt_chances import attempt_chances
 from gnomon.experiments.series.transcript_files import RecordedAttempt
 from gnomon.game import Board, BoardSpec
-from gnomon.game.formats.random_boards import BoardConditions
+from gnomon.game.seeded_boards import BoardConditions
 from gnomon.rules import parse
 from gnomon.studies import Game, PlayError, PlaySession, SeriesPlan, SeriesTerms
 from gnomon.studies.play.board_dealing import deal_boards

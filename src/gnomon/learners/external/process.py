@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from gnomon.errors import GnomonError
 from gnomon.game.board import N_BUCKETS, Board, BoardSpec, Piece
-from gnomon.game.captive.dialogue import INVALID_ARGUMENTS, Command, Dialogue, OutputMode
-from gnomon.game.formats.board_source import Deal
+from gnomon.game.captive import INVALID_ARGUMENTS, Command, Dialogue, OutputMode
 from gnomon.game.outcomes import CLEARED, STALEMATE
 from gnomon.learners.base import Learner, Observation, Transition
 from gnomon.learners.settings import LONGEST_S, Range
@@ -132,14 +131,14 @@ class TrialDialogue(Dialogue):
         palettes = {"shape": board_spec.shape_palette, "color": board_spec.color_palette}
         super().__init__(output, palettes)
         self._spec = board_spec
-        self._next: Deal | None = None  # waits for NEW
+        self._next: Board | None = None  # waits for NEW
         self.attempted: int | None = None
 
     def see(self, board: npt.NDArray[np.uint8]) -> list[str]:
         """Take in the board before an attempt, and return what is to be said of it."""
         if self._is_on and not self.finish:
             return []
-        self._next = Deal(Board.from_codes(board, self._spec))
+        self._next = Board.from_codes(board, self._spec)
         return [] if self._is_on else self._new()
 
     def answer(self, line: str) -> list[str]:
@@ -149,7 +148,7 @@ class TrialDialogue(Dialogue):
 
     def tell(self, transition: Transition) -> list[str]:
         """Return what is to be said of what came of the attempt."""
-        piece = self._pieces[self._ids_at[transition.action // N_BUCKETS + 1][0]]
+        piece = self._pieces[self._id_at[transition.action // N_BUCKETS + 1]]
         self._made(piece, transition.outcome)
         if transition.terminated:
             self.finish = STALEMATE if self._pieces else CLEARED

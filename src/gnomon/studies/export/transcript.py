@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gnomon.errors import NotCompilableError
-from gnomon.experiments.game_log_rows import TRANSCRIPT
 from gnomon.experiments.scoring.trial_scores import METRICS, score_trial
 from gnomon.game.board import BUCKET_PLACES, N_BUCKETS, BoardSpec, Piece
+from gnomon.game.captive_log import TRANSCRIPT
 from gnomon.game.outcomes import EMPTY_CELL
 from gnomon.studies.play.bot_assist import Hint
 from gnomon.studies.play.play_records import Attempt

@@ -14,8 +14,8 @@ from typing import Any
 
 from gnomon._io.text_file import read_text
 from gnomon.errors import ConfigError, GnomonError, UnknownNameError
-from gnomon.game.captive.opening import DataFolder
 from gnomon.game.formats.board_files import read_board_list
+from gnomon.game.formats.data_folder import DataFolder
 from gnomon.game.formats.picture_pieces import find_pictures
 from gnomon.game.formats.trial_lists import ParameterSet, read_modifier, read_trial_list
 from gnomon.rules.catalogue import available_rules

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gnomon.errors import GnomonError
 from gnomon.game.board import N_CELLS, BoardSpec, draw_boards
-from gnomon.game.formats.random_boards import BoardConditions
+from gnomon.game.seeded_boards import BoardConditions
 from gnomon.rules.parser import parse
 from gnomon.studies.plan.series_plan import SeriesTerms
 from gnomon.studies.play.play_records import Game

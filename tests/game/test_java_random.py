@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.game.formats.random_boards import JavaRandom
+from gnomon.game.seeded_boards import JavaRandom
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,6 @@ import numpy.typing as npt
 
 from gnomon.errors import GnomonError, counted
 from gnomon.game.board import COLORS, N_CELLS, SHAPES, Board, BoardSpec, Piece, draw_boards
-from gnomon.game.formats.board_source import Deal
-from gnomon.game.formats.picture_pieces import PicturePiece
 from gnomon.game.reference import ReferenceGame
 from gnomon.rules.syntax import ListOf, Number, RuleLine, RuleSet
 from gnomon.rules.variables import walk
@@ -110,10 +108,6 @@ class BoardParameters:
         fails to be drawn when its turn comes.
     shape_palette, color_palette : tuple of str
         The names to draw from, upper case. The order matters for the bits.
-    crowded : bool
-        Whether several pieces may share a cell.
-    pictures : tuple of PicturePiece
-        If not empty, every piece is one of these, and shapes and colours play no part.
     """
 
     pieces: tuple[int, int]
@@ -121,8 +115,6 @@ class BoardParameters:
     colors: tuple[int, int] = (0, 0)
     shape_palette: tuple[str, ...] = SHAPES
     color_palette: tuple[str, ...] = COLORS
-    crowded: bool = False
-    pictures: tuple[PicturePiece, ...] = ()
 
     def __post_init__(self) -> None:
         _check("pieces", self.pieces, 1, N_CELLS)
@@ -157,14 +149,14 @@ class RandomBoards:
         self.testing = testing
         self.shapes = parameters.shape_palette
         self.colors = parameters.color_palette
-        self.crowded = parameters.crowded
+        self.labelled = False
 
     @property
     def can_test(self) -> bool:
         """Whether there are conditions."""
         return self._conditions is not None
 
-    def deal(self) -> Deal:
+    def deal(self) -> Board:
         """Draw the next board.
 
         Raises GnomonError if more shapes or colours must appear than there are pieces, or a
@@ -180,22 +172,20 @@ class RandomBoards:
             return self._draw(*numbers)
         # The numbers stay the same over all tries.
         for _ in range(_MOST_TRIES):
-            deal = self._draw(*numbers)
-            if conditions.suits(deal.board, testing=self.testing):
-                return deal
+            board = self._draw(*numbers)
+            if conditions.suits(board, testing=self.testing):
+                return board
         purpose = "testing" if self.testing else "training"
         raise GnomonError(f"found no board for {purpose} in {_MOST_TRIES} tries")
 
-    def _draw(self, n_pieces: int, n_shapes: int, n_colors: int) -> Deal:
+    def _draw(self, n_pieces: int, n_shapes: int, n_colors: int) -> Board:
         """Draw a board: cells, shapes, colours, in this order."""
         parameters = self._parameters
         cells = self._cells(n_pieces)
-        if parameters.pictures:
-            return self._with_pictures(cells)
         shapes = self._designate(n_pieces, n_shapes, parameters.shape_palette)
         colors = self._designate(n_pieces, n_colors, parameters.color_palette)
         looks = zip(cells, shapes, colors, strict=True)
-        return Deal(Board(tuple(Piece(i, *look) for i, look in enumerate(looks))))
+        return Board(tuple(Piece(i, *look) for i, look in enumerate(looks)))
 
     def _between(self, numbers: tuple[int, int]) -> int:
         """Draw a number of a range; nothing is drawn where there is no choice."""
@@ -205,8 +195,6 @@ class RandomBoards:
     def _cells(self, n_pieces: int) -> list[int]:
         """Draw the cells of the pieces, ascending."""
         zone = self._conditions.zone if self._conditions else None
-        if self._parameters.crowded:
-            return sorted(1 + self._random.next_int(N_CELLS) for _ in range(n_pieces))
         every = list(range(1, N_CELLS + 1))
         if zone is not None and not self.testing:
             every = [cell for cell in every if cell not in zone]
@@ -230,16 +218,6 @@ class RandomBoards:
             classes[piece] = number
         chosen = sorted(self._random.sample(list(range(len(palette))), k))
         return [palette[chosen[number]] for number in classes]
-
-    def _with_pictures(self, cells: list[int]) -> Deal:
-        pictures = self._parameters.pictures
-        drawn = [pictures[self._random.next_int(len(pictures))] for _ in cells]
-        looks = enumerate(zip(cells, drawn, strict=True))
-        pieces = tuple(
-            Piece(i, cell, properties=look.properties, image=look.image)
-            for i, (cell, look) in looks
-        )
-        return Deal(Board(pieces))
 
 
 T = TypeVar("T")

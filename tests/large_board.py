@@ -35,7 +35,6 @@ from gnomon.rules import load_rule_text, rule_info
 __all__ = ["drawn_standings", "fill_drawn", "fill_season", "filled_board"]
 
 _WHEN = datetime.datetime(2026, 3, 2, 9, 0, tzinfo=datetime.UTC)
-_KINDS = ("baseline", "tabular", "linear", "neural", "language model")
 _RULES = ("clockwise", "color-match", "top-and-bottom", "red-first")
 
 
@@ -82,8 +81,7 @@ def fill_season(
         attempt_ids = list(
             session.scalars(insert(EntryAttempt).returning(EntryAttempt.id), attempts)
         )
-        state = "reported" if division == "open" else "verified"
-        rows = [_submission(season.id, name, attempt, state) for attempt in attempt_ids]
+        rows = [_submission(season.id, name, attempt) for attempt in attempt_ids]
         submission_ids = list(session.scalars(insert(Submission).returning(Submission.id), rows))
         skills = rng.gamma(3.0, 40.0, n_learners)
         session.execute(
@@ -179,22 +177,17 @@ def _entry(season_id: int, account_id: int, i: int) -> dict[str, Any]:
         "name": name,
         "name_key": name_key(name),
         "description": "Drawn, not played.",
-        "card": {
-            "kind": _KINDS[i % len(_KINDS)],
-            "organisation": f"Laboratory {i % 12 + 1}",
-            "parameters": 10 ** (i % 9),
-        },
         "created_at": _WHEN,
         "withdrawn_at": _WHEN if i % 100 == 5 else None,
         "withdrawn_reason": "a mistake" if i % 100 == 5 else "",
     }
 
 
-def _submission(season_id: int, name: str, attempt_id: int, state: str) -> dict[str, Any]:
+def _submission(season_id: int, name: str, attempt_id: int) -> dict[str, Any]:
     return {
         "season_id": season_id,
         "attempt_id": attempt_id,
-        "state": state,
+        "state": "verified",
         "reason": "",
         "manifest": {},
         "log_sha256": hashlib.sha256(f"{name} {attempt_id}".encode()).hexdigest(),

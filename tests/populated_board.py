@@ -199,13 +199,12 @@ def _verified(
         keys = {"learner": entry.name, "rule": trial.rule.name, "trial": trial.number}
         columns = (pl.lit(value).alias(key) for key, value in keys.items())
         frames.append(shard_frame(shard_bytes(log)).select(*columns, pl.all()))
-    is_open = season.division == "open"
     submission = _submission(
         session,
         season,
         attempt,
-        state="reported" if is_open else "verified",
-        reason="self-reported" if is_open else f"all {len(rows)} trials were replayed",
+        state="verified",
+        reason=f"all {len(rows)} trials were replayed",
         verified_at=_WHEN,
         n_attempts=sum(row["n_attempts"] for row in rows),
         origin="server" if season.division == "hidden" else "upload",

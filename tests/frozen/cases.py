@@ -204,7 +204,6 @@ leaderboard study close pilot --data board
 leaderboard study close pilot --data board
 leaderboard study export pilot exported --data board
 leaderboard study export none exported --data board
-leaderboard export site --data board
 leaderboard backup saved --data board
 leaderboard restore saved --data again
 leaderboard migrate --data nowhere

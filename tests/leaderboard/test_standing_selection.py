@@ -9,16 +9,11 @@ from dataclasses import replace
 import pytest
 
 from gnomon.leaderboard.standing_records import METRICS, Contender, Number, Standing, Standings
-from gnomon.leaderboard.standing_selection import (
-    PER_PAGE,
-    StandingQuery,
-    pareto_front,
-    select_standings,
-)
+from gnomon.leaderboard.standing_selection import PER_PAGE, StandingQuery, select_standings
 
 
-def line(i, errors, wins, **card):
-    contender = Contender(i, f"Learner {i}", f"account {i % 7}", **card)
+def line(i, errors, wins, **more):
+    contender = Contender(i, f"Learner {i}", f"account {i % 7}", **more)
     number = Number(errors, errors, errors)
     estimates = dict.fromkeys(METRICS, number)
     return Standing(contender, estimates, i, i, (i,), None, 20, None, Number(wins, wins, wins))
@@ -32,9 +27,6 @@ def standings():
             i,
             draw.choice([None, *range(1, 500)]),
             2000.0 - i,
-            kind=draw.choice(["", "linear", "neural"]),
-            organisation=draw.choice(["", "Lab A", "Lab B"]),
-            parameters=draw.choice([None, 10, 100, 1000, 10_000]),
             n_attempts=1 + i % 2,
         )
         for i in range(1, 2001)
@@ -86,9 +78,7 @@ def test_a_page_beyond_the_last_is_the_last(standings):
 def test_filters_leave_out_the_others_and_nothing_else(standings):
     for query, keeps in {
         StandingQuery(search="ACCOUNT 3"): lambda c: c.account == "account 3",
-        StandingQuery(search="lab a"): lambda c: c.organisation == "Lab A",
-        StandingQuery(kind="linear"): lambda c: c.kind == "linear",
-        StandingQuery(organisation="Lab B"): lambda c: c.organisation == "Lab B",
+        StandingQuery(search="learner 77"): lambda c: c.name.startswith("Learner 77"),
         StandingQuery(verified=True): lambda c: c.n_attempts == c.n_verified,
     }.items():
         found = select_standings(standings, query)
@@ -115,25 +105,8 @@ def test_marks_are_those_of_the_whole_board_whatever_is_shown(standings):
             )
             if better:
                 slow.add(entry)
-        found = select_standings(standings, StandingQuery(by=by, kind="neural")).out_of_order
+        found = select_standings(standings, StandingQuery(by=by, verified=True)).out_of_order
         assert found & {entry for entry, *_ in rows[:300]} == slow
-
-
-def test_the_pareto_front_by_a_slow_twin(standings):
-    known = [
-        (e.contender.parameters, e.estimates["iqm"].value, e.contender.entry_id)
-        for e in standings.ranked
-        if e.contender.parameters is not None and e.estimates["iqm"].value is not None
-    ]
-    slow = {
-        entry
-        for cost, errors, entry in known
-        if not any(c <= cost and e <= errors and (c < cost or e < errors) for c, e, _ in known)
-    }
-    assert pareto_front(standings.ranked, "iqm", "parameters") == slow
-    found = select_standings(standings, StandingQuery(pareto="parameters"))
-    assert set(entries(found)) == slow
-    assert pareto_front(standings.ranked, "iqm", "compute_hours") == frozenset()
 
 
 def test_those_without_a_rank_are_searched_too(standings):

@@ -7,7 +7,7 @@ import time
 import pytest
 from sqlalchemy import select
 
-from gnomon.database.schema import Account, Entry, Season, Submission
+from gnomon.database.schema import Account, Entry, Season
 from gnomon.leaderboard.seasons.entry_registration import register
 from gnomon.leaderboard.standing_snapshots import StandingsCache, board_of
 from gnomon.leaderboard.standings import standings_of
@@ -184,20 +184,3 @@ def test_a_large_board_that_was_never_computed_is_not_waited_for(database, setti
     cache = StandingsCache(database, settings.data / "standings", small=0)
     assert cache.get(season_id, version_of(database, season_id)) is None
     cache.close()
-
-
-def test_reported_scores_count_in_the_open_division(database, settings):
-    season_id = populate(
-        *(database, settings),
-        division="open",
-        rules=("clockwise",),
-        learners=LEARNERS,
-        trials=2,
-        episodes=2,
-    )
-    with database.writing() as session:
-        for submission in session.query(Submission).filter_by(state="verified"):
-            submission.state = "reported"
-    found = StandingsCache(database, settings.data / "s").get(season_id, 2)
-    assert found is not None
-    assert len(found.standings.ranked) == 2

@@ -15,9 +15,9 @@ from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon.web.backup import back_up, restore
-from gnomon.web.table_transfer import table_digests
 from private_postgresql import fresh_database
 from small_season import add_submission, fill, make_season
+from table_digests import table_digests
 
 
 @pytest.fixture

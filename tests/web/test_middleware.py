@@ -14,7 +14,6 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI, WebSocket
-from starlette.responses import Response
 
 from app_client import AppClient
 from gnomon.database.engine import Database
@@ -24,7 +23,6 @@ from gnomon.web.api.dependencies import COOKIE, CSRF_HEADER, csrf_token
 from gnomon.web.app import create_app
 from gnomon.web.client_limits import Turns
 from gnomon.web.middleware import Gate, is_allowed_host
-from gnomon.web.pages.accounts.account_pages import sign_in
 from serving import serving
 from small_season import make_account
 from submitted import bearer, register
@@ -151,11 +149,9 @@ def test_a_log_is_capped_as_it_comes(settings, database, season, token):
 @pytest.fixture
 def browser(app, database, settings) -> Iterator[tuple[AppClient, str]]:
     """A browser in which ada is signed in, and the text of its cookie."""
-    answer = Response()
-    sign_in(database, settings, answer, make_account(database, "ada", "submit"), "192.0.2.1")
-    cookie = answer.headers["set-cookie"].partition("=")[2].partition(";")[0]
-    with AppClient(app, cookies={COOKIE: cookie}) as client:
-        yield client, cookie
+    with AppClient(app) as client:
+        client.post("/api/session", json={"token": make_account(database, "ada", "submit")})
+        yield client, client.cookies[COOKIE]
 
 
 def test_a_forged_request_is_refused(browser, season):
@@ -203,7 +199,7 @@ def test_a_form_of_another_page_is_refused_even_without_a_cookie(
     public = replace(settings, public_url="https://board.example.org")
     headers = {} if origin is None else {"Origin": origin}
     with AppClient(create_app(public, database)) as client:
-        sent = client.post("/account/sign-in", data={"token": "gnomon_x"}, headers=headers)
+        sent = client.post("/api/session", json={"token": "gnomon_x"}, headers=headers)
     assert sent.status_code == status
 
 

@@ -68,7 +68,7 @@ def test_no_secret_is_logged(settings, token):
     with serving(settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         client.get("/api/tokens", headers=bearer(token))
         client.get(f"/api/tokens?token={token}", headers=bearer(token + "x"))
-        client.post("/sign-in", data={"token": token})
+        client.post("/api/session", json={"token": token})
         client.get(f"/study/{'k' * 43}")
         client.get("/api/submissions/x")
     log = server.log.read_text()
@@ -111,7 +111,7 @@ def test_a_port_that_is_taken(server, tmp_path):
 
 
 def test_the_verbs(server, token, tmp_path):
-    """Register, play, verify at home, submit; then token, backup, restore, export, transfer."""
+    """Register, play, verify at home, submit; then token, backup, restore."""
     from small_season import make_season
 
     database = Database(server.settings.database)
@@ -133,10 +133,7 @@ def test_the_verbs(server, token, tmp_path):
         assert done.returncode == status, (arguments, done.stdout, done.stderr)
         return done.stdout + done.stderr
 
-    (tmp_path / "card.toml").write_text('kind = "linear"\nparameters = 1296\n')
-    card = ("--card", "card.toml")
-    entry = json.loads(gnomon("register", "spring", "Mine", "--out", "mine.toml", *card, "--json"))
-    assert entry["results"][0]["card"]["parameters"] == 1296
+    gnomon("register", "spring", "Mine", "--out", "mine.toml")
     gnomon("run", "mine.toml", "--out", "run")
     gnomon("verify", "run")
     told = json.loads(gnomon("submit", "run", "--json"))
@@ -150,10 +147,6 @@ def test_the_verbs(server, token, tmp_path):
     data = ("--data", str(server.settings.data))
     assert gnomon("leaderboard", "token", "Eve", *data).startswith("gnomon_")
     gnomon("leaderboard", "backup", "backup", *data)
-    gnomon("leaderboard", "export", "files", *data, "--logs")
-    assert (tmp_path / "files" / "data" / "trials.csv").exists()
-    target = f"sqlite:///{tmp_path / 'moved.sqlite'}"
-    gnomon("leaderboard", "transfer", target, *data)
     names.pop("GNOMON_DATABASE_URL")
     gnomon("leaderboard", "restore", "backup", "--data", "restored")
     assert "expected no logs yet" in gnomon(

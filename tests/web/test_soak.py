@@ -33,7 +33,7 @@ pytestmark = [
 SECONDS = float(os.environ.get("GNOMON_SOAK_S", "60"))
 #: How often it is looked what the server holds.
 TIMES = 30
-PAGES = ("/", "/seasons/spring", "/seasons/spring.json", "/play", "/methods", "/healthz")
+PAGES = ("/", "/seasons/spring", "/api/seasons/spring/standings", "/play", "/methods", "/healthz")
 
 
 class Load:
@@ -116,8 +116,7 @@ def play_on(client: httpx.Client, n: int) -> None:
 
 
 def n_ranked(client: httpx.Client) -> int:
-    found: int = client.get("/seasons/spring.json").json()["n_ranked"]
-    return found
+    return len(client.get("/api/seasons/spring/standings").json()["standings"]["ranked"])
 
 
 def test_an_hour_in_a_minute(settings, database, season, tmp_path):

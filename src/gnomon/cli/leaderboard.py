@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +22,7 @@ app = typer.Typer(
     name="leaderboard",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Look after a leaderboard: export, backup, upgrade, moving.",
+    help="Look after a leaderboard: backup, restore, upgrade, seasons.",
 )
 
 season_app = typer.Typer(
@@ -63,10 +62,6 @@ def serve(
     https: Annotated[
         bool, typer.Option("--https", help="Behind a proxy that speaks HTTPS: secure cookies.")
     ] = False,
-    openid_issuer: Annotated[
-        str, typer.Option(help="A sign-in provider, by OpenID Connect: https://...")
-    ] = "",
-    openid_client: Annotated[str, typer.Option(help="As whom it knows this server.")] = "",
     worker: Annotated[bool, typer.Option(help="Verify submissions here too.")] = True,
     log_format: Annotated[
         Literal["text", "json"],
@@ -82,9 +77,6 @@ def serve(
         changes: dict[str, Any] = {"public_url": public_url, "secure_cookies": https}
         hosts = (*ServerSettings.allowed_hosts, *(allowed_host or ()))
         changes |= {"allowed_hosts": hosts, "trusted_proxies": tuple(trusted_proxy or ())}
-        changes |= {"openid_issuer": openid_issuer, "openid_client": openid_client}
-        # Not by an option: everybody on the machine can read a command line.
-        changes["openid_secret"] = os.environ.get("GNOMON_OPENID_SECRET", "")
         settings = ServerSettings(data, database, **changes)
 
         def tell(started: Started) -> None:
@@ -151,24 +143,6 @@ def migrate(
 
 
 @app.command()
-def export(
-    out: Annotated[Path, typer.Argument(help="A new folder.")],
-    logs: Annotated[bool, typer.Option("--logs", help="With the logs of all submissions.")] = False,
-    data: DataOption = _DATA,
-    database: DatabaseOption = "",
-    as_json: JsonOption = False,
-) -> None:
-    """Write the whole board as files: pages in HTML, every table as JSON and CSV."""
-    with board_answering("export", data, database, as_json) as (answer, opened):
-        from gnomon.leaderboard.server_settings import ServerSettings
-        from gnomon.web.export import export_board
-
-        paths = export_board(ServerSettings(data, database), opened, out, logs=logs)
-        answer.results([{"path": str(path)} for path in paths])
-        answer.say(f"{len(paths)} files written to {out}")
-
-
-@app.command()
 def backup(
     out: Annotated[Path, typer.Argument(help="A new folder.")],
     data: DataOption = _DATA,
@@ -202,32 +176,6 @@ def restore(
             record = restore_backup(backup, ServerSettings(data, database))
             answer.results([record])
             answer.say(f"the board of {record['taken']} is in {data}")
-
-
-@app.command()
-def transfer(
-    to: Annotated[
-        str,
-        typer.Argument(
-            envvar="GNOMON_TARGET_URL", help="An empty database: postgresql://... or sqlite:///..."
-        ),
-    ],
-    data: DataOption = _DATA,
-    database: DatabaseOption = "",
-    as_json: JsonOption = False,
-) -> None:
-    """Move the tables to another database; the server must be stopped."""
-    with board_answering("transfer", data, database, as_json) as (answer, opened):
-        from gnomon.database.engine import Database
-        from gnomon.web.table_transfer import transfer as copy_all
-
-        target = Database(to)
-        try:
-            counts = copy_all(opened, target)
-        finally:
-            target.close()
-        answer.results([{"table": name, "rows": n} for name, n in counts.items()])
-        answer.say(f"{sum(counts.values())} rows have been moved, and are the same there")
 
 
 @season_app.command()

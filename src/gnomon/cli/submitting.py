@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,9 +25,6 @@ def register(
     out: Annotated[Path | None, typer.Option(help="Write what to play to this TOML file.")] = None,
     description: Annotated[str, typer.Option(help="What it is, as plain text.")] = "",
     link: Annotated[str, typer.Option(help="A page about it.")] = "",
-    card: Annotated[
-        Path | None, typer.Option(help="What it is, in fields: a TOML file (kind, code, ...).")
-    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Register a learner in a season of a leaderboard, and get what it has to play."""
@@ -36,14 +32,10 @@ def register(
 
     from gnomon._io.atomic_file import write_atomically
     from gnomon._io.http_client import HttpClient
-    from gnomon._io.text_file import read_toml
 
     with answering("register", as_json=as_json) as answer:
         client = HttpClient(to, token)
         value: dict[str, Any] = {"name": name, "description": description, "link": link}
-        if card is not None:
-            # A moment of TOML is none of JSON: as a text the server tells what is wrong with it.
-            value["card"] = json.loads(json.dumps(read_toml(card, dict), default=str))
         entry = client.ask("POST", f"/api/seasons/{quote(season, safe='')}/entries", value)
         answer.results([entry])
         answer.say(f"{entry['name']} is entry {entry['id']} of {entry['season']}")
@@ -91,4 +83,4 @@ def submit(
         answer.results([record])
         which = f"submission {record['id']}" if record["id"] else str(folder)
         answer.say(f"{which}: {record['state']}: {record['reason']}")
-    raise typer.Exit(0 if record["state"] in ("verified", "reported", "queued", "verifying") else 1)
+    raise typer.Exit(0 if record["state"] in ("verified", "queued", "verifying") else 1)

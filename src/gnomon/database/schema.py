@@ -19,9 +19,9 @@ from gnomon.database.study_schema import Study as Study
 from gnomon.database.study_schema import StudyAnswer as StudyAnswer
 from gnomon.database.study_schema import StudyAssignment as StudyAssignment
 
-Division = Literal["hidden", "replayed", "open"]
+Division = Literal["hidden", "replayed"]
 SubmissionState = Literal[
-    "uploading", "queued", "verifying", "verified", "reported", "refused", "error", "withdrawn"
+    "uploading", "queued", "verifying", "verified", "refused", "error", "withdrawn"
 ]
 
 
@@ -65,21 +65,6 @@ class BrowserSession(Base):
     expires_at: Mapped[datetime.datetime]
     ended_at: Mapped[datetime.datetime | None]
     token: Mapped[Token] = relationship()
-
-
-class Identity(Base):
-    """Who an account's person is to a sign-in provider; browsers are signed in by the token."""
-
-    __tablename__ = "identities"
-    __table_args__ = (UniqueConstraint("issuer", "subject"),)
-    id: Mapped[Id]
-    account_id: Mapped[AccountId]
-    issuer: Mapped[str] = mapped_column(String(300))
-    subject: Mapped[str] = mapped_column(String(300))
-    token_id: Mapped[int | None] = mapped_column(ForeignKey("tokens.id"))
-    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
-    account: Mapped[Account] = relationship()
-    token: Mapped[Token | None] = relationship()
 
 
 class TokenRequest(Base):
@@ -158,7 +143,7 @@ class SeasonRule(Base):
 
 
 class Entry(Base):
-    """A learner that an account has registered in a season; ``card`` is what it says of itself."""
+    """A learner that an account has registered in a season."""
 
     __tablename__ = "entries"
     __table_args__ = (UniqueConstraint("season_id", "name_key"),)
@@ -169,7 +154,6 @@ class Entry(Base):
     name_key: Mapped[Name]
     description: Mapped[str] = mapped_column(default="")
     link: Mapped[str] = mapped_column(default="")
-    card: Mapped[dict[str, Any]] = mapped_column(default=dict)
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     withdrawn_at: Mapped[datetime.datetime | None]
     withdrawn_reason: Mapped[str] = mapped_column(default="")
@@ -202,7 +186,7 @@ class EntryAttempt(Base):
 class Submission(Base):
     """The evidence of an attempt: a manifest, and a log under its SHA-256; and its state.
 
-    ``verified`` is what was replayed, ``reported`` what the open division takes on trust.
+    ``verified`` is what was replayed.
     ``log_sha256`` is empty until the log has come; what was announced stands in the manifest.
     ``warnings`` are for the reader of the page: a trial that equals another submission's.
     ``origin`` is ``upload``, or ``server`` for a log that the server wrote while it was played.
@@ -237,8 +221,7 @@ class Submission(Base):
 class VerifiedTrial(Base):
     """The scores of one trial of a submission, computed from the replay and nothing else.
 
-    ``errors_to_learn`` is empty where the rule was not learned. In the open division there is no
-    replay: ``tce`` is what was reported, and the counts are empty.
+    ``errors_to_learn`` is empty where the rule was not learned.
     """
 
     __tablename__ = "trials"
@@ -249,10 +232,10 @@ class VerifiedTrial(Base):
     number: Mapped[int]
     tce: Mapped[float]
     errors_to_learn: Mapped[float | None]
-    n_episodes: Mapped[int | None]
-    n_attempts: Mapped[int | None]
-    n_moves: Mapped[int | None]
-    n_cleared: Mapped[int | None]
+    n_episodes: Mapped[int]
+    n_attempts: Mapped[int]
+    n_moves: Mapped[int]
+    n_cleared: Mapped[int]
     curve: Mapped[list[Any]] = mapped_column(default=list)
     log_sha256: Mapped[Sha256] = mapped_column(index=True)
     submission: Mapped[Submission] = relationship(back_populates="trials")

@@ -34,9 +34,6 @@ class ServerSettings:
         Whether the session cookie is for HTTPS only; to be set behind a proxy that speaks it.
     trusted_proxies : tuple of str
         Addresses whose ``X-Forwarded-For`` is believed, for rate limits.
-    openid_issuer, openid_client, openid_secret : str
-        A provider of sign-in by OpenID Connect, and as whom it knows this server; ``""`` for none.
-        It sends browsers back to ``public_url``.
     max_body_bytes, max_manifest_bytes, max_upload_bytes, max_unpacked_bytes : int
         Most bytes of an ordinary request, of a manifest, of a log as it comes and unpacked.
     max_ratio : float
@@ -82,9 +79,6 @@ class ServerSettings:
     public_url: str = ""
     secure_cookies: bool = False
     trusted_proxies: tuple[str, ...] = ()
-    openid_issuer: str = ""
-    openid_client: str = ""
-    openid_secret: str = field(default="", repr=False)
     max_body_bytes: int = MIB
     max_manifest_bytes: int = 4 * MIB
     max_upload_bytes: int = 256 * MIB
@@ -121,10 +115,6 @@ class ServerSettings:
                 raise LeaderboardError(
                     f"setting {each.name!r}: expected more than 0, found {value}"
                 )
-        if self.openid_issuer and not (self.openid_client and self.public_url):
-            raise LeaderboardError(
-                "setting 'openid_issuer': expected 'openid_client' and 'public_url' with it"
-            )
         if self.heartbeat_s >= self.lease_s:
             raise LeaderboardError("setting 'heartbeat_s': expected less than 'lease_s'")
 

@@ -43,10 +43,6 @@ class Contender:
         of its rank is corrected for.
     also_begun : tuple of str
         Other entries of the account that were begun, by name, withdrawn ones too.
-    kind, organisation : str
-        As its card says; empty if it does not.
-    parameters, compute_hours : float or None
-        As its card says.
     """
 
     entry_id: int
@@ -59,10 +55,6 @@ class Contender:
     n_unfinished: int = 0
     n_begun_of_account: int = 1
     also_begun: tuple[str, ...] = ()
-    kind: str = ""
-    organisation: str = ""
-    parameters: float | None = None
-    compute_hours: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

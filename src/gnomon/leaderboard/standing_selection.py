@@ -1,4 +1,4 @@
-"""Selection from standings: search, filters, order, pages, the Pareto front of errors and cost.
+"""Selection from standings: search, filter, order, pages.
 
 Ranks and intervals are those of the whole board, whatever is shown of it: what a reader leaves out
 of the table stays in the comparison.
@@ -7,21 +7,16 @@ of the table stays in the comparison.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Literal, get_args
+from typing import Literal
 
-from gnomon.leaderboard.seasons.learner_card import Cost
 from gnomon.leaderboard.standing_records import METRICS, Standing, Standings
 
 #: What the lines may be ordered by: pairs won, errors, hidden minus public, or the alphabet.
 Order = Literal["wins", "errors", "gap", "name"]
 
 PER_PAGE = 50
-#: Most organisations that are offered to choose from.
-_MOST_CHOICES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +28,9 @@ class StandingQuery:
     show : str
         Those with a rank, or those without; of the latter only ``search`` and ``page`` choose.
     search : str
-        Part of the name of a learner, its account or its organisation; capitals do not matter.
-    kind, organisation : str
-        As a card says; ``""`` for any.
+        Part of the name of a learner or its account; capitals do not matter.
     verified : bool
         Only learners every attempt of which was verified.
-    pareto : str
-        Only learners such that no other one has fewer errors at no higher cost: ``parameters`` or
-        ``compute_hours`` of their cards; ``""`` for all. Who says no cost is not on the front.
     by : str
         The order: ``wins`` as the ranks, ``errors``, ``gap`` or ``name``.
     metric : str
@@ -51,10 +41,7 @@ class StandingQuery:
 
     show: Literal["ranked", "unranked"] = "ranked"
     search: str = ""
-    kind: str = ""
-    organisation: str = ""
     verified: bool = False
-    pareto: Cost | Literal[""] = ""
     by: Order = "wins"
     metric: str = METRICS[0]
     page: int = 1
@@ -74,10 +61,6 @@ class Selection:
         Of the whole board, whatever is shown.
     n_found, page, n_pages : int
         How many lines there are on all pages, which page this is, and of how many.
-    kinds, organisations : tuple of str
-        What there is to choose from; of organisations the hundred that occur most.
-    costs : tuple of str
-        What some card states of parameters and compute; of the others no front can be made.
     """
 
     lines: tuple[Standing, ...]
@@ -85,9 +68,6 @@ class Selection:
     n_found: int
     page: int
     n_pages: int
-    kinds: tuple[str, ...]
-    organisations: tuple[str, ...]
-    costs: tuple[Cost, ...]
 
 
 def select_standings(standings: Standings, query: StandingQuery) -> Selection:
@@ -105,43 +85,27 @@ def select_standings(standings: Standings, query: StandingQuery) -> Selection:
     else:
         ordered = list(ranked) if query.by == "wins" else sorted(ranked, key=_order(query))
         kept = [line for line in ordered if _matches(line, query)]
-    if query.pareto:
-        front = pareto_front(ranked, query.metric, query.pareto)
-        kept = [line for line in kept if line.contender.entry_id in front]
     n_pages = max(1, math.ceil(len(kept) / PER_PAGE))
     page = min(query.page, n_pages)
-    organisations = Counter(line.contender.organisation for line in ranked)
-    del organisations[""]
     return Selection(
         tuple(kept[(page - 1) * PER_PAGE : page * PER_PAGE]),
         _out_of_order(ordered, query),
         len(kept),
         page,
         n_pages,
-        tuple(sorted({line.contender.kind for line in ranked} - {""})),
-        tuple(sorted(name for name, _ in organisations.most_common(_MOST_CHOICES))),
-        tuple(c for c in get_args(Cost) if any(_cost(line, c) is not None for line in ranked)),
     )
 
 
-def _cost(line: Standing, cost: Cost) -> float | None:
-    stated: float | None = getattr(line.contender, cost)
-    return stated
-
-
 def _is_named(line: Standing, search: str) -> bool:
-    """Whether a text is part of the name of a learner, its account or its organisation."""
+    """Whether a text is part of the name of a learner or its account."""
     c, wanted = line.contender, search.casefold()
-    return any(wanted in text.casefold() for text in (c.name, c.account, c.organisation))
+    return any(wanted in text.casefold() for text in (c.name, c.account))
 
 
 def _matches(line: Standing, query: StandingQuery) -> bool:
     c = line.contender
-    return (
-        (not query.search or _is_named(line, query.search))
-        and query.kind in ("", c.kind)
-        and query.organisation in ("", c.organisation)
-        and (not query.verified or c.n_verified == c.n_attempts)
+    return (not query.search or _is_named(line, query.search)) and (
+        not query.verified or c.n_verified == c.n_attempts
     )
 
 
@@ -180,24 +144,3 @@ def _out_of_order(ordered: Sequence[Standing], query: StandingQuery) -> frozense
             found.add(line.contender.entry_id)
         worst = max(worst, value)
     return frozenset(found)
-
-
-def pareto_front(lines: Sequence[Standing], metric: str, cost: Cost) -> frozenset[int]:
-    """Return the entries such that no other has no more errors at no more cost, and less of one.
-
-    By point estimates: beside one on the front may stand another that the data do not separate
-    from it.
-    """
-    known = [
-        (c, e, line.contender.entry_id)
-        for line in lines
-        if (c := _cost(line, cost)) is not None and (e := line.estimates[metric].value) is not None
-    ]
-    front, fewest = set(), math.inf
-    for _, of_cost in groupby(sorted(known), key=lambda one: one[0]):
-        same_cost = list(of_cost)
-        least = same_cost[0][1]
-        if least < fewest:
-            front |= {entry for _, errors, entry in same_cost if errors == least}
-            fewest = least
-    return frozenset(front)

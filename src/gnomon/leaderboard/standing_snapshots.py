@@ -20,7 +20,6 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import polars as pl
 from sqlalchemy import ColumnElement, func, select
@@ -33,8 +32,8 @@ from gnomon.leaderboard.hidden.begun_attempts import BegunEntry, begun_entries, 
 from gnomon.leaderboard.standing_records import Board, Contender, Standings
 from gnomon.leaderboard.standings import standings_of
 
-#: States of submissions whose scores count: replayed, or in the open division believed.
-COUNTED = ("verified", "reported")
+#: States of submissions whose scores count.
+COUNTED = ("verified",)
 
 #: So many learners that were registered and never shown are worth a word.
 _MANY_MORE = 3
@@ -252,15 +251,12 @@ def _of_many(session: Session, season: Season, shown: Sequence[Contender]) -> tu
 def _contenders(session: Session, season: Season) -> list[Contender]:
     """Return the entries of which something was verified, with all their attempts counted."""
     entries = session.execute(
-        select(Entry.id, Entry.name, Account.name, Entry.card)
+        select(Entry.id, Entry.name, Account.name)
         .join(Account, Entry.account_id == Account.id)
         .where(Entry.season_id == season.id, Entry.withdrawn_at.is_(None))
         .order_by(Entry.id)
     ).all()
-    found = {
-        entry: replace(Contender(entry, name, account, 0, 0, 0), **_of_card(card))
-        for entry, name, account, card in entries
-    }
+    found = {entry: Contender(entry, name, account, 0, 0, 0) for entry, name, account in entries}
     counts = session.execute(
         select(
             EntryAttempt.entry_id,
@@ -297,15 +293,6 @@ def _contenders(session: Session, season: Season) -> list[Contender]:
         _beside_others(c, by_account[begun[c.entry_id].account_id]) if c.entry_id in begun else c
         for c in seen
     ]
-
-
-def _of_card(card: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the standings tell of a card."""
-    return {
-        name: card[name]
-        for name in ("kind", "organisation", "parameters", "compute_hours")
-        if name in card
-    }
 
 
 def _beside_others(contender: Contender, of_account: Mapping[int, BegunEntry]) -> Contender:

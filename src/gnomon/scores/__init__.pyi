@@ -17,7 +17,6 @@ from .normalization import with_left_out as with_left_out
 from .plausibility import own_scales as own_scales
 from .plausibility import suspicions as suspicions
 from .readers.array_files import read_arrays as read_arrays
-from .readers.published.leaderboard_export import read_leaderboard_export as read_leaderboard_export
 from .readers.published.lm_eval import read_lm_eval as read_lm_eval
 from .readers.published.marl_eval import read_marl_eval as read_marl_eval
 from .readers.published.papers_with_code import read_papers_with_code as read_papers_with_code
@@ -62,7 +61,6 @@ __all__ = [
     "own_scales",
     "read_arrays",
     "read_evaluations",
-    "read_leaderboard_export",
     "read_lm_eval",
     "read_marl_eval",
     "read_monitors",

@@ -30,7 +30,6 @@ from gnomon.web.api import administration, hidden_play, monitoring, seasons, sub
 from gnomon.web.api.records import Problem, status_of
 from gnomon.web.client_limits import Intake
 from gnomon.web.middleware import AT_ONCE, HEADERS, Gate
-from gnomon.web.openid import Provider
 from gnomon.web.request_log import HEADER as REQUEST_ID
 from gnomon.web.request_log import current_request
 
@@ -79,7 +78,6 @@ def create_app(settings: ServerSettings, database: Database | None = None) -> Fa
     )
     app.state.settings, app.state.database = settings, opened
     app.state.intake, app.state.figures = Intake(settings), monitoring.Figures()
-    app.state.provider = Provider(settings) if settings.openid_issuer else None
     app.add_middleware(
         Gate, settings=settings, turns=app.state.intake.turns, told=app.state.figures.told
     )

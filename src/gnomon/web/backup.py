@@ -19,21 +19,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import Connection, CursorResult, Table, func, insert, select, text
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon._version import __version__
-from gnomon.database.columns import now
+from gnomon.database.columns import Base, now
 from gnomon.database.engine import Database
 from gnomon.database.migration import current_revision, require_head, upgrade
 from gnomon.database.schema import Submission
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.uploaded_logs import evidence_path
-from gnomon.web.table_transfer import copy_tables, row_counts
 
 _MANIFEST = "backup.json"
 _DATABASE = "leaderboard.sqlite"
+_CHUNK = 1000
 
 
 def back_up(settings: ServerSettings, database: Database, out: Path) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def back_up(settings: ServerSettings, database: Database, out: Path) -> dict[str
     try:
         n_logs = sum(_copy_log(settings, sha256, out) for sha256 in _logs(copied))
         with copied.engine.begin() as connection:
-            counts = row_counts(connection)
+            counts = _row_counts(connection)
         revision = current_revision(copied)
         _one_file(copied)
     finally:
@@ -100,7 +100,7 @@ def restore(backup: Path, settings: ServerSettings) -> dict[str, Any]:
         n_logs = sum(_put_log(backup, settings, sha256) for sha256 in _logs(source))
         if current_revision(target) is None:
             upgrade(target)
-        copy_tables(source, target)
+        _copy_tables(source, target)
     finally:
         source.close()
         target.close()
@@ -128,7 +128,7 @@ def _copy_database(database: Database, path: Path) -> None:
     copy = Database(f"sqlite:///{path}")
     try:
         upgrade(copy)
-        copy_tables(database, copy)
+        _copy_tables(database, copy)
     finally:
         copy.close()
 
@@ -196,3 +196,67 @@ def _check(database: Database, record: dict[str, Any]) -> None:
         }
     if verdict != "ok" or found != record["rows"]:
         raise LeaderboardError("the backup's database is damaged")
+
+
+def _copy_tables(source: Database, target: Database) -> dict[str, int]:
+    """Copy every row, as it is at one moment, into an empty leaderboard of the same version.
+
+    Returns the number of rows of each table.
+
+    Raises LeaderboardError: the target has rows, or one of the two is of another version.
+    """
+    require_head(source)
+    require_head(target)
+    writing = target.engine.execution_options(gnomon_writing=True)
+    with _snapshot(source) as reading, writing.begin() as there:
+        for table in Base.metadata.sorted_tables:
+            if there.scalar(select(func.count()).select_from(table)):
+                raise LeaderboardError(f"expected an empty leaderboard, found rows in {table.name}")
+        counts = {}
+        for table in Base.metadata.sorted_tables:
+            counts[table.name] = _copy(table, reading, there)
+        if not target.is_sqlite:
+            _set_sequences(there)
+        if counts != _row_counts(there):
+            raise LeaderboardError("expected as many rows as were copied, found others")
+    return counts
+
+
+def _snapshot(database: Database) -> Any:
+    """Return a connection, as a context, that sees the database as it is at one moment."""
+    if database.is_sqlite:  # a transaction of a write-ahead log sees just that
+        return database.engine.begin()
+    return database.engine.execution_options(isolation_level="REPEATABLE READ").begin()
+
+
+def _row_counts(connection: Connection) -> dict[str, int]:
+    """Return the number of rows of each table."""
+    return {
+        table.name: connection.scalar(select(func.count()).select_from(table)) or 0
+        for table in Base.metadata.sorted_tables
+    }
+
+
+def _copy(table: Table, source: Connection, target: Connection) -> int:
+    n = 0
+    for rows in _rows(table, source).partitions(_CHUNK):
+        target.execute(insert(table), [row._asdict() for row in rows])
+        n += len(rows)
+    return n
+
+
+def _rows(table: Table, connection: Connection) -> CursorResult[Any]:
+    query = select(table).order_by(*table.primary_key.columns)
+    return connection.execute(query, execution_options={"yield_per": _CHUNK})
+
+
+def _set_sequences(connection: Connection) -> None:
+    """Let PostgreSQL go on counting behind the ids that were copied."""
+    for table in Base.metadata.sorted_tables:
+        if "id" in table.columns:
+            connection.execute(
+                text(
+                    f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), "
+                    f"COALESCE(MAX(id), 1), MAX(id) IS NOT NULL) FROM {table.name}"
+                )
+            )

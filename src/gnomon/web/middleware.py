@@ -63,8 +63,8 @@ IN_HAND = 500
 #: The first messages of answers that may be refusals.
 _BEGINNINGS = ("http.response.start", "websocket.http.response.start", "websocket.close")
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
-#: Paths that take a log: by a program, and by the form of a page.
-_UPLOADS = re.compile(r"^/api/submissions/\d+/log$|/submit$")
+#: Paths that take a log.
+_UPLOADS = re.compile(r"^/api/submissions/\d+/log$")
 _MANIFESTS = re.compile(r"^/api/entries/\d+/attempts/\d+/submission$")
 
 
@@ -129,7 +129,7 @@ class Gate:
         most = _most_bytes(scope, self._settings)
         counted = _counted(receive, most, self._settings.slow_client_s)
         reads = scope["method"] in ("GET", "HEAD", "OPTIONS")
-        is_upload = _UPLOADS.search(scope["path"]) and scope["method"] in ("PUT", "POST")
+        is_upload = _UPLOADS.search(scope["path"]) and scope["method"] == "PUT"
         with ExitStack() as held:
             if is_upload or not (reads or _is_small(scope, _SMALL)):
                 try:

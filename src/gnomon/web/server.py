@@ -39,7 +39,7 @@ _log = logging.getLogger("gnomon.server")
 _SWEEP_S = 5.0
 #: An upload that was not touched for so long belongs to a process that is dead.
 _STALE_S = 6 * 3600
-#: What pages import when they are made: those of learners, comparisons, and pictures.
+#: What pages import when they are made.
 _LATE = (
     "gnomon.ranking.ranks.rank_intervals",
     "gnomon.ranking.ranks.resampling_kernel",

@@ -11,19 +11,14 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import inspect, select, text
 from sqlalchemy.exc import IntegrityError
-from starlette.responses import Response
 
 from app_client import AppClient
 from gnomon.database.columns import now
-from gnomon.database.engine import Database
-from gnomon.database.schema import Account, BrowserSession, Identity, Token
+from gnomon.database.schema import Account, BrowserSession, Token
 from gnomon.errors import LeaderboardError
 from gnomon.leaderboard.accounts import tokens
-from gnomon.leaderboard.refusals import TooMany
-from gnomon.web.api import dependencies
+from gnomon.web.api import administration, dependencies
 from gnomon.web.app import create_app
-from gnomon.web.pages import account_pages
-from gnomon.web.pages.accounts.account_pages import WrongToken, sign_in
 from small_season import make_account
 from submitted import bearer
 
@@ -40,20 +35,13 @@ def test_a_token_has_256_bits_and_only_its_hash_is_kept(database, token):
     assert len({make_account(database, f"a{k}", "submit") for k in range(20)}) == 20
 
 
-def test_no_two_accounts_share_a_key_or_a_sign_in(database, token):
+def test_no_two_accounts_share_a_key(database, token):
     make_account(database, "other", "submit")
     with database.reading() as session:
         ada, other = session.scalars(select(Account).order_by(Account.id))
         key = session.scalars(select(Token.key).where(Token.account_id == ada.id)).one()
-    person = {"issuer": "https://login.example.org", "subject": "7"}
-    with database.writing() as session:
-        session.add(Identity(account_id=ada.id, **person))
-    for second in (
-        Token(account_id=other.id, key=key, digest="0" * 64, scopes=["submit"]),
-        Identity(account_id=other.id, **person),
-    ):
-        with pytest.raises(IntegrityError), database.writing() as session:
-            session.add(second)
+    with pytest.raises(IntegrityError), database.writing() as session:
+        session.add(Token(account_id=other.id, key=key, digest="0" * 64, scopes=["submit"]))
 
 
 def test_the_interface_never_tells_a_secret_again(client, admin_token):
@@ -149,10 +137,10 @@ def test_expired_revoked_and_closed(client, database, admin_token):
     assert [status(each) for each in (late, gone, closed)] == [401] * 3
 
 
-def test_a_browser_ends_with_its_token(database, settings):
+def test_a_browser_ends_with_its_token(database, client):
     text_ = make_account(database, "ada", "submit")
-    answer = Response()
-    sign_in(database, settings, answer, f"  {text_}\n", "192.0.2.1")
+    answer = client.post("/api/session", json={"token": f"  {text_}\n"})
+    assert answer.status_code == 204
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
@@ -170,8 +158,8 @@ def test_a_browser_ends_with_its_token(database, settings):
 
 def test_a_secure_cookie_behind_https(database, settings):
     text_ = make_account(database, "ada", "submit")
-    answer = Response()
-    sign_in(database, replace(settings, secure_cookies=True), answer, text_, "192.0.2.1")
+    with AppClient(create_app(replace(settings, secure_cookies=True), database)) as client:
+        answer = client.post("/api/session", json={"token": text_})
     assert "Secure" in answer.headers["set-cookie"]
 
 
@@ -195,23 +183,26 @@ def test_a_signed_out_browser_is_nobody(database, settings):
 def long_minute(monkeypatch):
     """A minute that does not end while a test counts."""
     monkeypatch.setattr(dependencies, "MINUTE_S", 10**9)
-    monkeypatch.setattr(account_pages, "MINUTE_S", 10**9)
+    monkeypatch.setattr(administration, "MINUTE_S", 10**9)
 
 
 @pytest.mark.usefixtures("long_minute")
 def test_guessing_a_token_is_slow(database, settings):
     """Ten tries a minute of one address, counted in the database: of every process alike."""
-    for _ in range(settings.sign_ins_per_minute):
-        with pytest.raises(WrongToken):
-            sign_in(database, settings, Response(), "gnomon_0_0", "192.0.2.1")
-    good = make_account(database, "ada", "submit")
-    with pytest.raises(TooMany):
-        sign_in(database, settings, Response(), good, "192.0.2.1")
-    other = Database(settings.database)
-    with pytest.raises(TooMany):
-        sign_in(other, settings, Response(), good, "192.0.2.1")
-    sign_in(other, settings, Response(), good, "192.0.2.2")
-    other.close()
+    settings = replace(settings, trusted_proxies=("127.0.0.1",))
+
+    def status(client, text_: str, address: str = "192.0.2.1") -> int:
+        headers = {"X-Forwarded-For": address}
+        return client.post("/api/session", json={"token": text_}, headers=headers).status_code
+
+    with AppClient(create_app(settings, database)) as client:
+        tries = settings.sign_ins_per_minute
+        assert [status(client, "gnomon_0_0") for _ in range(tries)] == [401] * tries
+        good = make_account(database, "ada", "submit")
+        assert status(client, good) == 429
+    with AppClient(create_app(settings)) as other:
+        assert status(other, good) == 429
+        assert status(other, good, "192.0.2.2") == 204
 
 
 @pytest.mark.usefixtures("long_minute")

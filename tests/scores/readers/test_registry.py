@@ -23,7 +23,6 @@ SOURCES = {
     "monitors": {"ppo/ant/0/monitor.csv": MONITOR},
     "arrays": {"spr.json": json.dumps({"Alien": [1.0, 2.0]})},
     "papers-with-code": {"p.json": json.dumps([{"task": "x", "datasets": []}])},
-    "leaderboard-export": {"data/trials.json": "[]"},
     "wandb-chart": {"chart.csv": '"Step","dqn - return","dqn - return__MIN"\n"0","1","1"\n'},
     "tracker-table": {"runs.csv": '"Name","State","algo","return"\n"dqn-0","finished","dqn","1"\n'},
     "openrlbenchmark": {"o.csv": ",org/rl/dqn ({})\nPong-v5,19.0 ± 0.7\n"},
@@ -38,7 +37,7 @@ SOURCES = {
     "series-table": {"series.csv": "#ruleSetName,mStar\nclockwise,4\n"},
     "run-folder": {"run.json": "{}"},
 }
-FOLDERS = {"lm-eval", "monitors", "leaderboard-export", "run-folder"}
+FOLDERS = {"lm-eval", "monitors", "run-folder"}
 
 
 def source(folder, name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 
 import pytest
 from sqlalchemy import select
@@ -41,6 +42,11 @@ def standings(database, season):
         return standings_of(board_of(session, session.get_one(Season, season.id)))
 
 
+def errors_so_far(client) -> int:
+    [found] = re.findall(r"(\d+) errors so far", client.get("/seasons/s1").text)
+    return int(found)
+
+
 def test_an_attempt_that_is_left_is_shown_and_keeps_its_entry_from_a_rank(
     client, database, token, season, settings
 ):
@@ -54,14 +60,12 @@ def test_an_attempt_that_is_left_is_shown_and_keeps_its_entry_from_a_rank(
     page = client.get("/seasons/s1").text
     assert "attempt 1 of 1 unfinished at episode 1 of 3: 3 of 4 trials done" in page
     assert "an attempt was begun and is not finished" in page
-    [left] = client.get("/seasons/s1.json").json()["unfinished"]
-    assert left["errors"] >= 3
+    left = errors_so_far(client)
+    assert left >= 3
     # The page follows the play, though no version of the season does.
     move(client, token, (ids(play)[-1], 3, [0, 0]))
-    [later] = client.get("/seasons/s1.json").json()["unfinished"]
-    assert later["errors"] == left["errors"] + 2
-    assert f"{later['errors']} errors so far" in client.get("/seasons/s1").text
-    assert f"{later['errors']} errors so far" in client.get(f"/entries/{play['entry']}").text
+    assert errors_so_far(client) == left + 2
+    assert f"{left + 2} errors so far" in client.get(f"/entries/{play['entry']}").text
 
 
 def test_the_best_of_three_does_not_hide_the_other_two(client, database, token, season, settings):
@@ -172,22 +176,20 @@ def test_a_moderator_sees_accounts_of_one_address_and_nobody_else_does(
 ):
     """By the first move in a hidden season, and by what is sent in the others."""
     other = make_account(database, "other", "submit")
-    for division in ("open", "replayed"):
-        make_season(database, division, division)
-        for k, secret in enumerate((token, other)):
-            entry = register(client, secret, f"learner {k}", division)["id"]
-            totals = [{"rule": "clockwise", "trial": 0, "tce": float(k)}]
-            log = {"log_format": "csv", "log_bytes": 1, "log_sha256": f"{k}" * 64}
-            sent = {"totals": totals} if division == "open" else log
-            path = f"/api/entries/{entry}/attempts/1/submission"
-            answer = client.put(path, json={"learner": "x"} | sent, headers=bearer(secret))
-            assert answer.status_code == 200, answer.text
+    make_season(database, "replayed")
+    for k, secret in enumerate((token, other)):
+        entry = register(client, secret, f"learner {k}", "replayed")["id"]
+        log = {"log_format": "csv", "log_bytes": 1, "log_sha256": f"{k}" * 64}
+        path = f"/api/entries/{entry}/attempts/1/submission"
+        answer = client.put(path, json={"learner": "x"} | log, headers=bearer(secret))
+        assert answer.status_code == 200, answer.text
     for name, secret in (("a", token), ("b", other)):
         move(client, secret, (ids(begin(client, secret, name))[0], 0, [0]))
     moderator = make_account(database, "mod", "moderate")
-    shown = client.get("/moderation.json", headers=bearer(moderator)).json()
-    expected = [{"season": n, "accounts": ["ada", "other"]} for n in ("s1", "open", "replayed")]
-    assert shown["one_address"] == expected
-    assert client.get("/moderation.json").json()["one_address"] == []
-    assert "from one address" in client.get("/moderation", headers=bearer(moderator)).text
+    page = client.get("/moderation", headers=bearer(moderator)).text
+    shown = page.partition("from one address")[2].partition("<h2>")[0]
+    assert re.findall(r">(\w+)</a>: ([\w, ]+)<", shown) == [
+        ("s1", "ada, other"),
+        ("replayed", "ada, other"),
+    ]
     assert "from one address" not in client.get("/moderation").text

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 from sqlalchemy import func, select
 
-from gnomon.database.schema import Submission, VerifiedTrial
+from gnomon.database.schema import VerifiedTrial
 from gnomon.leaderboard.client.submit_run import Packed
 from gnomon.leaderboard.submissions.uploaded_logs import canonical_path, evidence_path
 from gnomon.leaderboard.submissions.worker import work_on_one
-from small_season import make_account, make_season
+from small_season import make_account
 from submitted import bearer, play_entry, register, repacked, send
 
 
@@ -236,51 +236,3 @@ def test_what_is_not_the_announced_log_is_refused_and_the_attempt_stays(
     sha256 = packed.manifest["log_sha256"]
     assert evidence_path(settings, sha256).exists()
     assert canonical_path(settings, sha256).exists()
-
-
-@pytest.mark.parametrize("tce", [-1.0, 151.0])
-def test_reported_scores_are_such_as_there_can_be(client, database, token, tce):
-    """Three episodes of fifty attempts each."""
-    make_season(database, "anything", "open")
-    register(client, token, "Mine", "anything")
-    manifest = {"learner": "Mine", "totals": [{"rule": "clockwise", "trial": 0, "tce": tce}]}
-    path = "/api/entries/1/attempts/1/submission"
-    answer = client.put(path, json=manifest, headers=bearer(token))
-    assert answer.status_code == 422
-    assert "expected a tce from 0 to 150" in answer.json()["detail"]
-
-
-def test_the_open_division_takes_scores_on_trust_and_says_so(client, database, token):
-    make_season(database, "anything", "open")
-    register(client, token, "Mine", "anything")
-    totals = [{"rule": "clockwise", "trial": k, "tce": 10.0 + k} for k in range(2)]
-    manifest: dict[str, Any] = {"learner": "Mine", "totals": totals}
-    path = "/api/entries/1/attempts/1/submission"
-    answer = client.put(path, json=manifest, headers=bearer(token))
-    assert (answer.status_code, answer.json()["state"]) == (200, "reported")
-    assert client.put(path, json=manifest, headers=bearer(token)).json()["id"] == 1
-    trials = client.get("/api/submissions/1/trials").json()
-    assert [(t["tce"], t["n_attempts"]) for t in trials] == [(10.0, None), (11.0, None)]
-    log = client.get("/api/submissions/1/log").text
-    assert log == "rule,trial,tce,errors_to_learn\nclockwise,0,10.0,\nclockwise,1,11.0,\n"
-
-
-@pytest.mark.parametrize(
-    ("totals", "expected"),
-    [
-        ([{"rule": "nonsense", "trial": 0, "tce": 1}], "not of this season"),
-        ([{"rule": "clockwise", "trial": 7, "tce": 1}], "not of this season"),
-        ([{"rule": "clockwise", "trial": 0, "tce": 1}] * 2, "told twice"),
-        ([{"rule": "clockwise", "trial": 0}], "expected a tce"),
-    ],
-)
-def test_reported_scores_that_cannot_be(client, database, token, totals, expected):
-    make_season(database, "anything", "open")
-    register(client, token, "Mine", "anything")
-    manifest = {"learner": "Mine", "totals": totals}
-    path = "/api/entries/1/attempts/1/submission"
-    answer = client.put(path, json=manifest, headers=bearer(token))
-    assert answer.status_code == 422
-    assert expected in answer.json()["detail"]
-    with database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(Submission)) == 0

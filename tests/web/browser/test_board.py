@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from submitted import play_entry
+from submitted import play_entry, send
 
 pytestmark = pytest.mark.full  # a browser
 
@@ -29,11 +29,8 @@ def test_a_learner_is_submitted_watched_and_refused(open_page, site, tokens, tmp
     entry = int(page.url.split("/entries/")[1].split("/")[0])
     with httpx.Client(base_url=site.url) as client:
         packed = play_entry(client, entry, tmp_path)
-    (tmp_path / "run.parquet").write_bytes(packed.log)
-    page.get_by_label("Log of every attempt").set_input_files(tmp_path / "run.parquet")
-    page.get_by_label("Name of the learner in the log").fill("uniform")
-    page.get_by_role("button", name="Send", exact=True).click()
-    page.wait_for_url("**/submissions/*")
+        sent = send(client, tokens["barbara"], entry, packed)
+    page.goto(f"/submissions/{sent.json()['id']}")
     for _ in range(120):
         if page.locator(".badge.verified").count():
             break

@@ -1,15 +1,12 @@
-"""The pages that the world reads: each is there, as HTML and as JSON, and says the same in both."""
+"""The pages that the world reads: each is there, and says what the interface says."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import PurePath
 
 import pytest
 
 from gnomon.leaderboard.standing_records import METRICS
-from gnomon.web.app import create_app
 from gnomon.web.pages.templating import odds
 
 PAGES = [
@@ -36,55 +33,15 @@ PAGES = [
 ]
 
 
-def twin(path: str) -> str:
-    return "/index.json" if path == "/" else f"{path}.json"
-
-
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_has_a_twin_that_the_schema_describes(lively, path):
+def test_every_page_is_there(lively, path):
     page = lively.get(path)
     assert page.status_code == 200
     assert page.headers["content-type"].startswith("text/html")
-    assert f'href="{twin(path)}"' in page.text
-    answer = lively.get(twin(path))
-    assert answer.status_code == 200
-    assert answer.headers["content-type"] == "application/json"
-    described = lively.get("/openapi.json").json()["paths"]
-    patterns = [re.sub(r"\{[^}]+\}", "[^/]+", each) for each in described if each.endswith(".json")]
-    assert any(re.fullmatch(pattern, twin(path)) for pattern in patterns)
 
 
-#: Addresses without a twin that are no pages.
-NO_PAGES = {
-    "/healthz": "tells a program already",
-    "/metrics": "tells a program already",
-    "/compare": "leads to the page of two learners",
-    "/account/openid": "leads to the provider of sign-in",
-    "/account/openid/back": "leads from there to the account",
-    "/play/games/{key}/images/{number}": "a picture",
-}
-
-
-def addresses(routes) -> Iterator[str]:
-    """Yield the paths that answer GET, those of routers within routers too."""
-    for route in routes:
-        if hasattr(route, "original_router"):
-            yield from addresses(route.original_router.routes)
-        elif "GET" in (getattr(route, "methods", None) or ()):
-            yield route.path
-
-
-def test_every_address_that_is_a_page_has_a_twin(own_settings):
-    app = create_app(own_settings)
-    found = [path for path in addresses(app.routes) if not path.startswith("/api/")]
-    assert len(found) > 60
-    without = {
-        path
-        for path in found
-        if not PurePath(path).suffix and twin(path) not in found and path not in NO_PAGES
-    }
-    assert without == set()
-    assert {twin(path) for path in found if twin(path) in found} <= app.openapi()["paths"].keys()
+def board(client, season="spring-2026"):
+    return client.get(f"/api/seasons/{season}/standings").json()["standings"]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -97,9 +54,9 @@ def test_no_page_holds_script_or_style_of_its_own(lively, path):
     assert "javascript:" not in text
 
 
-def test_the_standings_say_what_their_twin_says(lively):
+def test_the_standings_say_what_the_interface_says(lively):
     page = lively.get("/seasons/spring-2026").text
-    standings = lively.get("/seasons/spring-2026.json").json()["standings"]
+    standings = board(lively)
     names = re.findall(r'<a href="/entries/\d+">([^<]+)</a><br>', page)
     assert names == [line["contender"]["name"] for line in standings["ranked"]]
     assert len(names) == 6
@@ -111,7 +68,7 @@ def test_the_standings_say_what_their_twin_says(lively):
 def test_the_rows_stand_in_the_order_of_what_they_show_first(lively):
     for season in ("spring-2026", "autumn-2026"):
         page = lively.get(f"/seasons/{season}").text
-        ranked = lively.get(f"/seasons/{season}.json").json()["standings"]["ranked"]
+        ranked = board(lively, season)["ranked"]
         ratings = [line["rating"]["value"] for line in ranked]
         assert ratings == sorted(ratings, reverse=True)
         shown = re.findall(r'<td class="measure"><div><span>([\d.,]+\xa0:\xa0[\d.,]+)</span>', page)
@@ -122,7 +79,7 @@ def test_the_rows_stand_in_the_order_of_what_they_show_first(lively):
 @pytest.mark.parametrize("metric", METRICS)
 def test_fewer_errors_than_somebody_above_are_marked(lively, metric):
     page = lively.get(f"/seasons/spring-2026?metric={metric}").text
-    ranked = lively.get("/seasons/spring-2026.json").json()["standings"]["ranked"]
+    ranked = board(lively)["ranked"]
     errors = [line["estimates"][metric]["value"] for line in ranked]
     rows = page.split("<tbody>")[1].split("</tbody>")[0].split("<tr id=")[1:]
     marked = ["fewer than somebody ranked above" in row for row in rows]
@@ -155,14 +112,14 @@ def test_withdrawn_entries_are_tombstones_with_a_reason(lively):
     page = lively.get("/seasons/spring-2026").text
     assert "Second thoughts" in page
     assert "the learner had a mistake in it" in page
-    ranked = lively.get("/seasons/spring-2026.json").json()["standings"]["ranked"]
+    ranked = board(lively)["ranked"]
     assert "Second thoughts" not in [line["contender"]["name"] for line in ranked]
 
 
 def test_the_gap_is_a_column_where_there_are_hidden_rules(lively):
     assert "Hidden − public" in lively.get("/seasons/autumn-2026").text
     assert "Hidden − public" not in lively.get("/seasons/spring-2026").text
-    line = lively.get("/seasons/autumn-2026.json").json()["standings"]["ranked"][0]
+    line = board(lively, "autumn-2026")["ranked"][0]
     assert line["gap"]["low"] < line["gap"]["value"] < line["gap"]["high"]
 
 
@@ -183,7 +140,7 @@ def test_what_is_not_there_is_told_as_a_page_to_people_and_as_json_to_programs(l
     page = lively.get("/seasons/none", headers={"Accept": "text/html"})
     assert page.status_code == 404
     assert "there is no season &#39;none&#39;" in page.text
-    for path in ("/seasons/none.json", "/entries/999.json", "/submissions/999.json"):
+    for path in ("/api/seasons/none", "/api/entries/999", "/api/submissions/999", "/entries/999"):
         answer = lively.get(path)
         assert answer.status_code == 404
         assert set(answer.json()) == {"detail"}

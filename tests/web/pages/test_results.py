@@ -92,9 +92,7 @@ def test_the_best_learners_of_the_season_stand_beside_a_person(board):
         own = curves[each["name"]]
         assert each["n_trials"] == len(own)
         assert each["median"] == [median(curve[i] for curve in own) for i in range(3)]
-        assert (
-            client.get(f"/entries/{each['entry_id']}.json").json()["entry"]["name"] == each["name"]
-        )
+        assert client.get(f"/api/entries/{each['entry_id']}").json()["name"] == each["name"]
 
 
 def test_a_rule_of_the_library_has_the_learners_of_all_seasons(board):

@@ -21,7 +21,7 @@ def test_the_ranks_and_numbers_of_the_board_follow_from_its_file(lively, tmp_pat
     path = tmp_path / "scores.csv"
     path.write_bytes(answer.content)
     table = read_scores(path, where={"ranked": "yes"})
-    told = lively.get(f"/seasons/{season}.json").json()["standings"]
+    told = lively.get(f"/api/seasons/{season}/standings").json()["standings"]
     rng = np.random.default_rng(number)
     found = rank(table, n_resamples=told["n_resamples"], best_of="begun", rng=rng)
     assert [

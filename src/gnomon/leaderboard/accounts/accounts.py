@@ -10,15 +10,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
 from gnomon.database.engine import Database
-from gnomon.database.schema import (
-    Account,
-    Entry,
-    Identity,
-    Season,
-    ServerSecret,
-    Token,
-    TokenRequest,
-)
+from gnomon.database.schema import Account, Entry, Season, ServerSecret, Token, TokenRequest
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_name, name_key
 from gnomon.leaderboard.accounts.tokens import issue_token, revoke_token
@@ -63,14 +55,11 @@ def erase_account(session: Session, account: Account) -> None:
     account.erased_at = now()
     for token in session.scalars(select(Token).where(Token.account_id == account.id)):
         token.label = ""
-    for identity in session.scalars(select(Identity).where(Identity.account_id == account.id)):
-        identity.subject = f"erased-{secrets.token_hex(16)}"
     asked = select(TokenRequest).where(TokenRequest.account_id == account.id)
     for request in session.scalars(asked):
         request.name = account.name
     for entry in session.scalars(select(Entry).where(Entry.account_id == account.id)):
         entry.description = entry.link = ""
-        entry.card = {}
         entry.name = f"erased-{entry.id}"
         entry.name_key = name_key(entry.name) + secrets.token_hex(4)
         session.get_one(Season, entry.season_id).touch()

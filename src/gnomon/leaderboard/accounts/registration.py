@@ -1,4 +1,4 @@
-"""Registration of strangers: whoever asks for a token, and who signs in with a provider.
+"""Registration of strangers, who ask for a token.
 
 A moderator's switch says whether strangers get an account at once (``open``), once a moderator has
 agreed (``asked``, the default), or not (``closed``). No mail is sent: whoever asks is given a
@@ -14,12 +14,12 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
-from gnomon.database.schema import Account, Identity, ServerSwitch, TokenRequest
+from gnomon.database.schema import Account, ServerSwitch, TokenRequest
 from gnomon.leaderboard.accounts.accounts import make_account
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_name, clean_text, name_key
-from gnomon.leaderboard.accounts.tokens import Caller, caller_by, digest_of, is_live, issue_token
-from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal, TooMany
+from gnomon.leaderboard.accounts.tokens import digest_of, issue_token
+from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, TooMany
 
 Registration = Literal["open", "asked", "closed"]
 _SWITCH = "registration"
@@ -119,51 +119,3 @@ def claim_token(session: Session, claim: str) -> str:
     request.state = "claimed"
     note(session, "token issued", "token", token.id, public=False, scopes=token.scopes)
     return text
-
-
-def sign_in_identity(
-    session: Session, issuer: str, subject: str, name: str, *, account_id: int | None = None
-) -> Caller:
-    """Return who signs in by a provider, as the caller that a browser is signed in for.
-
-    ``account_id`` is the account of a browser that is signed in already: the identity becomes its
-    own. A stranger gets an account called ``name``, or like it, if registration is open.
-
-    Raises Refusal: the account is closed, or a stranger comes and registration is not open.
-    """
-    wanted = select(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
-    identity = session.scalar(wanted)
-    if identity is None:
-        if account_id is None and registration(session) != "open":
-            raise NotAllowed(
-                "no account belongs to this sign-in: sign in with a token first and connect it at "
-                "/account, or ask for a token"
-            )
-        account_id = account_id or _stranger(session, name).id
-        identity = Identity(account_id=account_id, issuer=issuer, subject=subject)
-        session.add(identity)
-        session.flush()
-        note(session, "sign-in connected", "account", account_id, by=account_id, public=False)
-    elif account_id not in (None, identity.account_id):
-        raise Conflict("this sign-in belongs to another account")
-    account = session.get_one(Account, identity.account_id)
-    if account.disabled_at is not None:
-        raise NotAllowed("this account is closed")
-    if identity.token is None or not is_live(identity.token):
-        # Its text is forgotten: the row is what browsers are signed in by.
-        identity.token, _ = issue_token(session, account, ["submit"], label="sign-in")
-    return caller_by(identity.token)
-
-
-def _stranger(session: Session, name: str) -> Account:
-    """Make an account of a name (``player`` where it can be none), with a number if it is taken."""
-    try:
-        name = clean_name(name)
-    except Refusal:
-        name = "player"
-    for number in ("", *map(str, range(2, 100))):
-        try:
-            return make_account(session, f"{name} {number}".strip())
-        except Conflict:
-            continue
-    raise Conflict(f"name: {name!r} is taken")

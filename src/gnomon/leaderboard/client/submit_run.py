@@ -20,7 +20,7 @@ from gnomon.experiments.folder.card import read_card
 from gnomon.experiments.folder.run_folder import RunFolder
 from gnomon.experiments.scoring.trial_scores import score_trial
 
-_ENDS = ("verified", "reported", "refused", "error", "withdrawn")
+_ENDS = ("verified", "refused", "error", "withdrawn")
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def entry_of(packed: Packed) -> tuple[int, int]:
 def refusal_of(client: HttpClient, packed: Packed, entry: int, attempt: int) -> str | None:
     """Say why the server would refuse a run, by what its worker does; None if it would not.
 
-    A log that is refused has used an attempt up. In the open division there is nothing to verify.
+    A log that is refused has used an attempt up. A hidden season has nothing to verify here.
     """
     from gnomon.leaderboard.verification.verify_submission import answer
 

@@ -13,7 +13,6 @@ from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_link, clean_name, clean_text, name_key
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed
 from gnomon.leaderboard.seasons.assignment import Assignment, assigned_seed
-from gnomon.leaderboard.seasons.learner_card import LearnerCard
 
 #: How many learners one account may register in a season.
 MAX_ENTRIES = 50
@@ -94,7 +93,6 @@ def register(
     *,
     description: str = "",
     link: str = "",
-    card: LearnerCard | None = None,
 ) -> Entry:
     """Register a learner, and assign it the boards of its first attempt.
 
@@ -120,7 +118,6 @@ def register(
         name_key=name_key(name),
         description=clean_text(description),
         link=clean_link(link),
-        card=(card or LearnerCard()).cleaned().filled,
     )
     session.add(entry)
     session.flush()

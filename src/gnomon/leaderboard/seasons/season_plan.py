@@ -4,7 +4,7 @@
 
     name = "s1"
     title = "Season 1"
-    division = "hidden"                # or replayed, or open
+    division = "hidden"                # or replayed
     rules = ["clockwise", "red-first"]  # rules that everybody may read, as in an experiment
     trials = 20
     episodes = 200
@@ -46,7 +46,7 @@ from gnomon.leaderboard.seasons.rule_generation import (
 )
 from gnomon.rules.catalogue import available_rules, rule_info
 
-Division = Literal["hidden", "replayed", "open"]
+Division = Literal["hidden", "replayed"]
 _Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 _Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
 _Counts = Annotated[list[int], Field(min_length=2, max_length=2)]

@@ -23,7 +23,7 @@ _Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e15, le=1e15)]
 
 
 class TrialTotals(BaseModel):
-    """What is claimed of one trial; in the open division this is all there is."""
+    """What is claimed of one trial."""
 
     model_config = ConfigDict(extra="forbid")
     rule: _Name
@@ -37,8 +37,7 @@ class Manifest(BaseModel):
     """What is sent before the log.
 
     ``config`` is the run folder's experiment and ``card`` how it was played; ``totals`` are checked
-    against the replay. ``log_sha256`` and ``log_bytes`` announce the log that follows; the open
-    division has none.
+    against the replay. ``log_sha256`` and ``log_bytes`` announce the log that follows.
     """
 
     model_config = ConfigDict(extra="forbid")

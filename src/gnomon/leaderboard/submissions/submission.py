@@ -3,7 +3,6 @@
 ::
 
     uploading -> queued -> verifying -> verified | refused | error
-    (open division)                     reported
     any of them -> withdrawn
 
 Every step is one transaction with its reason, its audit record and the season's new version.
@@ -11,23 +10,12 @@ Every step is one transaction with its reason, its audit record and the season's
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
-
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
-from gnomon.database.schema import (
-    EntryAttempt,
-    Job,
-    Season,
-    Submission,
-    SubmissionState,
-    VerifiedTrial,
-)
+from gnomon.database.schema import EntryAttempt, Job, Season, Submission, SubmissionState
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_text
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal, TooLarge
@@ -58,7 +46,7 @@ def set_state(
     """Bring a submission to a state, with the reason that the page shows."""
     before, submission.state = submission.state, state
     submission.reason, submission.changed_at = reason, now()
-    if state in ("verified", "reported"):
+    if state == "verified":
         submission.verified_at = submission.changed_at
     session.get_one(Season, submission.season_id).touch()
     note(
@@ -139,69 +127,6 @@ def log_arrived(
     return submission
 
 
-def report_scores(
-    session: Session, attempt: EntryAttempt, manifest: Manifest
-) -> tuple[Submission, bytes]:
-    """Take in a table of scores of the open division, on trust.
-
-    The table comes back as CSV too, to be kept as evidence under the submission's ``log_sha256``.
-
-    Raises Refusal: the season is of another division or not open, a trial is unknown, told twice or
-    missing, or the very table was reported before.
-    """
-    season = attempt.entry.season
-    if season.division != "open":
-        raise NotAllowed(f"season {season.name} is of the {season.division} division: send a log")
-    rules = {rule.name: rule for rule in season.rules}
-    told: set[tuple[str, int]] = set()
-    for row in manifest.totals:
-        key = (row.rule, row.trial)
-        if row.rule not in rules or row.trial >= season.trials:
-            raise Refusal(f"totals: rule {row.rule!r}, trial {row.trial}: not of this season")
-        if key in told:
-            raise Refusal(f"totals: rule {row.rule!r}, trial {row.trial}: told twice")
-        if row.tce is None:
-            raise Refusal(f"totals: rule {row.rule!r}, trial {row.trial}: expected a tce")
-        most = season.episodes * season.horizon
-        if not 0 <= row.tce <= most:
-            raise Refusal(
-                f"totals: rule {row.rule!r}, trial {row.trial}: expected a tce from 0 to {most}, "
-                f"found {row.tce:g}"
-            )
-        told.add(key)
-    evidence = _as_csv(manifest)
-    sha256 = hashlib.sha256(evidence).hexdigest()
-    earlier = _submission_of(session, attempt)
-    if earlier is not None and earlier.log_sha256 == sha256:
-        return earlier, evidence
-    if earlier is not None:
-        raise Conflict(f"attempt {attempt.number} has been submitted: submission {earlier.id}")
-    _check_may_submit(attempt)
-    _check_not_sent_before(session, season.id, sha256, attempt.id)
-    submission = Submission(
-        season=season,
-        attempt=attempt,
-        manifest=manifest.to_record(),
-        log_sha256=sha256,
-        log_format="csv",
-        log_bytes=len(evidence),
-    )
-    submission.trials = [
-        VerifiedTrial(
-            rule_id=rules[row.rule].id,
-            number=row.trial,
-            tce=row.tce,
-            errors_to_learn=row.errors_to_learn,
-            log_sha256=hashlib.sha256(f"{sha256} {row.rule} {row.trial}".encode()).hexdigest(),
-        )
-        for row in manifest.totals
-    ]
-    session.add(submission)
-    _flush(session)
-    set_state(session, submission, "reported", "self-reported", by=_owner(submission))
-    return submission, evidence
-
-
 def withdraw(session: Session, submission: Submission, reason: str, *, by: int) -> None:
     """Take a submission off the board; a tombstone with the reason stays, and the attempt counts.
 
@@ -230,8 +155,6 @@ def requeue(session: Session, submission: Submission, *, by: int) -> None:
     """Verify a submission again: after an error, or because the verification has changed."""
     if submission.state not in ("error", "refused", "verified"):
         raise Conflict(f"submission {submission.id} is {submission.state}: nothing to verify again")
-    if submission.season.division == "open":
-        raise Conflict("what is self-reported cannot be verified")
     if submission.log_sha256 is None:
         raise Conflict(f"submission {submission.id} has no log: it never came")
     set_state(session, submission, "queued", "waiting to be verified again", by=by)
@@ -280,15 +203,6 @@ def _end_jobs(session: Session, submission: Submission, reason: str) -> None:
     for job in session.scalars(live):
         job.state, job.reason, job.finished_at = "done", reason, now()
         job.lease_owner = job.lease_until = None
-
-
-def _as_csv(manifest: Manifest) -> bytes:
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["rule", "trial", "tce", "errors_to_learn"])
-    for row in sorted(manifest.totals, key=lambda row: (row.rule, row.trial)):
-        rows.writerow([row.rule, row.trial, row.tce, row.errors_to_learn])
-    return out.getvalue().encode()
 
 
 def _flush(session: Session) -> None:

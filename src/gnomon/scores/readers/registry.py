@@ -33,7 +33,6 @@ BUILT_IN = (
     "gnomon.experiments.score_readers:RUN_FOLDER",
     "gnomon.experiments.score_readers:GAME_LOG",
     "gnomon.experiments.score_readers:SERIES_TABLE",
-    "gnomon.scores.readers.published.leaderboard_export:LEADERBOARD_EXPORT",
     "gnomon.scores.readers.published.papers_with_code:PAPERS_WITH_CODE",
     "gnomon.scores.datasets:READER",
     "gnomon.scores.readers.trackers.openrlbenchmark:OPENRLBENCHMARK",

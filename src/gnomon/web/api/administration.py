@@ -1,10 +1,10 @@
-"""JSON API of administration: accounts, tokens, moderation, the audit log."""
+"""JSON API of administration: accounts, tokens, sign-in, moderation, the audit log."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import joinedload
@@ -18,18 +18,34 @@ from gnomon.leaderboard.accounts.accounts import (
 )
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_text
+from gnomon.leaderboard.accounts.rate_limits import HOUR_S, MINUTE_S, count_or_refuse
 from gnomon.leaderboard.accounts.registration import (
     Registration,
+    ask_for_token,
+    claim_token,
     decide,
     registration,
+    request_of,
     set_registration,
     waiting_requests,
 )
-from gnomon.leaderboard.accounts.tokens import Caller, Scope, issue_token, revoke_token
-from gnomon.leaderboard.refusals import Missing, NotAllowed
+from gnomon.leaderboard.accounts.tokens import (
+    Caller,
+    Scope,
+    caller_of_token,
+    end_browser_session,
+    issue_token,
+    revoke_token,
+    start_browser_session,
+)
+from gnomon.leaderboard.refusals import Missing, NotAllowed, Refusal
 from gnomon.leaderboard.submissions.submission import find_submission, refuse_later, requeue
 from gnomon.web.api.dependencies import (
+    COOKIE,
     After,
+    CsrfChecked,
+    CurrentSettings,
+    DatabaseOf,
     Limit,
     MaybeCaller,
     ReadSession,
@@ -47,6 +63,7 @@ from gnomon.web.api.records import (
     TokenRecord,
     TokenRequestRecord,
 )
+from gnomon.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["accounts and tokens"])
 
@@ -55,6 +72,16 @@ Anybody = Annotated[Caller, Depends(identified)]
 _Label = Annotated[str, Field(max_length=128)]
 _Days = Annotated[float, Field(gt=0, le=3650, allow_inf_nan=False)]
 _Scopes = Annotated[list[Scope], Field(min_length=1, max_length=3)]
+
+
+#: Requests for a token that one address may send in an hour.
+_ASKS_PER_HOUR = 10
+
+
+class WrongToken(Refusal):
+    """A token that is not valid."""
+
+    kind = "unauthenticated"
 
 
 class NewToken(BaseModel):
@@ -164,6 +191,105 @@ def verify_again(session: WriteSession, submission: RowId, who: Moderator) -> Su
     requeue(session, found, by=who.account_id)
     session.flush()
     return SubmissionRecord.of(found, session)
+
+
+class TokenAsked(BaseModel):
+    """Who asks for a token, how a moderator reaches them, and why."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: Annotated[str, Field(max_length=200)]
+    contact: Annotated[str, Field(max_length=300)] = ""
+    reason: Annotated[str, Field(max_length=4000)] = ""
+
+
+class Claim(BaseModel):
+    """By what a token is fetched once the request for it is granted; shown only here."""
+
+    claim: str
+
+
+class ClaimedToken(BaseModel):
+    """A token that was asked for; shown only here."""
+
+    name: str
+    token: str
+
+
+@router.post("/token-requests", status_code=201)
+def ask(request: Request, database: DatabaseOf, wanted: TokenAsked) -> Claim:
+    """Ask for an account and a token; an address may ask ten times an hour."""
+    with database.writing() as session:
+        key = f"ask {address_of(request.scope)}"
+        count_or_refuse(session, key, _ASKS_PER_HOUR, HOUR_S)
+    with database.writing() as session:
+        return Claim(claim=ask_for_token(session, wanted.name, wanted.contact, wanted.reason))
+
+
+@router.post("/token-requests/{claim}/token")
+def claim(session: WriteSession, claim: Annotated[str, Path(max_length=64)]) -> ClaimedToken:
+    """Fetch the token of a request that was granted, once."""
+    name = request_of(session, claim).name
+    return ClaimedToken(name=name, token=claim_token(session, claim))
+
+
+class SignIn(BaseModel):
+    """The token that a browser signs in by."""
+
+    model_config = ConfigDict(extra="forbid")
+    token: Annotated[str, Field(max_length=300)]
+
+
+@router.post("/session", status_code=204)
+def sign_in(
+    request: Request,
+    response: Response,
+    database: DatabaseOf,
+    settings: CurrentSettings,
+    given: SignIn,
+) -> None:
+    """Sign a browser in: a cookie stands for the token until it is signed out."""
+    with database.writing() as session:
+        key, most = f"sign-in {address_of(request.scope)}", settings.sign_ins_per_minute
+        count_or_refuse(session, key, most, MINUTE_S)
+    with database.writing() as session:
+        who = caller_of_token(session, given.token.strip())
+        if who is None:
+            raise WrongToken("this token is wrong, revoked or expired")
+        _, cookie = start_browser_session(session, who, hours=settings.session_hours)
+        note(session, "signed in", "account", who.account_id, by=who.account_id, public=False)
+    response.set_cookie(
+        COOKIE,
+        cookie,
+        max_age=round(settings.session_hours * 3600),
+        path="/",
+        secure=settings.secure_cookies,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+class Identity(BaseModel):
+    """Who asks, by token or cookie, and with what scopes; null for a stranger."""
+
+    account: str | None
+    scopes: list[str]
+
+
+@router.get("/session")
+def who_asks(who: MaybeCaller) -> Identity:
+    """Return who asks."""
+    scopes = [] if who is None else sorted(who.scopes)
+    return Identity(account=who and who.account, scopes=scopes)
+
+
+@router.delete("/session", status_code=204)
+def sign_out(
+    response: Response, session: WriteSession, who: MaybeCaller, _: Annotated[None, CsrfChecked]
+) -> None:
+    """Sign a browser out, on the server as well as in the browser."""
+    if who is not None:
+        end_browser_session(session, who)
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
 
 
 class Switch(BaseModel):

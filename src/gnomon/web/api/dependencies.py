@@ -148,17 +148,6 @@ def csrf_token(cookie: str) -> str:
     return hmac.new(cookie.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
-def link_token(csrf: str) -> str:
-    """Return what stands in a link that begins a change; a form's token is not found from it.
-
-    Examples
-    --------
-    >>> link_token("a") == link_token("a") != "a"
-    True
-    """
-    return hmac.new(csrf.encode(), b"link", hashlib.sha256).hexdigest()
-
-
 async def csrf_checked(request: Request) -> None:
     """Refuse a change that a foreign page may have asked a signed-in browser for.
 

@@ -21,7 +21,6 @@ from gnomon.database.schema import (
     VerifiedTrial,
 )
 from gnomon.leaderboard.refusals import Kind, Refusal
-from gnomon.leaderboard.seasons.learner_card import LearnerCard, card_of
 from gnomon.leaderboard.submissions.job_queue import place_in_queue
 
 _Moment = datetime.datetime
@@ -136,7 +135,6 @@ class EntryRecord(_RowRecord):
     name: str
     description: str
     link: str
-    card: LearnerCard
     created_at: _Moment
     withdrawn_at: _Moment | None
     withdrawn_reason: str
@@ -151,7 +149,6 @@ class EntryRecord(_RowRecord):
             entry,
             season=entry.season.name,
             account=entry.account.name,
-            card=card_of(entry),
             attempts=[
                 AttemptRecord._of_row(each, seed=each.seed if seeds else None)
                 for each in entry.attempts
@@ -205,16 +202,16 @@ class SubmissionRecord(_RowRecord):
 
 
 class TrialRecord(_RowRecord):
-    """The scores of a trial, from the replay; those of the open division as they were reported."""
+    """The scores of a trial, from the replay."""
 
     rule: str
     trial: int
     tce: float
     errors_to_learn: float | None
-    n_episodes: int | None
-    n_attempts: int | None
-    n_moves: int | None
-    n_cleared: int | None
+    n_episodes: int
+    n_attempts: int
+    n_moves: int
+    n_cleared: int
     log_sha256: str
 
     @classmethod

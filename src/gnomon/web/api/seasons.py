@@ -21,7 +21,6 @@ from gnomon.leaderboard.seasons.entry_registration import (
     register,
     withdraw_entry,
 )
-from gnomon.leaderboard.seasons.learner_card import LearnerCard, change_card
 from gnomon.web.api.dependencies import (
     After,
     Limit,
@@ -82,7 +81,6 @@ class NewEntry(BaseModel):
     name: Annotated[str, Field(max_length=200)]
     description: Annotated[str, Field(max_length=8000)] = ""
     link: Annotated[str, Field(max_length=1000)] = ""
-    card: LearnerCard = LearnerCard()
 
 
 def check_owner(entry: Entry, who: Caller) -> None:
@@ -106,7 +104,6 @@ def register_entry(
         entry.name,
         description=entry.description,
         link=entry.link,
-        card=entry.card,
     )
     session.refresh(made)
     return EntryRecord.of(made)
@@ -141,15 +138,6 @@ def assign_next_attempt(session: WriteSession, entry: RowId, who: Submitter) -> 
     check_owner(found, who)
     new_attempt(session, found)
     session.refresh(found)
-    return EntryRecord.of(found)
-
-
-@entries_router.put("/entries/{entry}/card", dependencies=[Depends(paced)])
-def put_card(session: WriteSession, entry: RowId, card: LearnerCard, who: Submitter) -> EntryRecord:
-    """Say anew what a learner is; that its card was changed stays in the log."""
-    found = find_entry(session, entry)
-    check_owner(found, who)
-    change_card(session, found, card, by=who.account_id)
     return EntryRecord.of(found)
 
 

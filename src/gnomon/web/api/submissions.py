@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import partial
 from typing import Annotated
 
@@ -24,17 +23,10 @@ from gnomon.leaderboard.submissions.manifest import manifest_schema, read_manife
 from gnomon.leaderboard.submissions.submission import (
     announce,
     find_submission,
-    report_scores,
     shows_hidden_rules,
     withdraw,
 )
-from gnomon.leaderboard.submissions.uploaded_logs import (
-    evidence_path,
-    keep_bytes,
-    receive,
-    receiving,
-    take_in,
-)
+from gnomon.leaderboard.submissions.uploaded_logs import evidence_path, receive, receiving, take_in
 from gnomon.web.api.dependencies import (
     After,
     CurrentSettings,
@@ -81,7 +73,7 @@ def announce_submission(
     sent: Annotated[bytes, Depends(_body)],
     who: Submitter,
 ) -> SubmissionRecord:
-    """Announce the log of an attempt; in the open division, report its scores.
+    """Announce the log of an attempt.
 
     The log itself follows by ``PUT /api/submissions/{id}/log``. Asking again with the same log
     gives the same submission.
@@ -95,11 +87,7 @@ def announce_submission(
         found = find_entry(session, entry)
         check_owner(found, who)
         attempt = attempt_of(found, number)
-        if found.season.division == "open":
-            submission, evidence = report_scores(session, attempt, manifest)
-            keep_bytes(settings, hashlib.sha256(evidence).hexdigest(), evidence)
-        else:
-            submission = announce(session, settings, attempt, manifest)
+        submission = announce(session, settings, attempt, manifest)
         keep_address(session, attempt, address_of(request.scope))
         return SubmissionRecord.of(submission, session)
 

@@ -1,12 +1,10 @@
-"""Pages of the application: each as HTML for people and as JSON for programs."""
+"""Pages of the application. They only read: their forms call the JSON interface."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter
 
 from gnomon.web.pages import (
-    card_page,
-    compare_page,
     home_page,
     learner_page,
     replay_page,
@@ -14,12 +12,7 @@ from gnomon.web.pages import (
     season_pages,
     standings_page,
 )
-from gnomon.web.pages.accounts import (
-    account_pages,
-    registration_pages,
-    submission_pages,
-    submit_pages,
-)
+from gnomon.web.pages.accounts import account_pages, submission_pages, submit_pages
 from gnomon.web.pages.play import (
     game_looks,
     game_pages,
@@ -28,7 +21,6 @@ from gnomon.web.pages.play import (
     result_page,
     study_pages,
 )
-from gnomon.web.pages.sharing import citation_page, feed, pictures
 from gnomon.web.pages.templating import error_page
 
 __all__ = ["error_page", "router"]
@@ -43,19 +35,13 @@ for _part in (
     replay_page,
     rule_page,
     learner_page,
-    card_page,
-    compare_page,
     submit_pages,
     account_pages,
-    registration_pages,
     game_looks,
     puzzle_pages,
     game_pages,
     partner_pages,
     result_page,
     study_pages,
-    citation_page,
-    feed,
-    pictures,
 ):
     router.include_router(_part.router)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
@@ -92,7 +91,7 @@ def current_season(session: Session) -> Season | None:
     """Return the newest season that takes entries now, or else the newest; a checked one first."""
     return max(
         session.scalars(select(Season)),
-        key=lambda season: (takes_entries(season), season.division != "open", season.id),
+        key=lambda season: (takes_entries(season), season.id),
         default=None,
     )
 
@@ -136,23 +135,21 @@ def _telling(errors: Sequence[int]) -> int:
 
 
 @router.get("/", include_in_schema=False)
-@router.get("/index.json", response_model=HomePage)
-def home_json(
+def home_html(
     request: Request,
     session: ReadSession,
     settings: CurrentSettings,
     board: CurrentBoard,
     seasons: Seasons,
 ) -> Response:
-    """Tell of the current season: its top, an episode of a leader; and list the seasons."""
+    """Show the current season: its top, an episode of a leader; and the list of seasons."""
     season = current_season(session)
     snapshot = board.snapshot(season) if season else None
     state = tuple(seasons.seasons), season and takes_entries(season), now().date()
-    told = partial(home_page, session, settings, season, snapshot, seasons.seasons)
-    html = partial(_html, site=board.site)
-    return board.twin(request, season, ("home",), told, html, state)
 
+    def make() -> str:
+        page = home_page(session, settings, season, snapshot, seasons.seasons)
+        drawn = odds_intervals([line.rating for line in page.current.top] if page.current else [])
+        return rendered("board/home.html", "/", page, drawn=drawn)
 
-def _html(page: HomePage, *, site: str) -> str:
-    drawn = odds_intervals([line.rating for line in page.current.top] if page.current else [])
-    return rendered("board/home.html", "/", page, drawn=drawn, site=site)
+    return board.answer(request, season, ("home",), make, state)

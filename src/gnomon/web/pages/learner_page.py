@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,8 +74,7 @@ class ProfileRecord:
 class LearnerPage:
     """An entry with everything that is known of it.
 
-    ``page`` is the page of the standings on which it stands, 0 without a rank; ``beside`` the first
-    of the standings and those next to it.
+    ``page`` is the page of the standings on which it stands, 0 without a rank.
     """
 
     entry: EntryRecord
@@ -88,7 +87,6 @@ class LearnerPage:
     profiles: list[ProfileRecord]
     unfinished: list[Unfinished]
     page: int
-    beside: list[Contender]
     level: float = LEVEL
 
 
@@ -98,7 +96,7 @@ def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPa
     snapshot = board.snapshot(season)
     lines = (*snapshot.standings.ranked, *snapshot.standings.unranked) if snapshot else ()
     standing = next((line for line in lines if line.contender.entry_id == entry.id), None)
-    trials = trials_of_entry(session, entry)
+    trials = _trials(session, entry)
     return LearnerPage(
         EntryRecord.of(entry),
         season.title,
@@ -106,19 +104,17 @@ def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPa
         standing,
         [SubmissionRecord.of(each) for each in _submissions(session, entry)],
         _rules(session, season, entry, trials),
-        median_curves(season, trials),
+        _curves(season, trials),
         _profiles(session, season, entry, [line.contender for line in lines if line.rank_low]),
         _unfinished(session, entry),
-        *_place(entry, [line.contender for line in snapshot.standings.ranked] if snapshot else []),
+        _page(entry, snapshot.standings.ranked if snapshot else ()),
     )
 
 
-def _place(entry: Entry, ranked: list[Contender]) -> tuple[int, list[Contender]]:
-    """Return the page of the standings on which an entry is, and whom it may be held against."""
-    at = next((i for i, each in enumerate(ranked) if each.entry_id == entry.id), None)
-    places = [0, 1, 2] if at is None else sorted({0, at - 1, at + 1, 1 if at == 0 else 0})
-    beside = [ranked[i] for i in places if 0 <= i < len(ranked) and i != at]
-    return (0 if at is None else 1 + at // PER_PAGE), beside
+def _page(entry: Entry, ranked: Sequence[Standing]) -> int:
+    """Return the page of the standings on which an entry is; 0 if it has no rank."""
+    at = next((i for i, line in enumerate(ranked) if line.contender.entry_id == entry.id), None)
+    return 0 if at is None else 1 + at // PER_PAGE
 
 
 def _unfinished(session: Session, entry: Entry) -> list[Unfinished]:
@@ -131,7 +127,7 @@ def _submissions(session: Session, entry: Entry) -> list[Submission]:
     return list(session.scalars(query.order_by(EntryAttempt.number)))
 
 
-def trials_of_entry(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:
+def _trials(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:
     """Return the trials of an entry that count, by rule."""
     query = (
         select(VerifiedTrial)
@@ -180,7 +176,7 @@ def _ranks(session: Session, season: Season, entry: Entry) -> dict[str, tuple[in
     return {r["name"]: (r["rank_low"], r["rank_high"]) for r in ranking.as_records()}
 
 
-def median_curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[CurveRecord]:
+def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[CurveRecord]:
     """Return the median curve of each rule of which whole curves are known."""
     found = []
     for rule, of_rule in trials.items():
@@ -213,22 +209,18 @@ def _profiles(
 
 
 @router.get("/entries/{entry_id}", include_in_schema=False)
-@router.get("/entries/{entry_id}.json", response_model=LearnerPage)
-def learner_json(
+def learner_html(
     request: Request, session: ReadSession, board: CurrentBoard, entry_id: RowId
 ) -> Response:
-    """Tell of an entry: its place, its attempts, its errors on each rule."""
+    """Show an entry: its place, its attempts, its errors on each rule."""
     entry = find_entry(session, entry_id)
 
-    def html(page: LearnerPage) -> str:
-        return rendered(
-            "board/learner.html", f"/entries/{entry_id}", page, site=board.site, **_drawn(page)
-        )
+    def make() -> str:
+        page = learner_page(session, board, entry)
+        return rendered("board/learner.html", f"/entries/{entry_id}", page, **_drawn(page))
 
     key = ("entry", entry.id, *_unfinished(session, entry))
-    return board.twin(
-        request, entry.season, key, partial(learner_page, session, board, entry), html
-    )
+    return board.answer(request, entry.season, key, make)
 
 
 def _drawn(page: LearnerPage) -> dict[str, Any]:

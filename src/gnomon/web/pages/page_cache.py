@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from fastapi import Depends, Request, Response
-from fastapi.encoders import jsonable_encoder
 from starlette.requests import HTTPConnection
 
 from gnomon.database.schema import Season
@@ -41,7 +39,7 @@ class CachedPage:
 
     @classmethod
     def of(cls, made: str | bytes, media_type: str = HTML) -> Self:
-        """Return what was rendered; pictures are packed already."""
+        """Return what was rendered."""
         body = made.encode() if isinstance(made, str) else made
         is_text = isinstance(made, str) and len(body) >= _LEAST_PACKED
         packed = gzip.compress(body, 6, mtime=0) if is_text else b""
@@ -87,11 +85,6 @@ def _size(page: CachedPage) -> int:
     return len(page.body) + len(page.packed)
 
 
-def json_text(page: Any) -> str:
-    """Return a record of a page as JSON, as the framework would write it."""
-    return json.dumps(jsonable_encoder(page), allow_nan=False, separators=(",", ":"))
-
-
 def cached_response(request: Request, page: CachedPage) -> Response:
     """Return a page, packed if the browser takes that, or 304 if it has the page already."""
     # The browser asks each time whether there is a newer one: a board that lies is worse than slow.
@@ -125,13 +118,12 @@ def _takes_gzip(accepted: str) -> bool:
 
 @dataclass(frozen=True)
 class BoardState:
-    """Standings, pages and games of one application; and how the world sees it, if it does."""
+    """Standings, pages and games of one application."""
 
     standings: StandingsCache
     pages: PageCache
     games: PlayedGameCache
     news: GameNews
-    site: str
 
     def snapshot(self, season: Season) -> Snapshot | None:
         """Return the standings of a season, new or as they were before; None if none are ready."""
@@ -161,26 +153,16 @@ class BoardState:
         whole = (*key, media_type, season.id)
         return self.pages.get(whole, make, media_type, (season.version, shown, state))
 
-    def twin(
+    def answer(
         self,
         request: Request,
         season: Season | None,
         key: Sequence[Hashable],
-        told: Callable[[], Any],
-        html: Callable[[Any], str],
+        make: Callable[[], str],
         state: Hashable = None,
     ) -> Response:
-        """Answer with a page: at ``PATH.json`` with what is ``told``, at ``PATH`` with its HTML.
-
-        It is kept as :meth:`page` does, or, without a key, made for this request alone.
-        """
-        as_json = request.url.path.endswith(".json")
-        text, kind = (json_text, "application/json") if as_json else (html, HTML)
-
-        def make() -> str:
-            return text(told())
-
-        kept = self.page(season, key, make, kind, state) if key else CachedPage.of(make(), kind)
+        """Answer with a page that is kept as by :meth:`page`; without a key it is not kept."""
+        kept = self.page(season, key, make, HTML, state) if key else CachedPage.of(make())
         return cached_response(request, kept)
 
 
@@ -195,7 +177,6 @@ async def board_state(connection: HTTPConnection) -> BoardState:
             PageCache(),
             PlayedGameCache(),
             GameNews(),
-            app.state.settings.public_url.rstrip("/"),
         )
     found: BoardState = app.state.board
     return found

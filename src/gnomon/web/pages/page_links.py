@@ -33,8 +33,3 @@ class PageLinks:
     def here(self) -> str:
         """The address of the page itself."""
         return self.to()
-
-    @property
-    def twin(self) -> str:
-        """The address of its twin for programs."""
-        return PageLinks(f"{self.path}.json", self.values, self.defaults).to()

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
 
 from gnomon.database.schema import Submission
 from gnomon.game.board import Board, BoardSpec
@@ -21,7 +21,7 @@ from gnomon.leaderboard.submissions.uploaded_logs import canonical_path
 from gnomon.studies.play.play_records import END_WORDS, OUTCOME_WORDS
 from gnomon.web.api.dependencies import CurrentSettings, ReadSession, RowId
 from gnomon.web.pages.page_links import PageLinks
-from gnomon.web.pages.templating import twin
+from gnomon.web.pages.templating import html_response
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,11 +78,12 @@ def _links(page: ReplayPage) -> dict[str, Any]:
     values = {name: getattr(page, name) for name in ("rule", "trial", "episode", "step")}
     path = f"/submissions/{page.submission}/replay"
     links = PageLinks(path, values, {"trial": 0, "episode": 0, "step": 0})
-    return {"links": links, "twin": links.twin}
+    return {"links": links}
 
 
-@twin(router, "/submissions/{number}/replay", "board/replay.html", public=True, drawn=_links)
-def replay_json(
+@router.get("/submissions/{number}/replay", include_in_schema=False)
+def replay_html(
+    request: Request,
     session: ReadSession,
     settings: CurrentSettings,
     number: RowId,
@@ -90,8 +91,8 @@ def replay_json(
     trial: Counted = 0,
     episode: Counted = 0,
     step: Counted = 0,
-) -> ReplayPage:
-    """Tell every attempt of an episode."""
+) -> Response:
+    """Show every attempt of an episode."""
     submission = find_submission(session, number)
     check_replay(submission)
     rules = [each.name for each in submission.season.rules]
@@ -99,12 +100,15 @@ def replay_json(
     rows = trial_rows(settings, submission, rule, trial)
     if rows.is_empty():
         raise Missing(f"submission {number} has no trial {trial} of rule {rule[:64]!r}")
-    return replay_of(submission, rows, rule, trial, episode, step)
+    page = replay_of(submission, rows, rule, trial, episode, step)
+    return html_response(
+        request, "board/replay.html", page, json=False, public=True, **_links(page)
+    )
 
 
 def check_replay(submission: Submission) -> None:
     """Refuse what cannot be watched: not verified, or of rules that are hidden."""
-    if submission.state != "verified" or submission.season.division == "open":
+    if submission.state != "verified":
         raise Conflict(
             f"submission {submission.id} is {submission.state}: there is nothing to watch"
         )

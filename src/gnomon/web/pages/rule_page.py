@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from statistics import median
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -121,8 +120,7 @@ def _line(contender: Contender, errors: list[float]) -> LearnerLine:
 
 
 @router.get("/seasons/{season}/rules/{name}", include_in_schema=False)
-@router.get("/seasons/{season}/rules/{name}.json", response_model=RulePage)
-def rule_json(
+def rule_html(
     request: Request,
     session: ReadSession,
     board: CurrentBoard,
@@ -130,21 +128,18 @@ def rule_json(
     name: RuleName,
     page: PageNumber = 1,
 ) -> Response:
-    """Tell of a rule: its place among the others, and the errors of fifty learners at a time."""
+    """Show a rule: its place among the others, and the errors of fifty learners at a time."""
     found = find_season(session, season)
     rule = find_rule(found, name)
     page = within_pages(session, found, page)
-    told = partial(rule_page, session, board, found, rule, page)
 
-    def html(told: RulePage) -> str:
+    def make() -> str:
+        told = rule_page(session, board, found, rule, page)
         path = f"/seasons/{told.season}/rules/{quote(told.rule.name)}"
         links = PageLinks(path, {"page": page}, {"page": 1})
-        drawn = _drawn(told)
-        return rendered(
-            "board/rule.html", path, told, twin=links.twin, links=links, site=board.site, **drawn
-        )
+        return rendered("board/rule.html", path, told, links=links, **_drawn(told))
 
-    return board.twin(request, found, ("rule", rule.id, page), told, html)
+    return board.answer(request, found, ("rule", rule.id, page), make)
 
 
 def _drawn(page: RulePage) -> dict[str, Any]:

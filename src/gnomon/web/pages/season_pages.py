@@ -1,13 +1,14 @@
-"""Pages of seasons: standings, the table of scores as CSV, and the methods behind them."""
+"""Pages of seasons: their list, scores as CSV, archives, and the methods behind the scores."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.responses import PlainTextResponse
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import FileResponse, PlainTextResponse
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
@@ -15,17 +16,15 @@ from gnomon._io.csv_cells import csv_text
 from gnomon._version import __version__
 from gnomon.database.schema import Entry, Season, Submission
 from gnomon.leaderboard.seasons.entry_registration import find_season, takes_entries
-from gnomon.leaderboard.standing_records import LEVEL, METRICS
+from gnomon.leaderboard.standing_records import LEVEL, METRICS, Standings
 from gnomon.leaderboard.standing_snapshots import COUNTED, board_of
 from gnomon.leaderboard.standings import score_table
-from gnomon.web.api.dependencies import ReadSession, Slug
+from gnomon.web.api.dependencies import CurrentSettings, ReadSession, Slug
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard, cached_response
-from gnomon.web.pages.templating import rendered, twin
+from gnomon.web.pages.season_archive import Citation, season_archive
+from gnomon.web.pages.templating import page, rendered
 
 router = APIRouter(tags=["pages"])
-
-MetricName = Annotated[str, Query(pattern=f"^({'|'.join(METRICS)})$")]
-_WAITING = ("uploading", "queued", "verifying")
 
 
 @dataclass(frozen=True)
@@ -77,20 +76,44 @@ def _counts(session: Session, query: Select[int, int]) -> dict[int, int]:
 Seasons = Annotated[SeasonsPage, Depends(seasons_page)]
 
 
-@router.get("/seasons.json")
-def seasons_json(page: Seasons) -> SeasonsPage:
-    """List the seasons."""
-    return page
-
-
 @router.get("/seasons", include_in_schema=False)
-def seasons_html(request: Request, page: Seasons, board: CurrentBoard) -> Response:
+def seasons_html(request: Request, seasons: Seasons, board: CurrentBoard) -> Response:
     """Show the seasons."""
 
     def make() -> str:
-        return rendered("board/seasons.html", "/seasons", page, site=board.site)
+        return rendered("board/seasons.html", "/seasons", seasons)
 
-    kept = board.page(None, ("seasons",), make, state=tuple(page.seasons))
+    kept = board.page(None, ("seasons",), make, state=tuple(seasons.seasons))
+    return cached_response(request, kept)
+
+
+@dataclass(frozen=True)
+class SeasonStandings:
+    """The standings of a season; null while the first ones are computed.
+
+    ``is_current`` is false while newer ones are computed.
+    """
+
+    standings: Standings | None
+    is_current: bool
+
+
+@router.get("/api/seasons/{name}/standings", response_model=SeasonStandings, tags=["seasons"])
+def standings_record(
+    request: Request, session: ReadSession, board: CurrentBoard, name: Slug
+) -> Response:
+    """Return the standings of a season: estimates, rank intervals, tie groups."""
+    season = find_season(session, name)
+
+    def make() -> str:
+        snapshot = board.snapshot(season)
+        record = {
+            "standings": snapshot.standings.as_record() if snapshot else None,
+            "is_current": snapshot is not None and snapshot.is_current,
+        }
+        return json.dumps(record, allow_nan=False)
+
+    kept = board.page(season, ("standings record",), make, "application/json")
     return cached_response(request, kept)
 
 
@@ -151,6 +174,27 @@ def score_rows(session: Session, board: BoardState, season: Season) -> Iterator[
         }
 
 
+@router.get("/seasons/{name}/season.zip", response_class=FileResponse)
+def season_zip(
+    session: ReadSession, settings: CurrentSettings, board: CurrentBoard, name: Slug
+) -> FileResponse:
+    """Return the archive of a season: its tables, standings and citation.
+
+    The ETag is the SHA-256 of the file.
+    """
+    season = find_season(session, name)
+
+    def scores() -> Iterator[str]:
+        yield csv_text(score_rows(session, board, season), SCORE_COLUMNS)
+
+    citation, snapshot = Citation.of(season, settings), board.snapshot(season)
+    made = season_archive(session, settings, season, snapshot, scores(), citation)
+    headers = {"ETag": f'"{made.sha256}"', "Cache-Control": "no-cache"}
+    return FileResponse(
+        made.path, media_type="application/zip", filename=made.name, headers=headers
+    )
+
+
 @dataclass(frozen=True)
 class MethodsPage:
     """The methods of this board, by name, and the version of the program."""
@@ -162,7 +206,7 @@ class MethodsPage:
     ranking: str
 
 
-@twin(router, "/methods", "board/methods.html", public=True)
-def methods_json() -> MethodsPage:
+@page(router, "/methods", "board/methods.html", public=True)
+def methods_page() -> MethodsPage:
     """Tell by which methods scores and ranks are made."""
     return MethodsPage(__version__, LEVEL, "tce", METRICS, "hodge")

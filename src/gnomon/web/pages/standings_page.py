@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -14,7 +13,6 @@ from sqlalchemy.orm import Session
 from gnomon.database.schema import Entry, Season, Submission
 from gnomon.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
 from gnomon.leaderboard.seasons.entry_registration import find_season
-from gnomon.leaderboard.seasons.learner_card import Cost, Kind
 from gnomon.leaderboard.standing_records import METRICS, Standings
 from gnomon.leaderboard.standing_selection import (
     PER_PAGE,
@@ -24,18 +22,18 @@ from gnomon.leaderboard.standing_selection import (
     select_standings,
 )
 from gnomon.leaderboard.standing_snapshots import Snapshot
-from gnomon.web.api.dependencies import ReadSession, Slug
+from gnomon.web.api.dependencies import CurrentSettings, ReadSession, Slug
 from gnomon.web.api.records import SeasonRecord
 from gnomon.web.pages.charts import Intervals, intervals, odds_intervals
 from gnomon.web.pages.page_cache import CurrentBoard
 from gnomon.web.pages.page_links import PageLinks
+from gnomon.web.pages.season_archive import Citation
 from gnomon.web.pages.templating import rendered
 
 router = APIRouter(tags=["pages"])
 
 MetricName = Annotated[str, Query(pattern=f"^({'|'.join(METRICS)})$")]
 PageNumber = Annotated[int, Query(ge=1, le=100_000, description="Which page, from 1.")]
-_Text = Query(max_length=128)
 _WAITING = ("uploading", "queued", "verifying")
 #: Entries without a rank, and withdrawn ones, that stand below the first page of the ranked.
 _FEW = 20
@@ -46,10 +44,7 @@ class StandingsQuery:
     """The parameters of the page."""
 
     q: str
-    kind: str
-    organisation: str
     verified: str
-    pareto: Cost | Literal[""]
     by: Order
     metric: str
     show: Literal["ranked", "unranked", "withdrawn"]
@@ -60,10 +55,7 @@ class StandingsQuery:
         return StandingQuery(
             "unranked" if self.show == "unranked" else "ranked",
             self.q.strip(),
-            self.kind,
-            self.organisation,
             bool(self.verified),
-            self.pareto,
             self.by,
             self.metric,
             self.page,
@@ -71,22 +63,19 @@ class StandingsQuery:
 
 
 async def standings_query(
-    q: Annotated[str, _Text] = "",
-    kind: Kind | Literal[""] = "",
-    organisation: Annotated[str, _Text] = "",
+    q: Annotated[str, Query(max_length=128)] = "",
     verified: Literal["", "yes"] = "",
-    pareto: Cost | Literal[""] = "",
     by: Order = "wins",
     metric: MetricName = METRICS[0],
     show: Literal["ranked", "unranked", "withdrawn"] = "ranked",
     page: PageNumber = 1,
 ) -> StandingsQuery:
     """Return the parameters of the page: what is shown of the standings, and in which order."""
-    return StandingsQuery(q, kind, organisation, verified, pareto, by, metric, show, page)
+    return StandingsQuery(q, verified, by, metric, show, page)
 
 
 Asked = Annotated[StandingsQuery, Depends(standings_query)]
-DEFAULTS = StandingsQuery("", "", "", "", "", "wins", METRICS[0], "ranked", 1)
+DEFAULTS = StandingsQuery("", "", "wins", METRICS[0], "ranked", 1)
 
 
 @dataclass(frozen=True)
@@ -106,7 +95,7 @@ class StandingsPage:
     ones are; its ``ranked``, ``unranked``, and ``withdrawn``, hold what stands on this page, of
     ``n_ranked``, ``n_unranked`` and ``n_withdrawn`` in all. ``n_found`` are those that were asked
     for, on ``n_pages`` pages. ``out_of_order`` are entries that are better than one above them in
-    what the order does not go by. ``costs`` are those that some card states. ``waiting`` counts the
+    what the order does not go by. ``waiting`` counts the
     submissions that are not judged yet;
     ``unfinished`` are the attempts of those on this page that were begun and left.
     """
@@ -122,9 +111,6 @@ class StandingsPage:
     page: int
     n_pages: int
     out_of_order: list[int]
-    kinds: list[str]
-    organisations: list[str]
-    costs: list[Cost]
     waiting: int
     withdrawn: list[Tombstone]
     unfinished: list[Unfinished]
@@ -158,7 +144,6 @@ def standings_page(
         *(len(whole.ranked), len(whole.unranked), n_withdrawn),
         *(n_found, page, max(1, -(-n_found // PER_PAGE))),
         sorted(found.out_of_order & here),
-        *(list(found.kinds), list(found.organisations), list(found.costs)),
         _waiting(session, season),
         withdrawn,
         [left for left in unfinished if left.entry_id in here],
@@ -214,28 +199,33 @@ def _waiting(session: Session, season: Season) -> int:
 
 
 @router.get("/seasons/{name}", include_in_schema=False)
-@router.get("/seasons/{name}.json", response_model=StandingsPage)
-def standings_json(
-    request: Request, session: ReadSession, board: CurrentBoard, name: Slug, asked: Asked
+def standings_html(
+    request: Request,
+    session: ReadSession,
+    settings: CurrentSettings,
+    board: CurrentBoard,
+    name: Slug,
+    asked: Asked,
 ) -> Response:
-    """Tell the standings of a season, fifty at a time: estimates, rank intervals, tie groups."""
+    """Show the standings of a season, fifty at a time: estimates, rank intervals, tie groups."""
     season = find_season(session, name)
     asked = replace(asked, page=within_pages(session, season, asked.page))
     # Every move changes how an attempt in play stands, and not the version of the season.
     unfinished = unfinished_attempts(session, season.id) if season.division == "hidden" else []
     # What was searched for is nobody else's page.
-    key = () if asked.q or asked.organisation else ("standings", asked)
+    key = () if asked.q else ("standings", asked)
 
-    def html(page: StandingsPage) -> str:
+    def make() -> str:
+        snapshot = board.snapshot(season)
+        page = standings_page(session, season, snapshot, unfinished, asked)
         links = PageLinks(f"/seasons/{season.name}", asdict(page.asked), asdict(DEFAULTS))
         drawn = _drawn(page)
         return rendered(
-            "board/standings.html", links.path, page, twin=links.twin, links=links,
-            drawn=drawn, seed=season.id, site=board.site,
+            "board/standings.html", links.path, page, links=links, drawn=drawn, seed=season.id,
+            bibtex=Citation.of(season, settings).bibtex,
         )  # fmt: skip
 
-    told = partial(standings_page, session, season, board.snapshot(season), unfinished, asked)
-    return board.twin(request, season, key, told, html, tuple(unfinished))
+    return board.answer(request, season, key, make, tuple(unfinished))
 
 
 def _drawn(page: StandingsPage) -> Intervals:

@@ -23,7 +23,7 @@ from gnomon.leaderboard.standing_records import Why
 from gnomon.studies.languages import texts
 from gnomon.studies.piece_looks import COLOR_CODES, PieceLooks
 from gnomon.studies.plan.page_html import clean_html, is_html
-from gnomon.web.api.dependencies import COOKIE, csrf_token, link_token
+from gnomon.web.api.dependencies import COOKIE, csrf_token
 from gnomon.web.pages.charts import MOST_LOG_ODDS
 from gnomon.web.pages.page_cache import CachedPage, cached_response
 
@@ -190,7 +190,6 @@ def _environment() -> Environment:
         "lines": lines,
         "zip": zip,
         "page_markup": page_markup,
-        "link_token": link_token,
     }
     environment.globals |= {
         "version": __version__,
@@ -224,7 +223,6 @@ def rendered(
     csrf: str = "",
     json: bool = True,
     twin: str | None = None,
-    site: str = "",
     **more: Any,
 ) -> str:
     """Return a page as text.
@@ -239,7 +237,7 @@ def rendered(
     more.setdefault("t", texts("en"))
     more.setdefault("language", "en")
     found = _environment().get_template(template)
-    return found.render(page=page, path=path, csrf=csrf, twin=twin, site=site, **more)
+    return found.render(page=page, path=path, csrf=csrf, twin=twin, **more)
 
 
 def html_response(
@@ -259,13 +257,33 @@ def html_response(
     """
     cookie = request.cookies.get(COOKIE)
     csrf = csrf_token(cookie) if cookie else ""
-    site = request.app.state.settings.public_url.rstrip("/")
-    text = rendered(template, request.url.path, page, csrf=csrf, json=json, site=site, **more)
+    text = rendered(template, request.url.path, page, csrf=csrf, json=json, **more)
     if public and not cookie and "authorization" not in request.headers:
         answer = cached_response(request, CachedPage.of(text))
         answer.headers["Vary"] = "Accept-Encoding, Cookie, Authorization"
         return answer
     return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
+
+
+def page(
+    router: APIRouter, path: str, template: str, **more: Any
+) -> Callable[[_Handler], _Handler]:
+    """Decorate the function that makes the content of the page at ``path``.
+
+    The template gets this content, the parameters of the path, the query, and ``more``.
+    """
+
+    def register(handler: _Handler) -> _Handler:
+        content = Depends(handler)
+
+        def html(request: Request, page: Any = content) -> Response:
+            given = {**request.path_params, "query": request.url.query, **more}
+            return html_response(request, template, page, json=False, **given)
+
+        router.get(path, include_in_schema=False)(html)
+        return handler
+
+    return register
 
 
 def twin(

@@ -18,16 +18,19 @@ _TABLES = (
     "play_attempts",
     "jobs",
     "submissions",
+    "study_answers",
     "remote_trials",
     "play_sessions",
     "study_assignments",
     "browser_sessions",
     "attempts",
     "tokens",
+    "token_requests",
     "studies",
     "season_rules",
     "entries",
     "audit_log",
+    "server_switches",
     "server_secrets",
     "seasons",
     "rate_limits",
@@ -95,6 +98,12 @@ def upgrade() -> None:
         sa.Column("value", sa.LargeBinary(), nullable=False),
         sa.Column("created_at", UtcTime(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_server_secrets")),
+    )
+    op.create_table(
+        "server_switches",
+        sa.Column("name", sa.String(length=128), nullable=False),
+        sa.Column("value", sa.String(length=128), nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_server_switches")),
     )
     op.create_table(
         "audit_log",
@@ -174,6 +183,25 @@ def upgrade() -> None:
     op.create_index(op.f("ix_studies_account_id"), "studies", ["account_id"])
 
     op.create_table(
+        "token_requests",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.String(length=128), nullable=False),
+        sa.Column("contact", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("claim", sa.String(length=64), nullable=False),
+        sa.Column("state", sa.String(length=8), nullable=False),
+        sa.Column("account_id", sa.Integer(), nullable=True),
+        sa.Column("created_at", UtcTime(), nullable=False),
+        sa.Column("decided_at", UtcTime(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["account_id"], ["accounts.id"], name=op.f("fk_token_requests_account_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_token_requests")),
+        sa.UniqueConstraint("claim", name=op.f("uq_token_requests_claim")),
+    )
+    op.create_index(op.f("ix_token_requests_state"), "token_requests", ["state"])
+
+    op.create_table(
         "tokens",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("account_id", sa.Integer(), nullable=False),
@@ -198,6 +226,9 @@ def upgrade() -> None:
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("seed", sa.BigInteger(), nullable=False),
         sa.Column("created_at", UtcTime(), nullable=False),
+        sa.Column("begun_at", UtcTime(), nullable=True),
+        sa.Column("begun_from", sa.String(length=64), nullable=True),
+        sa.Column("closed_at", UtcTime(), nullable=True),
         sa.ForeignKeyConstraint(["entry_id"], ["entries.id"], name=op.f("fk_attempts_entry_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_attempts")),
         sa.UniqueConstraint("entry_id", "number", name=op.f("uq_attempts_entry_id_number")),
@@ -231,15 +262,32 @@ def upgrade() -> None:
         sa.Column("consented_at", UtcTime(), nullable=True),
         sa.Column("created_at", UtcTime(), nullable=False),
         sa.Column("finished_at", UtcTime(), nullable=True),
+        sa.Column("identity", sa.String(length=64), nullable=True),
+        sa.Column("identifiers", sa.JSON(), nullable=False),
+        sa.Column("step", sa.Integer(), nullable=False),
+        sa.Column("ending", sa.String(length=16), nullable=False),
+        sa.Column("completion_code", sa.String(length=128), nullable=False),
+        sa.Column("excluded_at", UtcTime(), nullable=True),
+        sa.Column("end_key", sa.String(length=64), nullable=True),
+        sa.Column("partner_id", sa.Integer(), nullable=True),
+        sa.Column("pairing", sa.String(length=16), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["partner_id"], ["study_assignments.id"], name=op.f("fk_study_assignments_partner_id")
+        ),
         sa.ForeignKeyConstraint(
             ["study_id"], ["studies.id"], name=op.f("fk_study_assignments_study_id")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_study_assignments")),
+        sa.UniqueConstraint("end_key", name=op.f("uq_study_assignments_end_key")),
         sa.UniqueConstraint("key", name=op.f("uq_study_assignments_key")),
+        sa.UniqueConstraint(
+            "study_id", "identity", name=op.f("uq_study_assignments_study_id_identity")
+        ),
         sa.UniqueConstraint(
             "study_id", "player", name=op.f("uq_study_assignments_study_id_player")
         ),
     )
+    op.create_index(op.f("ix_study_assignments_partner_id"), "study_assignments", ["partner_id"])
     op.create_index(op.f("ix_study_assignments_study_id"), "study_assignments", ["study_id"])
 
     op.create_table(
@@ -247,6 +295,9 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("key", sa.String(length=64), nullable=False),
         sa.Column("assignment_id", sa.Integer(), nullable=True),
+        sa.Column("partner_id", sa.Integer(), nullable=True),
+        sa.Column("partner_key", sa.String(length=64), nullable=True),
+        sa.Column("waiting_at", UtcTime(), nullable=True),
         sa.Column("season_rule_id", sa.Integer(), nullable=True),
         sa.Column("rule", sa.String(length=128), nullable=False),
         sa.Column("series", sa.Integer(), nullable=False),
@@ -262,12 +313,17 @@ def upgrade() -> None:
             ["assignment_id"], ["study_assignments.id"], name=op.f("fk_play_sessions_assignment_id")
         ),
         sa.ForeignKeyConstraint(
+            ["partner_id"], ["study_assignments.id"], name=op.f("fk_play_sessions_partner_id")
+        ),
+        sa.ForeignKeyConstraint(
             ["season_rule_id"], ["season_rules.id"], name=op.f("fk_play_sessions_season_rule_id")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_play_sessions")),
         sa.UniqueConstraint("key", name=op.f("uq_play_sessions_key")),
+        sa.UniqueConstraint("partner_key", name=op.f("uq_play_sessions_partner_key")),
     )
     op.create_index(op.f("ix_play_sessions_assignment_id"), "play_sessions", ["assignment_id"])
+    op.create_index(op.f("ix_play_sessions_partner_id"), "play_sessions", ["partner_id"])
     op.create_index(op.f("ix_play_sessions_season_rule_id"), "play_sessions", ["season_rule_id"])
 
     op.create_table(
@@ -279,6 +335,7 @@ def upgrade() -> None:
         sa.Column("state", sa.String(length=16), nullable=False),
         sa.Column("episode", sa.Integer(), nullable=False),
         sa.Column("n_attempts", sa.Integer(), nullable=False),
+        sa.Column("n_errors", sa.Integer(), nullable=False),
         sa.Column("actions", sa.LargeBinary(), nullable=False),
         sa.Column("log_sha256", sa.String(length=64), nullable=True),
         sa.Column("created_at", UtcTime(), nullable=False),
@@ -299,6 +356,25 @@ def upgrade() -> None:
         ),
     )
     op.create_index(op.f("ix_remote_trials_attempt_id"), "remote_trials", ["attempt_id"])
+
+    op.create_table(
+        "study_answers",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("assignment_id", sa.Integer(), nullable=False),
+        sa.Column("page", sa.String(length=16), nullable=False),
+        sa.Column("name", sa.String(length=128), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("series", sa.Integer(), nullable=True),
+        sa.Column("episode", sa.Integer(), nullable=True),
+        sa.Column("confidence", sa.Integer(), nullable=True),
+        sa.Column("attempt", sa.Integer(), nullable=True),
+        sa.Column("at", UtcTime(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["assignment_id"], ["study_assignments.id"], name=op.f("fk_study_answers_assignment_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_study_answers")),
+    )
+    op.create_index(op.f("ix_study_answers_assignment_id"), "study_answers", ["assignment_id"])
 
     op.create_table(
         "submissions",
@@ -367,6 +443,11 @@ def upgrade() -> None:
         sa.Column("board", sa.LargeBinary(), nullable=True),
         sa.Column("at", UtcTime(), nullable=False),
         sa.Column("reaction_ms", sa.Integer(), nullable=True),
+        sa.Column("client_touch_ms", sa.Integer(), nullable=True),
+        sa.Column("client_action_ms", sa.Integer(), nullable=True),
+        sa.Column("client_away_ms", sa.Integer(), nullable=True),
+        sa.Column("client_animation_ms", sa.Integer(), nullable=True),
+        sa.Column("mover", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(
             ["session_id"], ["play_sessions.id"], name=op.f("fk_play_attempts_session_id")
         ),
@@ -388,10 +469,10 @@ def upgrade() -> None:
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("tce", sa.Double(), nullable=False),
         sa.Column("errors_to_learn", sa.Double(), nullable=True),
-        sa.Column("n_episodes", sa.Integer(), nullable=True),
-        sa.Column("n_attempts", sa.Integer(), nullable=True),
-        sa.Column("n_moves", sa.Integer(), nullable=True),
-        sa.Column("n_cleared", sa.Integer(), nullable=True),
+        sa.Column("n_episodes", sa.Integer(), nullable=False),
+        sa.Column("n_attempts", sa.Integer(), nullable=False),
+        sa.Column("n_moves", sa.Integer(), nullable=False),
+        sa.Column("n_cleared", sa.Integer(), nullable=False),
         sa.Column("curve", sa.JSON(), nullable=False),
         sa.Column("log_sha256", sa.String(length=64), nullable=False),
         sa.ForeignKeyConstraint(["rule_id"], ["season_rules.id"], name=op.f("fk_trials_rule_id")),

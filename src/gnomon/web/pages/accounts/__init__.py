@@ -1,1 +1,1 @@
-"""Pages of who submits: accounts, registration, submissions and how to send them in."""
+"""Pages of accounts: sign-in, submissions, moderation, and how to enter."""

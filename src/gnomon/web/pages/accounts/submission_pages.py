@@ -5,39 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from gnomon.database.schema import AuditRecord, Season, Submission, VerifiedTrial
 from gnomon.leaderboard.accounts.registration import Registration, registration, waiting_requests
-from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.hidden.begun_attempts import accounts_of_one_address
 from gnomon.leaderboard.seasons.entry_registration import find_season
-from gnomon.leaderboard.submissions.submission import (
-    find_submission,
-    refuse_later,
-    requeue,
-    shows_hidden_rules,
-    withdraw,
-)
-from gnomon.web.api.dependencies import (
-    After,
-    MaybeCaller,
-    ReadSession,
-    RowId,
-    Slug,
-    WriteSession,
-    caller,
-)
+from gnomon.leaderboard.submissions.submission import find_submission, shows_hidden_rules
+from gnomon.web.api.dependencies import After, MaybeCaller, ReadSession, RowId, Slug
 from gnomon.web.api.records import AuditLine, SubmissionRecord, TokenRequestRecord, TrialRecord
-from gnomon.web.api.seasons import check_owner
-from gnomon.web.pages.templating import html_response, twin
+from gnomon.web.pages.templating import html_response, page
 
 router = APIRouter(tags=["pages"])
 
-Reason = Annotated[str, Form(max_length=4000)]
 _PAGE = 100
 
 
@@ -63,8 +45,8 @@ class SubmissionPage:
     can_replay: bool
 
 
-@twin(router, "/seasons/{name}/submissions", "board/submissions.html", public=True)
-def submissions_json(session: ReadSession, name: Slug, after: After = 0) -> SubmissionsPage:
+@page(router, "/seasons/{name}/submissions", "board/submissions.html", public=True)
+def submissions_page(session: ReadSession, name: Slug, after: After = 0) -> SubmissionsPage:
     """List the submissions of a season, whatever became of them."""
     season = find_season(session, name)
     query = select(Submission).where(Submission.season_id == season.id, Submission.id > after)
@@ -79,8 +61,7 @@ def submissions_json(session: ReadSession, name: Slug, after: After = 0) -> Subm
     )
 
 
-@router.get("/submissions/{number}.json")
-def submission_json(session: ReadSession, number: RowId) -> SubmissionPage:
+def submission_page(session: Session, number: int) -> SubmissionPage:
     """Tell of a submission: its state with the reason, and the scores of its trials."""
     found = find_submission(session, number)
     query = (
@@ -89,13 +70,12 @@ def submission_json(session: ReadSession, number: RowId) -> SubmissionPage:
         .options(joinedload(VerifiedTrial.rule))
         .order_by(VerifiedTrial.rule_id, VerifiedTrial.number)
     )
-    replayed = found.season.division != "open" and found.state == "verified"
     return SubmissionPage(
         SubmissionRecord.of(found, session),
         found.season.title,
         found.season.division,
         [TrialRecord.of(trial) for trial in session.scalars(query)],
-        replayed and not shows_hidden_rules(found),
+        found.state == "verified" and not shows_hidden_rules(found),
     )
 
 
@@ -104,49 +84,17 @@ def submission_html(
     request: Request, session: ReadSession, number: RowId, who: MaybeCaller
 ) -> Response:
     """Show a submission, with what the reader may do about it."""
-    page = submission_json(session, number)
+    content = submission_page(session, number)
     owner = find_submission(session, number).attempt.entry.account_id
     return html_response(
         request,
         "board/submission.html",
-        page,
+        content,
+        json=False,
         public=True,
         moderates=who is not None and who.may("moderate"),
         owns=who is not None and (who.account_id == owner or who.may("moderate")),
     )
-
-
-@router.post("/submissions/{number}/withdraw", include_in_schema=False)
-def withdraw_form(
-    session: WriteSession,
-    number: RowId,
-    who: Annotated[Caller, Depends(caller("submit"))],
-    reason: Reason = "",
-) -> Response:
-    """Withdraw a submission; a tombstone stays."""
-    found = find_submission(session, number, lock=True)
-    check_owner(found.attempt.entry, who)
-    withdraw(session, found, reason, by=who.account_id)
-    return RedirectResponse(f"/submissions/{number}", 303)
-
-
-Moderator = Annotated[Caller, Depends(caller("moderate"))]
-
-
-@router.post("/submissions/{number}/refuse", include_in_schema=False)
-def refuse_form(
-    session: WriteSession, number: RowId, who: Moderator, reason: Reason = ""
-) -> Response:
-    """Refuse, as a moderator, with a reason that everybody sees."""
-    refuse_later(session, find_submission(session, number, lock=True), reason, by=who.account_id)
-    return RedirectResponse(f"/submissions/{number}", 303)
-
-
-@router.post("/submissions/{number}/requeue", include_in_schema=False)
-def requeue_form(session: WriteSession, number: RowId, who: Moderator) -> Response:
-    """Have a submission verified again."""
-    requeue(session, find_submission(session, number, lock=True), by=who.account_id)
-    return RedirectResponse(f"/submissions/{number}", 303)
 
 
 _OPEN = ("uploading", "queued", "verifying", "error")
@@ -179,8 +127,8 @@ class ModerationPage:
     registration: Registration
 
 
-@twin(router, "/moderation", "board/moderation.html", public=True)
-def moderation_json(
+@page(router, "/moderation", "board/moderation.html", public=True)
+def moderation_page(
     session: ReadSession, who: MaybeCaller, before: Before = None
 ) -> ModerationPage:
     """Tell what was done, the newest first, and which submissions wait."""

@@ -1,4 +1,4 @@
-"""Archive of a season: its tables, standings and citation in one file with a checksum.
+"""Archive of a season: its tables, standings and citation in one file.
 
 The same state of a season gives the same bytes, so that a checksum says what was cited. Logs are
 not in it; ``SHA256SUMS`` and the hashes of the logs tell which ones belong to it.
@@ -6,16 +6,19 @@ not in it; ``SHA256SUMS`` and the hashes of the logs tell which ones belong to i
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Self
+from urllib.parse import urlsplit
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
@@ -27,8 +30,12 @@ from gnomon.leaderboard.refusals import Conflict
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.standing_snapshots import Snapshot
 from gnomon.web.api.records import EntryRecord, SeasonRecord, SubmissionRecord
-from gnomon.web.pages.sharing.citation_texts import Citation
 
+_SUBJECT = "standings of a season of the Game of Hidden Rules"
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%",
+    "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
 #: One at a time: of a season of thousands it takes seconds.
 _BUILDING = Lock()
 _TRIALS = (
@@ -38,7 +45,7 @@ _TRIALS = (
 _README = """{title}
 
 Season {season} of a Gnomon leaderboard, as it was at version {version}. How to cite it:
-citation.bib and CITATION.cff. A row of scores.csv is a trial;
+citation.bib. A row of scores.csv is a trial;
 `gnomon rank scores.csv --where ranked=yes --best-of begun` makes the ranks of standings.json again.
 trials.csv tells which submission each trial is of, and the SHA-256 of its log.
 SHA256SUMS is read by `sha256sum --check`.
@@ -46,12 +53,76 @@ SHA256SUMS is read by `sha256sum --check`.
 
 
 @dataclass(frozen=True)
+class Citation:
+    """A season as a reference: what it is called, of which state, from where.
+
+    Parameters
+    ----------
+    season, title : str
+    version : int
+        Of the season: it counts every change.
+    date : date
+        When the season ended, or began if it goes on.
+    url : str
+        Of its standings; empty if the world has none.
+    publisher : str
+        Who runs the board.
+    """
+
+    season: str
+    title: str
+    version: int
+    date: datetime.date
+    url: str
+    publisher: str
+
+    @property
+    def bibtex(self) -> str:
+        r"""The entry for BibTeX.
+
+        Examples
+        --------
+        >>> date = datetime.date(2026, 3, 2)
+        >>> cited = Citation("spring", "50% {x}", 3, date, "https://b.org/seasons/spring", "b.org")
+        >>> print(cited.bibtex, end="")
+        @misc{gnomon-spring-v3,
+          title = {{50\% \{x\}}: standings of a season of the Game of Hidden Rules},
+          author = {{b.org}},
+          year = {2026},
+          version = {3},
+          howpublished = {\url{https://b.org/seasons/spring}},
+        }
+        """
+        fields = {
+            "title": f"{{{_latex(self.title)}}}: {_SUBJECT}",
+            "author": f"{{{_latex(self.publisher)}}}",
+            "year": str(self.date.year),
+            "version": str(self.version),
+            "howpublished": rf"\url{{{self.url}}}" if self.url else "",
+        }
+        lines = [f"  {name} = {{{value}}},\n" for name, value in fields.items() if value]
+        return f"@misc{{gnomon-{self.season}-v{self.version},\n{''.join(lines)}}}\n"
+
+    @classmethod
+    def of(cls, season: Season, settings: ServerSettings) -> Self:
+        """Return the citation of a season as it is now."""
+        site = settings.public_url.rstrip("/")
+        return cls(
+            season.name,
+            season.title,
+            season.version,
+            (season.closes_at or season.created_at).date(),
+            f"{site}/seasons/{season.name}" if site else "",
+            urlsplit(site).netloc or "Gnomon leaderboard",
+        )
+
+
+@dataclass(frozen=True)
 class Archive:
-    """An archive that was written: where, how large, and its checksum."""
+    """An archive that was written: where, its name, and its checksum."""
 
     path: Path
     name: str
-    n_bytes: int
     sha256: str
 
 
@@ -85,8 +156,8 @@ def season_archive(
             _BUILDING.release()
         for older in set(folder.glob(f"{season.id}-*.zip")) - {path}:
             older.unlink(missing_ok=True)
-    name, file = f"{season.name}-v{season.version}.zip", path.stat()
-    return Archive(path, name, file.st_size, _sha256_of(path, file.st_mtime_ns))
+    name = f"{season.name}-v{season.version}.zip"
+    return Archive(path, name, _sha256_of(path, path.stat().st_mtime_ns))
 
 
 @lru_cache(maxsize=64)
@@ -117,7 +188,6 @@ def _files(
     )
     return {
         "README.md": _README.format(title=season.title, season=season.name, version=season.version),
-        "CITATION.cff": citation.cff,
         "citation.bib": citation.bibtex,
         "season.json": _json(SeasonRecord.of(season).model_dump(mode="json")),
         "entries.json": _json([EntryRecord.of(x).model_dump(mode="json") for x in entries]),
@@ -174,3 +244,7 @@ def _packed(folder: str, files: Mapping[str, str]) -> bytes:
             info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             packed.writestr(info, content)
     return out.getvalue()
+
+
+def _latex(text: str) -> str:
+    return "".join(_SPECIAL.get(letter, letter) for letter in re.sub(r"\s+", " ", text))

@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-all frameworks lint types contract docs wheel bench soak clean clean-cache
+.PHONY: demo test test-all frameworks lint types contract docs wheel bench reproduce soak clean clean-cache
 
 demo: $(VENV)/.runtime $(VENV)/.kernels
 	$(BIN)/gnomon demo
@@ -46,6 +46,10 @@ wheel: $(VENV)/bin/python
 
 bench: $(VENV)/.dev $(VENV)/.kernels
 	$(BIN)/python -m benchmarks --keep
+
+# Every published number beside ours: reads ../shared/data, or the folder that GNOMON_DATA names.
+reproduce: $(VENV)/.dev $(VENV)/.kernels
+	for paper in atari5 rliable recht gohr; do $(BIN)/python reproduction/$$paper.py || exit 1; done
 
 # Numba does not notice a change in a file that another compiled file takes a kernel from: what it
 # has compiled is dropped when any source is newer.

@@ -136,53 +136,12 @@ DISTILLED = """
 distill suite.csv --size 2
 distill suite.csv --size 2 --procedure factor --procedure complete --procedure paper --procedure paper-code --nested none
 distill suite.csv --size 2 --procedure auto --nested algorithms --top 3
-distill shares.csv --size 2 --procedure irt-1 --nested none --transform logit --summary mean
-distill shares.csv --size 2 --procedure irt-2 --nested none --transform logit --summary mean
 distill suite.csv --size 3 --summary iqm --transform identity --force t1 --exclude t2 --folds 5 --seed 2
 distill suite.csv --size 2 --summary mean_log --repeats 2 --folds 4
 distill suite.csv --size 2 --model model.json --nested none
 distill suite.csv --size 2 --references references.csv --transform identity --nested none
 distill grouped.csv --size 2 --group-by family --nested groups
 distill suite.csv --size 20
-suite sizes suite.csv --most 2 --folds 5
-suite sizes suite.csv --most 2 --procedure complete --folds 5
-suite pareto suite.csv --costs costs.csv --most 2 --folds 5
-suite pareto suite.csv --costs costs.csv --most 2 --budget 5 --folds 5
-suite stability suite.csv --size 2 --samples 8
-suite stability suite.csv --size 2 --samples 8 --committee 2
-suite stability suite.csv --size 2 --samples 3 --by fold-seeds --procedure paper
-suite stability grouped.csv --size 2 --samples 5 --by groups --group-by family
-suite stability grouped.csv --size 2 --by left-out-groups --group-by family
-suite optimal suite.csv --size 2
-suite optimal suite.csv --size 2 --any-sign
-suite predict model.json suite.csv
-suite single suite.csv
-suite correlations suite.csv --strongest 5 --negative 2
-suite explained suite.csv --size 2
-suite explained suite.csv --task t1 --task t3
-suite fairness suite.csv --size 2
-suite fairness suite.csv --task t1 --task t3
-suite components suite.csv
-atari5 score --game "Battle Zone=32000" --game "Double Dunk=10" --game "Name This Game=9000" --game "Phoenix=80000" --game "Q*Bert=15000"
-atari5 score --predict --game "Battle Zone=32000" --game "Double Dunk=10" --game "Name This Game=9000" --game "Phoenix=80000" --game "Q*Bert=15000"
-atari5 score --game "Pong=20"
-atari5 cost
-atari5 cost --games 5 --hours 12 --watts 300 --price 1.5 --preemptive-price 0.5
-atari5 cost --frames 200000000 --frames-per-second 2000
-atari5 models
-atari5 case-study study.csv
-atari5 case-study study.csv --baseline b
-"""
-
-# These need the published scores: see `record.published`.
-PAPER = """
-atari5 reproduce
-atari5 reproduce --only table3
-atari5 reproduce --differing --only table9
-atari5 reproduce --only nothing
-atari5 subsets
-suite single atari5
-suite correlations atari5 --strongest 8
 """
 
 BOARD = """
@@ -230,11 +189,6 @@ plan scores.csv dqn sac --simulations 10 --metric mean
 rank scores.csv --resamples 50
 audit scores.csv --resamples 50
 distill suite.csv --size 2 --nested none
-suite sizes suite.csv --most 2 --folds 5
-suite optimal suite.csv --size 2
-suite components suite.csv
-atari5 cost
-atari5 models
 estimate nowhere.csv
 estimate scores.csv --metric best
 rank scores.csv --method best
@@ -245,7 +199,6 @@ SECTIONS = {
     "scores": SCORES,
     "runs": RUNS,
     "distilled": DISTILLED,
-    "paper": PAPER,
     "board": BOARD,
     "text": TEXT,
 }
@@ -335,7 +288,6 @@ _FILES = {
     'trials = 1\nepisodes = 3\nhorizon = 30\n[hidden]\nrules = ["mine.txt"]\n',
     "study.toml": 'name = "pilot"\ntitle = "Which rules?"\nconsent = "All is kept."\n'
     'episodes = 1\nhorizon = 4\n[lists]\na = ["anything-goes"]\n',
-    "study.csv": "algorithm,median,atari5\na,100,110\nb,150,140\nc,180,190\nd,120,145\n",
 }
 
 
@@ -377,8 +329,6 @@ def write_inputs(folder: Path) -> None:
     suite = (99 * suite / suite.max()).round(5) + 0.5
     models = [[f"m{i:02}", *row] for i, row in enumerate(suite)]
     _write(folder / "suite.csv", [["algorithm", *names[:8]], *models])
-    shares = [[m[0], *(round(v / 101, 6) for v in m[1:])] for m in models]
-    _write(folder / "shares.csv", [["algorithm", *names[:8]], *shares])
     grouped = [
         [m[0], f"f{i % 6}", t, 0, m[j + 1]]
         for i, m in enumerate(models)

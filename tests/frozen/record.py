@@ -31,15 +31,8 @@ from gnomon import __version__
 from gnomon.cli import main
 
 EXPECTED = Path(__file__).with_name("expected")
-_SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"
 _SECRET = {"token", "invitation", "salt", "commitment", "computed", "prefix"}
 _MEASURED = re.compile(r"(^|_)(seconds|s|bytes|time|created|expires|begun|ended)$")
-
-
-def published() -> Path | None:
-    """Return the folder that holds the published scores of Atari-5, if there is one."""
-    folder = Path(os.environ.get("GNOMON_DATA") or _SHARED).resolve()
-    return folder if (folder / "atari5" / "dataset.csv").is_file() else None
 
 
 def record(section: str) -> dict[str, Any]:
@@ -235,7 +228,6 @@ _RECORDS: dict[str, Callable[[str], dict[str, Any]]] = {
     "scores": _answers,
     "runs": _runs,
     "distilled": _answers,
-    "paper": _answers,
     "board": _board,
     "text": _texts,
     "captive": _captive,
@@ -245,12 +237,7 @@ _RECORDS: dict[str, Callable[[str], dict[str, Any]]] = {
 
 
 if __name__ == "__main__":
-    if folder := published():
-        os.environ["GNOMON_DATA"] = str(folder)
     for section in sys.argv[1:] or _RECORDS:
-        if section == "paper" and folder is None:
-            print("paper: not recorded; GNOMON_DATA names no folder with atari5/dataset.csv")
-            continue
         began = time.perf_counter()
         write_expected(section, record(section))
         print(f"{section}: {time.perf_counter() - began:.1f} s")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from frozen.record import published, read_expected, record
+from frozen.record import read_expected, record
 
 pytestmark = pytest.mark.full  # every verb and learner
 
@@ -23,14 +23,6 @@ SHOWN = 12
 @pytest.mark.parametrize("section", SECTIONS)
 def test_frozen(section: str) -> None:
     _hold(section)
-
-
-def test_the_published_values_of_atari_5(monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = published()
-    if folder is None:
-        pytest.skip("the Atari-5 data set is not beside the repository")
-    monkeypatch.setenv("GNOMON_DATA", str(folder))
-    _hold("paper")
 
 
 def _hold(section: str) -> None:

@@ -1,4 +1,4 @@
-"""The verbs of reports: ``report, reproduce``."""
+"""The verb ``report``."""
 
 from __future__ import annotations
 
@@ -152,25 +152,3 @@ def _report_of(
     )
     table = scores_of(source, metric, reading)
     return report_of_source(table, pair=two, title=name_of(places_of(source)), **options)
-
-
-def reproduce(
-    name: Annotated[str, typer.Argument(help="rliable, recht, gohr or atari5.")],
-    out: Annotated[
-        Path | None, typer.Option(help="A folder for the page with the figures redrawn.")
-    ] = None,
-    trials: Annotated[int, typer.Option(min=2, help="Of each rule, for gohr.")] = 100,
-    seed: Seed = 0,
-    workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1,
-    as_json: JsonOption = False,
-) -> None:
-    """Compute a published case study again: each printed number beside ours."""
-    from gnomon.cli.progress import bar_of
-    from gnomon.report import reproduce as again
-
-    with answering("reproduce", as_json=as_json) as answer:
-        with bar_of("trials") as progress:
-            found = again(name, out, trials=trials, seed=seed, workers=workers, progress=progress)
-        answer.show(found)
-        if out is not None:
-            answer.say(str(out / "report.html"))

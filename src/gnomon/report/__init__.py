@@ -4,8 +4,7 @@
 :func:`findings_of` computes every number of a run once, from one pass over its attempts; the page
 (:class:`Report`: sections of texts, tables and figures) is data until it is written.
 :func:`audit_report` and :func:`scores_report` make the pages of an audit and of a table;
-:func:`draw_board` draws a board as players see it. :func:`reproduce` computes a published case
-study again.
+:func:`draw_board` draws a board as players see it.
 """
 
 import lazy_loader

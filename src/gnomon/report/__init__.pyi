@@ -1,7 +1,5 @@
 from .audit_page import audit_report as audit_report
 from .board_drawing import draw_board as draw_board
-from .case_studies.case_study import CASE_STUDIES as CASE_STUDIES
-from .case_studies.case_study import reproduce as reproduce
 from .distillation_page import distillation_report as distillation_report
 from .evaluation_page import evaluation_report as evaluation_report
 from .findings import Findings as Findings
@@ -17,7 +15,6 @@ from .reports import write_report as write_report
 from .scores_page import scores_report as scores_report
 
 __all__ = [
-    "CASE_STUDIES",
     "Answer",
     "Findings",
     "Report",
@@ -31,7 +28,6 @@ __all__ = [
     "report",
     "report_html",
     "report_markdown",
-    "reproduce",
     "scores_report",
     "write_report",
 ]

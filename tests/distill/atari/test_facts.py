@@ -2,17 +2,17 @@
 
 import pytest
 
+from gnomon.distill import predict
 from gnomon.distill.atari import (
     NAMED_SUBSETS,
     game_models,
     game_of,
-    human_normalized,
     published_constants,
     published_models,
     published_table,
 )
-from gnomon.distill.atari.agent_scores import atari_scores
-from gnomon.errors import UnknownNameError
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores import ScoreTable
 
 
 @pytest.mark.parametrize(
@@ -66,18 +66,22 @@ def test_sizes():
 
 def test_the_score_of_random_is_zero():
     raw = {game: ends[0] for game, ends in published_constants().items()}
+    table = ScoreTable.from_arrays({"random": [[*raw.values()]]}, tasks=[*raw])
     with pytest.warns(match="outside the range"):  # No algorithm of the training is that bad.
-        assert [s.value for s in atari_scores(raw)] == pytest.approx([0.0] * 6)
+        values = [predict(name, table)[0].value for name in published_models()]
+    assert values == pytest.approx([0.0] * 6)
 
 
 def test_a_score_by_hand():
-    raw = {"Name This Game": 2292.35 + 0.5 * (8049.0 - 2292.35)}
-    score = atari_scores(raw)[0]
-    assert score.model == "Atari-1"
-    assert score.value == pytest.approx(51**0.9976 - 1)
-    assert human_normalized(raw)["namethisgame"] == pytest.approx(50.0)
+    runs = ScoreTable.from_arrays({"mine": [[8049.0], [2292.35]]}, tasks=["NameThisGame-v5"])
+    (one,) = predict("atari-1", runs)
+    assert one.value == pytest.approx(51**0.9976 - 1)
 
 
-def test_a_wanted_model_needs_its_games():
-    with pytest.raises(UnknownNameError, match="unknown score for task 'battlezone'"):
-        atari_scores({"pong": 3.0}, models=["Atari-5"])
+def test_a_published_set_needs_its_games():
+    table = ScoreTable.from_arrays({"mine": [[3.0]]}, tasks=["pong"])
+    with pytest.raises(ScoreDataError, match="expected an algorithm with scores on battlezone"):
+        predict("atari-5", table)
+    twice = ScoreTable.from_arrays({"mine": [[3.0, 4.0]]}, tasks=["pong", "ALE/Pong-v5"])
+    with pytest.raises(ScoreDataError, match=r"expected each game once; .* is pong again"):
+        predict("atari-5", twice)

@@ -1,17 +1,14 @@
 """Atari-5: five games that predict the median of 57 (Aitchison, Sweetser and Hutter 2022).
 
-The published models, subsets, costs and tables are data; every number of the paper is computed
-again. :func:`score` gives an agent's score from its raw scores, :func:`games` estimates its other
-games, :func:`cost` says what a run costs. :func:`models` and :func:`subsets` list what was
-published, and how well it predicts; :func:`case_study` says what a paper would have found;
-:func:`reproduce` puts every printed number beside ours, and :func:`paper_scores` are the data as
-the paper's code prepares them.
+The published models and subsets are data; :func:`gnomon.distill.predict` takes a published set by
+its name (``atari-5``). :func:`paper_scores` are the data as the paper's code prepares them, and
+:func:`game_models` the published models of every other game.
 
 Examples
 --------
 >>> from gnomon.distill import atari
->>> [(one.model, round(one.value)) for one in atari.score({"mine": {"Name This Game": 8049.0}})]
-[('Atari-1', 99)]
+>>> atari.published_models()["Atari-3"].tasks
+('battlezone', 'namethisgame', 'phoenix')
 """
 
 import lazy_loader

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation.preparation import Preparation
+from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.results import FieldRecord, Results
-from gnomon.scores.datasets import load_references
+from gnomon.scores.datasets import load_references, load_scores
 
 #: Genres, assigned by us from the first sentence of each game's Wikipedia article.
 _GENRES = {
@@ -51,12 +51,17 @@ _ALIASES = {
 
 
 def published_table(name: str) -> list[dict[str, str]]:
-    """Return the rows of a published table, as printed: ``table2`` ... ``table12``, ``text``.
+    """Return the rows of a table, as printed.
+
+    Parameters
+    ----------
+    name : str
+        ``table7``, ``table9`` to ``table12`` of the paper; or our ``residuals``.
 
     Examples
     --------
-    >>> published_table("table3")[0]["atari5"]
-    '2091'
+    >>> published_table("table7")[0]["subset"]
+    'DQN-7'
     """
     text = files("gnomon.distill.atari").joinpath("published", f"{name}.csv").read_text("utf-8")
     return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
@@ -100,32 +105,6 @@ def game_of(name: str) -> str:
     if game in known:
         return game
     raise UnknownNameError("Atari game", letters or name, known)
-
-
-def human_normalized(scores: Mapping[str, float]) -> dict[str, float]:
-    """Return 100 (x - random) / (human - random) of raw scores, by canonical names.
-
-    Raises
-    ------
-    UnknownNameError
-        A name is none of the 57 games.
-    ScoreDataError
-        Two names are of one game.
-
-    Examples
-    --------
-    >>> human_normalized({"Q*bert": 13455.0, "Battle Zone": 2360.0})
-    {'qbert': 100.0, 'battlezone': 0.0}
-    """
-    constants = published_constants()
-    normalized: dict[str, float] = {}
-    for name, score in scores.items():
-        game = game_of(name)
-        if game in normalized:
-            raise ScoreDataError(f"expected each game once; {name!r} is {game} again")
-        random, human = constants[game]
-        normalized[game] = 100.0 * (score - random) / (human - random)
-    return normalized
 
 
 @lru_cache
@@ -188,6 +167,46 @@ def measured_errors() -> Mapping[str, MeasuredError]:
     }
 
 
+def published_set(name: str, tasks: Collection[str] = ()) -> SubsetModel | None:
+    """Return a published model by its name in any case; None if there is none.
+
+    Parameters
+    ----------
+    name : str
+        For example ``atari-5``.
+    tasks : collection of str
+        Names of games: the tasks of the model have these spellings, where they are given.
+
+    Raises
+    ------
+    UnknownNameError
+        A task is none of the 57 games.
+    ScoreDataError
+        Two tasks are one game.
+
+    Examples
+    --------
+    >>> published_set("atari-1", ["ALE/NameThisGame-v5"]).tasks
+    ('ALE/NameThisGame-v5',)
+    """
+    named = {one.lower(): model for one, model in published_models().items()}
+    model = named.get(name.lower())
+    if model is None:
+        return None
+    spelling: dict[str, str] = {}
+    for task in tasks:
+        game = game_of(task)
+        if game in spelling:
+            raise ScoreDataError(f"expected each game once; {task!r} is {game} again")
+        spelling[game] = task
+    constants = published_constants()
+    return replace(
+        model,
+        tasks=tuple(spelling.get(game, game) for game in model.tasks),
+        references={spelling.get(game, game): constants[game] for game in model.tasks},
+    )
+
+
 def _published_model(pairs: list[tuple[str, float]], measured: Mapping[str, str]) -> SubsetModel:
     """Return a published line with the residuals and the ranges that were measured."""
     ends = (pair.split(":") for pair in measured["ranges"].split())
@@ -236,35 +255,6 @@ NAMED_SUBSETS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class PublishedSet(FieldRecord):
-    """A published subset of games, with the weights of its model if it has one."""
-
-    name: str
-    games: tuple[str, ...]
-    weights: tuple[float, ...] | None
-    source: str
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PublishedSets(Results[PublishedSet]):
-    """The published models, then the subsets that other papers used."""
-
-
-def models() -> PublishedSets:
-    """Return the published models, and the subsets that other papers used.
-
-    Examples
-    --------
-    >>> [one.name for one in models()][:3]
-    ['Atari-1', 'Atari-3', 'Atari-5']
-    """
-    source = "arXiv 2210.02019, table 7"
-    fitted = [PublishedSet(n, m.tasks, m.weights, m.source) for n, m in published_models().items()]
-    named = [PublishedSet(name, games, None, source) for name, games in NAMED_SUBSETS.items()]
-    return PublishedSets((*fitted, *named))
-
-
 def atari_preparation(*, summary: str = "median") -> Preparation:
     """Return the preparation of the Atari-5 paper's code, for the data set ``atari5``.
 
@@ -281,3 +271,8 @@ def atari_preparation(*, summary: str = "median") -> Preparation:
         date_by="year",
         runs="transformed",
     )
+
+
+def paper_scores() -> PreparedScores:
+    """Return the data set as the paper's code prepares it: 62 algorithms, 57 games."""
+    return atari_preparation().apply(load_scores("atari5"))

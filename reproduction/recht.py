@@ -1,0 +1,51 @@
+"""Recht 2018: performance profiles of DQN and of Sarsa with Blob-PROST features on Atari.
+
+The essay prints no numbers, only figures and what they show. The distance of a method from the best
+one of a game is minus the decimal logarithm of a one-sided Welch p-value. The published notebook
+divides by n, not by n squared, in the degrees of freedom, which makes tails too heavy; both claims
+are checked by the notebook's formula and by Welch and Satterthwaite's.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+from comparison import Comparison, data_file, show
+
+import gnomon as gn
+from gnomon.scores import SummaryTable, read_summaries
+
+TITLE = "Recht 2018: benchmarking machine learning with performance profiles"
+_WHERE = "arXiv 1709.06009, tables 8 and 9"
+SHALLOW, DEEP = "Sarsa(lambda)+Blob-PROST", "DQN"
+#: The degrees of freedom of Welch's test, by their names in `gnomon.profile`.
+FORMULAS = {"as_published": "his degrees of freedom", "welch": "the textbook's"}
+
+
+def comparisons() -> Iterator[Comparison]:
+    """Yield both claims, by both formulas."""
+    for df, words in FORMULAS.items():
+        a, b = (one.value for one in gn.profile(_two(200_000_000), "likelihood", df=df))
+        crossed = bool((a > b).any() and (b > a).any())
+        ours = "they cross" if crossed else "they do not cross"
+        item = f"200 against 200 million frames, {words}"
+        yield Comparison("essay, figure 1", item, "they cross", ours, crossed)
+        a, b = (one.value for one in gn.profile(_two(10_000_000), "likelihood", df=df))
+        above = bool((a >= b).all() and (a > b).any())
+        ours = f"{SHALLOW} above" if above else "not above"
+        item = f"200 against 10 million frames, {words}"
+        yield Comparison("essay, figure 2", item, f"{SHALLOW} above", ours, above)
+
+
+def _two(deep_frames: int) -> SummaryTable:
+    table = read_summaries(
+        data_file("scores/machado2018_mean_std.csv", _WHERE), keep_apart="frames"
+    )
+    two = table.select([f"{SHALLOW} 200000000", f"{DEEP} {deep_frames}"])
+    return replace(two, algorithms=(f"{SHALLOW}, 200M", f"{DEEP}, {deep_frames // 10**6}M"))
+
+
+if __name__ == "__main__":
+    sys.exit(show(TITLE, comparisons()))

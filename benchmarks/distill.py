@@ -21,7 +21,6 @@ from gnomon.distill import (
     PreparedScores,
     atari,
     nested_error,
-    optimal,
     search_subsets,
     transform_of,
 )
@@ -68,11 +67,6 @@ def _search(data: PreparedScores) -> Iterator[Measurement]:
     slow = _processor_seconds(lambda: [_by_scikit_learn(data, s) for s in sample], 1) / len(sample)
     note = f"extrapolated from {len(sample)} subsets"
     yield Measurement("the same by scikit-learn", slow * 3_819_816, "s", None, False, note)
-    optimal(data, size=3)
-    seconds = _processor_seconds(lambda: optimal(data, size=10))
-    (found,) = optimal(data, size=10)
-    note = "certified" if found.certified else "not certified"
-    yield Measurement("best 10 of the 35 complete games", seconds, "s", None, False, note)
 
 
 def _agreement(data: PreparedScores) -> Iterator[Measurement]:

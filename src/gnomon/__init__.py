@@ -11,7 +11,7 @@ Statistics
     `estimate`, `compare`, `compare_all`, `profile`, `curves`, `plan` (how many runs).
 Ranks and suites
     `rank`, `audit` (which ranks can be believed), `distill` (the few tasks that predict a suite);
-    a saved `SubsetModel` predicts from these tasks and compares two algorithms.
+    `predict` applies a `SubsetModel`, or a published set of Atari games, to scores on these tasks.
 The game of hidden rules
     `parse`, `load_rule`, `available_rules`, `compile_rule`; `Board`, `BoardSpec`, `draw_boards`;
     `HiddenRulesEnv` and `HiddenRulesVectorEnv` for Gymnasium.

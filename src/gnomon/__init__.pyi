@@ -10,6 +10,7 @@ from . import stats as stats
 from ._version import __version__ as __version__
 from .distill import SubsetModel as SubsetModel
 from .distill import distill as distill
+from .distill import predict as predict
 from .experiments import ExperimentConfig as ExperimentConfig
 from .experiments import RunFolder as RunFolder
 from .experiments import run as run
@@ -75,6 +76,7 @@ __all__ = [
     "plan",
     "play_trial",
     "plot",
+    "predict",
     "profile",
     "rank",
     "ranking",

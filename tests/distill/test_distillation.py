@@ -50,14 +50,9 @@ def test_the_paper_is_told_honestly(papers_choice):
 
 @pytest.mark.full
 def test_language_models():
-    names = ["factor", "irt-1", "irt-2"]
-    found = distill(language_models(), procedure=names, transform="logit", summary="mean")
-    assert [one.procedure for one in found] == names
-    assert {one.nested.n_predicted for one in found} == {200}
-    errors = {one.procedure: one.nested_relative_error for one in found}
-    assert errors["factor"] < 0.12
-    assert errors["factor"] < errors["irt-1"]
-    assert errors["factor"] < errors["irt-2"]
+    found = distill(language_models(), transform="logit", summary="mean")
+    assert found[0].nested.n_predicted == 200
+    assert found[0].nested_relative_error < 0.12
 
 
 def test_six_agents_are_too_few():
@@ -136,10 +131,17 @@ def test_order_of_the_rows_does_not_matter():
     assert found.as_records() == again.as_records()
 
 
-def test_sizes_stand_beside_random_and_adaptive_sets(make_scores):
+def test_sizes_stand_beside_random_sets(make_scores):
     data = make_scores(40, 8)
     found = sizes(data, most=3, folds=4, others=True)
-    assert [len(errors) for errors in found.others.values()] == [3, 3]
+    assert [*found.others] == ["random"]
+    assert len(found.others["random"]) == 3
     assert found.as_records()[2]["random_error"] == found.others["random"][2]
-    assert found.notes[1].startswith("random sets: ")
+    assert found.notes[0].startswith("random sets: ")
     assert not sizes(data, most=1, folds=4).others
+
+
+def test_items_of_an_evaluation_are_refused():
+    table = replace(language_models(20, 6), units="items")
+    with pytest.raises(ScoreDataError, match="expected a suite of tasks, found items"):
+        distill(table)

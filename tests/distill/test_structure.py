@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gnomon.distill import components, correlation_matrix, correlations, explained, single
+from gnomon.distill import correlation_matrix, correlations, explained, single
 from gnomon.distill.atari import GENRES, published_models
-from gnomon.errors import ScoreDataError
 
 
 def test_correlations_are_of_pairwise_complete_rows(make_scores):
@@ -62,23 +61,6 @@ def test_every_game_from_a_subset(paper, atari_folder, name, all_, others):
         assert models.r2[row["game"]] == pytest.approx(float(row["r2"]), abs=1e-6)
 
 
-def test_components(paper):
-    found = components(paper)
-    shares = [one.explained for one in found]
-    assert [100 * share for share in shares[:3]] == pytest.approx([55.5, 10.6, 7.3], abs=0.06)
-    assert found[0].target_correlation == pytest.approx(0.982, abs=5e-4)
-    assert sum(shares) == pytest.approx(1.0)
-    assert found.directions.shape == (len(found), len(found.tasks))
-
-
-def test_components_need_complete_tasks(make_scores):
-    data = make_scores()
-    with pytest.raises(
-        ScoreDataError, match="at least 2 tasks without gaps on which scores differ, found 1"
-    ):
-        components(replace(data, candidates=("t00",)))
-
-
 def test_a_task_on_which_all_score_the_same_is_like_no_other(make_scores):
     data = make_scores(gaps=0.0)
     x = data.x.copy()
@@ -88,11 +70,7 @@ def test_a_task_on_which_all_score_the_same_is_like_no_other(make_scores):
     assert np.isnan(r[:2]).all()
     assert np.isfinite(r[2:, 2:]).all()
     assert {one.task for one in single(flat)} == set(data.tasks[2:])
-    principal = components(flat)
-    assert principal.tasks == data.tasks[2:]
-    assert sum(one.explained for one in principal) == pytest.approx(1.0)
     alike = replace(data, target=np.full(len(data.target), 0.1))
-    assert all(np.isnan(one.target_correlation) for one in components(alike))
     assert len(single(alike)) == 0
 
 
@@ -109,6 +87,3 @@ def test_figures_of_structure(make_scores):
     assert correlations(data, strongest=3, negative=2, categories=colours).figure().rows[0]["a"]
     assert len(correlations(data, strongest=3, negative=2).figure().rows) == 3
     assert len(single(data, categories=colours).figure().rows) == 8
-    assert str(components(data)).endswith(
-        "of 8 tasks without gaps whose scores differ, 40 algorithms"
-    )

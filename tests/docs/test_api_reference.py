@@ -28,7 +28,7 @@ SERVED = {"gnomon.leaderboard", "gnomon.studies"}
 
 #: Names that need what does not come with Gnomon, which their tests fetch or skip without: the data
 #: set of the Atari-5 paper, gymnax.
-NEEDY = {"atari_preparation", "paper_scores", "reproduce", "subsets", "register_with_gymnax"}
+NEEDY = {"atari_preparation", "paper_scores", "register_with_gymnax"}
 
 
 def public(package: str) -> Iterator[tuple[str, Any]]:

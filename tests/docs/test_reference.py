@@ -153,23 +153,8 @@ CALLS = {
     "gnomon difficulty-classes": ["scores.csv"],
     "gnomon mastery": ["series.csv", "series.csv --prec-mode ignore --pairs"],
     "gnomon audit": ["scores.csv --resamples 20"],
-    "gnomon distill": ["scores.csv --size 2 --folds 3"],
-    "gnomon suite sizes": ["scores.csv --most 1 --folds 3"],
-    "gnomon suite pareto": ["scores.csv --most 2 --folds 3 --costs costs.csv"],
-    "gnomon suite stability": ["scores.csv --size 2 --samples 3"],
-    "gnomon suite optimal": ["scores.csv --size 2"],
-    "gnomon suite predict": ["model.json scores.csv"],
-    "gnomon suite next": ["scores.csv"],
-    "gnomon suite reliability": ["scores.csv --size 2 --folds 3"],
-    "gnomon suite baselines": ["scores.csv --size 2 --folds 3"],
-    "gnomon suite single": ["scores.csv"],
-    "gnomon suite correlations": ["scores.csv"],
-    "gnomon suite explained": ["scores.csv --size 2"],
-    "gnomon suite fairness": ["scores.csv --size 2"],
-    "gnomon suite components": ["scores.csv"],
-    "gnomon atari5 cost": [""],
-    "gnomon atari5 models": [""],
-    "gnomon atari5 case-study": ["studied.csv"],
+    "gnomon distill": ["scores.csv --size 2 --folds 3", "scores.csv --next new"],
+    "gnomon predict": ["model.json scores.csv"],
     "gnomon report": ["run", "scores.csv --markdown"],
     "gnomon learners": [""],
     "gnomon rules list": [""],
@@ -180,12 +165,8 @@ CALLS = {
 
 #: Verbs that are not called here, and why.
 NOT_CALLED = {
-    "gnomon reproduce": "tests/report/test_case_studies.py has its records",
     "gnomon demo": "its own test runs it, and a minute is enough",
     "gnomon series-curves": "tests/cli/test_people.py has its records",
-    "gnomon suite compare": "tests/cli/test_suite.py has its records",
-    "gnomon suite items": "tests/cli/test_suite.py has its records",
-    "gnomon atari5 score": "a test below has its games",
     "gnomon leaderboard season new": "tests/cli/test_season.py has its records",
     "gnomon leaderboard season reveal": "tests/cli/test_season.py has its records",
     "gnomon leaderboard check-reveal": "tests/cli/test_season.py has its records",
@@ -204,8 +185,6 @@ NOT_CALLED = {
     "gnomon leaderboard backup": "tests/web/test_server.py has its records",
     "gnomon leaderboard restore": "tests/web/test_server.py has its records",
     "gnomon play": "reads what a person types; tests/studies has its records",
-    "gnomon atari5 subsets": "needs the published data set",
-    "gnomon atari5 reproduce": "needs the published data set",
 }
 
 
@@ -220,7 +199,6 @@ def examples(monkeypatch, tmp_path):
     lost = RunFolder.create("lost", load_experiment("small.toml"))
     (lost.path / "journal.sqlite").unlink()
     Path("wrong.txt").write_text("(1,*\n")
-    Path("studied.csv").write_text("algorithm,median,atari5\na,100,110\nb,150,140\n")
     draws = np.random.default_rng(0)
     skills = dict(zip("abcdefghijkl", draws.uniform(1, 3, 12), strict=True))
     scores = {a: s + draws.normal(0, 0.3, (5, 6)) for a, s in skills.items()}

@@ -4,16 +4,9 @@ import numpy as np
 import pytest
 
 from gnomon.distill import sizes, transform_of
-from gnomon.distill.search.pareto import ParetoPoint
-from gnomon.plot import (
-    error_by_size_curves,
-    error_strips,
-    pareto_front_plot,
-    predicted_against_true,
-    task_bars,
-)
+from gnomon.plot import error_by_size_curves, predicted_against_true, task_bars
 from gnomon.plot.style import MUTED, SERIES, category_colors
-from gnomon.plot.subsets import pareto_rows, prediction_rows, size_rows
+from gnomon.plot.subsets import prediction_rows, size_rows
 from gnomon.scores import ScoreTable
 
 LOG = transform_of("log")
@@ -47,16 +40,6 @@ def test_rows_are_scores():
     assert rows == ({"algorithm": "a", "true": 9.0, "predicted": 99.0},)
 
 
-def test_strips_show_every_error_and_the_mean():
-    relative = np.array([0.1, -0.3, 0.2, 0.0])
-    drawing = error_strips(relative, {"low": np.array([0, 1]), "high": np.array([2, 3])})
-    accuracy, bias = drawing.axes
-    assert accuracy.lines[0].get_xdata().tolist() == [10.0, 30.0]
-    assert accuracy.lines[1].get_xdata()[0] == 20.0
-    assert [text.get_text() for text in bias.texts] == ["-10.0", "10.0"]
-    assert accuracy.get_yticklabels()[0].get_text() == "low (2)"
-
-
 @pytest.fixture(scope="module")
 def found():
     rng = np.random.default_rng(0)
@@ -73,21 +56,6 @@ def test_both_errors_are_drawn(found):
     assert honest.get_ydata() == pytest.approx([100 * one.nested_relative_error for one in found])
     assert ax.get_ylim()[0] == 0
     assert [row["size"] for row in size_rows(found)] == [1, 2, 3]
-
-
-def test_a_front_names_each_change_of_size():
-    front = [
-        ParetoPoint(("u",), 1.0, 0.5),
-        ParetoPoint(("v",), 2.0, 0.4),
-        ParetoPoint(("u", "v"), 3.0, 0.2),
-    ]
-    ax = pareto_front_plot(front)
-    assert [text.get_text() for text in ax.texts] == ["1", "2"]
-    assert ax.lines[1].get_xdata().tolist() == [1.0, 2.0, 3.0]
-    assert ax.get_yscale() == "linear"
-    wide = pareto_front_plot([*front, ParetoPoint(("u", "w"), 9.0, 0.001)])
-    assert wide.get_yscale() == "log"
-    assert pareto_rows(front)[2] == {"cost": 3.0, "cv_mse": 0.2, "tasks": "u v"}
 
 
 def test_bars_have_the_values_in_order():

@@ -49,10 +49,8 @@ _VERBS = {
     "series-curves": "people.series_curves",
     "audit": "ranking.audit",
     "distill": "distill.distill",
-    "suite": "smaller_suite.app",
-    "atari5": "atari5.atari5",
+    "predict": "predict.predict",
     "report": "reports.report",
-    "reproduce": "reports.reproduce",
     "verify": "experiments.verify",
     "learners": "game.learners",
     "play": "game.play",
@@ -65,7 +63,6 @@ _VERBS = {
 #: What the parser of a verb is told beside its options: a keyword, and where the value stands.
 _PARSING = {
     "rank": ("cls", "ranking.RankCommand"),
-    "distill": ("cls", "smaller_suite.DistillCommand"),
     "captive": ("context_settings", "game.CAPTIVE_CONTEXT"),
 }
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gnomon.cli.answer import Answer, JsonOption, answering
+from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import ReadOptions, Score, scores_of, with_groups
 from gnomon.cli.progress import SearchOptions, announce, check_writable
 from gnomon.errors import ScoreDataError, UnknownNameError
@@ -79,26 +79,6 @@ class SuiteScores(ReadOptions):
         if self.source in DATASETS and not Path(self.source).exists():
             return None
         return scores_of(Path(self.source), self.score, self)
-
-    def items(self) -> ScoreTable | None:
-        """Return the answers to the items of an evaluation, if that is what the scores are.
-
-        Raises
-        ------
-        ScoreDataError
-            They are, and an option is given that only tasks have.
-        """
-        from gnomon.stats.items.item_units import refuse_unlike
-
-        table = self._table
-        if table is None or table.units != "items":
-            return None
-        tasks = [f for f in fields(SuiteScores) if f not in fields(ReadOptions)]
-        own = ("source", "score")
-        refuse_unlike(
-            **{f.name: getattr(self, f.name) != f.default for f in tasks if f.name not in own}
-        )
-        return table
 
     def prepared(self) -> PreparedScores:
         """Return the scores of a file, or of a data set as its authors prepare it."""
@@ -189,37 +169,35 @@ def costs_of(path: Path | None) -> dict[str, float] | None:
 
 @with_groups
 def distill(
-    size: Annotated[
-        int | None, typer.Option(min=1, help="Number of tasks, 5; or of items, 100.")
-    ] = None,
+    size: Annotated[int, typer.Option(min=1, help="Number of tasks.")] = 5,
     procedure: Annotated[
         Names,
-        typer.Option(
-            help="factor, paper, paper-code, complete, auto, irt-1, irt-2; repeat. Of items "
-            "stratified, correlated, anchors, irt-anchors, random."
-        ),
+        typer.Option(help="factor, paper, paper-code, complete, auto; repeatable."),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many subsets to show.")] = 1,
     nested: Annotated[
         Outer, typer.Option(help="What the nested validation leaves out at a time.")
     ] = "folds",
     repeats: Annotated[int, typer.Option(min=1, help="Of the nested validation.")] = 1,
-    folds: Annotated[
-        int | None, typer.Option(min=2, help="Of both validations: 10, of items 5.")
-    ] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Of both validations.")] = 10,
     force: Annotated[Names, typer.Option(help="A task that every subset has; repeatable.")] = None,
     model: Annotated[
         Path | None,
         typer.Option(help="Write the best model to this file.", callback=check_writable),
     ] = None,
     figure: Picture = None,
-    gap: Annotated[
-        str | None,
-        typer.Option(help="Of items: the fewest that tell two models apart by so much: 5%."),
-    ] = None,
     page: Annotated[
         Path | None, typer.Option(help="Write a page to this file.", callback=check_writable)
     ] = None,
+    next_for: Annotated[
+        str | None,
+        typer.Option(
+            "--next", metavar="ALGORITHM", help="Recommend the next task to run for an algorithm."
+        ),
+    ] = None,
+    half_width: Annotated[
+        float, typer.Option(min=0, help="With --next: relative half width at which to stop.")
+    ] = 0.25,
     *,
     goal: Goal,
     search: SearchOptions,
@@ -228,32 +206,33 @@ def distill(
 ) -> None:
     """Find the few tasks that predict a suite's summary score, with the honest error beside it.
 
-    gnomon distill predict, compare and next are the verbs of gnomon suite by these names.
+    With --next, the other algorithms of the table are the training, and --costs may stand alone.
     """
-    from gnomon.distill import ItemChoice
     from gnomon.distill import distill as distilled
+    from gnomon.distill import next_steps
 
     with answering("distill", as_json=as_json) as answer:
+        if next_for is not None:
+            costs = costs_of(goal.costs)
+            steps = next_steps(scores.prepared(), next_for, costs=costs, target=half_width)
+            answer.show(steps)
+            for note in () if steps else steps.notes:
+                answer.say(note)
+            return
         names, forced = procedure or ["factor"], force or ()
         if both := sorted(set(forced) & set(scores.exclude or ())):
             raise ScoreDataError(f"{both[0]} is both forced and excluded")
         options: dict[str, Any] = {"size": size, "top": top, "nested": nested, "folds": folds}
-        options |= {"repeats": repeats, "force": forced, "gap": _percent(gap), **goal.options()}
-        if (table := scores.items()) is not None:
-            options["procedure"] = names[0]
-            found = distilled(table, rng=search.seed, **options)
-        else:
-            data = scores.prepared()
-            with search.begun("distil") as doing:
-                runs = (10 if folds is None else folds) * repeats
-                counts = {"none": 0, "algorithms": len(data.algorithms)}
-                n_searches = 1 + (counts | {"groups": len({*data.groups})}).get(nested, runs)
-                if not (goal.have or goal.costs or goal.target_error):
-                    announce(data, size or 5, names, n_searches, forced=forced)
-                found = distilled(data, procedure=names, **options, **doing)
+        options |= {"repeats": repeats, "force": forced, **goal.options()}
+        data = scores.prepared()
+        with search.begun("distil") as doing:
+            counts = {"none": 0, "algorithms": len(data.algorithms)}
+            counts |= {"groups": len({*data.groups})}
+            if not (goal.have or goal.costs or goal.target_error):
+                n_searches = 1 + counts.get(nested, folds * repeats)
+                announce(data, size, names, n_searches, forced=forced)
+            found = distilled(data, procedure=names, **options, **doing)
         answer.show(found, figure=figure)
-        if isinstance(found, ItemChoice) and not found:
-            say_items(answer, found.items)
         if model is not None:
             found.model.save(model)
             answer.say(f"written to {model}")
@@ -261,9 +240,8 @@ def distill(
             from gnomon.report import distillation_report
 
             with search.begun("page") as doing:
-                doing |= {"sets": _sets_beside(scores.source, options), "costs": options["costs"]}
-                doing["scores"] = table
-                told = distillation_report(found, Path(scores.source).name, **doing)
+                sets = _sets_beside(scores.source, options)
+                told = distillation_report(found, Path(scores.source).name, sets=sets, **doing)
             told.save_alone(page)
             answer.say(f"written to {page}")
 
@@ -271,21 +249,15 @@ def distill(
 def _sets_beside(source: str, options: Mapping[str, Any]) -> dict[str, Sequence[str]]:
     """Return the sets that a page judges beside the chosen one: what was run, and a published."""
     sets: dict[str, Sequence[str]] = {"already run": options["have"]} if options["have"] else {}
-    return sets | (published_set(options["size"] or 5) if source == "atari5" else {})
+    return sets | (_published_set(options["size"]) if source == "atari5" else {})
 
 
-def published_set(size: int) -> dict[str, tuple[str, ...]]:
-    """Return the published set of so many games, by its name; nothing if there is none."""
+def _published_set(size: int) -> dict[str, tuple[str, ...]]:
+    """Return the published set of that many games, by its name; nothing if there is none."""
     from gnomon.distill import atari
 
-    return {one.name: one.games for one in atari.models() if one.name == f"Atari-{size}"}
-
-
-def say_items(answer: Answer, items: Sequence[str]) -> None:
-    """Give a list of items whose errors were not measured."""
-    answer.results([{"items": list(items)}])
-    for item in items:
-        answer.say(item)
+    model = atari.published_models().get(f"Atari-{size}")
+    return {} if model is None else {f"Atari-{size}": model.tasks}
 
 
 def anchors_of(name: str | None, table: ScoreTable) -> dict[str, tuple[float, float]] | None:

@@ -5,12 +5,13 @@ Scores of many algorithms on many tasks come in as a :class:`~gnomon.scores.tabl
 algorithm to be predicted. A :class:`Procedure` chooses tasks and fits a :class:`SubsetModel` to
 them; :func:`procedure_of` gives one by name. :func:`distill` does all of it, with two errors: the
 plain one, and the honest one of :func:`nested_error`, for which the choice is repeated without the
-algorithms that are predicted. :func:`predict` applies a model to new algorithms.
+algorithms that are predicted. :func:`predict` applies a model to new algorithms, and names the
+better of two; :func:`next_steps` recommends the next task to run.
 
-How many tasks, which ones, and at what price: :func:`sizes`, :func:`pareto`, :func:`stability`,
-:func:`optimal`. What is like what in a suite: :func:`single`, :func:`correlations`,
-:func:`components`; what a subset tells of the rest, and of whom: :func:`explained`,
-:func:`fairness`. The published case is :mod:`gnomon.distill.atari`.
+The numbers of the Atari-5 paper, for any suite: the error by number of tasks (:func:`sizes`), how
+stable the choice is (:func:`stability`), single tasks as predictors (:func:`single`), correlations
+of tasks (:func:`correlations`), and how well a subset explains every task (:func:`explained`). The
+published sets of Atari games are in :mod:`gnomon.distill.atari`.
 
 Every verb takes a table with the options of :func:`prepare`, or scores that are prepared, and
 returns records in a table: printed, drawn (``plot``), or as a data frame (``to_frame``).

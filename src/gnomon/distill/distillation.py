@@ -13,7 +13,6 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from gnomon.distill.distilled import Distillation, Distilled, Sizes
-from gnomon.distill.items.choice import ItemChoice, choose_items
 from gnomon.distill.preparation.preparation import PreparationOptions, prepare
 from gnomon.distill.preparation.prepared import (
     PreparedScores,
@@ -32,7 +31,6 @@ from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.execution.executor import Executor
 from gnomon.results import generator, made_by, recorded
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.items.item_units import expect_items, refuse_unlike
 
 #: What a nested validation leaves out at a time.
 Nested = Literal["folds", "algorithms", "groups", "group-folds", "time", "none"]
@@ -47,38 +45,35 @@ _NEARLY = 0.01
 def distill(
     scores: ScoreTable | PreparedScores,
     *,
-    size: int | None = None,
+    size: int = 5,
     procedure: str | Procedure | Sequence[str | Procedure] = "factor",
     top: int = 1,
     nested: Nested = "folds",
     repeats: int = 1,
-    folds: int | None = None,
+    folds: int = 10,
     force: Sequence[str] = (),
     have: Sequence[str] = (),
     add: int = 0,
     costs: Mapping[str, float] | None = None,
     budget: float | None = None,
     target_error: float | None = None,
-    gap: float | None = None,
     rng: np.random.Generator | int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
     **preparation: Unpack[PreparationOptions],
-) -> Distillation | ItemChoice:
+) -> Distillation:
     """Find the few tasks that predict a suite's summary score, with the honest error beside it.
 
     The plain error takes the tasks as given and holds out algorithms while the weights are fitted;
     as the tasks were chosen on the same algorithms, it is too good. The nested one repeats the
-    choice without the algorithms that are predicted. A table of items (``units="items"``) is
-    distilled by :func:`choose_items`: of what follows it takes `size`, `procedure` (its method),
-    `nested` (``none`` measures nothing), `folds`, `gap` and `rng`.
+    choice without the algorithms that are predicted.
 
     Parameters
     ----------
     scores : ScoreTable or PreparedScores
         Several runs of a task count by their mean, of curves at the last step that all reach.
-    size : int, optional
-        Number of tasks, forced ones included, 5 if not given; of items 100.
+    size : int
+        Number of tasks, forced ones included.
     procedure : str, Procedure, or a sequence of these
         How to choose and weigh; see :func:`gnomon.distill.procedures.registry.procedure_of`.
     top : int
@@ -89,8 +84,8 @@ def distill(
         Beside it stand those in time and by groups, if dates and groups are known.
     repeats : int
         Of the nested validation, with other random folds.
-    folds : int, optional
-        Of both validations, 10 if not given; of items 5.
+    folds : int
+        Of both validations.
     force : sequence of str
         Tasks that every subset has.
     have : sequence of str
@@ -101,8 +96,6 @@ def distill(
         Choose as many tasks as the budget pays for, instead of `size`.
     target_error : float, optional
         Choose the fewest tasks whose relative error is at most this, instead of `size`.
-    gap : float, optional
-        Of items: choose the fewest that tell two models apart whose shares differ by this.
     rng : numpy.random.Generator or int, optional
         Of the random folds, or its seed; seed 0 if not given. Every procedure has the same folds.
     executor : Executor, optional
@@ -116,8 +109,7 @@ def distill(
     Returns
     -------
     Distillation
-        Numbers that do not exist are NaN, and None in the records; `warnings` says why. Of a
-        table of items, an :class:`ItemChoice`.
+        Numbers that do not exist are NaN, and None in the records; `warnings` says why.
 
     Raises
     ------
@@ -138,18 +130,6 @@ def distill(
     >>> bool(found[0].nested_relative_error > 0.8 * found[0].relative_error)
     True
     """
-    if isinstance(scores, ScoreTable) and scores.units == "items":
-        unlike = {"top": top != 1, "repeats": repeats != 1, "force": bool(force)}
-        unlike |= {"have": bool(have), "costs": costs is not None, "budget": budget is not None}
-        unlike |= {"target_error": target_error is not None, **dict.fromkeys(preparation, True)}
-        refuse_unlike(**unlike, **{f"nested={nested}": nested not in ("folds", "none")})
-        method = "stratified" if procedure == "factor" else str(procedure)
-        measure, n = nested != "none", size or 100
-        return choose_items(
-            scores, n, method=method, folds=folds or 5, compare=measure, gap=gap, rng=rng
-        )
-    expect_items(gap=None if gap is None else str(gap))
-    size, folds = 5 if size is None else size, 10 if folds is None else folds
     several = [procedure] if isinstance(procedure, str | Procedure) else procedure
     chosen = [procedure_of(one, n_folds=folds) for one in several]
     if have:
@@ -259,7 +239,7 @@ def sizes(
     most : int
         The greatest number of tasks.
     others : bool
-        Also the errors of tasks chosen one by one for each algorithm, and of random ones.
+        Also the errors of random tasks.
 
     Returns
     -------
@@ -272,7 +252,7 @@ def sizes(
     >>> [round(one.r2, 2) for one in found]
     [0.94, 0.98]
     """
-    from gnomon.distill.validation.other_methods import other_errors
+    from gnomon.distill.validation.other_methods import random_error
 
     chosen = procedure_of(procedure, n_folds=folds)
     settings: dict[str, Any] = {"most": most, "procedure": chosen.name}
@@ -284,10 +264,16 @@ def sizes(
     with recorded() as notes:
         data = prepare(scores, **preparation)
         found = [best_subsets(data, size, chosen, **options)[0] for size in range(1, most + 1)]
-        told: dict[str, Any] = {"folds": folds, "seed": seed, "progress": progress}
-        beside = other_errors(data, most, **told) if others else {}
+        every = range(1, most + 1) if others else ()
+        random = tuple(random_error(data, n, n_folds=folds, seed=seed) for n in every)
     settings["preparation"] = list(data.record)
-    return Sizes(tuple(found), made_by(rng, **settings), tuple(notes), data=data, others=beside)
+    return Sizes(
+        tuple(found),
+        made_by(rng, **settings),
+        tuple(notes),
+        data=data,
+        others={"random": random} if others else {},
+    )
 
 
 def best_subsets(

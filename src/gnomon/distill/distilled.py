@@ -199,8 +199,7 @@ class Sizes(Distillation):
     Parameters
     ----------
     others : mapping from str to tuple of float
-        The errors of other ways to take as many tasks, ``adaptive`` and ``random``, on as many
-        folds; empty if they were not asked for.
+        The errors of ``random`` sets of as many tasks, on the same folds; empty if not requested.
     """
 
     others: Mapping[str, tuple[float, ...]] = field(default_factory=dict, kw_only=True)
@@ -210,10 +209,9 @@ class Sizes(Distillation):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The errors of other ways to take as many tasks."""
-        words = {"adaptive": "chosen one by one for each algorithm", "random": "random sets"}
+        """The errors of random sets of as many tasks."""
         return tuple(
-            f"{words[name]}: " + ", ".join(f"{100 * error:.1f} %" for error in errors)
+            f"{name} sets: " + ", ".join(f"{100 * error:.1f} %" for error in errors)
             for name, errors in self.others.items()
         )
 

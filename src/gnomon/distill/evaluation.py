@@ -1,4 +1,4 @@
-"""Evaluation of a subset of tasks: the variance of every task that it explains, and fairness."""
+"""Evaluation of a subset of tasks: the share of every task's variance that it explains."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation.preparation import PreparationOptions, prepare
@@ -15,11 +14,10 @@ from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.least_squares import fit_least_squares
 from gnomon.distill.procedures.procedure import Procedure
 from gnomon.distill.procedures.registry import procedure_of
-from gnomon.distill.validation.cross_validation import HeldOut, cross_validate
 from gnomon.distill.work import Progress
 from gnomon.errors import ScoreDataError
-from gnomon.results import FieldRecord, Results, recorded
-from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.results import Results, recorded
+from gnomon.scores.table import ScoreTable
 
 
 @dataclass(frozen=True)
@@ -90,54 +88,6 @@ class ExplainedTasks(Results[ExplainedTask]):
             f"from {', '.join(self.subset)}: {self.explained:.1%} of the variance of all tasks, "
             f"{self.explained_others:.1%} of the others; in-sample",
         )
-
-
-@dataclass(frozen=True)
-class FairnessTest(FieldRecord):
-    """Whether two groups of algorithms differ in the error of their estimates.
-
-    Parameters
-    ----------
-    a, b : str
-        ``low``, ``middle`` or ``high``: tertiles by the true summary.
-    measure : str
-        ``accuracy`` compares the sizes of relative errors, ``bias`` the errors.
-    mean_a, mean_b : float
-    welch_p, wilcoxon_p : float
-        Two-sided; the second is the rank-sum test.
-    """
-
-    a: str
-    b: str
-    measure: str
-    mean_a: float
-    mean_b: float
-    welch_p: float
-    wilcoxon_p: float
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Fairness(Results[FairnessTest]):
-    """Whether low, middle and high algorithms are estimated equally well.
-
-    Parameters
-    ----------
-    subset : tuple of str
-    data : PreparedScores
-    held : HeldOut
-        Each algorithm predicted without its fold.
-    """
-
-    subset: tuple[str, ...] = field(kw_only=True)
-    data: PreparedScores = field(kw_only=True)
-    held: HeldOut = field(kw_only=True)
-
-    drawn_by = "gnomon.plot.distillation:fairness_figure"
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """From which tasks the estimates are."""
-        return (f"from {', '.join(self.subset)}; each algorithm predicted without its fold",)
 
 
 def explained(
@@ -220,61 +170,6 @@ def _explained(
     return 1.0 - sum(residual[task] for task in tasks) / whole if whole else float("nan")
 
 
-def fairness(
-    scores: ScoreTable | PreparedScores,
-    task: Sequence[str] = (),
-    *,
-    size: int = 5,
-    procedure: str | Procedure = "factor",
-    progress: Progress | None = None,
-    **preparation: Unpack[PreparationOptions],
-) -> Fairness:
-    """Compare the errors of low, middle and high algorithms (section 5.4 of the Atari-5 paper).
-
-    Each algorithm is predicted from the subset by a model whose weights were fitted without it.
-
-    Parameters
-    ----------
-    scores : ScoreTable or PreparedScores
-    task : sequence of str
-        The tasks of the subset; if none is named, the procedure chooses them.
-    size : int
-        How many it chooses.
-    procedure : str or Procedure
-        What fits the models, too.
-    progress : function of (done, all), optional
-        Told of the subsets searched.
-    **preparation
-        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.prepare` takes it.
-
-    Returns
-    -------
-    Fairness
-        Of each pair of thirds, accuracy and bias.
-
-    Raises
-    ------
-    ScoreDataError
-        There are fewer than two algorithms in a third, or as :func:`explained`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> rows = rng.normal(3, 1, (30, 1)) + rng.normal(0, 0.5, (30, 4))
-    >>> table = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(rows)})
-    >>> [(t.a, t.b) for t in fairness(table, size=2, transform="identity").where(measure="bias")]
-    [('low', 'middle'), ('low', 'high'), ('middle', 'high')]
-    """
-    chooser = procedure_of(procedure)
-    with recorded() as notes:
-        data = prepare(scores, **preparation)
-        subset = _subset(data, task, size, chooser, progress)
-        held = cross_validate(data, chooser, subset)
-    tests = fairness_tests(data.target + held.residuals[0], data.target, held.relative[0])
-    settings = {"subset": list(subset), "procedure": chooser.name}
-    return Fairness(tuple(tests), settings, tuple(notes), subset=subset, data=data, held=held)
-
-
 def _subset(
     data: PreparedScores,
     tasks: Sequence[str],
@@ -289,54 +184,3 @@ def _subset(
     if len(set(tasks)) < len(tasks):
         raise ScoreDataError(f"expected different tasks, found {', '.join(tasks)}")
     return tuple(tasks)
-
-
-def thirds(predicted: FloatArray, true: FloatArray) -> dict[str, npt.NDArray[np.int64]]:
-    """Return the low, middle and high algorithms by the true summary, of those predicted."""
-    whole = np.flatnonzero(~(np.isnan(predicted) | np.isnan(true)))
-    order = whole[np.argsort(true[whole], kind="stable")]
-    return dict(zip(("low", "middle", "high"), np.array_split(order, 3), strict=True))
-
-
-def fairness_tests(
-    predicted: FloatArray, true: FloatArray, relative: FloatArray
-) -> list[FairnessTest]:
-    """Compare the errors of low, middle and high algorithms (figure 3, section 5.4).
-
-    Parameters
-    ----------
-    predicted, true : ndarray of float, shape (algorithms,)
-        Summaries; NaN in `predicted` leaves an algorithm out.
-    relative : ndarray of float, shape (algorithms,)
-        Signed relative errors.
-
-    Returns
-    -------
-    list of FairnessTest
-        Of each pair of tertiles, accuracy and bias.
-
-    Raises
-    ------
-    ScoreDataError
-        There are fewer than two algorithms in a third.
-    """
-    from scipy.stats import ranksums, ttest_ind
-
-    groups = thirds(predicted, true)
-    fewest = min(index.size for index in groups.values())
-    if fewest < 2:
-        raise ScoreDataError(
-            f"expected at least 6 predicted algorithms for three groups, found "
-            f"{sum(index.size for index in groups.values())}"
-        )
-    tests = []
-    for measure in ("accuracy", "bias"):
-        errors = np.abs(relative) if measure == "accuracy" else relative
-        for a, b in (("low", "middle"), ("low", "high"), ("middle", "high")):
-            x, y = errors[groups[a]], errors[groups[b]]
-            welch = float(ttest_ind(x, y, equal_var=False).pvalue)
-            ranks = float(ranksums(x, y).pvalue)
-            tests.append(
-                FairnessTest(a, b, measure, float(x.mean()), float(y.mean()), welch, ranks)
-            )
-    return tests

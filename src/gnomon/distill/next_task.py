@@ -16,8 +16,6 @@ from typing import Literal, Unpack
 import numpy as np
 
 from gnomon.distill.forecasts.forecast import Forecast
-from gnomon.distill.items.choice import next_items
-from gnomon.distill.items.item_suite import NextItems
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation.preparation import PreparationOptions, prepare
 from gnomon.distill.preparation.prepared import PreparedScores
@@ -27,7 +25,6 @@ from gnomon.distill.validation.cross_validation import nested_error
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.items.item_units import refuse_unlike
 
 #: Up to so many tasks a set that is chosen jointly beats a choice one by one.
 _JOINT = 5
@@ -120,15 +117,14 @@ def next_steps(
     algorithm: str,
     *,
     costs: Mapping[str, float] | None = None,
-    target: float | None = None,
+    target: float = 0.25,
     **preparation: Unpack[PreparationOptions],
-) -> NextSteps | NextItems:
+) -> NextSteps:
     """Say which task, or further run, tells most of an algorithm's summary for its cost.
 
     All other algorithms of the table are the training. The suite is simulated given the tasks that
     the algorithm has; a task is worth the squared correlation of its simulated score with the
-    simulated summary. Of a table of items (``units="items"``) an item is worth the Fisher
-    information that it is expected to give of the algorithm's ability.
+    simulated summary.
 
     Parameters
     ----------
@@ -139,16 +135,14 @@ def next_steps(
         One that is not in the table has no task yet.
     costs : mapping from task to float, optional
         Of one run of each task; all alike if not given.
-    target : float, optional
-        Relative half width of the 90 % interval at which to stop, 0.25 if not given; of items the
-        half width of the share solved, 0.03.
+    target : float
+        Relative half width of the 90 % interval at which to stop.
     **preparation
         As :func:`gnomon.distill.prepare` takes it.
 
     Returns
     -------
     NextSteps
-        Of items, :class:`NextItems`.
 
     Raises
     ------
@@ -166,10 +160,6 @@ def next_steps(
     >>> found[0].joint, found.stop
     (True, False)
     """
-    if isinstance(scores, ScoreTable) and scores.units == "items":
-        refuse_unlike(costs=costs is not None, **dict.fromkeys(preparation, True))
-        return next_items(scores, algorithm, target=0.03 if target is None else target)
-    target = 0.25 if target is None else target
     if not target > 0:
         raise ScoreDataError(f"expected a target half width above 0, found {target:g}")
     with recorded() as notes:

@@ -1,4 +1,4 @@
-"""Structure of a suite: correlations of tasks, single tasks as predictors, principal components."""
+"""Structure of a suite: correlations of tasks, single tasks as predictors."""
 
 from __future__ import annotations
 
@@ -73,56 +73,6 @@ class SingleTasks(Results[SingleTask]):
     categories: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     drawn_by = "gnomon.plot.distillation:single_task_figure"
-
-
-@dataclass(frozen=True)
-class Component(FieldRecord):
-    """A principal component: its number, its share of the variance, its relation to the summary.
-
-    Parameters
-    ----------
-    component : int
-        From 1.
-    explained : float
-        Share of the variance.
-    target_correlation : float
-        Size of the correlation with the summary; NaN if all have the same summary.
-    """
-
-    component: int
-    explained: float
-    target_correlation: float
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Components(Results[Component]):
-    """Principal components of the standardised scores on tasks without gaps, largest first.
-
-    Parameters
-    ----------
-    tasks : tuple of str
-    directions : ndarray of float, shape (components, tasks)
-    n_algorithms : int
-
-    Examples
-    --------
-    >>> from gnomon.scores import load_scores
-    >>> found = components(load_scores("gohr-full"), transform="identity", summary="mean")
-    >>> round(found[0].explained, 3), found.directions.shape
-    (0.561, (42, 90))
-    """
-
-    tasks: tuple[str, ...] = field(kw_only=True)
-    directions: FloatArray = field(kw_only=True)
-    n_algorithms: int = field(kw_only=True)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What they were computed from."""
-        return (
-            f"of {len(self.tasks)} tasks without gaps whose scores differ, "
-            f"{self.n_algorithms} algorithms",
-        )
 
 
 def correlations(
@@ -262,55 +212,3 @@ def single(
         found.append(SingleTask(task, float(r * r), float(intercept), float(slope), n))
     found.sort(key=lambda one: -one.r2)
     return SingleTasks(tuple(found), {}, tuple(notes), categories=categories or {})
-
-
-def components(
-    scores: ScoreTable | PreparedScores, **preparation: Unpack[PreparationOptions]
-) -> Components:
-    """Return the principal components of the standardised scores on complete tasks.
-
-    Tasks on which all algorithms score the same are left out. The correlations are NaN if all have
-    the same summary.
-
-    Parameters
-    ----------
-    scores : ScoreTable or PreparedScores
-    **preparation
-        How a ScoreTable becomes a matrix, as :func:`gnomon.distill.prepare` takes it.
-
-    Raises
-    ------
-    ScoreDataError
-        Fewer than two tasks are complete and vary.
-
-    Examples
-    --------
-    >>> table = ScoreTable.from_arrays({"a": [[1, 2]], "b": [[2, 4]], "c": [[3, 6]]})
-    >>> [round(one.explained, 3) for one in components(table, transform="identity")]
-    [1.0, 0.0]
-    """
-    with recorded() as notes:
-        data = prepare(scores, **preparation)
-    complete = data.complete_tasks()
-    varies = data.varies(complete)
-    tasks = tuple(task for task, differs in zip(complete, varies, strict=True) if differs)
-    if len(tasks) < 2:
-        raise ScoreDataError(
-            f"expected at least 2 tasks without gaps on which scores differ, found {len(tasks)}"
-        )
-    x = data.x[:, data.columns(tasks)]
-    z = _about_zero(x, np.ones_like(x, dtype=np.bool_))
-    u, d, directions = np.linalg.svd(z / z.std(axis=0), full_matrices=False)
-    correlation = np.full(d.size, np.nan)
-    if np.ptp(data.target):
-        y = data.target - data.target.mean()
-        correlation = np.abs(u.T @ y) / np.linalg.norm(y)
-    pairs = zip((d**2 / (d**2).sum()).tolist(), correlation.tolist(), strict=True)
-    return Components(
-        tuple(Component(i, share, r) for i, (share, r) in enumerate(pairs, start=1)),
-        {},
-        tuple(notes),
-        tasks=tasks,
-        directions=directions,
-        n_algorithms=len(data.algorithms),
-    )

@@ -15,8 +15,8 @@ Ranks
     :func:`rank_interval_plot`, :func:`rank_distribution_bars`, :func:`tournament_graph`,
     :func:`critical_difference_diagram`.
 Smaller suites
-    :func:`predicted_against_true`, :func:`error_strips`, :func:`error_by_size_curves`,
-    :func:`pareto_front_plot`, :func:`task_bars`, :func:`correlation_graph`.
+    :func:`predicted_against_true`, :func:`error_by_size_curves`, :func:`task_bars`,
+    :func:`correlation_graph`.
 Runs of the game
     :func:`cumulated_error_curves`, :func:`median_curves`, :func:`box_plots`,
     :func:`pairwise_table`, :func:`ease_heat_map`, :func:`difficulty_ladder`.

@@ -32,8 +32,6 @@ from .ranks import rank_distribution_bars as rank_distribution_bars
 from .ranks import rank_interval_plot as rank_interval_plot
 from .record import Figure as Figure
 from .subsets import error_by_size_curves as error_by_size_curves
-from .subsets import error_strips as error_strips
-from .subsets import pareto_front_plot as pareto_front_plot
 from .subsets import predicted_against_true as predicted_against_true
 from .subsets import task_bars as task_bars
 
@@ -53,7 +51,6 @@ __all__ = [
     "difficulty_ladder",
     "ease_heat_map",
     "error_by_size_curves",
-    "error_strips",
     "improvement_bars",
     "improvement_heat_map",
     "interval_panels",
@@ -65,7 +62,6 @@ __all__ = [
     "median_rows",
     "pairwise_rows",
     "pairwise_table",
-    "pareto_front_plot",
     "power_curves",
     "predicted_against_true",
     "profile_curves",

@@ -7,20 +7,15 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
 from gnomon.distill.distilled import Distilled
 from gnomon.distill.preparation.prepared import Transform
-from gnomon.distill.search.pareto import ParetoPoint
 from gnomon.errors import shortened
-from gnomon.plot.labels import name_panel, name_points, name_rows, name_series
+from gnomon.plot.labels import name_points, name_rows, name_series
 from gnomon.plot.style import (
-    FULL_WIDTH,
-    GRID,
     HALF_WIDTH,
     HEIGHT,
     INK,
@@ -30,9 +25,7 @@ from gnomon.plot.style import (
     SIZE,
     axes_for,
     category_colors,
-    dress,
     mark_numbers,
-    new_drawing,
     series_style,
     tick_labels,
 )
@@ -148,60 +141,6 @@ def prediction_rows(
     )
 
 
-def error_strips(
-    relative: FloatArray, thirds: Mapping[str, npt.NDArray[np.int64]], *, fig: Drawing | None = None
-) -> Drawing:
-    """Draw the errors of groups of algorithms as dots: their sizes, and with their signs.
-
-    Parameters
-    ----------
-    relative : ndarray of float, shape (algorithms,)
-        Signed relative errors.
-    thirds : mapping from name to ndarray of int
-        The algorithms of each group, from top to bottom.
-    fig : matplotlib.figure.Figure, optional
-        An empty one to draw on.
-
-    Examples
-    --------
-    >>> drawing = error_strips(np.array([0.1, -0.2, 0.05]), {"all": np.array([0, 1, 2])})
-    >>> len(drawing.axes)
-    2
-    """
-    fig = new_drawing(FULL_WIDTH, 0.95 + 0.62 * len(thirds)) if fig is None else fig
-    sizes, signs = fig.subplots(1, 2, sharey=True)
-    name_panel(error_strip(np.abs(relative), thirds, ax=sizes), "accuracy: size of the error")
-    name_panel(error_strip(relative, thirds, ax=signs), "bias: error with its sign")
-    signs.axvline(0.0, color=MUTED, linewidth=1.0, zorder=1.5)
-    return fig
-
-
-def error_strip(
-    errors: FloatArray, thirds: Mapping[str, npt.NDArray[np.int64]], *, ax: Axes
-) -> Axes:
-    """Draw one kind of error of groups of algorithms as dots, a row a group."""
-    dress(ax, grid="x")
-    for row, index in enumerate(thirds.values()):
-        _strip(ax, row, 100.0 * errors[index])
-    ax.set_xlabel("relative error, %")
-    name_rows(ax, [f"{name} ({len(index)})" for name, index in thirds.items()])
-    return ax
-
-
-def _strip(ax: Axes, row: int, values: FloatArray) -> None:
-    """Draw values as dots, neighbours above one another, and their mean as a line."""
-    order = np.argsort(values, kind="stable")
-    shift = np.resize([0.0, 0.12, -0.12, 0.06, -0.06], len(values))
-    ax.plot(values[order], row + shift, "o", markersize=4, color=SERIES[0], alpha=0.65)
-    mean = float(values.mean())
-    ax.plot([mean, mean], [row - 0.3, row + 0.3], color=SERIES[1], linewidth=2.2)
-    ax.annotate(
-        f"{mean:.1f}", (mean, row - 0.3), xytext=(0, 1), textcoords="offset points",
-        ha="center", va="bottom", color=INK, fontsize=SIZE - 1.5,
-    )  # fmt: skip
-    ax.plot([], [], color=GRID)
-
-
 def error_by_size_curves(
     found: Sequence[Distilled],
     others: Mapping[str, Sequence[float]] | None = None,
@@ -214,7 +153,7 @@ def error_by_size_curves(
     ----------
     found : sequence of Distilled
         One of each size, with its nested validation.
-    others : mapping from {"adaptive", "random"} to sequence of float, optional
+    others : mapping from {"random"} to sequence of float, optional
         Errors of other ways to take as many tasks.
     ax : matplotlib.axes.Axes, optional
 
@@ -245,8 +184,7 @@ def error_by_size_curves(
             sizes, values, color=style.color, linestyle=style.dash, marker=style.marker,
             markersize=4.5, label=name,
         )  # fmt: skip
-    words = {"adaptive": "chosen for each algorithm", "random": "random tasks"}
-    drawn = {words[name]: 100.0 * np.array(errors) for name, errors in (others or {}).items()}
+    drawn = {f"{name} tasks": 100.0 * np.array(errors) for name, errors in (others or {}).items()}
     for i, (name, values) in enumerate(drawn.items(), 2):
         style = series_style(i)
         ax.plot(
@@ -275,54 +213,6 @@ def size_rows(found: Sequence[Distilled]) -> tuple[Mapping[str, Any], ...]:
         }
         for one in found
     )
-
-
-def pareto_front_plot(front: Sequence[ParetoPoint], *, ax: Axes | None = None) -> Axes:
-    """Draw the least cross-validated error for each cost, a dot a subset, its size beside it.
-
-    Parameters
-    ----------
-    front : sequence of ParetoPoint
-        What :func:`gnomon.distill.search.pareto.pareto` returns.
-    ax : matplotlib.axes.Axes, optional
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> from gnomon.distill import pareto
-    >>> draws = np.random.default_rng(0)
-    >>> scores = {f"a{i}": [draws.uniform(1, 9) + draws.normal(0, 0.3, 3)] for i in range(12)}
-    >>> costs = {"task_0": 1.0, "task_1": 2.0, "task_2": 5.0}
-    >>> found = pareto(gn.ScoreTable.from_arrays(scores), costs, most=2, folds=3)
-    >>> len(pareto_front_plot(found).lines) > 0
-    True
-    """
-    ax = axes_for(ax, HALF_WIDTH, HEIGHT, grid="both")
-    costs, errors = [p.cost for p in front], [p.cv_mse for p in front]
-    ax.step(costs, errors, where="post", color=series_style(0).color, linewidth=1.4)
-    ax.plot(costs, errors, "o", markersize=4.5, color=series_style(0).color)
-    last = None
-    for point in front:
-        n = len(point.tasks)
-        if n != last:
-            ax.annotate(
-                str(n), (point.cost, point.cv_mse), xytext=(3, 4), textcoords="offset points",
-                color=INK, fontsize=SIZE - 1,
-            )  # fmt: skip
-        last = n
-    if min(errors) > 0 and max(errors) / min(errors) > 20:
-        ax.set_yscale("log")
-    else:
-        ax.set_ylim(0.0, 1.1 * max(errors) or 1.0)
-    mark_numbers(ax.xaxis, ax.yaxis)
-    ax.set_xlabel("cost (numbers: tasks in the subset)")
-    ax.set_ylabel("cross-validated squared error")
-    return ax
-
-
-def pareto_rows(front: Sequence[ParetoPoint]) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`pareto_front_plot`."""
-    return tuple({"cost": p.cost, "cv_mse": p.cv_mse, "tasks": " ".join(p.tasks)} for p in front)
 
 
 def task_bars(
@@ -380,22 +270,3 @@ def task_bars(
             labelcolor=INK,
         )  # fmt: skip
     return ax
-
-
-def reliability_curve(
-    said: Sequence[float], true: Sequence[float], counts: Sequence[int], ax: Axes | None = None
-) -> Axes:
-    """Draw the share that came true against the probability that was said, pairs as numbers."""
-    axes = axes_for(ax, HALF_WIDTH, HEIGHT, grid="both")
-    axes.plot([0.5, 1.0], [0.5, 1.0], color=MUTED, linewidth=0.8)
-    axes.plot(said, true, "o-", color=SERIES[0], markersize=4, linewidth=1)
-    for i, (x, y, n) in enumerate(zip(said, true, counts, strict=True)):
-        if n:
-            last = i == len(said) - 1
-            axes.annotate(
-                f"{n:,}", (x, y), (5, -10) if last else (-4, 4), textcoords="offset points",
-                ha="left" if last else "right", fontsize=SIZE - 1, color=MUTED,
-            )  # fmt: skip
-    axes.set_xlabel("probability said")
-    axes.set_ylabel("share that came true")
-    return axes

@@ -53,7 +53,7 @@ def test_scores_become_those_of_the_training():
         predict(MODEL, table(dqn=[2, 4]), references={"u": (0.0, 4.0)})
 
 
-def test_nobody_has_the_scores():
+def test_no_algorithm_has_the_scores():
     other = ScoreTable.from_arrays({"dqn": [[1.0]]}, tasks=["w"])
-    with pytest.raises(ScoreDataError, match="expected scores on u, v; nobody has all"):
+    with pytest.raises(ScoreDataError, match="expected an algorithm with scores on u, v"):
         predict(MODEL, other)

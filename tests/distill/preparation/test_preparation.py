@@ -132,10 +132,10 @@ def test_references_must_fit():
         Preparation(references=empty).apply(SCORES)
 
 
-def test_answers_that_are_not_called_items_get_a_hint():
+def test_a_table_of_answers_gets_a_hint():
     rng = np.random.default_rng(0)
     answers = {f"m{i}": [rng.integers(0, 2, 8)] for i in range(9)}
-    with pytest.warns(DegenerateScoresWarning, match="0 or 1: .* say units='items'"):
+    with pytest.warns(DegenerateScoresWarning, match="0 or 1: a task that is a single item"):
         Preparation(transform="identity").apply(ScoreTable.from_arrays(answers))
 
 

@@ -56,7 +56,7 @@ def test_non_negative_weights_of_a_covariance(make_scores):
 
 
 def test_names():
-    for name in ("factor", "paper", "paper-code", "complete", "auto", "irt-1", "irt-2"):
+    for name in ("factor", "paper", "paper-code", "complete", "auto"):
         assert procedure_of(name).name == name
     with pytest.raises(UnknownNameError, match="unknown procedure 'papre'; did you mean 'paper'"):
         procedure_of("papre")
@@ -71,7 +71,7 @@ def test_errors_name_what_is_missing(make_scores):
 
 
 def test_an_option_that_there_is_not_is_refused(make_scores):
-    for name in ("factor", "paper", "irt-1", "auto"):
+    for name in ("factor", "paper", "auto"):
         with pytest.raises(TypeError, match="n_bets"):
             procedure_of(name).choose(make_scores(), 2, n_bets=3)
 

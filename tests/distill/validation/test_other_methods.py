@@ -1,22 +1,20 @@
-"""Other ways to take a few tasks, on the protocol of all."""
+"""Random, greedy and fixed sets on one protocol."""
 
 from __future__ import annotations
 
-import numpy as np
+import pytest
 
 from gnomon.distill import baselines
-from gnomon.scores import ScoreTable
+from gnomon.errors import UnknownNameError
 
 
-def test_item_response_estimates_of_a_suite_that_is_seen_whole_are_its_summary():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(3, 1, (30, 1)) + rng.normal(0, 0.5, (30, 4))
-    table = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(rows)})
-    whole = baselines(table, size=4, folds=5, transform="identity", summary="median")
-    errors = {one.method: one.error for one in whole}
-    assert errors["anchors, p-IRT"] < 1e-12
-    assert errors["anchors, gp-IRT"] < 1e-12
-    few = baselines(table, size=2, folds=5, transform="identity", summary="mean")
-    errors = {one.method: one.error for one in few}
-    assert errors["anchors, p-IRT"] < errors["none: the median"]
-    assert errors["anchors, gp-IRT"] < errors["none: the median"]
+def test_random_greedy_and_fixed_sets_are_judged_on_the_same_folds(make_scores):
+    data = make_scores(gaps=0.05)
+    found = baselines(data, size=2, folds=5, sets={"mine": ["t01", "t02", "t03"]})
+    by_name = {one.method: one for one in found}
+    assert [*by_name] == sorted(by_name, key=lambda name: by_name[name].error)
+    assert set(by_name) == {"factor", "best single tasks", "random", "mine"}
+    assert by_name["random"].skill == 0
+    assert (by_name["mine"].hindsight, by_name["mine"].n_tasks) == (True, 3)
+    with pytest.raises(UnknownNameError, match="unknown task 't99'"):
+        baselines(data, sets={"mine": ["t99"]})

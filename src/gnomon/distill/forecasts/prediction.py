@@ -1,4 +1,8 @@
-"""Prediction of summary scores from the few tasks of a saved model, with intervals."""
+"""Prediction of summary scores from the few tasks of a model, and the better of two algorithms.
+
+The errors of two estimates are correlated where the algorithms are alike, and where both
+extrapolate; the comparison of two takes both into account.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,11 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import overload
 
+from gnomon.distill.atari.facts import published_set
+from gnomon.distill.forecasts.pairs import SubsetComparison, comparison_of
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation.prepared import References
 from gnomon.errors import ScoreDataError, UnknownNameError
@@ -53,23 +61,80 @@ class Predictions(Results[Prediction]):
     columns = ("algorithm", "value", "low", "high", "outside", "missing", "verdict")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class SubsetComparisons(Results[SubsetComparison]):
+    """Comparisons of pairs of algorithms by a few tasks.
+
+    Examples
+    --------
+    >>> one = SubsetComparison("a", "b", 0.97, 0.2, 0.02, 0.38, 0.9, "a")
+    >>> SubsetComparisons((one,), {"transform": "log"})[0].verdict
+    'a'
+    """
+
+    columns = ("a", "b", "probability", "difference", "low", "high", "verdict")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How to read the difference."""
+        kind = self.settings.get("transform")
+        meaning = {"log": "of log10(1 + summary): 0.1 is a quarter more"}.get(
+            str(kind), f"({kind})"
+        )
+        return (f"probability that a is better on the full suite; difference {meaning}",)
+
+
+@overload
 def predict(
     model: SubsetModel | str | os.PathLike[str],
     scores: ScoreTable,
     *,
+    pair: None = None,
     references: References | None = None,
     normalized: bool = False,
     runs: int | None = None,
     level: float = 0.9,
-) -> Predictions:
-    """Predict the summary of algorithms from the few tasks of a model, with intervals.
+) -> Predictions: ...
+
+
+@overload
+def predict(
+    model: SubsetModel | str | os.PathLike[str],
+    scores: ScoreTable,
+    *,
+    pair: tuple[str, str],
+    references: References | None = None,
+    normalized: bool = False,
+    runs: int | None = None,
+    level: float = 0.9,
+) -> SubsetComparisons: ...
+
+
+def predict(
+    model: SubsetModel | str | os.PathLike[str],
+    scores: ScoreTable,
+    *,
+    pair: tuple[str, str] | None = None,
+    references: References | None = None,
+    normalized: bool = False,
+    runs: int | None = None,
+    level: float = 0.9,
+) -> Predictions | SubsetComparisons:
+    """Predict the summary score of algorithms from their scores on a few tasks.
 
     Parameters
     ----------
-    model : SubsetModel, or the path of a saved one
+    model : SubsetModel, path or str
+        A model, the file of a saved one, or the name of a published set of Atari games:
+        ``atari-1``, ``atari-3``, ``atari-5``, ``atari-10``, ``atari-3-val`` or ``atari-5-val``.
+        These take raw scores, and names of games in any spelling.
     scores : ScoreTable
         Of the model's tasks; several runs count by their mean, of curves at the last step that all
         reach.
+    pair : (str, str), optional
+        Two algorithms of the table, which may have different tasks of the model: return which one
+        is better on the full suite, and with what probability. Only a model fitted by the
+        procedure ``factor`` can compare.
     references : mapping from task to (random, human), optional
         Scores become 100 (x - random) / (human - random), as those that the model was fitted to;
         by the model's own references if none are given.
@@ -84,14 +149,16 @@ def predict(
     Returns
     -------
     Predictions
-        In the order of the table.
+        In the order of the table; with `pair`, SubsetComparisons with one record.
 
     Raises
     ------
     ScoreDataError
         No algorithm has the scores that are needed; a reference score is missing; the scores are
-        raw, the model was fitted to normalised ones and has no references; or the file holds no
-        model.
+        raw, the model was fitted to normalised ones and has no references; the file holds no
+        model; or the model has a line alone and cannot compare.
+    UnknownNameError
+        An algorithm of the pair is not in the table, or a task is not an Atari game.
 
     Warns
     -----
@@ -104,10 +171,30 @@ def predict(
     >>> table = ScoreTable.from_arrays({"dqn": [[2, 4]]}, tasks=["u", "v"])
     >>> predict(model, table)[0].value
     3.0
+
+    A published set of games, from raw scores:
+
+    >>> table = ScoreTable.from_arrays({"mine": [[8049.0]]}, tasks=["NameThisGame-v5"])
+    >>> round(predict("atari-1", table)[0].value)
+    99
     """
-    fitted = model if isinstance(model, SubsetModel) else SubsetModel.load(model)
     table = at_common_step(scores)
+    fitted = _model_of(model, table)
     ends = references_for(fitted, table, references, normalized=normalized)
+    settings = {"tasks": list(fitted.tasks), "level": level, "source": fitted.source}
+    assumed = tuple(assumed_noise(fitted, table, runs))
+    if pair is not None:
+        with recorded() as notes:
+            forecasts = []
+            for name in pair:
+                if name not in table.algorithms:
+                    raise UnknownNameError("algorithm", name, table.algorithms)
+                known = known_scores(table, name, fitted, ends)
+                counts = run_counts(table, name, fitted, runs)
+                forecasts.append(fitted.forecast(known, runs=counts))
+        better = comparison_of(*forecasts, pair, scale=fitted.scale, level=level)
+        settings["transform"] = fitted.transform
+        return SubsetComparisons((better,), settings, (*notes, *assumed))
     found, lacking = [], []
     with recorded() as notes:
         for name in table.algorithms:
@@ -123,11 +210,21 @@ def predict(
             numbers = told.value, told.low, told.high, level, told.outside, missing
             found.append(Prediction(name, *numbers, told.extrapolation, told.verdict))
     if len(lacking) == len(found):
-        raise ScoreDataError(f"expected scores on {', '.join(fitted.tasks)}; nobody has all")
-    settings = {"tasks": list(fitted.tasks), "level": level, "source": fitted.source}
-    return Predictions(
-        tuple(found), settings, (*lacking, *notes, *assumed_noise(fitted, table, runs))
-    )
+        raise ScoreDataError(
+            f"expected an algorithm with scores on {', '.join(fitted.tasks)}; found none"
+        )
+    return Predictions(tuple(found), settings, (*lacking, *notes, *assumed))
+
+
+def _model_of(model: SubsetModel | str | os.PathLike[str], table: ScoreTable) -> SubsetModel:
+    """Return a model as it is, that of a file, or a published one with the table's names."""
+    if isinstance(model, SubsetModel):
+        return model
+    if isinstance(model, str) and not Path(model).is_file():
+        published = published_set(model, table.tasks)
+        if published is not None:
+            return published
+    return SubsetModel.load(model)
 
 
 def assumed_noise(model: SubsetModel, table: ScoreTable, runs: int | None) -> Iterator[str]:

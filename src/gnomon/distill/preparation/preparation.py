@@ -69,7 +69,7 @@ def prepare(
     Raises
     ------
     ScoreDataError, UnknownNameError
-        As :meth:`Preparation.apply`.
+        As :meth:`Preparation.apply`; or the tasks are items of an evaluation.
     TypeError
         There is no such option, or the scores are prepared already.
 
@@ -84,6 +84,11 @@ def prepare(
         if options:
             raise TypeError(f"expected a ScoreTable for {next(iter(options))}; this is prepared")
         return scores
+    if scores.units == "items":
+        raise ScoreDataError(
+            "expected a suite of tasks, found items of an evaluation; if the tasks of this table "
+            "are to be chosen from, read it with units='tasks'"
+        )
     return Preparation(**options).apply(at_common_step(scores))
 
 
@@ -323,7 +328,9 @@ def _usable_rows(table: ScoreTable) -> pl.DataFrame:
         raise ScoreDataError("expected scores to distil; every one is missing")
     single = rows.height == rows.select("algorithm", "task").n_unique()
     if single and rows["score"].is_in([0.0, 1.0]).all():
-        text = "every score is 0 or 1: if the tasks are items of an evaluation, say units='items'"
+        text = (
+            "every score is 0 or 1: a task that is a single item of an evaluation predicts little"
+        )
         warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
     return rows
 

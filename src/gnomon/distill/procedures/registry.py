@@ -14,7 +14,6 @@ import numpy as np
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.procedures.factor import FactorProcedure
-from gnomon.distill.procedures.irt import ItemResponseProcedure
 from gnomon.distill.procedures.least_squares import PaperProcedure
 from gnomon.distill.procedures.procedure import ChoiceOptions, ChoiceSettings, Procedure, Subsets
 from gnomon.distill.search.folds import Folds
@@ -82,8 +81,6 @@ PROCEDURES: Mapping[str, Procedure] = {
     "paper-code": PaperProcedure(criterion="in_sample"),
     "complete": PaperProcedure(complete_only=True),
     "auto": AutoProcedure(),
-    "irt-1": ItemResponseProcedure(n_parameters=1),
-    "irt-2": ItemResponseProcedure(n_parameters=2),
 }
 
 
@@ -92,7 +89,7 @@ def procedure_of(name: str | Procedure, *, n_folds: int = 10) -> Procedure:
 
     ``factor`` is ours and the default; ``paper`` is what the Atari-5 paper states, ``paper-code``
     what its code does, ``complete`` the paper's with complete tasks only; ``auto`` chooses among
-    these inside; ``irt-1`` and ``irt-2`` are item response baselines.
+    these inside.
 
     Parameters
     ----------

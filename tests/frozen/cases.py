@@ -17,10 +17,7 @@ SCORES = """
 estimate scores.csv
 estimate scores.csv --metric mean --metric iqm --metric optimality_gap --method percentile --resamples 300
 estimate scores.csv --metric mean --method bca --resamples 300
-estimate scores.csv --metric median --method basic --resamples 300
-estimate scores.csv --metric median --method bc --resamples 300
 estimate scores.csv --metric mean --method small_sample
-estimate scores.csv --metric mean --method studentized --resamples 300
 estimate scores.csv --metric iqm --per-task --resamples 300
 estimate scores.csv --metric mean --resampling runs_and_tasks --resamples 300
 estimate scores.csv --metric optimality_gap --gamma 1.5 --level 0.8 --resamples 300 --seed 3

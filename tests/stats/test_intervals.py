@@ -6,15 +6,12 @@ from gnomon.scores import ScoreTable
 from gnomon.stats import (
     Resamples,
     Strata,
-    basic,
-    bias_corrected,
     bias_corrected_accelerated,
     compare,
     draw_key,
     estimate,
     metric_named,
     percentile,
-    studentized,
 )
 from gnomon.stats.intervals import acceleration, scaled
 
@@ -25,11 +22,10 @@ REPLICATES = Resamples(STRATA, n_resamples=20_000, key=draw_key(np.random.defaul
 )
 
 
-@pytest.mark.parametrize("method", ["percentile", "basic", "BCa"])
+@pytest.mark.parametrize("method", ["percentile", "BCa"])
 def test_against_scipy(method):
     found = {
         "percentile": lambda: percentile(REPLICATES, 0.9),
-        "basic": lambda: basic(REPLICATES, SAMPLE.mean(), 0.9),
         "BCa": lambda: bias_corrected_accelerated(
             REPLICATES, SAMPLE.mean(), 0.9, acceleration(STRATA, SAMPLE)
         ),
@@ -40,23 +36,6 @@ def test_against_scipy(method):
     ).confidence_interval  # fmt: skip
     slack = 6 * found.mc_error
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=slack)
-
-
-def test_bias_is_corrected_towards_the_estimate():
-    shifted = bias_corrected(REPLICATES + 0.2, SAMPLE.mean(), 0.9)
-    plain = percentile(REPLICATES + 0.2, 0.9)
-    assert shifted.low < plain.low
-    assert shifted.high < plain.high
-
-
-def test_studentized_with_known_errors():
-    """With equal errors everywhere it is the basic interval."""
-    errors = np.ones_like(REPLICATES)
-    found = studentized(REPLICATES, errors, SAMPLE.mean(), 1.0, 0.9)
-    expected = basic(REPLICATES, SAMPLE.mean(), 0.9)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    nothing = studentized(REPLICATES, 0 * errors, SAMPLE.mean(), 1.0, 0.9)
-    assert np.isnan(nothing.low)
 
 
 def test_scaling_for_few_runs():

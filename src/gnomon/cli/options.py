@@ -72,7 +72,7 @@ Only = Annotated[
     list[str] | None, typer.Option("--algorithm", help="Only these algorithms; repeatable.")
 ]
 # As in gnomon.stats, whose import would load what the help does not need.
-Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
+Method = Literal["auto", "small_sample", "percentile", "bca"]
 EstimateMethod = Literal[Method, "wilson", "beta", "clopper_pearson"]
 Resampling = Literal["runs", "runs_and_tasks"]
 

@@ -35,11 +35,8 @@ from .estimate_records import Estimate as Estimate
 from .estimate_records import Estimates as Estimates
 from .estimates import estimate as estimate
 from .intervals import Interval as Interval
-from .intervals import basic as basic
-from .intervals import bias_corrected as bias_corrected
 from .intervals import bias_corrected_accelerated as bias_corrected_accelerated
 from .intervals import percentile as percentile
-from .intervals import studentized as studentized
 from .items.cluster_errors import ClusterError as ClusterError
 from .items.cluster_errors import Clusters as Clusters
 from .items.cluster_errors import cluster_error as cluster_error
@@ -153,8 +150,6 @@ __all__ = [
     "Strata",
     "VarianceComponents",
     "average_score_profile",
-    "basic",
-    "bias_corrected",
     "bias_corrected_accelerated",
     "bonett_price",
     "censored_times",
@@ -213,7 +208,6 @@ __all__ = [
     "share_above",
     "simultaneous_band",
     "stand_in_runs",
-    "studentized",
     "summarize_runs",
     "tango",
     "task_iqm",

@@ -6,8 +6,9 @@ ragged one every task has the same weight: with T tasks, a score of a task with 
 1 / (T R_t).
 
 Every function takes an array of shape (runs, tasks), NaN where a run is missing, or
-:class:`~gnomon.stats.strata.Strata`. Infinite scores (censored runs) go through: a result that is
-infinite or NaN means that the summary is not estimable.
+:class:`~gnomon.stats.strata.Strata`; of a batch of tables it returns one number for each. Infinite
+scores (censored runs) go through: a result that is infinite or NaN means that the summary is not
+estimable.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from gnomon.scores.table import FloatArray
 from gnomon.stats.strata import Number, Strata, as_strata, number
 
 
-def mean(scores: Strata | npt.ArrayLike) -> float:
+def mean(scores: Strata | npt.ArrayLike) -> Number:
     """Return the mean over tasks of the mean over runs.
 
     Examples
@@ -28,10 +29,10 @@ def mean(scores: Strata | npt.ArrayLike) -> float:
     8.5
     """
     strata = as_strata(scores)
-    return float(strata.averaged(strata.values))
+    return strata.averaged(strata.values)
 
 
-def median(scores: Strata | npt.ArrayLike) -> float:
+def median(scores: Strata | npt.ArrayLike) -> Number:
     """Return the median over tasks of the mean over runs.
 
     With an even number of tasks it is the average of the middle two.
@@ -42,10 +43,10 @@ def median(scores: Strata | npt.ArrayLike) -> float:
     7.0
     """
     with np.errstate(invalid="ignore"):
-        return float(np.median(as_strata(scores).task_means))
+        return number(np.median(as_strata(scores).task_means, axis=-1))
 
 
-def interquartile_mean(scores: Strata | npt.ArrayLike) -> float:
+def interquartile_mean(scores: Strata | npt.ArrayLike) -> Number:
     """Return the mean of the middle half of all scores, runs and tasks pooled.
 
     This is :func:`trimmed_mean` with a quarter cut from each end. It forgets outliers as the
@@ -59,7 +60,7 @@ def interquartile_mean(scores: Strata | npt.ArrayLike) -> float:
     return trimmed_mean(scores, 0.25)
 
 
-def trimmed_mean(scores: Strata | npt.ArrayLike, proportion: float) -> float:
+def trimmed_mean(scores: Strata | npt.ArrayLike, proportion: float) -> Number:
     """Return the mean of all scores, pooled, without the lowest and the highest ones.
 
     Of N scores, ``k = floor(proportion * N)`` count as cut from each end, that is the share k/N of
@@ -87,8 +88,13 @@ def trimmed_mean(scores: Strata | npt.ArrayLike, proportion: float) -> float:
     6.125
     """
     strata = as_strata(scores)
-    cut = n_trimmed(strata.values.size, proportion)
-    return float(pooled_mean(strata, cut, cut)[0])
+    return pooled_mean(strata, *trimmed_cuts(strata, proportion))[0]
+
+
+def trimmed_cuts(strata: Strata, proportion: float) -> tuple[float, float]:
+    """Return what :func:`trimmed_mean` cuts from the low and from the high end."""
+    cut = float(n_trimmed(strata.n_scores, proportion))
+    return cut, cut
 
 
 def pooled_mean(strata: Strata, cut_low: float, cut_high: float) -> tuple[Number, Number, Number]:
@@ -116,7 +122,7 @@ def n_trimmed(n_scores: int, proportion: float) -> int:
 
 def optimality_gap(
     scores: Strata | npt.ArrayLike, gamma: float = 1.0, *, higher_is_better: bool = True
-) -> float:
+) -> Number:
     """Return by how much scores miss the target `gamma` on average, forgetting what is beyond it.
 
     The gap is the mean of ``max(gamma - score, 0)``, lower is better. Where lower scores are
@@ -136,16 +142,15 @@ def optimality_gap(
     0.25
     """
     strata = as_strata(scores)
-    return float(strata.averaged(shortfalls(strata, gamma, higher_is_better=higher_is_better)))
+    return strata.averaged(shortfalls(strata.values, gamma, higher_is_better=higher_is_better))
 
 
-def shortfalls(strata: Strata, gamma: float, *, higher_is_better: bool) -> FloatArray:
+def shortfalls(x: FloatArray, gamma: float, *, higher_is_better: bool) -> FloatArray:
     """Return by how much each score misses the target."""
-    missed = gamma - strata.values if higher_is_better else strata.values - gamma
-    return np.maximum(missed, 0.0)
+    return np.maximum(gamma - x if higher_is_better else x - gamma, 0.0)
 
 
-def share_above(scores: Strata | npt.ArrayLike, threshold: float) -> float:
+def share_above(scores: Strata | npt.ArrayLike, threshold: float) -> Number:
     """Return the share of runs that score strictly above a threshold, averaged over tasks.
 
     With a normalised human score of 1 as the threshold this is rliable's "superhuman probability".
@@ -156,12 +161,12 @@ def share_above(scores: Strata | npt.ArrayLike, threshold: float) -> float:
     0.75
     """
     strata = as_strata(scores)
-    return float(strata.averaged((strata.values > threshold).astype(np.float64)))
+    return strata.averaged((strata.values > threshold).astype(np.float64))
 
 
 def difficulty_progress(
     scores: Strata | npt.ArrayLike, proportion: float = 0.25, *, higher_is_better: bool = True
-) -> float:
+) -> Number:
     """Return the mean of the worst scores, runs and tasks pooled.
 
     Of N scores the worst ``k = max(1, floor(proportion * N))`` count, by weight as in
@@ -173,7 +178,7 @@ def difficulty_progress(
     0.5
     """
     strata = as_strata(scores)
-    return float(pooled_mean(strata, *worst_cuts(strata, proportion, higher_is_better))[0])
+    return pooled_mean(strata, *worst_cuts(strata, proportion, higher_is_better))[0]
 
 
 def worst_cuts(strata: Strata, proportion: float, higher_is_better: bool) -> tuple[float, float]:
@@ -185,7 +190,7 @@ def worst_cuts(strata: Strata, proportion: float, higher_is_better: bool) -> tup
     return (0.0, better) if higher_is_better else (better, 0.0)
 
 
-def task_iqm(scores: Strata | npt.ArrayLike) -> float:
+def task_iqm(scores: Strata | npt.ArrayLike) -> Number:
     """Return the mean over tasks of the interquartile mean of each task's runs.
 
     Unlike the pooled :func:`interquartile_mean` it keeps every task: outliers are cut among the
@@ -197,4 +202,5 @@ def task_iqm(scores: Strata | npt.ArrayLike) -> float:
     2.0
     """
     parts = as_strata(scores).per_task()
-    return float(np.mean([trimmed_mean(runs, 0.25) for runs in parts]))
+    tasks = [Strata(runs, np.array([0, runs.shape[-1]])) for runs in parts]
+    return number(np.mean([trimmed_mean(one, 0.25) for one in tasks], axis=0))

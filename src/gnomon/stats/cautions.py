@@ -176,18 +176,12 @@ def within_share(runs: FloatArray) -> float:
 
 def name_task_sample(metric: Metric) -> None:
     """Say what an interval over tasks like these cannot promise."""
-    if metric.name in ("median", "iqm", "optimality_gap") or np.isfinite(metric.bounds).all():
-        return
-    if metric.additive:
+    bounded = metric.name == "optimality_gap" or np.isfinite(metric.bounds).all()
+    if metric.additive and not bounded:
         warn(
             f"{metric.name} over tasks like these: no interval holds for all distributions, since "
             "a rare task that scores far beyond the others may be missing here; take median or iqm "
             "unless scores are bounded"
-        )
-    else:
-        warn(
-            f"{metric.name} over tasks like these: the interval is from resamples and too short "
-            "with few tasks"
         )
 
 

@@ -86,14 +86,14 @@ def estimate(
         Confidence level, between 0 and 1.
     method : str
         ``small_sample``: closed forms that hold their coverage with few runs (see
-        :mod:`gnomon.stats.small_samples.small_sample`); ``percentile``, ``basic``, ``bc``, ``bca``,
-        ``studentized``: from resamples; ``auto``: the first below 20 runs and above 50,000
+        :mod:`gnomon.stats.small_samples.small_sample`); ``percentile`` and
+        ``bca``: from resamples; ``auto``: the first below 20 runs and above 50,000
         scores of an algorithm, else the second. Of items ``auto``, or for a share of right ones
         ``wilson``, ``beta``, ``clopper_pearson``.
     resampling : str
         ``runs`` inside each task, or ``runs_and_tasks`` where the tasks are a sample too, of at
-        least 6: ``auto`` and ``small_sample`` are then the closed forms of
-        :mod:`gnomon.stats.small_samples.task_samples`.
+        least 6: ``auto`` and ``small_sample`` are then expanded percentile intervals
+        (:func:`gnomon.stats.intervals.expanded`).
     variances : str
         ``own``: each algorithm's; ``table``: moderated over the table's algorithms
         (:mod:`gnomon.stats.small_samples.moderated_variances`), for the small-sample intervals of
@@ -226,9 +226,9 @@ def _of_aggregates(
         resolved = resolved_method(how.method, strata, draw_tasks=over_tasks)
         if table is not None:
             resolved = "small_sample"
-        if resolved != "small_sample":
+        if resolved != "small_sample" or over_tasks:
             resamples.of_all(wanted)
-        elif not over_tasks and any(metric.influence is not None for metric in wanted):
+        elif any(metric.influence is not None for metric in wanted):
             name_two_clusters(strata, tasks, algorithm)
         for metric in wanted:
             of = {} if table is None else table.influences(metric, tasks)
@@ -304,15 +304,13 @@ def _estimate(
             else Interval(*delta_interval(value, moderated, level), "moderated_t")
         )
         interval, reason = checked(found)
-        if reason is not None and interval.method == "order_statistics":
-            reason = f"{strata.n_tasks} tasks are too few for an interval at level {level:g}"
         if reason is None and interval.method in ("delta_t", "moderated_t"):
             influences = moderated or metric.influences(strata)
             if influences is not None:
                 name_large_share(influences, tasks, metric.name, algorithm)
         if reason is None and interval.method == "profile_likelihood":
             name_median_at_a_gap(strata, algorithm)
-        if reason is None and interval.method in ("hall_t", "trimmed_t"):
+        if (reason, interval.method) == (None, "expanded_percentile") and metric.name != "median":
             name_far_task(strata, tasks, metric.name, algorithm)
     if reason is not None:
         warn(f"{metric.name} of {algorithm}: {reason}")

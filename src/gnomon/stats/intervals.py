@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.quantiles import quantile_ends
 from gnomon.stats.bootstrap.resamples import Resamples
@@ -24,10 +23,9 @@ from gnomon.stats.small_samples.small_sample import (
     delta_interval,
     has_many_scores,
 )
-from gnomon.stats.small_samples.task_samples import task_sample_interval
 from gnomon.stats.strata import Number, Strata
 
-Method = Literal["auto", "small_sample", "percentile", "basic", "bc", "bca", "studentized"]
+Method = Literal["auto", "small_sample", "percentile", "bca"]
 
 #: A width that is none, as a share of the numbers it comes from: what sums of a million terms lose.
 ROUNDING = 1e-12
@@ -116,32 +114,6 @@ def _between(replicates: FloatArray, lower: float, upper: float, method: str) ->
     return Interval(low, high, method, replicates.size, mc_error)
 
 
-def basic(replicates: FloatArray, value: float, level: float) -> Interval:
-    """Return the percentile interval reflected in the estimate (Davison and Hinkley 1997, 5.2).
-
-    Examples
-    --------
-    >>> found = basic(np.arange(101.0), 40.0, 0.9)
-    >>> round(found.low), round(found.high)
-    (-15, 75)
-    """
-    inner = percentile(replicates, level)
-    low, high = 2.0 * value - inner.high, 2.0 * value - inner.low
-    return Interval(low, high, "basic", inner.n_resamples, inner.mc_error)
-
-
-def bias_corrected(replicates: FloatArray, value: float, level: float) -> Interval:
-    """Return the percentile interval shifted by the median bias (Efron 1981).
-
-    Examples
-    --------
-    >>> found = bias_corrected(np.arange(101.0), 40.0, 0.9)
-    >>> round(found.low), round(found.high)
-    (2, 87)
-    """
-    return _shifted(replicates, value, level, 0.0, "bc")
-
-
 def bias_corrected_accelerated(
     replicates: FloatArray, value: float, level: float, acceleration: float
 ) -> Interval:
@@ -153,12 +125,6 @@ def bias_corrected_accelerated(
     >>> round(found.low), round(found.high)
     (5, 95)
     """
-    return _shifted(replicates, value, level, acceleration, "bca")
-
-
-def _shifted(
-    replicates: FloatArray, value: float, level: float, acceleration: float, method: str
-) -> Interval:
     from scipy import special
 
     # Ties with the estimate count one half, as the median of a discrete distribution needs.
@@ -169,7 +135,7 @@ def _shifted(
     for tail in ((1.0 - level) / 2.0, (1.0 + level) / 2.0):
         z = bias + float(special.ndtri(tail))
         ends.append(float(special.ndtr(bias + z / (1.0 - acceleration * z))))
-    return _between(replicates, ends[0], ends[1], method)
+    return _between(replicates, ends[0], ends[1], "bca")
 
 
 def influence_of(metric: Metric, strata: Strata) -> FloatArray:
@@ -209,40 +175,6 @@ def acceleration(strata: Strata, influence: FloatArray) -> float:
     return third / (6.0 * second**1.5) if second > 0.0 else 0.0
 
 
-def studentized(
-    replicates: FloatArray, errors: FloatArray, value: float, error: float, level: float
-) -> Interval:
-    """Return the bootstrap-t interval.
-
-    Parameters
-    ----------
-    replicates, errors : ndarray of float, shape (n_resamples,)
-        The metric and its standard error in each resample; an error of 0 is left out.
-    value, error : float
-        The same of the data.
-    level : float
-        Confidence level.
-
-    Examples
-    --------
-    >>> found = studentized(np.arange(101.0), np.full(101, 2.0), 50.0, 2.0, 0.9)
-    >>> round(found.low), round(found.high)
-    (5, 95)
-    """
-    usable = errors > 0.0
-    deviations = (replicates[usable] - value) / errors[usable]
-    if not deviations.size:
-        return Interval(math.nan, math.nan, "studentized", replicates.size, math.nan)
-    inner = percentile(deviations, level)
-    return Interval(
-        value - error * inner.high,
-        value - error * inner.low,
-        "studentized",
-        replicates.size,
-        error * inner.mc_error,
-    )
-
-
 def scaled(replicates: FloatArray, value: float, strata: Strata, level: float) -> Interval:
     """Return the percentile interval stretched for few runs: what a metric without influence gets.
 
@@ -250,18 +182,62 @@ def scaled(replicates: FloatArray, value: float, strata: Strata, level: float) -
     mean of the runs, and by the ratio of Student's to the normal quantile, with the degrees of
     freedom of the scores' variances.
     """
+    runs = strata.n_tasks / float(np.sum(1.0 / strata.counts))
+    df = delta_error(Influences(strata, strata.values)).df
+    return _stretched(replicates, value, runs, df, level, "scaled_bootstrap")
+
+
+def expanded(
+    replicates: FloatArray,
+    value: float,
+    n_tasks: int,
+    level: float,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+) -> Interval:
+    """Return the expanded percentile interval of a metric where tasks are a sample.
+
+    The distance of the ends from the estimate is multiplied by sqrt(T/(T - 1)), T the number of
+    tasks, and by the ratio of Student's to the normal quantile, with T - 1 degrees of freedom
+    (after Hesterberg 2015).
+
+    Parameters
+    ----------
+    replicates : ndarray of float, shape (n_resamples,)
+        The metric in each resample of tasks and runs.
+    value : float
+        The metric of the data.
+    n_tasks : int
+        Number of tasks, at least 2.
+    level : float
+        Confidence level.
+    bounds : (float, float)
+        Limits of the metric, which no end exceeds.
+
+    Examples
+    --------
+    >>> found = expanded(np.arange(101.0), 50.0, 6, 0.9)
+    >>> round(found.low, 1), round(found.high, 1)
+    (-10.4, 110.4)
+    """
+    found = _stretched(replicates, value, n_tasks, n_tasks - 1.0, level, "expanded_percentile")
+    low, high = max(found.low, bounds[0]), min(found.high, bounds[1])
+    return replace(found, low=low, high=high)
+
+
+def _stretched(
+    replicates: FloatArray, value: float, n: float, df: float, level: float, method: str
+) -> Interval:
+    """Return the percentile interval stretched for a sample of size n and Student's t."""
     from scipy import special
 
     inner = percentile(replicates, level)
-    runs = strata.n_tasks / float(np.sum(1.0 / strata.counts))
-    df = delta_error(Influences(strata, strata.values)).df
     upper = (1.0 + level) / 2.0
     ratio = float(special.stdtrit(df, upper) / special.ndtri(upper))
-    factor = math.sqrt(runs / (runs - 1.0)) * ratio
+    factor = math.sqrt(n / (n - 1.0)) * ratio
     return Interval(
         value + (inner.low - value) * factor,
         value + (inner.high - value) * factor,
-        "scaled_bootstrap",
+        method,
         replicates.size,
         inner.mc_error * factor,
     )
@@ -270,7 +246,7 @@ def scaled(replicates: FloatArray, value: float, strata: Strata, level: float) -
 def resolved_method(method: Method, strata: Strata, *, draw_tasks: bool = False) -> Method:
     """Return the method that ``auto`` stands for: see :func:`prefers_closed_form`.
 
-    Where tasks are a sample too it is the closed form, whatever the number of runs.
+    Where tasks are a sample too it is the small-sample one, whatever the number of runs.
     """
     if method != "auto":
         return method
@@ -304,37 +280,23 @@ def interval_of(
         As in :func:`~gnomon.stats.estimates.estimate`.
     level : float
         Confidence level.
-
-    Raises
-    ------
-    ScoreDataError
-        A studentized interval of a metric without a standard error.
     """
     strata = resamples.strata
     method = resolved_method(method, strata, draw_tasks=resamples.draw_tasks)
     if method == "small_sample":
         return _small_sample(metric, value, resamples, level)
-    if method == "studentized":
-        return _studentized(metric, value, resamples, level)
     replicates = resamples.of(metric)
-    match method:
-        case "basic":
-            return basic(replicates, value, level)
-        case "bc":
-            return bias_corrected(replicates, value, level)
-        case "bca":
-            bend = acceleration(strata, influence_of(metric, strata))
-            return bias_corrected_accelerated(replicates, value, level, bend)
-        case _:
-            return percentile(replicates, level)
+    if method == "bca":
+        bend = acceleration(strata, influence_of(metric, strata))
+        return bias_corrected_accelerated(replicates, value, level, bend)
+    return percentile(replicates, level)
 
 
 def _small_sample(metric: Metric, value: float, resamples: Resamples, level: float) -> Interval:
     """Return the interval that holds its coverage with few runs, or over tasks like these."""
     strata = resamples.strata
     if resamples.draw_tasks:
-        closed = task_sample_interval(metric, value, strata, level)
-        return Interval(*closed) if closed else percentile(resamples.of(metric), level)
+        return expanded(resamples.of(metric), value, strata.n_tasks, level, metric.bounds)
     found = closed_interval(metric, value, strata, level)
     return found or scaled(resamples.of(metric), value, strata, level)
 
@@ -365,19 +327,3 @@ def closed_interval(metric: Metric, value: Number, strata: Strata, level: float)
     if influences is None:
         return None
     return Interval(*delta_interval(value, influences, level), "delta_t")
-
-
-def _studentized(metric: Metric, value: float, resamples: Resamples, level: float) -> Interval:
-    """Return the bootstrap-t interval, with the delta method's standard errors."""
-    influence = metric.influence
-    if influence is None or resamples.draw_tasks:
-        raise ScoreDataError(
-            f"{metric.name}: a studentized interval needs a standard error in closed form, "
-            "which this metric or resampling has not; choose another method"
-        )
-
-    def error(strata: Strata) -> float:
-        return math.sqrt(delta_error(Influences(strata, influence(strata))).variance)
-
-    errors = np.array([error(drawn) for drawn in resamples.drawn()])
-    return studentized(resamples.of(metric), errors, value, error(resamples.strata), level)

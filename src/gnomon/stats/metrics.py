@@ -209,23 +209,17 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
     parameter = threshold = _parameter(base, text)
     match base:
         case "mean":
-            return Metric(
-                name,
-                lambda s: s.averaged(s.values),
-                lambda s: s.values,
-                additive=True,
-                of_batch=True,
-            )
+            return Metric(name, aggregates.mean, lambda s: s.values, additive=True, of_batch=True)
         case "median":
-            return Metric(name, _median, of_batch=True)
+            return Metric(name, aggregates.median, of_batch=True)
         case "iqm" | "trimmed_mean":
             return _trimmed(name, 0.25 if base == "iqm" else parameter)
         case "task_iqm":
-            return Metric(name, _task_iqm, _task_iqm_influence, of_batch=True)
+            return Metric(name, aggregates.task_iqm, _task_iqm_influence, of_batch=True)
         case "share_above":
             return Metric.cutting(
                 name,
-                lambda s: s.averaged((s.values > threshold).astype(np.float64)),
+                lambda s: aggregates.share_above(s, threshold),
                 lambda s: lambda x: (x > threshold).astype(np.float64),
                 additive=True,
                 bounds=(0.0, 1.0),
@@ -253,7 +247,7 @@ def _gap(gamma: float | None, higher_is_better: bool) -> Metric:
     target = 1.0 if gamma is None else gamma
 
     def gaps(x: FloatArray) -> FloatArray:
-        return np.maximum(target - x if higher_is_better else x - target, 0.0)
+        return aggregates.shortfalls(x, target, higher_is_better=higher_is_better)
 
     def response(strata: Strata) -> Response:
         # Noise of heavy tails would else put gaps of any depth below a bounded score. Where no run
@@ -264,7 +258,7 @@ def _gap(gamma: float | None, higher_is_better: bool) -> Metric:
 
     return Metric.cutting(
         "optimality_gap",
-        lambda s: s.averaged(gaps(s.values)),
+        lambda s: aggregates.optimality_gap(s, target, higher_is_better=higher_is_better),
         response,
         additive=True,
         bounds=(0.0, np.inf),
@@ -308,15 +302,11 @@ def _pooled(name: str, cuts: Cuts, exact: Cuts) -> Metric:
 def _trimmed(name: str, proportion: float) -> Metric:
     aggregates.n_trimmed(1, proportion)  # refuses a wrong proportion now
 
-    def cuts(strata: Strata) -> tuple[float, float]:
-        cut = float(aggregates.n_trimmed(strata.n_scores, proportion))
-        return cut, cut
-
     def exact(strata: Strata) -> tuple[float, float]:
         cut = proportion * strata.n_scores
         return cut, cut
 
-    return _pooled(name, cuts, exact)
+    return _pooled(name, lambda s: aggregates.trimmed_cuts(s, proportion), exact)
 
 
 def _worst(name: str, proportion: float, higher_is_better: bool) -> Metric:
@@ -326,18 +316,6 @@ def _worst(name: str, proportion: float, higher_is_better: bool) -> Metric:
         return (0.0, better) if higher_is_better else (better, 0.0)
 
     return _pooled(name, lambda s: aggregates.worst_cuts(s, proportion, higher_is_better), exact)
-
-
-def _median(strata: Strata) -> Number:
-    with np.errstate(invalid="ignore"):
-        return number(np.median(strata.task_means, axis=-1))
-
-
-def _task_iqm(strata: Strata) -> Number:
-    cuts = [float(aggregates.n_trimmed(n, 0.25)) for n in strata.counts.tolist()]
-    tasks = [Strata(runs, np.array([0, runs.shape[-1]])) for runs in strata.per_task()]
-    found = [aggregates.pooled_mean(x, cut, cut)[0] for x, cut in zip(tasks, cuts, strict=True)]
-    return number(np.mean(found, axis=0))
 
 
 def _task_iqm_influence(strata: Strata) -> FloatArray:

@@ -224,9 +224,10 @@ def _ends(
         case "percentile":
             found = intervals.percentile(column, size)
         case "basic":
-            found = intervals.basic(column, value, size)
+            inner = intervals.percentile(column, size)
+            return 2.0 * value - inner.high, 2.0 * value - inner.low
         case "bc":
-            found = intervals.bias_corrected(column, value, size)
+            found = intervals.bias_corrected_accelerated(column, value, size, 0.0)
         case "bca":
             found = intervals.bias_corrected_accelerated(column, value, size, bend)
         case _:

@@ -44,7 +44,6 @@ _LATE = (
     "gnomon.ranking.ranks.rank_intervals",
     "gnomon.ranking.ranks.resampling_kernel",
     "gnomon.stats.bootstrap.kernels",
-    "gnomon.stats.comparisons.comparison",
     "gnomon.stats.profiles.performance",
     "matplotlib.backends.backend_agg",
     "matplotlib.figure",

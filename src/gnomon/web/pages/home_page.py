@@ -17,7 +17,7 @@ from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.standing_records import METRICS, Standing
 from gnomon.leaderboard.standing_snapshots import Snapshot
 from gnomon.web.api.dependencies import CurrentSettings, ReadSession
-from gnomon.web.pages.charts import odds_intervals
+from gnomon.web.pages.interval_bars import odds_intervals
 from gnomon.web.pages.page_cache import CurrentBoard
 from gnomon.web.pages.replay_page import (
     ReplayPage,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi import APIRouter, Request, Response
@@ -20,12 +20,17 @@ from gnomon.leaderboard.standing_records import LEVEL, Contender, Number, Standi
 from gnomon.leaderboard.standing_selection import PER_PAGE
 from gnomon.leaderboard.standing_snapshots import COUNTED, board_of_some
 from gnomon.leaderboard.standings import score_table
+from gnomon.plot import MedianCurve
 from gnomon.stats.bootstrap.medians import median_curve
 from gnomon.web.api.dependencies import ReadSession, RowId
 from gnomon.web.api.records import EntryRecord, SubmissionRecord
-from gnomon.web.pages.charts import Curve, intervals, line_chart
+from gnomon.web.pages.figures import curve_figure, profile_figure
+from gnomon.web.pages.interval_bars import intervals
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.templating import rendered
+
+if TYPE_CHECKING:
+    from gnomon.stats.profiles.performance import Profile
 
 router = APIRouter(tags=["pages"])
 
@@ -52,25 +57,6 @@ class RuleLine:
 
 
 @dataclass(frozen=True)
-class CurveRecord:
-    """Errors so far after each episode: the median of the trials, with its band."""
-
-    rule: str
-    median: list[float]
-    low: list[float]
-    high: list[float]
-
-
-@dataclass(frozen=True)
-class ProfileRecord:
-    """Share of a learner's trials with at most so many errors."""
-
-    learner: str
-    errors: list[float]
-    share: list[float]
-
-
-@dataclass(frozen=True)
 class LearnerPage:
     """An entry with everything that is known of it.
 
@@ -83,8 +69,8 @@ class LearnerPage:
     standing: Standing | None
     submissions: list[SubmissionRecord]
     rules: list[RuleLine]
-    curves: list[CurveRecord]
-    profiles: list[ProfileRecord]
+    curves: list[MedianCurve]
+    profiles: Sequence[Profile]
     unfinished: list[Unfinished]
     page: int
     level: float = LEVEL
@@ -176,7 +162,7 @@ def _ranks(session: Session, season: Season, entry: Entry) -> dict[str, tuple[in
     return {r["name"]: (r["rank_low"], r["rank_high"]) for r in ranking.as_records()}
 
 
-def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[CurveRecord]:
+def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[MedianCurve]:
     """Return the median curve of each rule of which whole curves are known."""
     found = []
     for rule, of_rule in trials.items():
@@ -185,13 +171,13 @@ def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[Curv
             median, low, high = median_curve(curves, level=LEVEL)
             if np.isnan(low).any():
                 low = high = median
-            found.append(CurveRecord(rule, median.tolist(), low.tolist(), high.tolist()))
+            found.append(MedianCurve(rule, median, low, high, len(curves)))
     return found
 
 
 def _profiles(
     session: Session, season: Season, entry: Entry, ranked: list[Contender]
-) -> list[ProfileRecord]:
+) -> Sequence[Profile]:
     """Return the profiles of this learner and of the best others."""
     from gnomon.stats.profiles.performance import performance_profiles
 
@@ -205,7 +191,7 @@ def _profiles(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
         found = performance_profiles(table, spacing="data", band="none", rng=rng)
-    return [ProfileRecord(p.algorithm, p.tau.tolist(), p.value.tolist()) for p in found]
+    return sorted(found, key=lambda profile: profile.algorithm != entry.name)
 
 
 @router.get("/entries/{entry_id}", include_in_schema=False)
@@ -225,17 +211,12 @@ def learner_html(
 
 def _drawn(page: LearnerPage) -> dict[str, Any]:
     """Lay out the drawings of the page."""
-    hardest = sorted(page.curves, key=lambda curve: -curve.median[-1])[:_MOST_CURVES]
-    curves = [Curve(each.rule, each.median, each.low, each.high) for each in hardest]
-    profiles = [
-        Curve(each.learner, each.share, at=each.errors, you=each.learner == page.entry.name)
-        for each in page.profiles
-    ]
+    hardest = sorted(page.curves, key=lambda curve: -curve.values[-1])[:_MOST_CURVES]
     return {
         "drawn": intervals([line.median for line in page.rules]),
-        "curves": line_chart(curves, x_label="episode", y_label="errors so far", log=True),
-        "n_curves": len(curves),
-        "profile": line_chart(
-            profiles, x_label="errors of a trial", y_label="share of trials", log_x=True
+        "curves": curve_figure(hardest, "Errors so far, episode by episode, on each rule"),
+        "n_curves": len(hardest),
+        "profile": profile_figure(
+            page.profiles, "Share of trials with at most a number of errors, beside other learners"
         ),
     }

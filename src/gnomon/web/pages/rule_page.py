@@ -20,7 +20,8 @@ from gnomon.leaderboard.standing_selection import PER_PAGE
 from gnomon.leaderboard.standing_snapshots import COUNTED
 from gnomon.web.api.dependencies import ReadSession, Slug
 from gnomon.web.api.records import RuleRecord
-from gnomon.web.pages.charts import intervals, strips
+from gnomon.web.pages.figures import box_figure
+from gnomon.web.pages.interval_bars import intervals
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon.web.pages.page_links import PageLinks
 from gnomon.web.pages.standings_page import PageNumber, within_pages
@@ -143,8 +144,8 @@ def rule_html(
 
 
 def _drawn(page: RulePage) -> dict[str, Any]:
-    rows = [(line.learner, line.errors, line.median.value or 0.0) for line in page.learners]
+    runs = {line.learner: line.errors for line in page.learners[:20]}
     return {
-        "strips": strips(rows[:20]),
+        "boxes": box_figure(runs, "Errors of every trial of each learner"),
         "drawn": intervals([line.median for line in page.learners]),
     }

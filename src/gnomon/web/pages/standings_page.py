@@ -24,7 +24,7 @@ from gnomon.leaderboard.standing_selection import (
 from gnomon.leaderboard.standing_snapshots import Snapshot
 from gnomon.web.api.dependencies import CurrentSettings, ReadSession, Slug
 from gnomon.web.api.records import SeasonRecord
-from gnomon.web.pages.charts import Intervals, intervals, odds_intervals
+from gnomon.web.pages.interval_bars import Intervals, intervals, odds_intervals
 from gnomon.web.pages.page_cache import CurrentBoard
 from gnomon.web.pages.page_links import PageLinks
 from gnomon.web.pages.season_archive import Citation

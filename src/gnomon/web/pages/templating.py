@@ -24,7 +24,7 @@ from gnomon.studies.languages import texts
 from gnomon.studies.piece_looks import COLOR_CODES, PieceLooks
 from gnomon.studies.plan.page_html import clean_html, is_html
 from gnomon.web.api.dependencies import COOKIE, csrf_token
-from gnomon.web.pages.charts import MOST_LOG_ODDS
+from gnomon.web.pages.interval_bars import MOST_LOG_ODDS
 from gnomon.web.pages.page_cache import CachedPage, cached_response
 
 _STATIC = Path(__file__).with_name("static")

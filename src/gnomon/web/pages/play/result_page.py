@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from fastapi import APIRouter
 from sqlalchemy.orm import Session
 
@@ -13,13 +14,14 @@ from gnomon.database.schema import StudyAssignment
 from gnomon.experiments.scoring.mastery import attempts_to_master
 from gnomon.game.outcomes import CLEARED
 from gnomon.leaderboard.refusals import Conflict
+from gnomon.plot import MedianCurve
 from gnomon.studies.game_store import StoredGame, find_game
 from gnomon.studies.languages import texts
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.play.baselines import Yardstick, baseline_curves
 from gnomon.studies.verified_learners import verified_learners
 from gnomon.web.api.dependencies import ReadSession
-from gnomon.web.pages.charts import Curve, line_chart
+from gnomon.web.pages.figures import curve_figure
 from gnomon.web.pages.play.game_looks import Key, language_of
 from gnomon.web.pages.templating import twin
 
@@ -58,15 +60,17 @@ class ResultPage:
 
 
 def _chart(page: ResultPage) -> dict[str, Any]:
-    """Lay out the errors of the person beside those of learners."""
+    """Draw the errors of the person beside those of learners."""
     t = texts(page.language)
     names = [t[f"name_{one.name}"] if one.kind else one.name for one in page.learners]
-    curves = [Curve(t["you"], page.cumulated, you=True)]
+    mine = np.asarray(page.cumulated, dtype=np.float64)
+    curves = [MedianCurve(t["you"], mine, mine, mine, 1)]
     curves += [
-        Curve(name, each.median, each.low, each.high)
+        MedianCurve(name, *map(np.asarray, (each.median, each.low, each.high)), each.n_trials)
         for name, each in zip(names, page.learners, strict=True)
     ]
-    chart = line_chart(curves, x_label=t["board"], y_label=t["errors_so_far"], log=True)
+    alt = t["curves_beside"] if page.learners else t["curves_name"]
+    chart = curve_figure(curves, alt, xlabel=t["board"], ylabel=t["errors_so_far"])
     return {"t": dict(t), "language": page.language, "names": names, "chart": chart}
 
 

@@ -15,7 +15,6 @@ import sys
 import tempfile
 import venv
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -187,12 +186,9 @@ def _processes() -> Iterator[Measurement]:
 def _growth() -> Iterator[Measurement]:
     """Time one drawn score as resamples, runs and tasks grow: linear cost is a constant.
 
-    Little work is done by NumPy, before Numba is worth loading; here all is done by Numba. From
-    some hundred thousand scores on they leave the processor's cache, and a draw waits for memory.
+    From some hundred thousand scores on they leave the processor's cache, and a draw waits for
+    memory.
     """
-    # Estimators draw by NumPy until the kernels are loaded: from here on every draw is theirs.
-    import_module("gnomon.stats.bootstrap.kernels")
-
     for n_runs, n_tasks, n_resamples in (
         (10, 26, 2_000),
         (10, 26, 20_000),

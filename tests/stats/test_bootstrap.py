@@ -1,6 +1,4 @@
 import random
-import sys
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -65,50 +63,18 @@ def replicates_of(name, x, **options):
     return Resamples(x, **options).of(metric_named(name))
 
 
-WORKERS = pytest.mark.parametrize("by_numpy", [True, False])
-
-
-def working(by_numpy):
-    return mock.patch.object(bootstrap, "_is_little", return_value=by_numpy)
-
-
-@WORKERS
 @settings(max_examples=50, deadline=None)
 @given(ragged_runs(), st.integers(0, 2**64 - 1), st.booleans())
-def test_replicates_are_those_of_a_slow_loop_with_the_same_draws(by_numpy, runs, key, draw_tasks):
+def test_replicates_are_those_of_a_slow_loop_with_the_same_draws(runs, key, draw_tasks):
     strata = Strata.from_runs(runs)
     resamples = Resamples(strata, n_resamples=5, key=np.uint64(key), draw_tasks=draw_tasks)
-    with working(by_numpy):
-        found = np.stack([resamples.of(metric_named(name)) for name in METRICS], axis=1)
+    found = np.stack([resamples.of(metric_named(name)) for name in METRICS], axis=1)
     drawn = list(resamples.drawn())
     for b in range(5):
         samples = slow_samples(key, b, runs, draw_tasks)
         expected = slow_aggregates(samples, strata.values.size)
         np.testing.assert_allclose(found[b], expected, rtol=1e-12, atol=1e-7)
         assert [x.tolist() for x in drawn[b].per_task()] == samples
-
-
-@settings(max_examples=100, deadline=None)
-@given(ragged_runs(max_runs=9, max_tasks=9), st.integers(0, 2**64 - 1), st.booleans())
-def test_numpy_and_numba_give_the_same_bits(runs, key, draw_tasks):
-    found = []
-    for by_numpy in (True, False):
-        resamples = Resamples(
-            Strata.from_runs(runs), n_resamples=20, key=np.uint64(key), draw_tasks=draw_tasks
-        )
-        with working(by_numpy):
-            found.append([resamples.of(metric_named(name)).tolist() for name in METRICS])
-    assert found[0] == found[1]
-
-
-def test_numba_is_loaded_for_much_work_only(monkeypatch):
-    monkeypatch.setattr(bootstrap, "_drawn_by_numpy", 0)
-    monkeypatch.delitem(sys.modules, "gnomon.stats.bootstrap.kernels", raising=False)
-    little = bootstrap.LITTLE_WORK // 2
-    assert [bootstrap._is_little(n) for n in (little, little, 1)] == [True, True, False]
-    monkeypatch.setitem(sys.modules, "gnomon.stats.bootstrap.kernels", bootstrap)
-    monkeypatch.setattr(bootstrap, "_drawn_by_numpy", 0)
-    assert not bootstrap._is_little(1)
 
 
 def test_interval_of_a_mean_is_scipys():
@@ -162,28 +128,23 @@ def test_coverage_of_a_sample_that_is_large():
     assert stats.binomtest(hits, n_tables, 0.9).pvalue > 0.01
 
 
-@WORKERS
 @pytest.mark.parametrize("draw_tasks", [False, True])
-def test_infinite_scores_pass_where_they_are_cut(by_numpy, draw_tasks):
+def test_infinite_scores_pass_where_they_are_cut(draw_tasks):
     """Of 64 scores 16 are infinite: as many as are cut, so that half of the resamples are too."""
     x = np.random.default_rng(0).normal(size=(8, 8))
     x[:4, :4] = np.inf
     resamples = Resamples(x, n_resamples=200, key=np.uint64(9), draw_tasks=draw_tasks)
-    with working(by_numpy):
-        found = resamples.of(metric_named("iqm"))
+    found = resamples.of(metric_named("iqm"))
     expected = [metric_named("iqm").value(drawn) for drawn in resamples.drawn()]
     assert 40 < np.isinf(expected).sum() < 160
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-@WORKERS
-def test_threads_and_blocks_change_nothing(monkeypatch, by_numpy):
+def test_threads_and_blocks_change_nothing(monkeypatch):
     x = np.random.default_rng(0).normal(size=(5, 7))
     key = np.uint64(99)
-    monkeypatch.setattr(bootstrap, "_is_little", lambda n_draws: by_numpy)
     whole = replicates_of("iqm", x, n_resamples=1000, key=key)
     monkeypatch.setattr(bootstrap, "BLOCK", 37)
-    monkeypatch.setattr(bootstrap, "PICKS_BLOCK", 1000)
     for n_threads in (1, 2, 4):
         parts = replicates_of("iqm", x, n_resamples=1000, key=key, n_threads=n_threads)
         np.testing.assert_array_equal(parts, whole)

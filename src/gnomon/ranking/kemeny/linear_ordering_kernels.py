@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.stats.bootstrap.draws import STRIDE
-from gnomon.stats.bootstrap.kernels import mix
+from gnomon.stats.bootstrap.kernels import STRIDE, mix
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]

@@ -16,8 +16,7 @@ import numpy.typing as npt
 from numba import njit
 
 from gnomon.ranking.tournament import EVEN
-from gnomon.stats.bootstrap.draws import STRIDE
-from gnomon.stats.bootstrap.kernels import mix
+from gnomon.stats.bootstrap.kernels import STRIDE, mix
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]

@@ -4,9 +4,8 @@ Draws come from a counter, not from a state that is carried along: replicate ``b
 splitmix64 sequence at ``mix(key + (b + 1) * STRIDE)``, and its i-th draw, i = 0, 1, ... over the
 scores in their order, is the run ``floor(n * h / 2**32)`` of the n runs of that task, with h the
 upper 32 bits of ``mix(start + (i + 1) * STRIDE)``. So any block of replicates can be computed
-alone, by any thread, and :mod:`gnomon.stats.bootstrap.draws` does the same in plain NumPy. Such a
-draw is biased by less than n/2**32. Where tasks are drawn too, the task of a slot takes one draw
-before those of its runs.
+alone, by any thread. Such a draw is biased by less than n/2**32. Where tasks are drawn too, the
+task of a slot takes one draw before those of its runs.
 
 A replicate is a vector of weights over the sorted scores (Agarwal et al. need a sort and a gather
 for each), and no array of replicates x runs x tasks ever exists.
@@ -18,10 +17,16 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gnomon.stats.bootstrap.draws import FIRST, NO_WEIGHT, SECOND, STRIDE
-
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
+
+#: The constants of splitmix64 (Steele, Lea and Flood 2014).
+STRIDE = np.uint64(0x9E3779B97F4A7C15)
+FIRST = np.uint64(0xBF58476D1CE4E5B9)
+SECOND = np.uint64(0x94D049BB133111EB)
+
+#: A weight below this is what rounding leaves of none.
+NO_WEIGHT = 1e-9
 
 _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
@@ -32,6 +37,27 @@ def mix(z: np.uint64) -> np.uint64:
     z = (z ^ (z >> _S30)) * FIRST
     z = (z ^ (z >> _S27)) * SECOND
     return z ^ (z >> _S31)
+
+
+@njit(cache=True, nogil=True)
+def draw_scores(key: np.uint64, first: int, starts: I64, draw_tasks: bool, out: I64) -> None:
+    """Fill `out`, (replicates, tasks, most runs), with the places of the scores that are drawn.
+
+    What lies beyond the runs of a task is left as it is.
+    """
+    n_tasks = starts.size - 1
+    for b in range(out.shape[0]):
+        state = mix(key + np.uint64(first + b + 1) * STRIDE)
+        for slot in range(n_tasks):
+            t = np.int64(slot)
+            if draw_tasks:
+                state += STRIDE
+                t = np.int64(((mix(state) >> _S32) * np.uint64(n_tasks)) >> _S32)
+            begin = starts[t]
+            n_runs = np.uint64(starts[t + 1] - begin)
+            for run in range(n_runs):
+                state += STRIDE
+                out[b, slot, run] = begin + np.int64(((mix(state) >> _S32) * n_runs) >> _S32)
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,6 @@ One set of resamples serves all metrics. The draws are a function of one number 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,7 +15,6 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 from gnomon.stats.aggregates import n_trimmed
-from gnomon.stats.bootstrap.draws import aggregates_of_draws, drawn_scores
 from gnomon.stats.metrics import Metric
 from gnomon.stats.strata import IntArray, Strata, as_strata
 
@@ -25,8 +23,6 @@ KERNEL_COLUMNS = ("mean", "median", "iqm")
 
 #: Replicates that are computed in one piece; has no influence on any number.
 BLOCK = 4096
-#: So many scores NumPy has drawn before Numba would be loaded, and then it is loaded.
-LITTLE_WORK = 3_000_000
 #: Draws that are held in memory together; has no influence either.
 PICKS_BLOCK = 30_000
 
@@ -111,18 +107,21 @@ class Resamples:
     def drawn(self) -> Iterator[Strata]:
         """Yield the resamples themselves."""
         for picks in self._picks():
-            for chosen in np.moveaxis(picks, 2, 0):
+            for chosen in picks:
                 present = chosen >= 0
                 starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
                 yield Strata(self.strata.values[chosen[present]], starts)
 
     def _picks(self) -> Iterator[IntArray]:
-        """Yield which scores are drawn, (tasks, most runs, some resamples), block by block."""
-        size = self.strata.n_tasks * int(self.strata.counts.max())
-        block = max(1, PICKS_BLOCK // size)
+        """Yield which scores are drawn, (some resamples, tasks, most runs), -1 for none."""
+        from gnomon.stats.bootstrap.kernels import draw_scores
+
+        n_tasks, most = self.strata.n_tasks, int(self.strata.counts.max())
+        block = max(1, PICKS_BLOCK // (n_tasks * most))
         for first in range(0, self.n_resamples, block):
-            n = min(block, self.n_resamples - first)
-            yield drawn_scores(self.strata, self.key, first, n, draw_tasks=self.draw_tasks)
+            picks = np.full((min(block, self.n_resamples - first), n_tasks, most), -1)
+            draw_scores(self.key, first, self.strata.starts, self.draw_tasks, picks)
+            yield picks
 
     def _add_kernel_columns(self, extra: Metric | None) -> None:
         """Fill in mean, median and IQM, and one additive metric."""
@@ -130,12 +129,7 @@ class Resamples:
         extras = strata.values
         if extra is not None and extra.influence is not None:
             extras = extra.influence(strata)
-        cut = float(n_trimmed(strata.values.size, 0.25))
-        if _is_little(self.n_resamples * strata.values.size):
-            blocks = [aggregates_of_draws(strata, extras, x, cut) for x in self._picks()]
-            out = np.concatenate(blocks)
-        else:
-            out = self._compiled(extras, cut)
+        out = self._compiled(extras, float(n_trimmed(strata.values.size, 0.25)))
         self._columns |= {name: out[:, i] for i, name in enumerate(KERNEL_COLUMNS)}
         if extra is not None:
             self._columns[extra.name] = out[:, 3]
@@ -158,19 +152,6 @@ class Resamples:
             self.n_threads,
         )
         return out
-
-
-#: Scores that NumPy has drawn so far. Either way of working gives the same bits.
-_drawn_by_numpy = 0
-
-
-def _is_little(n_draws: int) -> bool:
-    """Return whether it is not worth while yet to load Numba, and count the draws if so."""
-    global _drawn_by_numpy
-    if "gnomon.stats.bootstrap.kernels" in sys.modules or _drawn_by_numpy + n_draws > LITTLE_WORK:
-        return False
-    _drawn_by_numpy += n_draws
-    return True
 
 
 def _in_blocks(

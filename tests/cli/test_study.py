@@ -8,12 +8,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+import gnomon as gn
 from gnomon.cli import main
 from gnomon.experiments.game_log_reader import read_game_log
 from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.scores import read_scores
-from gnomon.studies import read_plan
-from gnomon.studies.plan.trial_list_plans import trial_list_record
+from gnomon.studies import StudyPlan
 from gnomon.web.server import prepare
 from serving import serving
 
@@ -28,7 +27,6 @@ already = { a = 9 }
 a = ["anything-goes"]
 b = ["clockwise"]
 """
-RULES = ["anything-goes", "clockwise"]
 
 
 @pytest.fixture
@@ -86,12 +84,11 @@ def test_a_study_from_its_plan_to_its_files(gnomon, data, tmp_path):
     status, paths, _ = gnomon("export", "pilot", tmp_path / "out")
     assert status == 0
     found = {Path(each["path"]).name: Path(each["path"]) for each in paths}
-    transcript, scores = found["pilot-transcript.csv"], found["pilot-scores.csv"]
-    assert read_game_log(transcript).algorithms == ("pilot-0001",)
-    assert read_scores(scores).runs("pilot-0001", "anything-goes").tolist() == [0.0]
+    assert read_game_log(found["pilot-transcript.csv"]).algorithms == ("pilot-0001",)
+    assert gn.score(found["run"], "tce").runs("people", "anything-goes").tolist() == [0.0]
     assert {"anything-goes.txt", "clockwise.txt"} <= set(found), "also what nobody has played yet"
-    again = read_plan(None, trial_list_record(found["a.csv"].parent), name="again")
-    assert [series.rule for name in "ab" for series in again.series(name)] == RULES
+    again = StudyPlan.from_toml(found["study_plan.json"].read_text())
+    assert again.rules == ("anything-goes", "clockwise")
 
 
 def test_a_closed_study_takes_nobody_until_it_invites_anew(gnomon, data, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from gnomon.errors import ConfigError, GnomonError
@@ -39,8 +41,10 @@ def test_a_plan_is_read(tmp_path):
         ('lists = {"=cmd" = ["clockwise"]}', "field 'lists': '=cmd': expected letters"),
         ("lists = {a = []}", "expected 1 to 50 rules, found 0"),
         ('lists = {a = [{rule = "x", epsodes = 3}]}', "did you mean 'episodes'?"),
-        ('lists = {a = [{rule = "x", continues = true}]}', "the last series cannot continue"),
-        ('lists = {a = [{rule = "x", guess = "mastery"}]}', "expected an incentive that ends"),
+        (
+            'lists = {a = [{rule = "x", guess = "mastery"}]}',
+            "expected a number of successes for",
+        ),
         ('language = "tlh"', "expected one of de, en"),
         ("already = {b = 2}", "there is no list 'b'"),
         ('rule_texts = {"../x" = "(*,*,*,*,*)"}', "'../x': expected letters"),
@@ -67,3 +71,27 @@ def test_what_is_no_file_or_no_toml_is_said(tmp_path):
         read_plan(tmp_path / "none.toml")
     with pytest.raises(ConfigError, match="expected TOML"):
         StudyPlan.from_toml("name = ")
+
+
+def test_files_that_a_plan_names_stand_in_it(tmp_path):
+    (tmp_path / "page.md").write_text("Read *this*.")
+    (tmp_path / "mine.txt").write_text("(*,*,*,*,0)")
+    (tmp_path / "zone.txt").write_text("(*,*,*,[1,2],*)")
+    board = [{"id": 0, "color": "RED", "shape": "STAR", "x": 1, "y": 6}]
+    (tmp_path / "board.json").write_text(json.dumps({"id": 0, "value": board}))
+    (tmp_path / "dot.png").write_bytes(b"\x89PNG")
+    text = PLAN.replace('"You may stop at any time."', '"page.md"').replace(
+        'a = ["clockwise", "color-match"]',
+        'a = [{rule = "mine.txt", given = ["board.json"]}, '
+        '{rule = "clockwise", train = "zone.txt"}]',
+    )
+    path = tmp_path / "plan.toml"
+    path.write_text(f'pictures = ["dot.png"]\n{text}')
+    plan = read_plan(path)
+    assert (plan.consent, plan.rule_texts) == ("Read *this*.", {"mine": "(*,*,*,*,0)"})
+    first, second = plan.series("a")
+    assert (first.rule, first.given[0][0].cell, second.train) == ("mine", 31, "(*,*,*,[1,2],*)")
+    assert plan.pictures == {"dot.png": "data:image/png;base64,iVBORw=="}
+    path.write_text(f'pictures = ["page.md"]\n{text}')
+    with pytest.raises(ConfigError, match="expected a picture"):
+        read_plan(path)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.leaderboard import DatabaseOption, DataOption, board_answering, web_extra
 from gnomon.cli.leaderboard import app as leaderboard
-
-if TYPE_CHECKING:
-    from gnomon.studies.plan.study_plan import StudyPlan
 
 app = typer.Typer(
     name="study",
@@ -25,58 +22,24 @@ _DATA = Path("leaderboard-data")
 StudyArgument = Annotated[str, typer.Argument(help="The study.")]
 UrlOption = Annotated[str, typer.Option(help="How the world sees the server.")]
 _URL = "http://127.0.0.1:8080"
-PlanArgument = Annotated[
-    Path | None, typer.Argument(help="What the study is: a TOML file.", show_default=False)
-]
-TrialListOption = Annotated[
-    str | None,
-    typer.Option(
-        "--trial-list",
-        metavar="DIR",
-        show_default=False,
-        help="Take the lists from this folder of trial lists of the reference game server; or "
-        "P:FOLDER:MODIFIER, R:RULE:MODIFIER.",
-    ),
-]
-FilesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--files",
-        metavar="DIR",
-        show_default=False,
-        help="The folder of rules, boards, conditions and modifiers that the trial lists name.",
-    ),
-]
-
-
-def _read(plan: Path | None, trial_list: str | None, files: Path | None) -> StudyPlan:
-    """Read a plan of a file, of trial lists, or the lists of these with the rest of the file."""
-    from gnomon.studies.plan.study_plan import read_plan
-    from gnomon.studies.plan.trial_list_plans import name_of_lists, trial_list_record
-
-    if trial_list is None:
-        if plan is None:
-            raise typer.BadParameter("expected the file of a plan, or --trial-list")
-        return read_plan(plan)
-    return read_plan(plan, trial_list_record(trial_list, files), name=name_of_lists(trial_list))
+PlanArgument = Annotated[Path, typer.Argument(help="The plan of the study: a TOML file.")]
 
 
 @app.command()
 def check(
-    plan: PlanArgument = None,
-    trial_list: TrialListOption = None,
-    files: FilesOption = None,
+    plan: PlanArgument,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell what a plan will do, screen by screen, and what is odd in it, before anybody plays.
+    """List the screens of a plan, and its errors and warnings, before anybody plays.
 
     Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
     something cannot be read.
     """
     with web_extra(), answering("leaderboard study check", as_json=as_json) as answer:
+        from gnomon.studies.plan.study_plan import read_plan
         from gnomon.studies.plan_check import check_plan
 
-        checked = check_plan(_read(plan, trial_list, files))
+        checked = check_plan(read_plan(plan))
         answer.results(checked.records())
         answer.say(str(checked))
     raise typer.Exit(0 if checked.passes else 1)
@@ -84,22 +47,18 @@ def check(
 
 @app.command()
 def new(
-    plan: PlanArgument = None,
-    trial_list: TrialListOption = None,
-    files: FilesOption = None,
+    plan: PlanArgument,
     public_url: UrlOption = _URL,
     data: DataOption = _DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Make a study, and print its invitation, which is kept nowhere.
-
-    With a plan and trial lists, the lists are those of the folder, and all else is the plan's.
-    """
+    """Make a study, and print its invitation, which is kept nowhere."""
     with board_answering("study new", data, database, as_json) as (answer, opened):
+        from gnomon.studies.plan.study_plan import read_plan
         from gnomon.studies.study_store import first_account, make_study
 
-        read = _read(plan, trial_list, files)
+        read = read_plan(plan)
         with opened.writing() as session:
             study, key = make_study(session, read, by=first_account(session))
             link = f"{public_url.rstrip('/')}/join/{key}"
@@ -153,15 +112,13 @@ def export(
     out: Annotated[Path, typer.Argument(help="A folder for the files.")],
     identifiers: Annotated[
         bool,
-        typer.Option(
-            "--identifiers", help="Tell who is who: identifiers and completion codes, too."
-        ),
+        typer.Option("--identifiers", help="Write identifiers and completion codes, too."),
     ] = False,
     data: DataOption = _DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Write transcript, boards, guesses, scores, tidy tables and a codebook of a study."""
+    """Write tidy tables with a codebook, a transcript and a run folder of a study."""
     with board_answering("study export", data, database, as_json) as (answer, opened):
         from gnomon.studies.export.study_export import write_study
         from gnomon.studies.study_store import study_named

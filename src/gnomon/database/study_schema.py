@@ -35,8 +35,7 @@ class StudyAssignment(Base):
     identifier by which a recruiter knows the player; ``identifiers`` are kept as they came, and
     leave the database only when asked for. ``step`` counts the pages after the consent. ``ending``
     is ``finished``, ``left`` or ``screened out``, empty before. ``end_key`` is the hash of what the
-    browser holds after the last game: it leads to the pages at the end. ``partner_id`` is who plays
-    at the same boards, and ``pairing`` what became of that, as the export tells it.
+    browser holds after the last game: it leads to the pages at the end.
     """
 
     __tablename__ = "study_assignments"
@@ -57,15 +56,13 @@ class StudyAssignment(Base):
     completion_code: Mapped[Name] = mapped_column(default="")
     excluded_at: Mapped[datetime.datetime | None]
     end_key: Mapped[Sha256 | None] = mapped_column(unique=True)
-    partner_id: Mapped[AssignmentId | None]
-    pairing: Mapped[str] = mapped_column(String(16), default="")
     study: Mapped[Study] = relationship(back_populates="assignments")
 
 
 class StudyAnswer(Base):
-    """What a player wrote: to a quiz, at the end; a guess, or to a partner, of a series and board.
+    """What a player wrote: to a quiz, at the end, or a guess after a board of a series.
 
-    Both count from 0. A message to a partner was written after ``attempt`` attempts on the board.
+    Series and board (``episode``) count from 0.
     """
 
     __tablename__ = "study_answers"
@@ -77,24 +74,16 @@ class StudyAnswer(Base):
     series: Mapped[int | None]
     episode: Mapped[int | None]
     confidence: Mapped[int | None]
-    attempt: Mapped[int | None]
     at: Mapped[datetime.datetime] = mapped_column(default=now)
 
 
 class PlaySession(Base):
-    """Somebody at one rule, board after board; ``key`` is the hash of what the browser holds.
-
-    ``partner_id`` and ``partner_key`` are those of a second player. One who waits for a partner was
-    last seen ``waiting_at``.
-    """
+    """Somebody at one rule, board after board; ``key`` is the hash of what the browser holds."""
 
     __tablename__ = "play_sessions"
     id: Mapped[Id]
     key: Mapped[Sha256] = mapped_column(unique=True)
     assignment_id: Mapped[AssignmentId | None]
-    partner_id: Mapped[AssignmentId | None]
-    partner_key: Mapped[Sha256 | None] = mapped_column(unique=True)
-    waiting_at: Mapped[datetime.datetime | None]
     season_rule_id: Mapped[int | None] = mapped_column(ForeignKey("season_rules.id"), index=True)
     rule: Mapped[Name]
     series: Mapped[int] = mapped_column(default=0)
@@ -106,16 +95,13 @@ class PlaySession(Base):
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
     finished_at: Mapped[datetime.datetime | None]
-    assignment: Mapped[StudyAssignment | None] = relationship(
-        foreign_keys="PlaySession.assignment_id"
-    )
+    assignment: Mapped[StudyAssignment | None] = relationship()
 
 
 class PlayAttempt(Base):
     """One attempt of a person; ``board`` is the episode's board, on its first attempt only.
 
-    A pick has no bucket. ``mover`` is 1 for the second of two. The times of the ``client`` are
-    those of the player's own clock.
+    A pick has no bucket. The times of the ``client`` are those of the player's own clock.
     """
 
     __tablename__ = "play_attempts"
@@ -135,4 +121,3 @@ class PlayAttempt(Base):
     client_action_ms: Mapped[int | None]
     client_away_ms: Mapped[int | None]
     client_animation_ms: Mapped[int | None]
-    mover: Mapped[int] = mapped_column(default=0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 import secrets
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from threading import Lock
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Table, bindparam, or_, select
+from sqlalchemy import Table, bindparam, select
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
@@ -21,67 +21,44 @@ from gnomon.leaderboard.accounts.tokens import digest_of
 from gnomon.leaderboard.refusals import Conflict, Missing
 from gnomon.rules.catalogue import load_rule_text
 from gnomon.studies.plan.recruitment import Ending, completion_code
-from gnomon.studies.plan.series_plan import MemoryAids, SeriesTerms
+from gnomon.studies.plan.series_plan import SeriesTerms
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.play.play_records import Attempt, ClientTimes, Game
 from gnomon.studies.play.play_session import PlaySession
-from gnomon.studies.play.turns import Seats
 from gnomon.studies.playable_rules import Puzzle
 
 
 @dataclass(frozen=True, eq=False)
 class StoredGame:
-    """A game and its row in the database, as the player of a seat has it.
+    """A game and its row in the database.
 
-    ``ending`` is how the study ended for this player, empty before.
+    ``ending`` is how the study ended for the player, empty before.
     """
 
     row: Row
     session: PlaySession
-    seat: int = 0
     ending: str = ""
-
-    @property
-    def player_id(self) -> int | None:
-        """Whose seat it is; None outside of studies."""
-        return self.row.partner_id if self.seat else self.row.assignment_id
 
     @property
     def guess_due(self) -> bool:
         """Whether the player is asked now what the rule is."""
-        return self.guess_due_of(self.seat)
-
-    def guess_due_of(self, seat: int) -> bool:
-        """Whether the player of a seat is asked now what the rule is."""
-        played = self.session
-        moment = played.game.terms.guess
         due = {
             "never": False,
-            "board": played.state in ("board over", "ended"),
-            "series": played.state == "ended",
-            "mastery": played.is_mastered,
-        }[moment]
-        return due and self.session.episode not in self.row.settings.get(_GUESSED[seat], [])
-
-    @property
-    def guess_is_of_partner(self) -> bool:
-        """Whether the question is which rule an opponent has found, who alone has mastered it."""
-        return self.session.is_mastered and not self.session.is_mastered_by(self.seat)
+            "board": self.session.state in ("board over", "ended"),
+            "series": self.session.state == "ended",
+            "mastery": self.session.is_mastered,
+        }[self.session.game.terms.guess]
+        return due and not self.has_guessed
 
     @property
     def has_guessed(self) -> bool:
         """Whether the player has said after this board what the rule is."""
-        return self.session.episode in self.row.settings.get(_GUESSED[self.seat], [])
+        return self.session.episode in self.row.settings.get("guessed", [])
 
     @property
     def is_ended(self) -> bool:
-        """Whether the player takes part no more, without having finished."""
+        """Whether the player no longer takes part, without having finished."""
         return self.ending not in ("", "finished")
-
-
-#: Under which names the settings hold what there is for each seat.
-_GUESSED = ("guessed", "partner_guessed")
-POINTS = ("points", "partner_points")
 
 
 def begin_game(
@@ -127,35 +104,22 @@ def find_game(session: Session, key: str) -> StoredGame:
 
     Raises Missing: there is none.
     """
-    row = row_of(session, key)
-    return _seated(session, rebuild_game(session, row), key)
+    return _with_ending(session, rebuild_game(session, _row_of(session, key)))
 
 
-def row_of(session: Session, key: str) -> Row:
-    """Return the row of the game of a key; a :class:`Missing` tells that there is none."""
-    row = session.scalar(select(Row).where(has_key(key)))
+def _row_of(session: Session, key: str) -> Row:
+    row = session.scalar(select(Row).where(Row.key == digest_of(key)))
     if row is None:
         raise Missing("there is no such game")
     return row
 
 
-def has_key(key: str) -> ColumnElement[bool]:
-    """Return the condition that a row is that of a key, of either player."""
-    return or_(Row.key == digest_of(key), Row.partner_key == digest_of(key))
-
-
-def _seated(session: Session, game: StoredGame, key: str) -> StoredGame:
-    """Return a game as the player of a key has it."""
-    found = replace(game, seat=int(game.row.key != digest_of(key)))
-    if found.player_id is None:
-        return found
-    ending = select(StudyAssignment.ending).where(StudyAssignment.id == found.player_id)
-    return replace(found, ending=session.scalar(ending) or "")
-
-
-def player_of(session: Session, game: StoredGame) -> StudyAssignment | None:
-    """Return whose seat in a game it is; None outside of studies."""
-    return session.get(StudyAssignment, game.player_id) if game.player_id else None
+def _with_ending(session: Session, game: StoredGame) -> StoredGame:
+    player = game.row.assignment_id
+    if player is None:
+        return game
+    ending = select(StudyAssignment.ending).where(StudyAssignment.id == player)
+    return replace(game, ending=session.scalar(ending) or "")
 
 
 class PlayedGameCache:
@@ -172,12 +136,12 @@ class PlayedGameCache:
 
     def take(self, session: Session, key: str) -> StoredGame:
         """Return the game of a key, as :func:`find_game` does."""
-        row = row_of(session, key)
+        row = _row_of(session, key)
         with self._lock:
             changed_at, played = self._games.pop(row.id, (None, None))
         if played is None or changed_at != row.changed_at:
-            return _seated(session, rebuild_game(session, row), key)
-        return _seated(session, StoredGame(row, played), key)
+            return _with_ending(session, rebuild_game(session, row))
+        return _with_ending(session, StoredGame(row, played))
 
     def put_back(self, game: StoredGame, changed_at: datetime.datetime) -> None:
         """Keep a game as it was left at a moment."""
@@ -201,13 +165,11 @@ def rebuild_game(session: Session, row: Row) -> StoredGame:
             settings["episodes"],
             settings["horizon"],
             BoardSpec(**row.board),
-            terms_of(settings),
-            Seats(**settings["seats"]) if settings.get("seats") else None,
+            SeriesTerms.model_validate(settings["terms"]),
         ),
         _attempts(rows),
         n_boards=row.n_episodes,
         gave_up=settings["gave_up"],
-        bonus_from=settings.get("bonus_from"),
         seen_at=row.changed_at.timestamp(),
     )
     return StoredGame(row, played)
@@ -226,25 +188,16 @@ _COLUMNS = (
     PlayAttempt.client_action_ms,
     PlayAttempt.client_away_ms,
     PlayAttempt.client_animation_ms,
-    PlayAttempt.mover,
 )
 
 
 def _attempts(rows: Iterable[Any]) -> Iterable[Attempt]:
-    for episode, number, cell, bucket, outcome, finish, reaction_ms, at, *times, mover in rows:
+    for episode, number, cell, bucket, outcome, finish, reaction_ms, at, *times in rows:
         seconds = (reaction_ms or 0) / 1000
         client = None if times[1] is None else ClientTimes(*times)
         yield Attempt(
-            episode, number, cell, bucket, outcome, finish, seconds, at.timestamp(), client, mover
+            episode, number, cell, bucket, outcome, finish, seconds, at.timestamp(), client
         )
-
-
-def terms_of(settings: Mapping[str, Any]) -> SeriesTerms:
-    """Return the terms of a game; one of an older version had a memory aid or none."""
-    if "terms" in settings:
-        return SeriesTerms.model_validate(settings["terms"])
-    memory = MemoryAids() if settings.get("memory_aid", True) else MemoryAids.none()
-    return SeriesTerms(memory=memory)
 
 
 def _text_of(session: Session, row: Row) -> str:
@@ -299,31 +252,25 @@ def store_changes(
         raise Conflict("this game has gone on meanwhile")
     if attempt is not None:
         connection.execute(_ADD, _values_of(game, attempt))
-    for player_id in (row.assignment_id, row.partner_id) if ended else ():
-        if player_id is not None:
-            player = session.get_one(StudyAssignment, player_id)
-            session.refresh(player, with_for_update=True)
-            end_series(player, row.series)
+    if ended and row.assignment_id is not None:
+        player = session.get_one(StudyAssignment, row.assignment_id)
+        session.refresh(player, with_for_update=True)
+        end_series(player, row.series)
     return changed_at
 
 
 def _changed_settings(game: StoredGame) -> dict[str, Any]:
     played = game.session
     changed = {**game.row.settings, "gave_up": played.gave_up}
-    if played.bonus_from is not None:
-        changed["bonus_from"] = played.bonus_from
     if played.game.terms.points is not None:
-        paid = POINTS if game.row.partner_id is not None else POINTS[:1]
-        changed |= {name: played.reward(seat).total for seat, name in enumerate(paid)}
-    if played.game.seats is not None or "seats" in changed:
-        changed["seats"] = played.game.seats and asdict(played.game.seats)
+        changed["points"] = sum(played.points_by_board())
     return changed
 
 
 def end_series(player: StudyAssignment, series: int) -> None:
     """Note that a player has come to the end of a series; after the last one the study is over.
 
-    For who takes part no more nothing changes.
+    Nothing changes for a player who no longer takes part.
     """
     if player.ending not in ("", "finished"):
         return
@@ -348,26 +295,26 @@ def store_guess(
 
     Raises Conflict: no guess is asked for now.
     """
-    if not game.guess_due or game.player_id is None:
+    if not game.guess_due or game.row.assignment_id is None:
         raise Conflict("no guess is asked for now")
     row = session.get_one(Row, game.row.id)
     session.refresh(row, with_for_update=True)
-    guessed = row.settings.get(_GUESSED[game.seat], [])
+    guessed = row.settings.get("guessed", [])
     if game.session.episode in guessed:
         # The same was sent at the same time.
         return
     session.add(
         StudyAnswer(
-            assignment_id=game.player_id,
+            assignment_id=game.row.assignment_id,
             page="guess",
-            name="partner_guess" if game.guess_is_of_partner else "guess",
+            name="guess",
             text=text.replace("\0", "").strip()[:2000],
             series=game.row.series,
             episode=game.session.episode,
             confidence=confidence,
         )
     )
-    row.settings = {**row.settings, _GUESSED[game.seat]: [*guessed, game.session.episode]}
+    row.settings = {**row.settings, "guessed": [*guessed, game.session.episode]}
     row.changed_at = now()
 
 
@@ -384,7 +331,6 @@ def _values_of(game: StoredGame, attempt: Attempt) -> dict[str, Any]:
         "finish": attempt.finish,
         "board": None if codes is None else codes.tobytes(),
         "at": _moment(attempt.at),
-        "mover": attempt.mover,
         "reaction_ms": min(round(1000 * attempt.reaction_s), 2**31 - 1),
         **{f"client_{name}": value for name, value in _times_of(attempt.client).items()},
     }

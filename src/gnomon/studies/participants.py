@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from gnomon.database.columns import now
@@ -30,11 +30,10 @@ from gnomon.database.schema import (
 from gnomon.errors import UnknownNameError
 from gnomon.leaderboard.accounts.tokens import digest_of
 from gnomon.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal
-from gnomon.studies.game_store import begin_game, end_study, has_key, rebuild_game
+from gnomon.studies.game_store import begin_game, end_study
 from gnomon.studies.languages import texts
-from gnomon.studies.partners import begin_shared, leave_partner
 from gnomon.studies.plan.balancing import PlayerCount, next_list
-from gnomon.studies.plan.questionnaire import Question, checked_answers
+from gnomon.studies.plan.questionnaire import checked_answers
 from gnomon.studies.plan.series_plan import SeriesPlan
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.playable_rules import Puzzle, puzzle_named
@@ -112,20 +111,12 @@ def _of_identity(session: Session, study: Study, identity: str) -> StudyAssignme
     return session.scalar(query.where(StudyAssignment.identity == identity))
 
 
-def _games_of(player: StudyAssignment) -> Select[PlaySession]:
-    return select(PlaySession).where(
-        or_(PlaySession.assignment_id == player.id, PlaySession.partner_id == player.id)
-    )
-
-
 def rename_games(session: Session, player: StudyAssignment, key: str) -> None:
     """Give the games of a player the keys that follow from a new one."""
-    for game in session.scalars(_games_of(player).order_by(PlaySession.series)):
+    games = select(PlaySession).where(PlaySession.assignment_id == player.id)
+    for game in session.scalars(games.order_by(PlaySession.series)):
         key = next_key(key)
-        if game.partner_id == player.id:
-            game.partner_key = digest_of(key)
-        else:
-            game.key = digest_of(key)
+        game.key = digest_of(key)
 
 
 def add_player(session: Session, study: Study, key: str) -> StudyAssignment:
@@ -156,21 +147,14 @@ def consent(session: Session, player: StudyAssignment) -> None:
     session.flush()
 
 
-#: Which games are a player's, and which of their attempts.
-_PLAYS = or_(
-    PlaySession.assignment_id == StudyAssignment.id, PlaySession.partner_id == StudyAssignment.id
-)
-_MADE = (PlayAttempt.mover == 1) == (PlaySession.partner_id == StudyAssignment.id)
-
-
 def player_counts(session: Session, study: Study) -> list[tuple[StudyAssignment, PlayerCount]]:
     """Return all players of a study, in the order of their coming, as balancing sees them."""
     played = {
         assignment: (n, last)
         for assignment, n, last in session.execute(
             select(StudyAssignment.id, func.count(PlayAttempt.id), func.max(PlayAttempt.at))
-            .join(PlaySession, _PLAYS)
-            .join(PlayAttempt, and_(PlayAttempt.session_id == PlaySession.id, _MADE))
+            .join(PlaySession, PlaySession.assignment_id == StudyAssignment.id)
+            .join(PlayAttempt, PlayAttempt.session_id == PlaySession.id)
             .where(StudyAssignment.study_id == study.id)
             .group_by(StudyAssignment.id)
         )
@@ -240,8 +224,7 @@ def take_step(
     if step == "quiz":
         return _take_quiz(session, player, plan, given)
     if step == "demographics":
-        asked = questions_after(session, player, plan)
-        _keep(session, player, "demographics", checked_answers(asked, given))
+        _keep(session, player, "demographics", checked_answers(plan.demographics, given))
     if step in ("instructions", "demographics"):
         player.step = steps_of(plan).index((here, number)) + 1
     return ()
@@ -273,22 +256,6 @@ def quiz_tries(session: Session, player: StudyAssignment, plan: StudyPlan) -> in
     return (session.scalar(query) or 0) // len(plan.quiz.questions)
 
 
-def questions_after(
-    session: Session, player: StudyAssignment, plan: StudyPlan
-) -> tuple[Question, ...]:
-    """Return the questions that a player is asked after play, some of which depend on mastery."""
-    asked = plan.demographics
-    if all(each.goodness_least is None and each.goodness_below is None for each in asked):
-        return asked
-    rewards = [
-        rebuild_game(session, row).session.reward(int(row.partner_id == player.id))
-        for row in session.scalars(_games_of(player))
-    ]
-    mastered = sum({2: 0.5, 4: 1.0}.get(reward.factor, 0.0) for reward in rewards)
-    goodness = mastered / len(plan.lists[player.rule_list])
-    return tuple(each for each in asked if each.is_for(goodness))
-
-
 def _keep(session: Session, player: StudyAssignment, page: str, answers: Mapping[str, str]) -> None:
     session.add_all(
         StudyAnswer(assignment_id=player.id, page=page, name=name, text=text)
@@ -296,8 +263,8 @@ def _keep(session: Session, player: StudyAssignment, page: str, answers: Mapping
     )
 
 
-def leave(session: Session, player: StudyAssignment) -> list[PlaySession]:
-    """End a study for a player who wants to go; return the games in which others may wait.
+def leave(session: Session, player: StudyAssignment) -> None:
+    """End a study for a player who wants to go.
 
     Raises Conflict: it has ended.
     """
@@ -305,8 +272,6 @@ def leave(session: Session, player: StudyAssignment) -> list[PlaySession]:
     if player.ending:
         raise Conflict("this study is over for you")
     end_study(player, StudyPlan.from_record(player.study.plan), "left")
-    session.flush()
-    return leave_partner(session, player)
 
 
 # -- series ----------------------------------------------------------------------------------------
@@ -331,20 +296,17 @@ def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) 
     if step_of(assignment, plan)[0] in ("consent", "instructions", "quiz"):
         raise Conflict("expected a player who has gone through the pages before play")
     listed = plan.series(assignment.rule_list)
-    before = session.scalar(select(PlaySession).where(has_key(key))) if series else None
-    if series and (before is None or before.state != "ended"):
-        raise Conflict("expected a game that is over; this one is in progress")
+    if series:
+        before = session.scalar(select(PlaySession).where(PlaySession.key == digest_of(key)))
+        if before is None or before.state != "ended":
+            raise Conflict("expected a game that is over; this one is in progress")
     if series >= len(listed):
         return None
     following = next_key(key)
-    if session.scalar(select(PlaySession).where(has_key(following))) is None:
-        number, offset = shown_number(listed, series)
-        puzzle = puzzle_for(session, plan, listed[series], number)
-        more = {"offset": offset, "text": plan.rule_texts.get(listed[series].rule)}
-        if puzzle.terms.partner is None:
-            begin_game(session, puzzle, assignment=assignment, series=series, key=following, **more)
-        else:
-            begin_shared(session, puzzle, assignment, series, before, following, **more)
+    if session.scalar(select(PlaySession).where(PlaySession.key == digest_of(following))) is None:
+        puzzle = puzzle_for(session, plan, listed[series], series + 1)
+        text = plan.rule_texts.get(listed[series].rule)
+        begin_game(session, puzzle, assignment=assignment, series=series, key=following, text=text)
     return following
 
 
@@ -353,25 +315,6 @@ def end_key(player: StudyAssignment, key: str) -> str:
     following = next_key(key)
     player.end_key = digest_of(following)
     return following
-
-
-def shown_number(listed: tuple[SeriesPlan, ...], series: int) -> tuple[int, int]:
-    """Return the number by which players know a series, from 1, and how many boards came before.
-
-    Examples
-    --------
-    >>> first = SeriesPlan(rule="a", episodes=3, continues=True)
-    >>> listed = (first, SeriesPlan(rule="b"), SeriesPlan(rule="c"))
-    >>> [shown_number(listed, series) for series in range(3)]
-    [(1, 0), (1, 3), (2, 0)]
-    """
-    number = 1 + sum(not before.continues for before in listed[:series])
-    offset = 0
-    for before in reversed(listed[:series]):
-        if not before.continues:
-            break
-        offset += before.episodes
-    return number, offset
 
 
 def puzzle_for(session: Session, plan: StudyPlan, series: SeriesPlan, number: int) -> Puzzle:

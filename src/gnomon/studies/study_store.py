@@ -16,7 +16,6 @@ from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import clean_name, clean_text
 from gnomon.leaderboard.accounts.tokens import digest_of
 from gnomon.leaderboard.refusals import Conflict, Missing, Refusal
-from gnomon.studies.game_store import POINTS
 from gnomon.studies.participants import add_player, player_counts, puzzle_for
 from gnomon.studies.plan.study_plan import StudyPlan
 from gnomon.studies.plan_check import check_plan
@@ -120,7 +119,7 @@ def players_of(session: Session, study: Study) -> list[PlayerRecord]:
 
 
 def points_of_players(session: Session, study: Study) -> dict[int, int]:
-    """Return the points of each player, each series multiplied by its factor."""
+    """Return the points of each player."""
     return _points(session, StudyAssignment.study_id == study.id)
 
 
@@ -131,16 +130,13 @@ def points_of_player(session: Session, player: StudyAssignment) -> int:
 
 def _points(session: Session, whose: ColumnElement[bool]) -> dict[int, int]:
     found: dict[int, int] = {}
-    for place, name in zip(
-        (PlaySession.assignment_id, PlaySession.partner_id), POINTS, strict=True
-    ):
-        rows = session.execute(
-            select(StudyAssignment.id, PlaySession.settings)
-            .join(StudyAssignment, place == StudyAssignment.id)
-            .where(whose)
-        )
-        for player, settings in rows:
-            found[player] = found.get(player, 0) + settings.get(name, 0)
+    rows = session.execute(
+        select(StudyAssignment.id, PlaySession.settings)
+        .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
+        .where(whose)
+    )
+    for player, settings in rows:
+        found[player] = found.get(player, 0) + settings.get("points", 0)
     return found
 
 

@@ -1,15 +1,14 @@
-"""What people played, in the reference's format and as scores: both tell the same."""
+"""What people played, in the reference's format: it gives the scores of their games."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from gnomon.errors import ScoreDataError
-from gnomon.experiments import attempts_to_master, measure_series, read_series, score_series
+from gnomon.experiments import score_trial
 from gnomon.experiments.game_log_reader import read_game_log
 from gnomon.rules import load_rule_text
-from gnomon.studies import Game, PlayedGame, PlaySession, play_scores, transcript_text
+from gnomon.studies import Game, PlayedGame, PlaySession, transcript_text
+from gnomon.studies.export.transcript import boards_text, trial_log
 
 
 def played(player: str, rule: str, seed: int, *, boards: int = 3, series: int = 0) -> PlayedGame:
@@ -35,23 +34,10 @@ GAMES = [
 def test_the_reader_of_the_reference_transcripts_finds_the_same_scores(tmp_path):
     path = tmp_path / "transcript.csv"
     path.write_text(transcript_text(GAMES))
-    read, ours = read_game_log(path), play_scores(GAMES)
-    for player, rule in [("p1", "clockwise"), ("p1", "color-match"), ("p2", "clockwise")]:
-        assert read.runs(player, rule).tolist() == ours.runs(player, rule).tolist()
-    assert ours.attributes == ("rule_list", "series", "n_boards")
-
-
-def test_it_is_scored_for_mastery_as_series_of_people(tmp_path):
-    (tmp_path / "transcript.csv").write_text(transcript_text(GAMES))
-    series = read_series([tmp_path / "transcript.csv"])
-    measured = measure_series(series, target_streak=2, precedence="ignore", with_chances=True)
-    found = score_series(measured)
+    read = read_game_log(path)
     for game in GAMES:
-        accepted = [attempt.outcome == 0 for attempt in game.session.attempts]
-        expected = attempts_to_master(accepted, target=2)
-        assert found.runs(game.player, game.rule).tolist() == [expected]
-    aai = score_series(measured, "aai").frame["score"].to_numpy()
-    assert np.isfinite(aai).all()
+        expected = score_trial(trial_log(game.session), "tce")
+        assert read.runs(game.player, game.rule).tolist() == [expected]
 
 
 def test_every_attempt_is_a_line_with_its_time_and_place():
@@ -77,18 +63,9 @@ def test_attempts_on_empty_cells_leave_no_line():
     assert text.splitlines()[1].split(",")[6] == "0"
 
 
-def test_people_can_be_one_algorithm():
-    table = play_scores(GAMES, by="people")
-    assert table.algorithms == ("people",)
-    assert table.runs("people", "clockwise").size == 2
-
-
-def test_a_rule_that_was_not_found_is_censored():
-    table = play_scores(GAMES, "errors_to_learn")
-    assert np.isinf(table.runs("p1", "clockwise")).all()
-
-
-def test_no_games_are_no_scores():
-    idle = PlayedGame("p", "", 0, "clockwise", PlaySession(Game("p", "(*,*,*,*,*)", 0)))
-    with pytest.raises(ScoreDataError):
-        play_scores([idle])
+def test_a_line_of_the_boards_is_a_piece_as_it_was_dealt():
+    rows = [line.split(",") for line in boards_text(GAMES[:1]).splitlines()[1:]]
+    dealt = [p for e in range(3) for p in GAMES[0].session.board(e).pieces]
+    assert [(int(row[2]), int(row[3]), int(row[4]), row[7]) for row in rows] == [
+        (piece.id, piece.y, piece.x, f"{piece.color}_{piece.shape}") for piece in dealt
+    ]

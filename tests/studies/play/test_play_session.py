@@ -98,18 +98,7 @@ def test_a_view_says_what_was_done_and_nothing_of_the_rule(rule, seed):
     assert {p["cell"] for p in view.pieces} | {p["cell"] for p in view.removed} == dealt
     assert set(record) == {
         *("rule", "state", "end", "episode", "episodes", "attempts_left", "pieces", "removed"),
-        *(
-            "attempts",
-            "errors",
-            "errors_here",
-            "moves",
-            "streak",
-            "mastered",
-            "may",
-            "reward",
-            "hint",
-            "partner",
-        ),
+        *("attempts", "errors", "errors_here", "moves", "streak", "mastered", "may", "points"),
     }
 
 

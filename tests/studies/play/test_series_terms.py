@@ -1,12 +1,10 @@
-"""A person's game under the terms of a study: mastery, bonus, picks, fixed feedback, boards."""
+"""A person's game under the terms of a study: mastery, points, picks, fixed feedback, boards."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from gnomon.experiments.series.attempt_chances import attempt_chances
-from gnomon.experiments.series.transcript_files import RecordedAttempt
 from gnomon.game import Board, BoardSpec
 from gnomon.game.seeded_boards import BoardConditions
 from gnomon.rules import parse
@@ -36,45 +34,45 @@ def play(played, *, errors=0):
 
 
 def test_mastery_ends_the_board_and_the_series():
-    played = session(points=POINTS, incentive={"kind": "doubling", "x2": 3, "x4": 6})
+    played = session(points=POINTS, mastery=6)
     play(played, errors=1)
     view = played.view()
-    assert (view.state, view.end, view.reward.factor, view.reward.points) == (
-        *("board over", "cleared", 2),
-        2 * 9,
-    )
+    assert (view.state, view.end, view.points.total) == ("board over", "cleared", 9)
     played.next_board()
     play(played)
     view = played.view()
     assert (view.state, view.end, len(view.pieces)) == ("ended", "mastered", 2)
-    assert (view.reward.points, view.may) == (4 * (9 + 10), ())
+    assert (view.points.total, view.may) == (9 + 10, ())
     with pytest.raises(PlayError):
         played.attempt(view.pieces[0]["cell"], 0)
     assert played.log().n_attempts.tolist() == [5, 2]
+    again = PlaySession(played.game, played.attempts, n_boards=2)
+    assert again.view() == view
 
 
-def test_a_likelihood_ratio_is_that_of_the_transcript_and_survives_a_restart():
-    incentive = {"kind": "likelihood", "x2": 1e9, "x4": 1e12}
-    for feedback in ("free", "fixed"):
-        played = session(FIRST_RED, pieces=6, incentive=incentive, feedback=feedback)
-        while played.state == "playing":
-            pieces = played.view().pieces
-            movable = [p for p in pieces if p.get("movable", True)]
-            played.attempt(movable[-1]["cell"], 1)
-        board = played.board(0).pieces
-        ids = {piece.pos: piece.id for piece in board}
-        attempts = [
-            RecordedAttempt("p", "e", i, "", 0, ids[a.cell], a.cell, a.bucket, a.outcome, "", {})
-            for i, a in enumerate(played.attempts)
-        ]
-        fixed = feedback == "fixed"
-        chances = attempt_chances(parse(FIRST_RED), board, attempts, only_movable=fixed)
-        expected, ratio = [each.likelihood_ratio for each in chances], 1.0
-        for attempt, factor in zip(played.attempts, expected, strict=True):
-            ratio = ratio * factor if attempt.accepted else 1.0
-        assert played.view().reward.ratio == pytest.approx(ratio)
-        again = PlaySession(played.game, played.attempts)
-        assert again.view() == played.view()
+def test_an_error_breaks_a_streak_and_an_accepted_pick_does_not():
+    played = session(mastery=3, pick_cost=1)
+    first, second, third, fourth = played.view().pieces
+    for piece in (first, second):
+        played.attempt(piece["cell"], BUCKETS[piece["color"]])
+    played.attempt(third["cell"], (BUCKETS[third["color"]] + 1) % 4)
+    played.attempt(third["cell"], BUCKETS[third["color"]])
+    assert played.attempt(fourth["cell"], None).accepted
+    played.attempt(fourth["cell"], BUCKETS[fourth["color"]])
+    assert (played.view().end, played.view().streak) == ("cleared", 2)
+    played.next_board()
+    piece = played.view().pieces[0]
+    played.attempt(piece["cell"], BUCKETS[piece["color"]])
+    assert (played.view().end, played.state) == ("mastered", "ended")
+
+
+def test_a_board_that_is_given_up_or_cut_off_earns_nothing():
+    played = session(points=POINTS)
+    play(played, errors=40)
+    assert (played.view().end, played.view().points.total) == ("cut off", 0)
+    played.next_board()
+    played.give_up()
+    assert (played.view().end, played.points_by_board()) == ("given up", [0, 0])
 
 
 def test_fixed_feedback_lets_nobody_try_what_cannot_be_moved():
@@ -98,54 +96,13 @@ def test_a_pick_costs_and_tells_and_leaves_the_piece():
     view = played.view()
     assert [each["outcome"] for each in view.attempts] == ["movable", "immovable"]
     assert (len(view.pieces), view.errors, view.moves, view.streak) == (9, 1, 0, 0)
-    assert view.reward.smiles == (False,)
-    assert view.reward.board_most == 9  # one error's worth: two halves
+    assert view.points.board_most == 9  # one error's worth: two halves
     assert PlaySession(played.game, played.attempts).view() == view
     # As in transcripts: the error is one of the trial, the accepted pick is not in it.
     assert (played.log().n_attempts.tolist(), played.log().outcomes.tolist()) == ([1], [7])
     plain = session()
     with pytest.raises(PlayError, match="cannot be picked"):
         plain.attempt(plain.view().pieces[0]["cell"], None)
-
-
-def test_a_bonus_is_begun_on_this_board_or_the_next_and_won():
-    bonus = {"kind": "bonus", "activate_at": 2, "boards": 2, "points": 15, "threshold": 1.3}
-    played = session(points=POINTS, incentive=bonus, give_up_at=0)
-    assert "bonus" not in played.view().may
-    with pytest.raises(PlayError):
-        played.begin_bonus()
-    play(played)
-    assert set(played.view().may) == {"next", "bonus"}
-    played.begin_bonus()
-    view = played.view()
-    assert (view.episode, view.episodes, view.reward.budget) == (2, 3, 5.0)
-    play(played, errors=1)
-    assert played.view().reward.budget == 0.0
-    played.next_board()
-    play(played)
-    view = played.view()
-    assert (view.state, view.reward.points) == ("ended", 10 + 9 + 10 + 15)
-    again = PlaySession(played.game, played.attempts, n_boards=3, bonus_from=1)
-    assert again.view() == view
-
-
-def test_a_bonus_is_lost_with_its_budget():
-    bonus = {"kind": "bonus", "activate_at": 1, "boards": 1, "points": 15, "threshold": 1.3}
-    played = session(points=POINTS, incentive=bonus)
-    played.begin_bonus()
-    play(played, errors=9)
-    view = played.view()
-    assert (view.end, view.state, view.reward.points) == ("lost", "ended", 0)
-
-
-def test_after_the_last_board_a_bonus_can_be_begun_or_left():
-    bonus = {"kind": "bonus", "activate_at": 2, "boards": 1, "points": 15, "threshold": 1.3}
-    played = session(episodes=1, points=POINTS, incentive=bonus, give_up_at=0)
-    play(played)
-    assert played.view().may == ("bonus", "give up")
-    played.give_up()
-    assert (played.view().state, played.view().end) == ("ended", "cleared")
-    assert played.reward().total == 10
 
 
 def test_giving_up_is_offered_between_the_first_boards_only():

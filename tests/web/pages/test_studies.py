@@ -8,7 +8,6 @@ import pytest
 
 from app_client import AppClient
 from gnomon.experiments.game_log_reader import read_game_log
-from gnomon.scores import read_scores
 from gnomon.web.pages.play.study_pages import EXAMPLE
 from small_season import make_season
 from submitted import bearer
@@ -55,17 +54,16 @@ def with_list(client, token, rule_list, plan=PLAN):
     return make(client, token, "\n".join([*kept, chosen]))
 
 
-def test_a_page_warns_of_properties_that_no_piece_has(client, admin_token):
-    odd = PLAN.replace("[lists]", '[rule_texts]\nodd = "(siez:3, bucket:1)"\n[lists]')
-    plan = odd.replace('a = ["anything-goes"', 'a = ["odd"')
+def test_a_page_shows_the_warnings_of_the_check(client, admin_token):
+    plan = PLAN.replace("[lists]", "[defaults]\nmastery = 500\n[lists]")
     answer = client.post("/studies", data={"plan": plan}, headers=bearer(admin_token))
-    warning = "rule odd, line 1: no piece has the property &#39;siez&#39;"
+    warning = "mastery needs 500 moves in a row, all boards have 9 pieces"
     assert answer.status_code == 201
     assert warning in answer.text
     (address,) = set(re.findall("/studies/[0-9]+", answer.text))
     assert warning in client.get(address, headers=bearer(admin_token)).text
-    (found,) = client.get(f"{address}.json", headers=bearer(admin_token)).json()["findings"]
-    assert (found["severity"], found["where"]) == ("warning", "rule odd, line 1")
+    found = client.get(f"{address}.json", headers=bearer(admin_token)).json()["findings"]
+    assert {(one["severity"], one["message"]) for one in found} == {("warning", warning)}
 
 
 def test_a_study_from_the_invitation_to_the_transcript(client, admin_token, tmp_path):
@@ -88,12 +86,9 @@ def test_a_study_from_the_invitation_to_the_transcript(client, admin_token, tmp_
     headers = bearer(admin_token)
     path = tmp_path / "t.csv"
     path.write_text(client.get("/studies/1/transcript.csv", headers=headers).text)
-    (tmp_path / "s.csv").write_text(client.get("/studies/1/scores.csv", headers=headers).text)
-    read, scores = read_game_log(path), read_scores(tmp_path / "s.csv")
+    read = read_game_log(path)
     assert read.algorithms == ("pilot-0001",)
-    assert set(read.tasks) == set(scores.tasks) == {"anything-goes", "clockwise"}
-    for task in read.tasks:
-        assert read.runs("pilot-0001", task).tolist() == scores.runs("pilot-0001", task).tolist()
+    assert set(read.tasks) == {"anything-goes", "clockwise"}
     study = client.get("/studies/1.json", headers=headers).json()
     assert study["players"][0]["n_played"] == 2
     assert "pilot-0001" in client.get("/studies/1", headers=headers).text
@@ -120,7 +115,7 @@ def test_without_consent_nobody_takes_part(client, admin_token):
 
 def test_only_an_admin_makes_and_reads_studies(client, token, admin_token):
     make(client, admin_token)
-    for path in ("/studies", "/studies/1", "/studies/1/transcript.csv", "/studies/1/scores.csv"):
+    for path in ("/studies", "/studies/1", "/studies/1/transcript.csv"):
         assert client.get(path).status_code == 401
         assert client.get(path, headers=bearer(token)).status_code == 403
     assert client.post("/studies", data={"plan": PLAN}).status_code == 401

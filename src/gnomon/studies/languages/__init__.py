@@ -10,6 +10,15 @@ from types import MappingProxyType
 
 from gnomon.errors import UnknownNameError
 
+#: Shapes that a page can draw.
+DRAWN_SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
+#: Colours that a page can paint, with two letters for each. Blue and black begin alike, so these
+#: are the codes of IEC 60757, which electricians use.
+COLOR_CODES: Mapping[str, str] = MappingProxyType({
+    "RED": "RD", "BLACK": "BK", "BLUE": "BU", "YELLOW": "YE", "GREEN": "GN", "ORANGE": "OG",
+    "PURPLE": "PU", "PINK": "PK", "WHITE": "WH", "GRAY": "GY",
+})  # fmt: skip
+
 
 @cache
 def available_languages() -> tuple[str, ...]:

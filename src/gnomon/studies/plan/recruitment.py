@@ -12,7 +12,7 @@ from pydantic import Field
 from gnomon.studies.plan.series_plan import Part
 
 #: How a participant has ended.
-Ending = Literal["finished", "left", "screened out", "unpaired"]
+Ending = Literal["finished", "left", "screened out"]
 
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # nothing that looks like something else
 _Parameter = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
@@ -50,7 +50,6 @@ class Recruitment(Part):
     finished: Completion | None = None
     left: Completion | None = None
     screened_out: Completion | None = None
-    unpaired: Completion | None = None
 
     def kept(self, query: Mapping[str, str]) -> dict[str, str]:
         """Return the parameters of an address that are kept, cut to 200 characters."""
@@ -63,7 +62,6 @@ class Recruitment(Part):
             "finished": self.finished,
             "left": self.left,
             "screened out": self.screened_out,
-            "unpaired": self.unpaired,
         }[ending]
 
 

@@ -6,38 +6,29 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from gnomon._io.text_file import read_text
 from gnomon.errors import ConfigError, UnknownNameError
-from gnomon.game.formats.picture_pieces import PREFIX
 from gnomon.studies.languages import available_languages
-from gnomon.studies.piece_looks import clean_shape
 from gnomon.studies.plan.plan_files import with_files
-from gnomon.studies.plan.questionnaire import Question, Quiz, require_earlier_questions
+from gnomon.studies.plan.questionnaire import Question, Quiz
 from gnomon.studies.plan.recruitment import Recruitment
 from gnomon.studies.plan.series_plan import BoardPlan, MemoryAids, Part, SeriesPlan
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _Page = Annotated[str, Field(min_length=1, max_length=20_000)]
-_Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
-_Image = Annotated[
-    str, Field(pattern=r"^data:image/(png|jpeg|gif|svg\+xml);base64,[0-9A-Za-z+/=]+$")
-]
-_LOOK = re.compile(r"[A-Z0-9_]+(?:[-/][A-Z0-9_]+)*")
-#: Of all pieces of a study that are pictures, as their data addresses have it.
-_MOST_IMAGE_CHARACTERS = 8_000_000
 _Entry = str | dict[str, Any]
 
 
 class StudyPlan(Part):
-    """A study, as its TOML file says it.
+    """A study, as its TOML file defines it.
 
     An entry of a list is the name of a rule, or a table with the fields of a :class:`SeriesPlan`.
-    What it leaves out is as in ``defaults``, or as the study has it.
+    A field that the entry leaves out is taken from ``defaults``, or from the study.
 
     Examples
     --------
@@ -66,9 +57,6 @@ class StudyPlan(Part):
     demographics: Annotated[tuple[Question, ...], Field(max_length=50)] = ()
     debrief: Annotated[str, Field(max_length=20_000)] = ""
     pictures: dict[str, str] = Field(default_factory=dict, max_length=100)
-    shape_files: dict[str, str] = Field(default_factory=dict, max_length=100)
-    color_values: dict[str, _Color] = Field(default_factory=dict, max_length=100)
-    image_files: dict[str, _Image] = Field(default_factory=dict, max_length=1000)
     recruitment: Recruitment = Recruitment()
 
     @field_validator("name")
@@ -87,49 +75,12 @@ class StudyPlan(Part):
                 raise ValueError(f"{name!r}: expected letters, digits, '_', '.', '-' and '/'")
         return rule_texts
 
-    @field_validator("shape_files", "color_values", mode="before")
-    @classmethod
-    def _looks_have_names(cls, looks: Any) -> Any:
-        if not isinstance(looks, dict):
-            return looks
-        upper = {str(name).upper(): look for name, look in looks.items()}
-        for name in upper:
-            if not _LOOK.fullmatch(name):
-                raise ValueError(f"{name!r}: expected letters, digits and '_', with '-' or '/'")
-        return upper
-
-    @field_validator("shape_files")
-    @classmethod
-    def _shapes_can_be_drawn(cls, shape_files: dict[str, str]) -> dict[str, str]:
-        for name, text in shape_files.items():
-            clean_shape(text, name)
-        return shape_files
-
-    @field_validator("image_files")
-    @classmethod
-    def _images_are_files_and_small(cls, image_files: dict[str, str]) -> dict[str, str]:
-        for name in image_files:
-            # They become names of files in an export.
-            path = PurePosixPath(name)
-            if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
-                raise ValueError(f"{name!r}: expected a path without '..'")
-        n_characters = sum(map(len, image_files.values()))
-        if n_characters > _MOST_IMAGE_CHARACTERS:
-            raise ValueError(f"expected at most 6 MB of images, found {n_characters * 3 // 4:,}")
-        return image_files
-
     @field_validator("language")
     @classmethod
     def _has_texts(cls, language: str) -> str:
         if language not in available_languages():
             raise ValueError(f"expected one of {', '.join(available_languages())}")
         return language
-
-    @field_validator("demographics")
-    @classmethod
-    def _conditions_look_back(cls, questions: tuple[Question, ...]) -> tuple[Question, ...]:
-        require_earlier_questions(questions)
-        return questions
 
     @field_validator("lists")
     @classmethod
@@ -146,12 +97,7 @@ class StudyPlan(Part):
     @model_validator(mode="after")
     def _every_series_can_be_played(self) -> StudyPlan:
         for name in self.lists:
-            series = self.series(name)
-            if series[-1].continues:
-                raise ValueError(f"lists.{name}: the last series cannot continue")
-            for image in (image for each in series for image in each.spec().images):
-                if not image.startswith(PREFIX) and image not in self.image_files:
-                    raise ValueError(f"lists.{name}: there is no image {image!r}")
+            self.series(name)
         unknown = set(self.already) - set(self.lists)
         if unknown:
             raise ValueError(f"already: there is no list {min(unknown)!r}")
@@ -166,20 +112,10 @@ class StudyPlan(Part):
         for number, entry in enumerate(self.lists[name], 1):
             record = {"rule": entry} if isinstance(entry, str) else entry
             try:
-                found.append(SeriesPlan.model_validate(self._with_defaults(record)))
+                found.append(SeriesPlan.model_validate(self._as_study_has_it() | record))
             except ValidationError as error:
                 raise ValueError(f"lists.{name}, series {number}: {_first_of(error)}") from None
         return tuple(found)
-
-    def _with_defaults(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an entry with what it leaves out; of a partner, too, it may say a part."""
-        whole = self._as_study_has_it()
-        known, said = whole.get("partner"), record.get("partner")
-        whole |= record
-        if isinstance(known, dict) and isinstance(said, dict):
-            # A bot does not answer: messages of people are not for it.
-            whole["partner"] = known | ({"chat": False} if said.get("kind") == "bot" else {}) | said
-        return whole
 
     def _as_study_has_it(self) -> dict[str, Any]:
         memory = MemoryAids() if self.memory_aid else MemoryAids.none()
@@ -234,25 +170,8 @@ def _first_of(error: ValidationError) -> str:
     return f"field {field!r}: {message}" if field else message
 
 
-#: What people agree to where a plan of trial lists alone says nothing else.
-_CONSENT = "Every attempt and its time is kept, under a number that says nothing of you."
-
-
-def read_plan(
-    path: str | Path | None, lists: Mapping[str, Any] | None = None, *, name: str = ""
-) -> StudyPlan:
-    """Read the file of a plan, with the files that it names.
-
-    Parameters
-    ----------
-    path : path or None
-        The TOML file; None for a study of lists alone.
-    lists : mapping, optional
-        Fields that stand in place of the file's, such as the lists of
-        :func:`gnomon.studies.plan.trial_list_plans.trial_list_record`; the file's stand in place of
-        those that ``pages`` holds.
-    name : str
-        Name and title of a study without a file.
+def read_plan(path: str | Path) -> StudyPlan:
+    """Read the TOML file of a plan, with the files that it names.
 
     Raises
     ------
@@ -260,22 +179,7 @@ def read_plan(
         There is no such file, or it is no text.
     ConfigError
         A field is misspelt, missing, or of the wrong kind.
-
-    Examples
-    --------
-    >>> read_plan(None, {"lists": {"a": ["clockwise"]}}, name="pilot").series("a")[0].rule
-    'clockwise'
     """
-    lists = dict(lists or {})
-    pages = lists.pop("pages", {})
-    if path is None:
-        record: dict[str, Any] = {"name": name, "title": name, "consent": _CONSENT}
-        return StudyPlan.from_record(record | pages | lists, name)
     path = Path(path)
     record = _parsed(read_text(path, noun="plan"), str(path))
-    texts = record.get("rule_texts", {}) | lists.get("rule_texts", {})
-    record |= lists | ({"rule_texts": texts} if texts else {})
-    record = with_files(record, path.parent)
-    shown = pages.get("pictures", {}) | record.get("pictures", {})
-    record = pages | record | ({"pictures": shown} if shown else {})
-    return StudyPlan.from_record(record, str(path))
+    return StudyPlan.from_record(with_files(record, path.parent), str(path))

@@ -36,7 +36,7 @@ def deal_boards(
     if not terms.train and not terms.test:
         return draw_boards(n_boards, spec, rng=rng)
     conditions = BoardConditions(parse(terms.train or terms.test))
-    if conditions.zone is not None and not spec.crowded:
+    if conditions.zone is not None:
         boards = draw_boards(n_boards, spec, rng=rng)
         place = _into_zone if terms.test else _out_of_zone
         return np.array([place(board, conditions.zone, rng) for board in boards])
@@ -44,9 +44,8 @@ def deal_boards(
 
 
 def boards_of(game: Game) -> npt.NDArray[np.uint8]:
-    """Return the boards of a game, a row of codes each, and those of a bonus after them."""
-    n_boards = game.episodes + game.terms.bonus_boards
-    return deal_boards(game.board, game.terms, n_boards, seed=game.seed, rule=game.rule_text)
+    """Return the boards of a game, a row of codes each."""
+    return deal_boards(game.board, game.terms, game.episodes, seed=game.seed, rule=game.rule_text)
 
 
 def _given(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, Literal
 
 from gnomon.errors import GnomonError
 from gnomon.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, Piece
@@ -21,13 +18,8 @@ from gnomon.game.outcomes import (
     IN_PROGRESS,
     STALEMATE,
 )
-from gnomon.studies.plan.series_plan import DEFAULT_TERMS, Play, SeriesTerms
-from gnomon.studies.play.bot_assist import Hint
+from gnomon.studies.plan.series_plan import DEFAULT_TERMS, SeriesTerms
 from gnomon.studies.play.rewards import BoardEnd
-from gnomon.studies.play.turns import Seats
-
-if TYPE_CHECKING:
-    from gnomon.learners.base import TrialLog
 
 #: What people are told of an attempt, and of how an episode ended.
 OUTCOME_WORDS = {
@@ -43,9 +35,9 @@ END_WORDS: dict[int, BoardEnd] = {
     STALEMATE: "stalemate",
 }
 
-State = Literal["waiting", "playing", "board over", "ended"]
+State = Literal["playing", "board over", "ended"]
 #: What a player may do besides moving pieces.
-Action = Literal["next", "bonus", "give up", "pick"]
+Action = Literal["next", "give up", "pick"]
 
 
 class PlayError(GnomonError):
@@ -81,8 +73,6 @@ class Game:
         How boards are drawn.
     terms : SeriesTerms
         What is given, told and paid; by default as in a game outside of studies.
-    seats : Seats, optional
-        Of two at the same boards; None for one alone.
 
     Examples
     --------
@@ -98,7 +88,6 @@ class Game:
     horizon: int = 100
     board: BoardSpec = DEFAULT_SPEC
     terms: SeriesTerms = DEFAULT_TERMS
-    seats: Seats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +127,7 @@ class Attempt:
     number : int
         From 1 within its episode.
     cell : int
-        1 to 36: the piece's cell, or its own place on a crowded board.
+        1 to 36.
     bucket : int or None
         0 to 3; None for a pick, which names a piece only.
     outcome : int
@@ -151,8 +140,6 @@ class Attempt:
         When, in seconds since 1970, UTC.
     client : ClientTimes, optional
         The player's own clock; a page without a script has none.
-    mover : int
-        The seat of who made it: 0, or 1 for the second of two.
 
     Examples
     --------
@@ -171,7 +158,6 @@ class Attempt:
     reaction_s: float
     at: float
     client: ClientTimes | None = None
-    mover: int = 0
 
     @property
     def accepted(self) -> bool:
@@ -185,84 +171,27 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class RewardView:
+class PointsView:
     """What a player sees of points.
 
     Parameters
     ----------
-    points : int or None
-        Of the series so far, multiplied; None where only mastery counts.
-    factor, promised : int
-        By which the points count, and will count if this board is finished.
-    streak, ratio : int, float or None
-        The ratio is None where it does not count.
-    board_least, board_most : int or None
+    total : int
+        Of the series so far.
+    board_least, board_most : int
         What this board can still earn.
-    budget : float or None
-        What may still be spent on a bonus board.
-    smiles : tuple of bool
-        Of each attempt of the series that counts, by either of two, whether it was a success.
-    own : tuple of bool
-        Which of them the player made; empty for one alone.
 
     Examples
     --------
     >>> from gnomon.studies import PlaySession
-    >>> terms = SeriesTerms(points={}, incentive={"kind": "doubling", "x2": 3, "x4": 6})
-    >>> game = Game("any", "(*,*,*,*,*)", seed=1, terms=terms)
-    >>> session = PlaySession(game)
-    >>> for piece in session.view().pieces[:4]:
-    ...     _ = session.attempt(piece["cell"], 0)
-    >>> reward = session.view().reward
-    >>> reward.promised, reward.factor, reward.board_most
-    (2, 1, 10)
+    >>> game = Game("any", "(*,*,*,*,*)", seed=1, terms=SeriesTerms(points={}))
+    >>> PlaySession(game).view().points
+    PointsView(total=0, board_least=2, board_most=10)
     """
 
-    points: int | None
-    factor: int
-    promised: int
-    streak: int
-    ratio: float | None
-    board_least: int | None
-    board_most: int | None
-    budget: float | None
-    smiles: tuple[bool, ...]
-    own: tuple[bool, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PartnerView:
-    """What a player sees of who plays at the same boards.
-
-    Parameters
-    ----------
-    play : {"cooperative", "adversarial"}
-    is_bot : bool
-    has_left : bool
-        Whether it was a person who has left; a bot may be in the place.
-    your_turn : bool
-        Whether the next attempt is the player's own.
-    errors, moves : int
-        Of the partner alone.
-    points : int or None
-        Of an adversary, where the plan pays.
-
-    Examples
-    --------
-    >>> from gnomon.studies import PlaySession
-    >>> game = Game("any", "(*,*,*,*,*)", seed=1, seats=Seats("cooperative"))
-    >>> session = PlaySession(game)
-    >>> session.view(0).partner.your_turn, session.view(1).partner.your_turn
-    (True, False)
-    """
-
-    play: Play
-    is_bot: bool
-    has_left: bool
-    your_turn: bool
-    errors: int
-    moves: int
-    points: int | None
+    total: int
+    board_least: int
+    board_most: int
 
 
 # Its docstring is the description in the schema of the interface: an example is at PlaySession.
@@ -277,39 +206,31 @@ class PlayView:
     ----------
     rule : str
         The name or alias.
-    state : {"waiting", "playing", "board over", "ended"}
-        Before a partner has come, it waits.
+    state : {"playing", "board over", "ended"}
     end : str
-        How this board ended: ``cleared``, ``stalemate``, ``cut off``, ``given up``, ``mastered``,
-        or ``lost`` for a bonus; empty while it goes on.
+        How this board ended: ``cleared``, ``stalemate``, ``cut off``, ``given up`` or
+        ``mastered``; empty while it goes on.
     episode, episodes : int
         Which board, from 1, and of how many.
     attempts_left : int
         Before the board is cut off.
     pieces : tuple of mappings
-        ``cell, shape, color`` of the pieces that are left, and ``image`` of pictures; with fixed
-        feedback also ``movable``. Where pieces share cells, ``cell`` is a place of the piece's own,
-        by which an attempt names it, and ``at`` the cell in which it lies.
+        ``cell, shape, color`` of the pieces that are left; with fixed feedback also ``movable``.
     removed : tuple of mappings
         ``cell, shape, color, bucket, order`` of those that are gone: the memory aid.
     attempts : tuple of mappings
-        ``number, cell, shape, color, bucket, outcome`` on this board, the first one first; of two
-        at a board also ``mine``.
+        ``number, cell, shape, color, bucket, outcome`` on this board, the first one first.
     errors, errors_here, moves : int
-        Errors so far, on this board, and accepted attempts so far: of adversaries one's own, of
-        partners those of both.
+        Errors so far, on this board, and accepted attempts so far.
     streak : int
         Accepted attempts in a row, up to now.
     mastered : bool
-        Whether there were ten in a row at any time.
-    may : tuple of {"next", "bonus", "give up", "pick"}
+        Whether there were ten in a row at any time; false where a streak ends the series, which
+        ``end`` then says.
+    may : tuple of {"next", "give up", "pick"}
         What else can be done now.
-    reward : RewardView or None
-        What is earned, where the plan pays or ends at mastery.
-    hint : Hint or None
-        The move that a bot suggests, ``cell, bucket, confidence``, where the plan has one.
-    partner : PartnerView or None
-        Who else plays at the same boards.
+    points : PointsView or None
+        What is earned, where the plan pays.
     """
 
     rule: str
@@ -327,9 +248,7 @@ class PlayView:
     streak: int
     mastered: bool
     may: tuple[Action, ...] = ()
-    reward: RewardView | None = None
-    hint: Hint | None = None
-    partner: PartnerView | None = None
+    points: PointsView | None = None
 
     def as_record(self) -> dict[str, Any]:
         """Return the view as JSON can hold it."""
@@ -347,15 +266,10 @@ def check_place(cell: int, bucket: int | None, terms: SeriesTerms) -> None:
 
 
 def shown_piece(cell: int, piece: Piece | None) -> dict[str, Any]:
-    """Return a piece as its player sees it: ``cell, shape, color``, and ``image`` of a picture.
-
-    On a crowded board ``cell`` is the piece's own place, and ``at`` the cell in which it lies.
-    """
+    """Return a piece as its player sees it: ``cell, shape, color``."""
     if piece is None:
         return {"cell": cell, "shape": None, "color": None}
-    image = {} if piece.image is None else {"image": piece.image}
-    at = {} if piece.own_place is None else {"at": piece.pos}
-    return {"cell": cell, "shape": piece.shape, "color": piece.color, **image, **at}
+    return {"cell": cell, "shape": piece.shape, "color": piece.color}
 
 
 def told_attempt(attempt: Attempt, piece: Piece | None) -> dict[str, Any]:
@@ -368,31 +282,3 @@ def told_attempt(attempt: Attempt, piece: Piece | None) -> dict[str, Any]:
 def streak_at_end(good: Sequence[bool]) -> int:
     """Return the number of successes in a row at the end."""
     return next((i for i, each in enumerate(reversed(good)) if not each), len(good))
-
-
-def log_of_attempts(
-    boards: npt.NDArray[np.uint8],
-    attempts: Sequence[Attempt],
-    starts: Sequence[int],
-    mine: Collection[Attempt] | None = None,
-) -> TrialLog:
-    """Return attempts as the log of a learner's trial, one episode for each board dealt.
-
-    A learner makes no picks: an accepted one, which is neither success nor error, is left out; one
-    of a piece that cannot be moved stands as the attempt to put it into bucket 0, to which the
-    reply is the same. ``starts`` is how each board stood at first; ``mine`` are the player's own.
-    """
-    from gnomon.learners.base import TrialLog
-
-    finish = np.array(starts, dtype=np.int8)
-    for attempt in attempts:
-        finish[attempt.episode] = attempt.finish
-    made = [attempt for attempt in attempts if attempt.counts]
-    return TrialLog(
-        boards.copy(),
-        np.bincount([a.episode for a in made], minlength=len(boards)).astype(np.int64),
-        np.array([N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in made], dtype=np.uint8),
-        np.array([a.outcome for a in made], dtype=np.int8),
-        finish,
-        None if mine is None else np.array([a in mine for a in made], dtype=np.bool_),
-    )

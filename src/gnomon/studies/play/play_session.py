@@ -2,23 +2,49 @@
 
 A session is a trial of an experiment with a person in the learner's seat. The boards come from the
 same generator as a trial's, an attempt gets the reply that a learner gets, and
-:meth:`PlaySession.log` is the record that a learner's trial leaves. What may leave the server is in
-:class:`PlayView`, and nothing else is.
+:meth:`PlaySession.log` is the record that a learner's trial leaves. Only :class:`PlayView` may
+leave the server.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from gnomon.studies.play.play_progress import PlayProgress
-from gnomon.studies.play.play_records import Attempt, ClientTimes, PlayError, PlayView, check_place
-from gnomon.studies.play.play_rewards import movable_cells, success_ratio
+import numpy as np
+
+from gnomon.game.board import N_BUCKETS, Board
+from gnomon.game.outcomes import IN_PROGRESS
+from gnomon.game.reference import ReferenceGame
+from gnomon.rules.parser import parse
+from gnomon.studies.play.board_dealing import boards_of
+from gnomon.studies.play.play_records import (
+    END_WORDS,
+    Action,
+    Attempt,
+    ClientTimes,
+    Game,
+    PlayError,
+    PlayView,
+    State,
+    check_place,
+)
 from gnomon.studies.play.play_view import view_of
-from gnomon.studies.play.turns import Seats
+from gnomon.studies.play.rewards import BoardEnd, earned
+
+if TYPE_CHECKING:
+    from gnomon.learners.base import TrialLog
+    from gnomon.rules.syntax import RuleSet
 
 
-class PlaySession(PlayProgress):
+@lru_cache(maxsize=512)
+def _parsed(text: str) -> RuleSet:
+    return parse(text)
+
+
+class PlaySession:
     """A game in progress; rebuilt from its attempts wherever and whenever it is needed.
 
     Parameters
@@ -31,8 +57,6 @@ class PlaySession(PlayProgress):
         How many boards the player has been dealt; at least 1.
     gave_up : bool
         Whether the player has ended the game before its last board.
-    bonus_from : int, optional
-        The board, from 0, with which the player began the bonus.
     seen_at : float, optional
         When the player saw the board as it is, in seconds since 1970; now, if not given.
 
@@ -56,12 +80,176 @@ class PlaySession(PlayProgress):
     ('ended', [9, 0])
     """
 
+    def __init__(
+        self,
+        game: Game,
+        attempts: Iterable[Attempt] = (),
+        *,
+        n_boards: int = 1,
+        gave_up: bool = False,
+        seen_at: float | None = None,
+    ) -> None:
+        self.game = game
+        self.attempts = list(attempts)
+        self.gave_up = gave_up
+        self.is_fixed = game.terms.feedback == "fixed"
+        self._boards = boards_of(game)
+        self._seen_at = time.time() if seen_at is None else seen_at
+        self._deal(max(1, n_boards) - 1)
+        # Only the board in play is played again: no board remembers another.
+        for attempt in self.here():
+            self._make(attempt.cell, attempt.bucket)
+
+    # -- where the game stands -------------------------------------------------------------------
+
+    @property
+    def n_boards(self) -> int:
+        """How many boards the player has been dealt."""
+        return self.episode + 1
+
+    @property
+    def n_played(self) -> int:
+        """How many boards count: an untouched last board does not."""
+        untouched = not self.here() and self.table.finish == IN_PROGRESS
+        return self.n_boards - (untouched and self.n_boards > 1)
+
+    @property
+    def left_off(self) -> bool:
+        """Whether the player stopped in the middle of the last board that counts."""
+        return self.gave_up and bool(self.here()) and self._is_open()
+
+    @property
+    def state(self) -> State:
+        """Where the game stands."""
+        if self._goes_on():
+            return "playing"
+        return "board over" if not self.gave_up and self._can_go_on() else "ended"
+
+    @property
+    def next_attempt(self) -> tuple[int, int]:
+        """Board and number of the attempt that comes next, both from 1."""
+        return self.n_boards, len(self.here()) + 1
+
+    @property
+    def may(self) -> tuple[Action, ...]:
+        """What the player may do besides moving pieces."""
+        state, latest = self.state, self.game.terms.give_up_at
+        found: list[Action] = ["next"] if state == "board over" else []
+        between = state == "board over" and latest is not None and self.n_boards <= latest
+        if state != "ended" and (latest is None or between):
+            found.append("give up")
+        if state == "playing" and self.game.terms.pick_cost is not None:
+            found.append("pick")
+        return tuple(found)
+
+    @property
+    def is_mastered(self) -> bool:
+        """Whether a streak of successes, which goes on across boards, has ended the series."""
+        wanted = self.game.terms.mastery
+        return wanted is not None and _longest_streak(self.attempts) >= wanted
+
+    def board(self, episode: int) -> Board:
+        """Return the board of an episode as it was dealt."""
+        return Board.from_codes(self._boards[episode], self.game.board)
+
+    def here(self) -> Sequence[Attempt]:
+        """Return the attempts on the board in play, which are the last ones."""
+        first = len(self.attempts)
+        while first and self.attempts[first - 1].episode == self.episode:
+            first -= 1
+        return self.attempts[first:]
+
+    def end(self) -> BoardEnd:
+        """Return how the board ended, or would if nothing more was done."""
+        if self.is_mastered:
+            return "mastered"
+        if self.gave_up and self._is_open():
+            return "given up"
+        return END_WORDS[self.table.finish]
+
+    def _goes_on(self) -> bool:
+        """Tell whether the board in play is neither over nor cut off."""
+        return not self.gave_up and self._is_open() and not self.is_mastered
+
+    def _is_open(self) -> bool:
+        """Tell whether rule and horizon let the board in play go on."""
+        return self.table.finish == IN_PROGRESS and len(self.here()) < self.game.horizon
+
+    def _can_go_on(self) -> bool:
+        """Tell whether another board follows the board that is over."""
+        return not self.is_mastered and self.n_boards < self.game.episodes
+
+    # -- what came of it -------------------------------------------------------------------------
+
+    def errors_by_board(self) -> list[int]:
+        """Return the number of errors on each board that was dealt."""
+        errors = [0] * self.n_boards
+        for attempt in self.attempts:
+            errors[attempt.episode] += attempt.counts and not attempt.accepted
+        return errors
+
+    def costs_by_board(self) -> list[float]:
+        """Return what was spent on each board beyond its accepted moves; a pick has its cost."""
+        costs, pick_cost = [0.0] * self.n_boards, self.game.terms.pick_cost or 0.0
+        for attempt in self.attempts:
+            is_pick = attempt.bucket is None
+            costs[attempt.episode] += pick_cost if is_pick else not attempt.accepted
+        return costs
+
+    def points_by_board(self) -> list[int]:
+        """Return the points of each board that was dealt; 0 for one that is not over."""
+        finish = self._finish_by_board()
+        ends: list[BoardEnd] = [END_WORDS[code] for code in finish[:-1]]
+        ends.append("" if self._goes_on() else self.end())
+        plan, costs = self.game.terms.points, self.costs_by_board()
+        return [earned(plan, end, cost) for end, cost in zip(ends, costs, strict=True)]
+
+    def log(self) -> TrialLog:
+        """Return what was played as the log of a trial, one episode for each board dealt.
+
+        A learner makes no picks: an accepted one, which is neither success nor error, is left out;
+        one of a piece that cannot be moved stands as the attempt to put it into bucket 0, to which
+        the reply is the same.
+        """
+        from gnomon.learners.base import TrialLog
+
+        made = [attempt for attempt in self.attempts if attempt.counts]
+        episodes = np.array([a.episode for a in made], dtype=np.int64)
+        return TrialLog(
+            self._boards[: self.n_boards].copy(),
+            np.bincount(episodes, minlength=self.n_boards).astype(np.int64),
+            np.array([N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in made], dtype=np.uint8),
+            np.array([a.outcome for a in made], dtype=np.int8),
+            np.array(self._finish_by_board(), dtype=np.int8),
+        )
+
+    def replayed(self) -> Iterator[Attempt]:
+        """Play all boards again, and yield each attempt while the table is as it was before it.
+
+        The session itself ends up at the last board as it was dealt, so use a fresh one.
+        """
+        for episode in range(self.n_boards):
+            self._deal(episode)
+            for attempt in self.attempts:
+                if attempt.episode == episode:
+                    yield attempt
+                    self._make(attempt.cell, attempt.bucket)
+
+    def _finish_by_board(self) -> list[int]:
+        """Return the code of how each board stands, one without attempts as it was dealt."""
+        last = {attempt.episode: attempt.finish for attempt in self.attempts}
+        return [
+            last[episode] if episode in last else self._new_table(episode).finish
+            for episode in range(self.n_boards)
+        ]
+
+    # -- play ------------------------------------------------------------------------------------
+
     def attempt(
         self,
         cell: int,
         bucket: int | None,
         *,
-        mover: int = 0,
         now: float | None = None,
         client: ClientTimes | None = None,
     ) -> Attempt:
@@ -73,8 +261,6 @@ class PlaySession(PlayProgress):
             1 to 36.
         bucket : int or None
             0 to 3; None for a pick.
-        mover : int
-            The seat of who tries.
         now : float, optional
             Seconds since 1970.
         client : ClientTimes, optional
@@ -83,50 +269,23 @@ class PlaySession(PlayProgress):
         Raises
         ------
         PlayError
-            The board is over, there is no such cell or bucket, or no such attempt can be made here;
-            it is the other's turn.
+            The board is over, or no such attempt can be made here.
         """
-        self._check_attempt(cell, bucket)
-        if mover != self.turn:
-            raise PlayError("expected to be in turn; it is the partner's now")
-        ratio = 1.0
-        if self.game.terms.needs_ratios:
-            ratio = success_ratio(self.table, cell, only_movable=self.is_fixed)
-        outcome = self._make(cell, bucket)
-        at = time.time() if now is None else now
-        made = Attempt(
-            self.episode,
-            len(self.here()) + 1,
-            cell,
-            bucket,
-            outcome,
-            self.table.finish,
-            max(0.0, at - self._seen_at),
-            at,
-            client,
-            mover,
-        )
-        self.attempts.append(made)
-        self._ratios.append(ratio)
-        self._seen_at = at
-        return made
-
-    def bot_attempt(self, *, now: float | None = None) -> Attempt | None:
-        """Make the attempt of a bot that is in turn; None if none is."""
-        seats, plan = self.game.seats, self.game.terms.partner
-        if seats is None or plan is None or seats.bot != self.turn or self.state != "playing":
-            return None
-        suggested = self._suggestion(plan.bot, 2, len(self.here()))
-        # While the board goes on there is a piece that can be moved.
-        assert suggested is not None
-        return self.attempt(suggested.cell, suggested.bucket, mover=seats.bot, now=now)
-
-    def _check_attempt(self, cell: int, bucket: int | None) -> None:
         if self.state != "playing":
             raise PlayError(f"expected a board in play, found one that is {self.end()}")
         check_place(cell, bucket, self.game.terms)
-        if self.is_fixed and cell not in movable_cells(self.table):
+        if self.is_fixed and cell not in self.movable_cells():
             raise PlayError("expected a piece that can be moved now; this one is crossed out")
+        number, outcome = len(self.here()) + 1, self._make(cell, bucket)
+        at = time.time() if now is None else now
+        reaction_s = max(0.0, at - self._seen_at)
+        made = Attempt(
+            *(self.episode, number, cell, bucket, outcome, self.table.finish, reaction_s, at),
+            client,
+        )
+        self.attempts.append(made)
+        self._seen_at = at
+        return made
 
     def next_board(self, *, now: float | None = None) -> None:
         """Deal the next board.
@@ -140,27 +299,6 @@ class PlaySession(PlayProgress):
             raise PlayError(f"expected a board that is over, and one to come; this is {self.state}")
         self._seen_at = time.time() if now is None else now
         self._deal(self.episode + 1)
-
-    def begin_bonus(self, *, now: float | None = None) -> None:
-        """Make this board a bonus board, or deal one if this board is over.
-
-        Raises
-        ------
-        PlayError
-            There is no bonus, or it cannot begin yet, or it has begun.
-        """
-        if not self._can_begin_bonus():
-            raise PlayError("expected a bonus that can be begun now")
-        over = not self._goes_on()
-        self.bonus_from = self.episode + over
-        if over:
-            self._seen_at = time.time() if now is None else now
-            self._deal(self.episode + 1)
-
-    def reseat(self, seats: Seats | None, *, now: float | None = None) -> None:
-        """Note who plays from now on: a partner has come, or has gone."""
-        self.game = replace(self.game, seats=seats)
-        self._seen_at = time.time() if now is None else now
 
     def give_up(self) -> None:
         """End the game here.
@@ -176,6 +314,34 @@ class PlaySession(PlayProgress):
             raise PlayError("expected a moment at which giving up is offered; this is none")
         self.gave_up = True
 
-    def view(self, seat: int = 0) -> PlayView:
-        """Return all that the player of a seat may see now."""
-        return view_of(self, seat)
+    def view(self) -> PlayView:
+        """Return all that the player may see now."""
+        return view_of(self)
+
+    def movable_cells(self) -> set[int]:
+        """Return the cells of the pieces that can be moved now."""
+        cells = {piece.id: piece.pos for piece in self.table.pieces}
+        return {cells[piece] for piece, _ in self.table.legal_moves()}
+
+    def _deal(self, episode: int) -> None:
+        self.episode = episode
+        self.table = self._new_table(episode)
+        self.cells = {piece.pos: piece for piece in self.table.pieces}
+
+    def _new_table(self, episode: int) -> ReferenceGame:
+        return ReferenceGame(_parsed(self.game.rule_text), self.board(episode))
+
+    def _make(self, cell: int, bucket: int | None) -> int:
+        if bucket is None:
+            return self.table.pick_at(cell)
+        return self.table.attempt_at(cell, bucket)
+
+
+def _longest_streak(attempts: Iterable[Attempt]) -> int:
+    """Return the most successes in a row; accepted picks neither add to a streak nor end it."""
+    longest = streak = 0
+    for attempt in attempts:
+        if attempt.counts:
+            streak = streak + 1 if attempt.accepted else 0
+            longest = max(longest, streak)
+    return longest

@@ -3,83 +3,63 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from gnomon.experiments.scoring.mastery import attempts_to_master
-from gnomon.studies.play.play_progress import PlayProgress
 from gnomon.studies.play.play_records import (
-    PartnerView,
     PlayView,
-    RewardView,
+    PointsView,
     shown_piece,
     streak_at_end,
     told_attempt,
 )
-from gnomon.studies.play.play_rewards import movable_cells, reward_view
+from gnomon.studies.play.rewards import points_of
+
+if TYPE_CHECKING:
+    from gnomon.studies.play.play_session import PlaySession
 
 
-def view_of(played: PlayProgress, seat: int) -> PlayView:
-    """Return all that the player of a seat may see now."""
+def view_of(played: PlaySession) -> PlayView:
+    """Return all that the player may see now."""
     here, state = played.here(), played.state
-    mine = played.attempts_of(seat)
-    good = [attempt.accepted for attempt in mine if attempt.counts]
+    good = [attempt.accepted for attempt in played.attempts if attempt.counts]
     moves = sum(good)
-    movable = movable_cells(played.table) if played.is_fixed else None
+    movable = played.movable_cells() if played.is_fixed else None
     return PlayView(
         played.game.rule_name,
         state,
-        "" if state in ("playing", "waiting") else played.end(),
+        "" if state == "playing" else played.end(),
         played.n_boards,
-        played.n_boards_to_come(),
+        played.game.episodes,
         played.game.horizon - len(here),
         tuple(
-            shown_piece(p.place, p) | ({} if movable is None else {"movable": p.place in movable})
+            shown_piece(p.pos, p) | ({} if movable is None else {"movable": p.pos in movable})
             for p in played.table.pieces
-            if state != "waiting"
         ),
         tuple(
-            shown_piece(m.piece.place, m.piece) | {"bucket": m.bucket, "order": order}
+            shown_piece(m.piece.pos, m.piece) | {"bucket": m.bucket, "order": order}
             for order, m in enumerate(played.table.memory, 1)
         ),
-        tuple(
-            told_attempt(each, played.cells.get(each.cell))
-            | ({} if played.game.seats is None else {"mine": each.mover == seat})
-            for each in here
-        ),
+        tuple(told_attempt(each, played.cells.get(each.cell)) for each in here),
         len(good) - moves,
-        played.errors_by_board(seat)[played.episode],
+        played.errors_by_board()[played.episode],
         moves,
         streak_at_end(good),
-        math.isfinite(attempts_to_master(good)) if good else False,
+        _found(good) and played.game.terms.mastery is None,
         played.may,
-        _reward_view(played, seat),
-        played.hint if played.turn == seat else None,
-        _partner_view(played, seat),
+        _points_view(played),
     )
 
 
-def _reward_view(played: PlayProgress, seat: int) -> RewardView | None:
-    if played.game.terms.points is None and played.game.terms.incentive is None:
-        return None
-    board = played.rated_boards(seat)[-1]
-    counted = [each for each in played.attempts if each.counts]
-    own = [] if played.game.seats is None else [each.mover == seat for each in counted]
-    smiles = [each.accepted for each in counted]
-    return reward_view(played.game.terms, played.reward(seat), board, smiles, own)
+def _found(good: list[bool]) -> bool:
+    """Tell whether there were ten successes in a row."""
+    return bool(good) and math.isfinite(attempts_to_master(good))
 
 
-def _partner_view(played: PlayProgress, seat: int) -> PartnerView | None:
-    seats, other = played.game.seats, 1 - seat
-    if seats is None:
+def _points_view(played: PlaySession) -> PointsView | None:
+    plan = played.game.terms.points
+    if plan is None:
         return None
-    counted = [each for each in played.attempts if each.mover == other and each.counts]
-    moves = sum(each.accepted for each in counted)
-    paid = seats.play == "adversarial" and played.game.terms.points is not None
-    return PartnerView(
-        seats.play,
-        seats.bot == other,
-        seats.gone == other,
-        played.state == "playing" and played.turn == seat,
-        len(counted) - moves,
-        moves,
-        played.reward(other).total if paid else None,
-    )
+    cost = played.costs_by_board()[played.episode]
+    total = sum(played.points_by_board())
+    return PointsView(total, points_of(plan, math.inf), points_of(plan, cost))

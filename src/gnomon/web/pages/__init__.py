@@ -13,14 +13,7 @@ from gnomon.web.pages import (
     standings_page,
 )
 from gnomon.web.pages.accounts import account_pages, submission_pages, submit_pages
-from gnomon.web.pages.play import (
-    game_looks,
-    game_pages,
-    partner_pages,
-    puzzle_pages,
-    result_page,
-    study_pages,
-)
+from gnomon.web.pages.play import game_pages, puzzle_pages, result_page, study_pages
 from gnomon.web.pages.templating import error_page
 
 __all__ = ["error_page", "router"]
@@ -37,10 +30,8 @@ for _part in (
     learner_page,
     submit_pages,
     account_pages,
-    game_looks,
     puzzle_pages,
     game_pages,
-    partner_pages,
     result_page,
     study_pages,
 ):

@@ -21,7 +21,6 @@ from gnomon.database.schema import Season
 from gnomon.leaderboard.standing_records import Standing
 from gnomon.leaderboard.standing_snapshots import Snapshot, StandingsCache
 from gnomon.studies.game_store import PlayedGameCache
-from gnomon.web.game_news import GameNews
 
 HTML = "text/html; charset=utf-8"
 #: Fewer bytes are not worth packing.
@@ -123,7 +122,6 @@ class BoardState:
     standings: StandingsCache
     pages: PageCache
     games: PlayedGameCache
-    news: GameNews
 
     def snapshot(self, season: Season) -> Snapshot | None:
         """Return the standings of a season, new or as they were before; None if none are ready."""
@@ -176,7 +174,6 @@ async def board_state(connection: HTTPConnection) -> BoardState:
             standings,
             PageCache(),
             PlayedGameCache(),
-            GameNews(),
         )
     found: BoardState = app.state.board
     return found

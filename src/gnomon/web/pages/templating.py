@@ -20,9 +20,7 @@ from gnomon._version import __version__
 from gnomon.errors import counted
 from gnomon.game.instructions import INSTRUCTIONS
 from gnomon.leaderboard.standing_records import Why
-from gnomon.studies.languages import texts
-from gnomon.studies.piece_looks import COLOR_CODES, PieceLooks
-from gnomon.studies.plan.page_html import clean_html, is_html
+from gnomon.studies.languages import COLOR_CODES, texts
 from gnomon.web.api.dependencies import COOKIE, csrf_token
 from gnomon.web.pages.interval_bars import MOST_LOG_ODDS
 from gnomon.web.pages.page_cache import CachedPage, cached_response
@@ -57,7 +55,7 @@ def moment(value: datetime.datetime | str | None) -> Markup:
     )
 
 
-def piece_words(piece: Any, looks: PieceLooks | None = None) -> str:
+def piece_words(piece: Any) -> str:
     """Return what a piece looks like, in words.
 
     Examples
@@ -65,8 +63,6 @@ def piece_words(piece: Any, looks: PieceLooks | None = None) -> str:
     >>> piece_words({"shape": "STAR", "color": "RED"})
     'red star'
     """
-    if looks is not None and piece.get("image") in looks.images:
-        return looks.labels[piece["image"]]
     names = ("color", "shape")
     words = [piece[n] if isinstance(piece, Mapping) else getattr(piece, n) for n in names]
     return " ".join(str(word).lower() for word in words if word) or "empty cell"
@@ -148,7 +144,7 @@ def lines(text: str) -> Markup:
 
 
 def page_markup(text: str, pictures: Mapping[str, str] | None = None) -> Markup:
-    r"""Return a page in Markdown as HTML, in which whatever is HTML stays text; or HTML, cleaned.
+    r"""Return a page in Markdown as HTML, in which whatever is HTML stays text.
 
     ``pictures`` are the data addresses of the pictures that a page may show, by name.
 
@@ -157,8 +153,6 @@ def page_markup(text: str, pictures: Mapping[str, str] | None = None) -> Markup:
     >>> page_markup("Find **it**. <b>")
     Markup('<p>Find <strong>it</strong>. &lt;b&gt;</p>\n')
     """
-    if is_html(text):
-        return Markup(clean_html(text, pictures or {}))
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(text)
     for token in [*tokens, *(inner for each in tokens for inner in each.children or ())]:
@@ -194,7 +188,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "version": __version__,
         "static": _static,
-        "color_codes": COLOR_CODES,
+        "color_codes": dict(COLOR_CODES),
         "instructions": INSTRUCTIONS,
     }
     return environment

@@ -1,1 +1,1 @@
-"""Pages of people who play: games, partners, puzzles, results, studies."""
+"""Pages of people who play: games, puzzles, results, studies."""

@@ -6,30 +6,28 @@ The rule never leaves the server.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Form, Path, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy.orm import Session
 
 from gnomon.database.engine import Database
 from gnomon.leaderboard.refusals import Conflict
 from gnomon.studies.game_store import StoredGame, find_game, store_changes, store_guess
-from gnomon.studies.partners import Message, may_write, messages_of, patience_s
+from gnomon.studies.languages import texts
 from gnomon.studies.plan.series_plan import MemoryAids
 from gnomon.studies.play.play_records import Attempt, ClientTimes, PlayView
 from gnomon.studies.play.play_session import PlaySession
 from gnomon.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSession
 from gnomon.web.pages.page_cache import BoardState, CurrentBoard
-from gnomon.web.pages.play.game_looks import Key, language_of, looks_of
 from gnomon.web.pages.templating import html_response
 
 router = APIRouter(tags=["play"])
 
 Checked = Annotated[None, CsrfChecked]
-
+Key = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{32}$", description="What the browser holds.")]
 
 _Milliseconds = Annotated[int, Field(ge=0, lt=2**31)]
 
@@ -78,25 +76,16 @@ class GuessForm(BaseModel):
 class GamePage:
     """A game as its player may see it.
 
-    ``memory``: what of that which was moved may be shown. ``study``: whether it is part of one.
-    ``first_board``: how many boards came before, in a series that this one continues.
-    ``guess_due``: whether the player is asked now what the rule is, and ``guess_is_of_partner``
-    whether it is which one an opponent has found. ``patience_s``: how long one
-    of two is waited for still, None if neither is. ``chat``: whether one may write to the partner,
-    and ``messages`` what was written, None in answers that do not tell it. ``over``: whether the
-    study has ended for the player.
+    ``memory``: what of the moved pieces may be shown. ``study``: whether the game is part of one.
+    ``guess_due``: whether the player is asked now what the rule is. ``over``: whether the study has
+    ended for the player.
     """
 
     view: PlayView
     memory: MemoryAids
     study: bool
-    first_board: int
     guess_due: bool
-    patience_s: float | None = None
-    chat: bool = False
-    messages: tuple[Message, ...] | None = None
-    over: bool = False
-    guess_is_of_partner: bool = False
+    over: bool
 
     @property
     def has_memory(self) -> bool:
@@ -104,48 +93,43 @@ class GamePage:
         return self.memory != MemoryAids.none()
 
 
-def page_of(game: StoredGame, session: Session | None = None) -> GamePage:
-    """Return a game as its player may see it; with a session, what was written to partners too."""
-    played = game.session
-    return GamePage(
-        played.view(game.seat),
-        played.game.terms.memory,
-        game.player_id is not None,
-        game.row.settings.get("offset", 0),
-        game.guess_due,
-        patience_s(game),
-        may_write(game),
-        None if session is None else messages_of(session, game),
-        game.is_ended,
-        game.guess_is_of_partner,
-    )
+def page_of(game: StoredGame) -> GamePage:
+    """Return a game as its player may see it."""
+    played, in_study = game.session, game.row.assignment_id is not None
+    memory = played.game.terms.memory
+    return GamePage(played.view(), memory, in_study, game.guess_due, game.is_ended)
+
+
+def language_of(game: StoredGame) -> dict[str, Any]:
+    """Return what a template needs to speak the language of a game's study."""
+    player = game.row.assignment
+    language = "en" if player is None else player.study.plan.get("language", "en")
+    return {"language": language, "t": dict(texts(language))}
 
 
 def _record(page: GamePage) -> dict[str, Any]:
     """Return a page as JSON can hold it."""
     record = {field.name: getattr(page, field.name) for field in fields(page)}
-    told = None if page.messages is None else [asdict(each) for each in page.messages]
-    record |= {"view": page.view.as_record(), "memory": page.memory.model_dump()}
-    return record | {"messages": told}
+    return record | {"view": page.view.as_record(), "memory": page.memory.model_dump()}
 
 
 @router.get("/play/games/{key}.json")
 def game_json(session: ReadSession, key: Key) -> GamePage:
     """Tell how a game stands."""
-    return page_of(find_game(session, key), session)
+    return page_of(find_game(session, key))
 
 
 @router.get("/play/games/{key}", include_in_schema=False)
 def game_html(request: Request, session: ReadSession, key: Key) -> Response:
     """Show a game."""
     game = find_game(session, key)
-    page = page_of(game, session)
+    page = page_of(game)
     shown = {"key": key, "record": _record(page), **language_of(game)}
-    return html_response(request, "play/game.html", page, looks=looks_of(game), **shown)
+    return html_response(request, "play/game.html", page, **shown)
 
 
 def _check_takes_part(game: StoredGame) -> None:
-    """Refuse what comes of a player who has left: nothing more is kept."""
+    """Refuse any action of a player who has left."""
     if game.is_ended:
         raise Conflict("this study is over for you")
 
@@ -168,8 +152,6 @@ def _done(
         _check_takes_part(game)
     if after_guess and game.guess_due:
         raise Conflict("expected a guess at the rule first")
-    if after_guess and game.session.game.seats is not None and game.guess_due_of(1 - game.seat):
-        raise Conflict("expected the partner's guess first")
     before = _progress(game.session)
     made = do(game)
     if _progress(game.session) == before:
@@ -179,13 +161,12 @@ def _done(
         changed_at = store_changes(session, game, made)
     page = page_of(game)
     board.games.put_back(game, changed_at)
-    board.news.tell(game.row)
     return page
 
 
 def _progress(played: PlaySession) -> tuple[object, ...]:
     """Return what changes with everything that is done."""
-    return len(played.attempts), played.n_boards, played.gave_up, played.bonus_from
+    return len(played.attempts), played.n_boards, played.gave_up
 
 
 def _made(played: PlaySession, episode: int, number: int) -> Attempt | None:
@@ -201,13 +182,12 @@ def _attempted(form: AttemptForm) -> Callable[[StoredGame], Attempt | None]:
         played = game.session
         if form.episode is not None and form.number is not None:
             known = _made(played, form.episode - 1, form.number)
-            meant = form.cell, form.bucket, game.seat
-            if known is not None and (known.cell, known.bucket, known.mover) == meant:
+            if known is not None and (known.cell, known.bucket) == (form.cell, form.bucket):
                 return None
             if known is not None or (form.episode, form.number) != played.next_attempt:
                 raise Conflict("this game has gone on meanwhile")
         client = None if form.client is None else ClientTimes(**form.client.model_dump())
-        return played.attempt(form.cell, form.bucket, mover=game.seat, client=client)
+        return played.attempt(form.cell, form.bucket, client=client)
 
     return attempt
 
@@ -263,30 +243,8 @@ def next_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -
     return RedirectResponse(f"/play/games/{key}", 303)
 
 
-@router.post("/play/games/{key}/bonus.json")
-def bonus_json(
-    board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked, form: BoardForm | None = None
-) -> GamePage:
-    """Begin the bonus, with this board or the next."""
-
-    def begin(game: StoredGame) -> None:
-        if form is None or form.episode is None or game.session.bonus_from is None:
-            game.session.begin_bonus()
-
-    return _done(board, database, key, begin)
-
-
-@router.post("/play/games/{key}/bonus", include_in_schema=False)
-def bonus_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Response:
-    """Begin the bonus, and show it."""
-    bonus_json(board, database, key, None)
-    return RedirectResponse(f"/play/games/{key}", 303)
-
-
 @router.post("/play/games/{key}/guess.json")
-def guess_json(
-    board: CurrentBoard, database: DatabaseOf, key: Key, form: GuessForm, _: Checked
-) -> GamePage:
+def guess_json(database: DatabaseOf, key: Key, form: GuessForm, _: Checked) -> GamePage:
     """Keep what a player thinks that the rule is; sent twice, it is kept once."""
     with database.writing() as session:
         game = find_game(session, key)
@@ -295,14 +253,11 @@ def guess_json(
         _check_takes_part(game)
         store_guess(session, game, form.guess, form.confidence)
         session.flush()
-        page = page_of(find_game(session, key))
-    board.news.tell(game.row)
-    return page
+        return page_of(find_game(session, key))
 
 
 @router.post("/play/games/{key}/guess", include_in_schema=False)
 def guess_form(
-    board: CurrentBoard,
     database: DatabaseOf,
     key: Key,
     _: Checked,
@@ -310,7 +265,7 @@ def guess_form(
     confidence: Annotated[int, Form(ge=1, le=5)],
 ) -> Response:
     """Keep it, and show the game again."""
-    guess_json(board, database, key, GuessForm(guess=guess, confidence=confidence), None)
+    guess_json(database, key, GuessForm(guess=guess, confidence=confidence), None)
     return RedirectResponse(f"/play/games/{key}", 303)
 
 

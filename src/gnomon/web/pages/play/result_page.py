@@ -22,7 +22,7 @@ from gnomon.studies.play.baselines import Yardstick, baseline_curves
 from gnomon.studies.verified_learners import verified_learners
 from gnomon.web.api.dependencies import ReadSession
 from gnomon.web.pages.figures import curve_figure
-from gnomon.web.pages.play.game_looks import Key, language_of
+from gnomon.web.pages.play.game_pages import Key, language_of
 from gnomon.web.pages.templating import twin
 
 router = APIRouter(tags=["play"])
@@ -54,7 +54,6 @@ class ResultPage:
     left_off: bool
     mastered_after: int | None
     points: int | None
-    factor: int
     language: str
     learners: list[Yardstick]
 
@@ -81,8 +80,8 @@ def result_json(session: ReadSession, key: Key) -> ResultPage:
     if game.session.state != "ended":
         raise Conflict("expected a game that is over; this one is in progress")
     played = game.session
-    errors = played.errors_by_board(game.seat)[: played.n_played]
-    attempts, reward = played.attempts_of(game.seat), played.reward(game.seat)
+    errors = played.errors_by_board()[: played.n_played]
+    attempts, points = played.attempts, played.view().points
     mastered = attempts_to_master([made.accepted for made in attempts if made.counts])
     return ResultPage(
         played.game.rule_name,
@@ -94,8 +93,7 @@ def result_json(session: ReadSession, key: Key) -> ResultPage:
         int((played.log().finish == CLEARED).sum()),
         played.left_off,
         int(mastered) if mastered < float("inf") else None,
-        reward.total if played.game.terms.points is not None else None,
-        reward.factor,
+        None if points is None else points.total,
         language_of(game)["language"],
         _learners(session, game, len(errors)),
     )

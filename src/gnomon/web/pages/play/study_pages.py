@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Annotated, Any, cast
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, BackgroundTasks, Depends, Form, Request
+from fastapi import APIRouter, Depends, Form, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from gnomon.database.engine import Database
-from gnomon.database.schema import PlaySession, Study, StudyAssignment
+from gnomon.database.schema import Study, StudyAssignment
 from gnomon.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon.leaderboard.accounts.tokens import Caller
 from gnomon.leaderboard.refusals import Conflict, Missing
-from gnomon.studies.export.study_export import scores_text, study_transcript
-from gnomon.studies.game_store import find_game, player_of
+from gnomon.studies.export.study_export import study_transcript
+from gnomon.studies.game_store import find_game
 from gnomon.studies.languages import texts
 from gnomon.studies.participants import (
     Step,
@@ -28,7 +28,6 @@ from gnomon.studies.participants import (
     go_on,
     join,
     leave,
-    questions_after,
     quiz_tries,
     step_of,
     take_step,
@@ -49,7 +48,6 @@ from gnomon.studies.study_store import (
     study_lines,
 )
 from gnomon.web.api.dependencies import (
-    CsrfChecked,
     CurrentSettings,
     DatabaseOf,
     ReadSession,
@@ -59,14 +57,12 @@ from gnomon.web.api.dependencies import (
     site_of,
 )
 from gnomon.web.middleware import address_of
-from gnomon.web.pages.page_cache import BoardState, CurrentBoard
-from gnomon.web.pages.play.game_looks import Key
+from gnomon.web.pages.play.game_pages import Checked, Key
 from gnomon.web.pages.templating import html_response, twin
 
 router = APIRouter(tags=["studies"])
 
 Admin = Annotated[Caller, Depends(caller("admin"))]
-Checked = Annotated[None, CsrfChecked]
 
 #: What the form for a new study begins with.
 EXAMPLE = """\
@@ -94,10 +90,7 @@ class StudiesPage:
 
 @dataclass(frozen=True)
 class StudyPage:
-    """A study: its plan without the pictures, its players by pseudonym, and whether it is closed.
-
-    ``findings``: what is odd in the plan, such as a rule that asks for a property no piece has.
-    """
+    """A study: its plan, its players by pseudonym, whether it is closed, and errors in its plan."""
 
     id: int
     name: str
@@ -172,7 +165,7 @@ def _invited(request: Request, study: Study, key: str) -> Response:
 
 
 def _odd(plan: StudyPlan) -> list[PlanFinding]:
-    """Return what is to be mended in a plan, or surely not meant."""
+    """Return the errors and warnings of a plan."""
     return [each for each in check_plan(plan).findings if each.severity != "note"]
 
 
@@ -197,8 +190,7 @@ def study_json(session: ReadSession, who: Admin, number: RowId) -> StudyPage:
     plan = StudyPlan.from_record(study.plan)
     line = StudyLine.of(study)
     players = players_of(session, study)
-    shown = plan.model_copy(update={"image_files": {}})
-    return StudyPage(study.id, study.name, study.title, line.closed, shown, players, _odd(plan))
+    return StudyPage(study.id, study.name, study.title, line.closed, plan, players, _odd(plan))
 
 
 @router.post("/studies/{number}/players/{player}/exclude", include_in_schema=False)
@@ -213,13 +205,6 @@ def transcript(session: ReadSession, who: Admin, number: RowId) -> Response:
     """Return every attempt, in the detailed format of the reference game server."""
     study = _find(session, number)
     return _file(f"{study.name}-transcript.csv", study_transcript(session, study))
-
-
-@router.get("/studies/{number}/scores.csv", response_class=PlainTextResponse)
-def scores(session: ReadSession, who: Admin, number: RowId) -> Response:
-    """Return the scores as a tidy table: players as algorithms, rules as tasks."""
-    study = _find(session, number)
-    return _file(f"{study.name}-scores.csv", scores_text(session, study))
 
 
 def _find(session: Session, number: int) -> Study:
@@ -297,7 +282,7 @@ def _player_page(
             number = quiz_tries(session, player, plan)
             asked = plan.quiz.questions if plan.quiz else ()
         case "demographics":
-            text, asked = plan.demographics_page, questions_after(session, player, plan)
+            text, asked = plan.demographics_page, plan.demographics
         case "end" if player.ending == "finished":
             text = plan.debrief.replace("{completionCode}", player.completion_code)
     # Who has finished has still to answer; the code is there at the end.
@@ -313,7 +298,7 @@ def _player_page(
         n_pages=len(plan.instructions),
         text=text,
         pages=plan.instructions if wrong else (),
-        questions=without_answers(asked, plan.language),
+        questions=without_answers(asked),
         wrong=tuple(wrong),
         n_played=player.n_played,
         n_rules=len(plan.lists.get(player.rule_list, ())),
@@ -375,17 +360,10 @@ def _stepped(request: Request, database: Database, key: str, given: Mapping[str,
 
 
 @router.post("/players/{key}/leave", include_in_schema=False)
-def leave_form(board: CurrentBoard, session: WriteSession, key: Key, _: Checked) -> Response:
+def leave_form(session: WriteSession, key: Key, _: Checked) -> Response:
     """End the study for a player who wants to go."""
-    return _left(board, leave(session, find_player(session, key)), key)
-
-
-def _left(board: BoardState, games: Sequence[PlaySession], key: str) -> Response:
-    """Lead a player who has left to the end; a partner is told as soon as it is kept."""
-    news = BackgroundTasks()
-    for row in games:
-        news.add_task(board.news.tell, row)
-    return RedirectResponse(f"/players/{key}", 303, background=news)
+    leave(session, find_player(session, key))
+    return RedirectResponse(f"/players/{key}", 303)
 
 
 @router.post("/players/{key}/begin", include_in_schema=False)
@@ -406,7 +384,7 @@ def begin_form(session: WriteSession, key: Key, _: Checked) -> Response:
 def continue_form(session: WriteSession, key: Key, _: Checked) -> Response:
     """Lead from a game that is over to the next one of the study, or to its end."""
     game = find_game(session, key)
-    player = player_of(session, game)
+    player = game.row.assignment
     if player is None:
         return RedirectResponse("/play", 303)
     if game.is_ended:
@@ -420,9 +398,10 @@ def continue_form(session: WriteSession, key: Key, _: Checked) -> Response:
 
 
 @router.post("/play/games/{key}/leave", include_in_schema=False)
-def leave_game_form(board: CurrentBoard, session: WriteSession, key: Key, _: Checked) -> Response:
+def leave_game_form(session: WriteSession, key: Key, _: Checked) -> Response:
     """End the study for a player who wants to go in the middle of a game."""
-    player = player_of(session, find_game(session, key))
+    player = find_game(session, key).row.assignment
     if player is None:
         raise Conflict("this game is part of no study")
-    return _left(board, leave(session, player), end_key(player, key))
+    leave(session, player)
+    return RedirectResponse(f"/players/{end_key(player, key)}", 303)

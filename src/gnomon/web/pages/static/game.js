@@ -12,12 +12,10 @@
   const result = document.getElementById("result");
   const address = game.dataset.address;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  const bonusForm = document.getElementById("bonus");
   const guess = document.getElementById("guess");
-  const sharing = document.getElementById("sharing");
   const texts = JSON.parse(document.getElementById("texts").textContent);
-  const looks = JSON.parse(document.getElementById("looks").textContent);
-  const COLORS = ["RED", "BLACK", "BLUE", "YELLOW", "GREEN", "ORANGE", "PURPLE", "PINK", "WHITE", "GRAY"];
+  const over = document.getElementById("over");
+  const codes = JSON.parse(document.getElementById("codes").textContent);
   const PLACES = [[0, 7, "top_left"], [7, 7, "top_right"], [7, 0, "bottom_right"], [0, 0, "bottom_left"]];
   const FLIGHT_MS = 270;
   const SHAKE_MS = 360;
@@ -86,36 +84,17 @@
   const column = (cell) => (cell - 1) % 6 + 1;
   const row = (cell) => Math.floor((cell - 1) / 6) + 1;
   const spot = (cell) => `x${column(cell)} y${row(cell)}`;
-  /** The cell of a piece; on a crowded board `cell` is the piece's own number. */
-  const at = (piece) => piece.at ?? piece.cell;
-  /** Where a piece lies: its column and row, and its part of a cell that it shares. */
-  function lies(piece) {
-    const dealt = [...view.pieces, ...view.removed].filter((one) => at(one) === at(piece)).map((one) => one.cell);
-    const side = dealt.length > 4 ? 3 : dealt.length > 1 ? 2 : 1;
-    const n = dealt.sort((a, b) => a - b).indexOf(piece.cell);
-    // Two lie beside each other, in the middle.
-    const [h, v] = [n % side, dealt.length === 2 ? 0.5 : Math.min(Math.floor(n / side), side - 1)];
-    const shift = (part) => (part + 0.5) / side - 0.5;
-    return { x: column(at(piece)) + shift(h), y: row(at(piece)) - shift(v), part: side > 1 ? ` part${side} h${h} v${v === 0.5 ? "m" : v}` : "" };
-  }
-  const spotOf = (piece) => spot(at(piece)) + lies(piece).part;
   const named = (name) => texts[name] || name.toLowerCase();
-  const words = (piece) => (piece.image ? looks.labels[piece.image] : piece.shape ? say("piece_name", { color: named(piece.color), shape: named(piece.shape) }) : "–");
+  const words = (piece) => (piece.shape ? say("piece_name", { color: named(piece.color), shape: named(piece.shape) }) : "–");
   const picture = (piece, className = "") => {
-    const name = piece.image ? "image-" + piece.image : "shape-" + piece.shape;
-    const template = document.getElementById(name) || document.getElementById("shape-OTHER");
+    const template = document.getElementById("shape-" + piece.shape) || document.getElementById("shape-OTHER");
     const svg = template.content.firstElementChild.cloneNode(true);
     if (className) svg.setAttribute("class", className);
-    if (piece.image) return svg;
-    const own = looks.colors[piece.color];
-    const shape = svg.querySelector(".shape");
-    shape.setAttribute("class", "shape" + (own ? "" : " c-" + (COLORS.includes(piece.color) ? piece.color : "OTHER")));
-    if (own) shape.setAttribute("fill", own);
-    svg.querySelector(".letter").textContent = looks.codes[piece.color] || "?";
+    svg.querySelector(".shape").setAttribute("class", "shape c-" + (codes[piece.color] ? piece.color : "OTHER"));
+    svg.querySelector(".letter").textContent = codes[piece.color] || (piece.color || "?").slice(0, 2);
     return svg;
   };
-  /** Whether the next attempt is the player's: of two at a board one is in turn. */
-  const inTurn = () => view.state === "playing" && (!view.partner || view.partner.your_turn);
+  const playing = () => view.state === "playing";
   const remembers = () => memory !== null && memory.checked;
   const aids = page.memory;
 
@@ -134,42 +113,13 @@
     }
     PLACES.forEach(([x, y, where], bucket) => board.append(bucketButton(bucket, x, y, where)));
     drawCounts();
-    drawReward();
-    drawHint();
+    drawPoints();
     drawMoves();
-    drawSharing();
-    document.dispatchEvent(new Event("gnomon-drawn"));
-  }
-
-  /** Buttons for the pieces that share the cell of the chosen one: on a phone they are small. */
-  function drawSharing() {
-    const piece = view.pieces.find((one) => one.cell === chosen);
-    const here = piece ? view.pieces.filter((one) => at(one) === at(piece)) : [];
-    sharing.hidden = here.length < 2;
-    sharing.replaceChildren(...(sharing.hidden ? [] : here.map((one) => {
-      const button = element("button", "", { type: "button", "aria-pressed": String(one === piece), "aria-label": words(one) });
-      button.append(picture(one));
-      button.addEventListener("click", () => choose(one.cell));
-      return button;
-    })));
-  }
-
-  /** What a bot suggests, in words and on the board; it stays until the next hint. */
-  function drawHint() {
-    const line = document.getElementById("hint");
-    const { hint } = view;
-    const piece = hint && view.pieces.find((one) => one.cell === hint.cell);
-    line.hidden = !piece;
-    if (!piece) return;
-    const sure = hint.confidence === null ? "" : " " + say("hint_sure", { percent: hint.confidence });
-    line.textContent = say("hint", { piece: words(piece), bucket: hint.bucket }) + sure;
-    pieceAt(hint.cell)?.classList.add("hinted");
-    bucketAt(hint.bucket).classList.add("hinted");
   }
 
   /** What stays on the cell of a piece that was moved: its shadow with a number, or a tick. */
   function ghostOf(piece) {
-    const ghost = element("div", "ghost " + spotOf(piece), { "aria-hidden": "true" });
+    const ghost = element("div", "ghost " + spot(piece.cell), { "aria-hidden": "true" });
     const order = element("span", aids.cells === "order" ? "order" : "tick");
     order.textContent = aids.cells === "order" ? piece.order : "✓";
     if (aids.cells === "order") ghost.append(picture(piece));
@@ -179,14 +129,14 @@
 
   function pieceButton(piece) {
     const blocked = piece.movable === false;
-    const button = element("button", (blocked ? "piece blocked " : "piece ") + spotOf(piece), {
+    const button = element("button", (blocked ? "piece blocked " : "piece ") + spot(piece.cell), {
       type: "button",
       "data-cell": piece.cell,
       "aria-pressed": String(piece.cell === chosen),
-      "aria-label": say("piece_at", { piece: words(piece), x: column(at(piece)), y: row(at(piece)) }) + (blocked ? ", " + texts.blocked : ""),
+      "aria-label": say("piece_at", { piece: words(piece), x: column(piece.cell), y: row(piece.cell) }) + (blocked ? ", " + texts.blocked : ""),
       tabindex: piece.cell === current ? "0" : "-1",
     });
-    button.disabled = !inTurn();
+    button.disabled = !playing();
     button.append(picture(piece));
     return button;
   }
@@ -198,7 +148,7 @@
       "aria-label": say("bucket_at", { n: bucket, where: texts[where] }),
     });
     button.append(String(bucket));
-    button.disabled = !inTurn();
+    button.disabled = !playing();
     if (remembers()) {
       const stack = element("span", "stack", { "aria-hidden": "true" });
       const here = view.removed.filter((one) => one.bucket === bucket);
@@ -214,50 +164,26 @@
 
   function drawCounts() {
     const of = element("span", "small");
-    of.textContent = ` ${texts.of} ${page.first_board + view.episodes}`;
-    document.getElementById("count-board").replaceChildren(String(page.first_board + view.episode), of);
+    of.textContent = ` ${texts.of} ${view.episodes}`;
+    document.getElementById("count-board").replaceChildren(String(view.episode), of);
     document.getElementById("count-moves").textContent = view.moves;
     document.getElementById("count-errors").textContent = view.errors;
     document.getElementById("count-streak").textContent = view.streak;
     guess.hidden = !page.guess_due || page.over;
-    document.getElementById("guess-title").textContent = page.guess_is_of_partner ? texts.guess_partner : texts.guess_title;
-    document.getElementById("guess-ask").textContent = page.guess_is_of_partner ? texts.guess_partner_text : texts.guess_text;
-    // Who takes part no more can only go on to the end.
+    // A player whose study has ended can only go on to its end.
+    if (over) over.hidden = !page.over;
     const asked = page.guess_due || page.over;
     nextForm.hidden = asked || !view.may.includes("next");
-    bonusForm.hidden = asked || !view.may.includes("bonus");
     giveUp.hidden = asked || !view.may.includes("give up");
     giveUp.open = false;
     result.hidden = asked || view.state !== "ended";
   }
 
-  /** Points, multiplier and stars, as far as the study pays. */
-  function drawReward() {
-    const reward = view.reward;
-    if (!reward) return;
-    const put = (id, text) => { document.getElementById(id).textContent = text; };
-    put("reward-points", reward.points ?? "");
-    const on = reward.factor > 1;
-    const stars = "★".repeat(reward.promised === 4 ? 2 : reward.promised === 2 ? 1 : 0);
-    const promise = reward.promised > reward.factor && view.state === "playing";
-    const name = promise ? "factor_promised" : "factor_on";
-    put("reward-factor", on || promise ? `${stars} ${say(name, { n: promise ? reward.promised : reward.factor })}` : "");
-    put("reward-board", view.state === "playing" && reward.board_most !== null ? `${texts.this_board}: ${reward.board_least}–${reward.board_most}` : "");
-    const more = [];
-    if (reward.ratio !== null) more.push(`${texts.ratio}: ${Number(reward.ratio.toPrecision(3)).toLocaleString()}`);
-    if (reward.budget !== null) more.push(`${texts.budget}: ${Math.max(0, reward.budget)}`);
-    put("reward-more", more.join(" · "));
-    const smiles = document.getElementById("smiles");
-    const own = reward.own.slice(-40);
-    const last = reward.smiles.slice(-40);
-    smiles.replaceChildren(...last.map((good, n) => {
-      const face = element("span", (good ? "good" : "bad") + (own[n] ? " own" : ""));
-      face.textContent = good ? "☺" : "☹";
-      return face;
-    }));
-    const who = (n) => (own.length ? ` ${own[n] ? texts.you : texts.partner}` : "");
-    const said = last.map((good, n) => (good ? "+" : "−") + who(n));
-    smiles.setAttribute("aria-label", `${own.length ? texts.smiles_of_two : texts.smiles}: ${said.join(own.length ? ", " : " ")}`);
+  function drawPoints() {
+    const { points } = view;
+    if (!points) return;
+    document.getElementById("points-total").textContent = points.total;
+    document.getElementById("points-board").textContent = playing() ? `${texts.this_board}: ${points.board_least}–${points.board_most}` : "";
   }
 
   function drawMoves() {
@@ -278,11 +204,6 @@
       const reply = element("span", "reply");
       reply.textContent = texts["reply_" + attempt.outcome] || texts.reply_denied;
       item.append(number, picture(attempt, "icon"), what, reply);
-      if (attempt.mine === false) {
-        const by = element("span", "by");
-        by.textContent = texts.partner;
-        what.append(" ", by);
-      }
       return item;
     }));
   }
@@ -325,7 +246,7 @@
 
   /** Try a piece in a bucket, or pick it; what is tried meanwhile waits for its turn. */
   function attempt(cell, bucket, byKey = false) {
-    if (!inTurn()) return;
+    if (!playing()) return;
     queue.push({ cell, bucket, byKey, start: current, at: performance.now(), touched: clock.touched });
     // What is chosen from now on is the next piece: the answer to this one leaves it chosen.
     choose(null);
@@ -334,7 +255,7 @@
 
   async function work() {
     working = true;
-    while (queue.length && inTurn()) await attemptNow(queue.shift());
+    while (queue.length && playing()) await attemptNow(queue.shift());
     queue.length = 0;
     working = false;
   }
@@ -380,31 +301,26 @@
 
   function reply(piece, made, was) {
     const what = words(piece);
-    const how = page.guess_is_of_partner ? "mastered_by_partner" : view.end.replaceAll(" ", "_");
-    const end = view.end ? texts[how + "_says"] || "" : "";
-    const found = view.mastered && !was.mastered && view.end !== "mastered" && !view.reward ? texts.ten_in_a_row : "";
-    const turn = view.partner && view.state === "playing" ? texts[inTurn() ? "your_turn" : "their_turn"] : "";
-    const more = [end, found, turn].filter(Boolean).map((text) => " " + text).join("");
+    const end = view.end ? texts[view.end.replaceAll(" ", "_") + "_says"] || "" : "";
+    const found = view.mastered && !was.mastered && !view.points ? texts.ten_in_a_row : "";
+    const more = [end, found].filter(Boolean).map((text) => " " + text).join("");
     const values = { piece: what, bucket: made.bucket };
     if (made.outcome === "accepted") tell(say("goes_into", values) + more, "yes", texts.yes);
     else if (made.outcome === "movable") tell(say("picked", values) + more, "", texts.can_move);
     else if (made.outcome === "denied") tell(say("not_into", values) + more, "no", texts.no);
     else tell(say("cannot_now", values) + more, "no", texts.not_now);
-    if (made.mine === false) says.prepend(element("span", "by"));
-    if (made.mine === false) says.firstElementChild.textContent = texts.partner;
   }
 
   /** Put the focus where the next key is likely to be wanted. */
   function settle() {
-    if (inTurn() && current !== null) pieceAt(current).focus();
+    if (playing() && current !== null) pieceAt(current).focus();
     else if (page.guess_due) document.getElementById("guess-text").focus();
     else if (!nextForm.hidden) nextForm.querySelector("button").focus();
     else if (!result.hidden) result.focus();
   }
 
   function nearest(cell) {
-    const gone = lies(view.removed.find((piece) => piece.cell === cell) ?? { cell });
-    const far = (piece) => Math.hypot(lies(piece).x - gone.x, lies(piece).y - gone.y);
+    const far = (piece) => Math.hypot(column(piece.cell) - column(cell), row(piece.cell) - row(cell));
     return [...view.pieces].sort((a, b) => far(a) - far(b))[0]?.cell ?? null;
   }
 
@@ -425,7 +341,7 @@
   /** Let the picture of a piece that has gone fly into its bucket; the board is ready meanwhile. */
   function fly(piece, from, bucket) {
     if (!from || calm.matches) return;
-    const flyer = element("div", "piece flyer " + spotOf(piece), { "aria-hidden": "true" });
+    const flyer = element("div", "piece flyer " + spot(piece.cell), { "aria-hidden": "true" });
     flyer.append(picture(piece));
     board.append(flyer);
     const [hx, hy] = center(flyer);
@@ -512,7 +428,6 @@
       const piece = view.pieces.find((one) => one.cell === cell);
       tell(say("chosen", { piece: words(piece) }));
     }
-    drawSharing();
   }
 
   board.addEventListener("click", (event) => {
@@ -584,10 +499,9 @@
   function towards(cell, [dx, dy]) {
     let best = null;
     let least = Infinity;
-    const from = lies(view.pieces.find((piece) => piece.cell === cell));
     for (const piece of view.pieces) {
-      const x = lies(piece).x - from.x;
-      const y = lies(piece).y - from.y;
+      const x = column(piece.cell) - column(cell);
+      const y = row(piece.cell) - row(cell);
       const along = x * dx + y * dy;
       if (along <= 0) continue;
       const cost = along + 2.2 * Math.abs(x * dy + y * dx);
@@ -607,18 +521,17 @@
 
   let dealing = false;
 
-  /** Go on to another board: the next one, or a bonus. */
-  async function goOn(action) {
+  async function deal() {
     if (dealing || working) return;
     dealing = true;
     try {
-      page = await ask(action, { episode: view.episode });
+      page = await ask("next", { episode: view.episode });
       view = page.view;
       chosen = null;
       current = null;
       draw();
       shown();
-      const number = { n: page.first_board + view.episode, all: page.first_board + view.episodes };
+      const number = { n: view.episode, all: view.episodes };
       tell(view.state === "playing" ? say("board_of", number) : say("board_over", { end: texts["end_" + view.end.replaceAll(" ", "_")] }));
       settle();
     } catch (error) {
@@ -627,8 +540,6 @@
       dealing = false;
     }
   }
-
-  const deal = () => goOn("next");
 
   async function sendGuess() {
     const given = new FormData(guess);
@@ -643,50 +554,9 @@
     }
   }
 
-  // -- what somebody else did -----------------------------------------------------------------
-
-  /** Show what the server says now, where it is newer: attempts of a partner, another board.
-   * Return whether it was looked at: what comes while an answer is waited for is not. */
-  function take(told) {
-    const seen = [view.episode, view.attempts.length];
-    const [episode, n] = [told.view.episode, told.view.attempts.length];
-    if (working || dealing) return false;
-    if (episode < seen[0] || (episode === seen[0] && n < seen[1])) return true;
-    const inBoard = board.contains(document.activeElement);
-    const was = view;
-    const last = episode === seen[0] && n > seen[1] ? told.view.attempts[n - 1] : null;
-    const from = last && place(last.cell);
-    page = told;
-    view = told.view;
-    const turned = inTurn() && !(was.state === "playing" && was.partner?.your_turn);
-    if (chosen !== null && !view.pieces.some((one) => one.cell === chosen)) chosen = null;
-    draw();
-    if (last) {
-      const gone = last.outcome === "accepted";
-      if (gone) fly(last, from, last.bucket);
-      else shake(last.cell);
-      reply(last, last, was);
-    } else if (page.over) tell(texts.over);
-    else if (was.partner && !view.partner) tell(texts.alone_says);
-    else if (view.partner?.has_left && !was.partner?.has_left) {
-      tell(view.partner.is_bot ? texts.partner_left_bot : texts.partner_left);
-    } else if (episode !== was.episode || (was.state === "waiting" && view.state !== "waiting")) {
-      tell(say("board_of", { n: page.first_board + view.episode, all: page.first_board + view.episodes }));
-    }
-    if (last || turned || episode !== was.episode) shown(last ? FLIGHT_MS : 0);
-    if (!drag && (inBoard || (turned && document.activeElement === document.body))) settle();
-    return true;
-  }
-
-  window.gnomon = { page: () => page, take, ask, say, element, address };
-
   nextForm.addEventListener("submit", (event) => {
     event.preventDefault();
     deal();
-  });
-  bonusForm.addEventListener("submit", (event) => {
-    event.preventDefault();
-    goOn("bonus");
   });
   guess.addEventListener("submit", (event) => {
     event.preventDefault();

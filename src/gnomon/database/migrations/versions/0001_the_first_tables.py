@@ -269,11 +269,6 @@ def upgrade() -> None:
         sa.Column("completion_code", sa.String(length=128), nullable=False),
         sa.Column("excluded_at", UtcTime(), nullable=True),
         sa.Column("end_key", sa.String(length=64), nullable=True),
-        sa.Column("partner_id", sa.Integer(), nullable=True),
-        sa.Column("pairing", sa.String(length=16), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["partner_id"], ["study_assignments.id"], name=op.f("fk_study_assignments_partner_id")
-        ),
         sa.ForeignKeyConstraint(
             ["study_id"], ["studies.id"], name=op.f("fk_study_assignments_study_id")
         ),
@@ -287,7 +282,6 @@ def upgrade() -> None:
             "study_id", "player", name=op.f("uq_study_assignments_study_id_player")
         ),
     )
-    op.create_index(op.f("ix_study_assignments_partner_id"), "study_assignments", ["partner_id"])
     op.create_index(op.f("ix_study_assignments_study_id"), "study_assignments", ["study_id"])
 
     op.create_table(
@@ -295,9 +289,6 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("key", sa.String(length=64), nullable=False),
         sa.Column("assignment_id", sa.Integer(), nullable=True),
-        sa.Column("partner_id", sa.Integer(), nullable=True),
-        sa.Column("partner_key", sa.String(length=64), nullable=True),
-        sa.Column("waiting_at", UtcTime(), nullable=True),
         sa.Column("season_rule_id", sa.Integer(), nullable=True),
         sa.Column("rule", sa.String(length=128), nullable=False),
         sa.Column("series", sa.Integer(), nullable=False),
@@ -313,17 +304,12 @@ def upgrade() -> None:
             ["assignment_id"], ["study_assignments.id"], name=op.f("fk_play_sessions_assignment_id")
         ),
         sa.ForeignKeyConstraint(
-            ["partner_id"], ["study_assignments.id"], name=op.f("fk_play_sessions_partner_id")
-        ),
-        sa.ForeignKeyConstraint(
             ["season_rule_id"], ["season_rules.id"], name=op.f("fk_play_sessions_season_rule_id")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_play_sessions")),
         sa.UniqueConstraint("key", name=op.f("uq_play_sessions_key")),
-        sa.UniqueConstraint("partner_key", name=op.f("uq_play_sessions_partner_key")),
     )
     op.create_index(op.f("ix_play_sessions_assignment_id"), "play_sessions", ["assignment_id"])
-    op.create_index(op.f("ix_play_sessions_partner_id"), "play_sessions", ["partner_id"])
     op.create_index(op.f("ix_play_sessions_season_rule_id"), "play_sessions", ["season_rule_id"])
 
     op.create_table(
@@ -367,7 +353,6 @@ def upgrade() -> None:
         sa.Column("series", sa.Integer(), nullable=True),
         sa.Column("episode", sa.Integer(), nullable=True),
         sa.Column("confidence", sa.Integer(), nullable=True),
-        sa.Column("attempt", sa.Integer(), nullable=True),
         sa.Column("at", UtcTime(), nullable=False),
         sa.ForeignKeyConstraint(
             ["assignment_id"], ["study_assignments.id"], name=op.f("fk_study_answers_assignment_id")
@@ -447,7 +432,6 @@ def upgrade() -> None:
         sa.Column("client_action_ms", sa.Integer(), nullable=True),
         sa.Column("client_away_ms", sa.Integer(), nullable=True),
         sa.Column("client_animation_ms", sa.Integer(), nullable=True),
-        sa.Column("mover", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(
             ["session_id"], ["play_sessions.id"], name=op.f("fk_play_attempts_session_id")
         ),

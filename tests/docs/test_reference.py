@@ -130,7 +130,6 @@ CALLS = {
     "gnomon status": ["run"],
     "gnomon repair": ["lost"],
     "gnomon verify": ["run"],
-    "gnomon export": ["run --out curves.csv"],
     "gnomon score": ["run"],
     "gnomon estimate": ["run --resamples 20"],
     "gnomon compare": [
@@ -151,7 +150,6 @@ CALLS = {
     "gnomon orders-by-method": ["scores.csv"],
     "gnomon critical-difference": ["scores.csv"],
     "gnomon difficulty-classes": ["scores.csv"],
-    "gnomon mastery": ["series.csv", "series.csv --prec-mode ignore --pairs"],
     "gnomon audit": ["scores.csv --resamples 20"],
     "gnomon distill": ["scores.csv --size 2 --folds 3", "scores.csv --next new"],
     "gnomon predict": ["model.json scores.csv"],
@@ -166,7 +164,6 @@ CALLS = {
 #: Verbs that are not called here, and why.
 NOT_CALLED = {
     "gnomon demo": "its own test runs it, and a minute is enough",
-    "gnomon series-curves": "tests/cli/test_people.py has its records",
     "gnomon leaderboard season new": "tests/cli/test_season.py has its records",
     "gnomon leaderboard season reveal": "tests/cli/test_season.py has its records",
     "gnomon leaderboard check-reveal": "tests/cli/test_season.py has its records",
@@ -195,7 +192,6 @@ def examples(monkeypatch, tmp_path):
     Path("small.toml").write_text(
         'name = "small"\nrules = ["clockwise"]\nlearners = ["uniform"]\ntrials = 3\nepisodes = 4\n'
     )
-    Path("series.csv").write_text("#ruleSetName,mStar,learned\na,3,true\na,8,true\nb,9,true\n")
     lost = RunFolder.create("lost", load_experiment("small.toml"))
     (lost.path / "journal.sqlite").unlink()
     Path("wrong.txt").write_text("(1,*\n")

@@ -106,8 +106,6 @@ run clockwise --learners uniform,frugal --trials 1 --episodes 2 --seed 5 --out o
 run clockwise --learners all --dry-run
 run nowhere.toml
 status run
-export run --out curves.csv
-export run --out events
 score run
 score run --metric errors_to_learn
 score run --metric episodes_to_learn
@@ -174,7 +172,6 @@ rules generate
 run small.toml --out run
 status run
 score run
-export run --out curves-of-run.csv
 verify run
 report run
 estimate scores.csv --metric mean --resamples 100

@@ -1,4 +1,4 @@
-"""The verbs of runs: ``demo, run, status, repair, export, verify``."""
+"""The verbs of runs: ``demo, run, status, repair, verify``."""
 
 from __future__ import annotations
 
@@ -220,21 +220,6 @@ def repair(
         if not found:
             answer.say(*found.notes)
     raise typer.Exit(1 if dry_run and found else 0)
-
-
-def export(
-    folder: Annotated[Path, typer.Argument(help="A run folder.", readable=False)],
-    out: Annotated[Path, typer.Option(help="A .csv file, or a folder for event files.")],
-    as_json: JsonOption = False,
-) -> None:
-    """Write learning curves for other dashboards: as CSV, or as TensorBoard's event files."""
-    from gnomon.experiments.curve_files import write_curves
-    from gnomon.experiments.folder.run_folder import RunFolder
-
-    with answering("export", as_json=as_json) as answer:
-        paths = write_curves(RunFolder.open(folder), out)
-        answer.results([{"path": str(path)} for path in paths])
-        answer.say(f"{len(paths)} {'file' if len(paths) == 1 else 'files'} written to {out}")
 
 
 def verify(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,26 +16,6 @@ from gnomon.errors import ConfigError
 
 if TYPE_CHECKING:
     from gnomon.report.page import Report
-
-
-@dataclass(frozen=True)
-class PeopleOptions:
-    """Whom people of a study are compared with."""
-
-    with_: Annotated[
-        list[Path] | None,
-        typer.Option("--with", metavar="RUN", help="Of people: a run to compare; repeatable."),
-    ] = None
-    trial_lists: Annotated[
-        Path | None, typer.Option(help="Of people: the folder of trial lists, PLAN/LIST.csv.")
-    ] = None
-    target_streak: Annotated[
-        int | None, typer.Option(min=1, help="Of people: mastery is so many successes in a row.")
-    ] = None
-    boards: Annotated[
-        int | None,
-        typer.Option(min=1, help="Of people: compare so many; else as many as most have played."),
-    ] = None
 
 
 @with_groups
@@ -71,7 +50,6 @@ def report(
         int | None, typer.Option("--workers", "-j", min=1, help="Processes; all cores by default.")
     ] = None,
     *,
-    people: PeopleOptions,
     reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
@@ -89,7 +67,7 @@ def report(
     with answering("report", as_json=as_json) as answer:
         if out is not None:
             try_place(out)  # before scores are read
-        page, place = _people_page(sources, people, level, seed, out) or _report_of(
+        page, place = _report_of(
             sources, pair, metric, reading, normalize=normalize, by=by or (), level=level,
             seed=seed, out=out, is_written=not printed,
         )  # fmt: skip
@@ -103,33 +81,6 @@ def report(
             written = write_page(page, place, also or (), cores)
         answer.results([{"path": str(written)}])
         answer.say(str(written))
-
-
-def _people_page(
-    words: Sequence[str], people: PeopleOptions, level: float, seed: int, out: Path | None
-) -> tuple[Report, Path] | None:
-    """Return the report of transcripts of people; None if they are not what is asked for."""
-    from gnomon.experiments.series.transcript_files import hold_attempts
-
-    if people == PeopleOptions():
-        return None
-    places = [Path(word) for word in words]
-    if not hold_attempts(places):
-        raise ConfigError(f"{words[0]}: expected transcripts of people, for --with; found none")
-    from gnomon.report.people_findings import people_findings, run_folders
-    from gnomon.report.people_page import people_report
-
-    found = people_findings(
-        places,
-        run_folders(people.with_ or ()),
-        trial_lists=people.trial_lists,
-        target_streak=people.target_streak,
-        boards=people.boards,
-        level=level,
-        seed=seed,
-    )
-    name = places[0].stem
-    return people_report(found, name), out or Path(f"{name}-report")
 
 
 def _report_of(

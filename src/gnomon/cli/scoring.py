@@ -1,22 +1,41 @@
-"""The verb ``score``: scores of runs and score files, and of series that people played."""
+"""The verb ``score``: scores of runs, of score files, and of transcripts of people."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from gnomon._io.tables import MOST_ROWS
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import Normalize, ReadOptions, normalized, scores_of, with_groups
-from gnomon.cli.people import NaiveOption, SeriesOptions
 from gnomon.cli.sources import Sources
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
+
+
+@dataclass(frozen=True)
+class PeopleOptions:
+    """How transcripts of people are scored."""
+
+    target_streak: Annotated[
+        int | None, typer.Option(min=1, help="Of people: successes in a row that are mastery.")
+    ] = None
+    target_r: Annotated[
+        float | None, typer.Option("--target-r", help="Of people: likelihood ratio of mastery.")
+    ] = None
+    rules: Annotated[
+        Path | None, typer.Option(help="Of people: the folder of the rules, NAME.txt.")
+    ] = None
+    by: Annotated[
+        Literal["player", "people"],
+        typer.Option(help="Of people: each is an algorithm, or all are runs of one, people."),
+    ] = "player"
 
 
 @with_groups
@@ -27,29 +46,19 @@ def score(
         typer.Option(
             "--metric",
             "--score",
-            help="Which score, if not tce of a run or m_star of people.",
+            help="Which score, if not tce of a run or of a transcript.",
         ),
     ] = None,
     normalize: Normalize = None,
     out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
-    p0: NaiveOption = "random",
-    by: Annotated[
-        Literal["player", "people"],
-        typer.Option(help="Of people: each is an algorithm, or all are runs of one, people."),
-    ] = "player",
-    series_table: Annotated[
-        Path | None, typer.Option(help="Of people: write the reference system's table of series.")
-    ] = None,
     *,
-    people: SeriesOptions,
+    people: PeopleOptions,
     reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Turn the attempts of a run, or of people, into scores, one for each trial or series."""
+    """Score the attempts of a run or of people: one score for each trial or series."""
     with answering("score", as_json=as_json) as answer:
-        table = normalized(
-            _table(source, metric, _OfPeople(people, p0, by, series_table), reading), normalize
-        )
+        table = normalized(_table(source, metric, people, reading), normalize)
         # Whether attempts on empty cells are errors stands here, for a table of errors.
         origin = "; ".join(table.provenance)
         if out is not None:
@@ -69,57 +78,23 @@ def score(
                 answer.long_table(table.iter_records, table.frame.columns)
 
 
-class _OfPeople(NamedTuple):
-    """What only series of people are asked for."""
-
-    series: SeriesOptions = SeriesOptions()
-    p0: Literal["random", "mcp1"] = "random"
-    by: Literal["player", "people"] = "player"
-    table: Path | None = None
-
-
 def _table(
-    source: Sequence[str], metric: str | None, people: _OfPeople, reading: ReadOptions
+    source: Sequence[str], metric: str | None, people: PeopleOptions, reading: ReadOptions
 ) -> ScoreTable:
+    """Return the scores of runs and files, or of the series in transcripts of people."""
+    from gnomon.experiments.scoring.attempt_scores import ATTEMPT_METRICS
+    from gnomon.people.transcripts import is_transcript, read_transcripts, score_series
+
     places = [Path(word) for word in source]
-    asked = people != _OfPeople()
-    if not _is_of_people(places, metric, asked=asked):
-        if asked:
-            for place in places:
-                if not place.exists():
-                    raise ScoreDataError(f"{place}: expected transcripts of people; there is none")
-        table = scores_of(source, metric, reading)
-        if not asked:
-            return table
-        if people == _OfPeople(by="people") and "player" in table.attributes:
-            from gnomon.experiments.series.series_scores import of_all_people
-
-            return of_all_people(table)
-        raise ScoreDataError(
-            f"{source[0]}: expected transcripts of people, whose series such options as "
-            "--target-streak are for; found none"
-        )
+    found = any(
+        is_transcript(path)
+        for place in places
+        for path in (place.rglob("*.csv") if place.is_dir() else [place])
+    )
+    if people != PeopleOptions() and not found:
+        raise ScoreDataError(f"{places[0]}: expected a transcript of people; found none")
+    if not found or (people == PeopleOptions() and metric not in ATTEMPT_METRICS):
+        return scores_of(source, metric, reading)
     if reading != ReadOptions():
-        raise ScoreDataError(
-            f"{source[0]}: transcripts of people have no options of score files, such as --where"
-        )
-    from gnomon.experiments.series.series_scores import needs_chances, score_series
-    from gnomon.experiments.series.series_tables import write_series_table
-
-    how, metric = people.series, metric or "m_star"
-    replayed = needs_chances(metric) or (people.table is not None and how.rules is not None)
-    measured = how.measured(places, with_chances=replayed)
-    if people.table is not None:
-        write_series_table(measured, people.table, p0=people.p0, with_moves=replayed)
-    return score_series(measured, metric, p0=people.p0, by=people.by, as_reference=how.as_reference)
-
-
-def _is_of_people(places: Sequence[Path], metric: str | None, *, asked: bool) -> bool:
-    """Tell whether series of people are meant; detailed transcripts are game logs as well."""
-    from gnomon.experiments.scoring.trial_scores import METRICS
-    from gnomon.experiments.series.transcript_files import hold_attempts
-    from gnomon.game.captive_log import is_game_log
-
-    if not hold_attempts(places):
-        return False
-    return asked or not (metric is None or metric in METRICS) or not all(map(is_game_log, places))
+        raise ScoreDataError(f"{places[0]}: a transcript of people takes no options of reading")
+    return score_series(read_transcripts(places), metric or "m_star", **vars(people))

@@ -4,10 +4,8 @@ An :class:`ExperimentConfig` names rules and learners; :func:`load_experiment` h
 with Gnomon. :func:`run` plays every trial into a :class:`RunFolder`, which keeps every attempt, and
 returns a :class:`RunSummary`; :func:`status` says how far a run is, :func:`forecast` what one would
 cost, and :func:`repair` mends one whose files were damaged. From the attempts :func:`score` makes a
-table of scores, by any of the `METRICS`; :func:`read_series` reads transcripts of people, whose
-series :func:`score_series` scores likewise; :func:`fit_learning_curve` and
-:func:`mastery_distribution` say when a trial learned, and :func:`write_curves` writes learning
-curves for other dashboards; :func:`statements` scores rules that were stated.
+table of scores, by any of the `METRICS`; :func:`statements` scores rules that were stated.
+Transcripts of people are read by :mod:`gnomon.people`.
 
 A run stands wherever its path may: ``gnomon.report(run(config, "out"))``.
 

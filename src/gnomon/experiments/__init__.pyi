@@ -11,7 +11,6 @@ from .config.suites import available_suites as available_suites
 from .config.suites import load_suite as load_suite
 from .cost_forecast import Forecast as Forecast
 from .cost_forecast import forecast as forecast
-from .curve_files import write_curves as write_curves
 from .folder.journal import TrialRecord as TrialRecord
 from .folder.recorded_run import RecordedTrial as RecordedTrial
 from .folder.recorded_run import write_recorded_run as write_recorded_run
@@ -22,28 +21,16 @@ from .folder.run_folder import RunFolder as RunFolder
 from .folder.run_status import PairStatus as PairStatus
 from .folder.run_status import RunStatus as RunStatus
 from .folder.run_status import status as status
-from .phases import Phase as Phase
-from .phases import PhaseExperiment as PhaseExperiment
-from .phases import phase_experiment as phase_experiment
-from .phases import play_phases as play_phases
-from .phases import read_phase_experiment as read_phase_experiment
-from .phases import score_phases as score_phases
 from .runner import Progress as Progress
 from .runner import RunSummary as RunSummary
 from .runner import run as run
 from .scoring.attempt_scores import ATTEMPT_METRICS as ATTEMPT_METRICS
 from .scoring.attempt_scores import AttemptMetric as AttemptMetric
 from .scoring.attempt_scores import TrialAttempts as TrialAttempts
-from .scoring.attempt_scores import aai_curves as aai_curves
 from .scoring.attempt_scores import corrected_success as corrected_success
 from .scoring.ladder import Ladder as Ladder
 from .scoring.ladder import RungScore as RungScore
 from .scoring.ladder import ladder as ladder
-from .scoring.learning_curve import LearningCurve as LearningCurve
-from .scoring.learning_curve import fit_learning_curve as fit_learning_curve
-from .scoring.mastery import MasteryDistribution as MasteryDistribution
-from .scoring.mastery import attempts_to_master as attempts_to_master
-from .scoring.mastery import mastery_distribution as mastery_distribution
 from .scoring.rule_agreement import agreement as agreement
 from .scoring.run_scores import score as score
 from .scoring.run_scores import score_table as score_table
@@ -55,18 +42,6 @@ from .scoring.trial_scores import METRICS as METRICS
 from .scoring.trial_scores import Metric as Metric
 from .scoring.trial_scores import episode_errors as episode_errors
 from .scoring.trial_scores import score_trial as score_trial
-from .series.measured_series import MeasuredSeries as MeasuredSeries
-from .series.measured_series import measure_series as measure_series
-from .series.played_series import PlayedSeries as PlayedSeries
-from .series.played_series import read_series as read_series
-from .series.random_players import random_players as random_players
-from .series.series_curves import MedianPoint as MedianPoint
-from .series.series_curves import SeriesCurve as SeriesCurve
-from .series.series_curves import SeriesCurves as SeriesCurves
-from .series.series_curves import series_curves as series_curves
-from .series.series_scores import score_series as score_series
-from .series.series_tables import read_series_table as read_series_table
-from .series.series_tables import write_series_table as write_series_table
 from .trial import Trial as Trial
 from .trial import trials_of as trials_of
 
@@ -79,15 +54,8 @@ __all__ = [
     "Forecast",
     "Ladder",
     "LearnerEntry",
-    "LearningCurve",
-    "MasteryDistribution",
-    "MeasuredSeries",
-    "MedianPoint",
     "Metric",
     "PairStatus",
-    "Phase",
-    "PhaseExperiment",
-    "PlayedSeries",
     "PredefinedBoards",
     "Progress",
     "RecordedBoards",
@@ -98,48 +66,30 @@ __all__ = [
     "RunStatus",
     "RunSummary",
     "RungScore",
-    "SeriesCurve",
-    "SeriesCurves",
     "Statement",
     "Statements",
     "Suite",
     "Trial",
     "TrialAttempts",
     "TrialRecord",
-    "aai_curves",
     "agreement",
-    "attempts_to_master",
     "available_experiments",
     "available_suites",
     "corrected_success",
     "description_length",
     "episode_errors",
-    "fit_learning_curve",
     "forecast",
     "held_out_rules",
     "ladder",
     "load_experiment",
     "load_suite",
-    "mastery_distribution",
-    "measure_series",
-    "phase_experiment",
-    "play_phases",
-    "random_players",
-    "read_phase_experiment",
-    "read_series",
-    "read_series_table",
     "repair",
     "run",
     "score",
-    "score_phases",
-    "score_series",
     "score_table",
     "score_trial",
-    "series_curves",
     "statements",
     "status",
     "trials_of",
-    "write_curves",
     "write_recorded_run",
-    "write_series_table",
 ]

@@ -39,27 +39,13 @@ def _is_game_log(path: Path) -> bool:
 
 def _read_game_log(path: Path, wanted: ReadRequest) -> ScoreTable:
     from gnomon.experiments.game_log_reader import read_game_log
+    from gnomon.experiments.scoring.attempt_scores import ATTEMPT_METRICS
+    from gnomon.people.transcripts import is_transcript, read_transcripts, score_series
 
-    return read_game_log(path, wanted.metric or wanted.default_metric or "tce")
-
-
-def _is_series_table(path: Path) -> bool:
-    if path.suffix != ".csv":
-        return False
-    try:
-        with path.open("rb") as file:
-            first = file.readline(2000).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        return False
-    from gnomon.experiments.game_log_rows import is_reference_table
-
-    return is_reference_table(first)
-
-
-def _read_series_table(path: Path, wanted: ReadRequest) -> ScoreTable:
-    from gnomon.experiments.series.series_tables import read_series_table
-
-    return read_series_table(path, wanted.metric)
+    metric = wanted.metric or wanted.default_metric or "tce"
+    if metric in ATTEMPT_METRICS and is_transcript(path):
+        return score_series(read_transcripts(path), metric)
+    return read_game_log(path, metric)
 
 
 RUN_FOLDER = Reader(
@@ -75,13 +61,5 @@ GAME_LOG = Reader(
     "a result file or transcript of a game server",
     recognises=_is_game_log,
     read=_read_game_log,
-    takes=frozenset({"metric"}),
-)
-
-SERIES_TABLE = Reader(
-    "series-table",
-    "a table of people's series, in the columns of the reference game server",
-    recognises=_is_series_table,
-    read=_read_series_table,
     takes=frozenset({"metric"}),
 )

@@ -1,4 +1,4 @@
-"""Mastery drawn: the share of players who had learned a task, and median curves of errors."""
+"""Mastery drawn: the share of players who had learned a task."""
 
 from __future__ import annotations
 
@@ -22,12 +22,9 @@ from gnomon.plot.style import (
     size_for,
 )
 from gnomon.ranking.task_mastery import TaskMasteries
-from gnomon.results import Results
 
 #: More curves than this in one panel cannot be told apart; bands of more than this hide them.
 MOST_TASKS, MOST_BANDS = 12, 2
-#: Bands of medians are narrower.
-_MOST_MEDIAN_BANDS = 4
 
 
 def draw_mastery(found: TaskMasteries, ax: Axes | None = None) -> Figure | Axes:
@@ -105,62 +102,3 @@ def mastery_rows(found: TaskMasteries) -> tuple[Mapping[str, Any], ...]:
             one.times.tolist(), one.share.tolist(), one.low.tolist(), one.high.tolist(), strict=True
         )
     )
-
-
-def draw_series_curves(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
-    """Draw the median curve of each rule."""
-    if ax is not None:
-        return median_series_curves(found, ax=ax)
-    metric = found[0].metric
-    return Figure(
-        "series-curves",
-        f"{metric} by {found.settings['axis']}",
-        _curves_caption(as_reference=found.settings["as_reference"], level=found.settings["level"]),
-        f"Median {metric} by {found.settings['axis']}.",
-        drawing_of(median_series_curves(found)),
-        tuple(found.as_records()),
-    )
-
-
-def _curves_caption(*, as_reference: bool, level: float) -> str:
-    bands = f"Bands, of up to {_MOST_MEDIAN_BANDS} rules,"
-    if as_reference:
-        return (
-            "Median over the players of each rule, until one of them has stopped. "
-            f"{bands} lie between the values ranked (n - 1)/2 ± 0.98 √n of n ≥ 5, from 0, as in "
-            "the reference system: about 95% intervals, whatever the level."
-        )
-    return (
-        "Median over the players of each rule; thin from where one of them has stopped: "
-        f"those who are left. {bands} are its {level:.0%} intervals."
-    )
-
-
-def median_series_curves(found: Results[Any], *, ax: Axes | None = None) -> Axes:
-    """Draw them into axes; each goes on as a thin line from where somebody has stopped."""
-    rules = list(dict.fromkeys(point.rule for point in found))[:MOST_TASKS]
-    ax = axes_for(ax, *size_for(len(rules)), grid="both")
-    for i, rule in enumerate(rules):
-        points = [point for point in found if point.rule == rule]
-        together = sum(point.n == points[0].n for point in points)
-        if found.settings["as_reference"]:
-            points = points[:together]  # there a drawing stops where a curve does
-        x = np.array([point.step for point in points], dtype=np.float64)
-        y, low, high = np.array([(p.value, p.low, p.high) for p in points]).T
-        if len(rules) > _MOST_MEDIAN_BANDS:
-            low = high = np.full(x.size, np.nan)
-        style = series_style(i)
-        draw_series(
-            ax, x, np.where(np.arange(x.size) < together, y, np.nan), style, (low, high),
-            alpha=band_alpha(len(rules)), label=rule, linewidth=1.8,
-        )  # fmt: skip
-        rest = slice(together - 1, None)
-        ax.plot(x[rest], y[rest], color=style.color, linestyle=style.dash, linewidth=0.8)
-    mark_numbers(ax.xaxis, most=8, whole=True)
-    mark_numbers(ax.yaxis)
-    ax.set_xlim(left=0)
-    ax.set_ylim(bottom=0)
-    ax.set_xlabel("pieces removed" if found.settings["axis"] == "removals" else "attempts")
-    ax.set_ylabel(found[0].metric)
-    name_series(ax, "upper left")
-    return ax

@@ -34,7 +34,6 @@ SOURCES = {
     "helm": {"per_instance_stats.json": "[]"},
     "pivot": {"pivot.csv": "seed,dqn,ppo\n0,1,2\n"},
     "game-log": {"results.csv": "#.nickname,rule_name,trial_id\n"},
-    "series-table": {"series.csv": "#ruleSetName,mStar\nclockwise,4\n"},
     "run-folder": {"run.json": "{}"},
 }
 FOLDERS = {"lm-eval", "monitors", "run-folder"}

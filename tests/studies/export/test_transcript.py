@@ -6,6 +6,7 @@ import numpy as np
 
 from gnomon.experiments import score_trial
 from gnomon.experiments.game_log_reader import read_game_log
+from gnomon.people import attempts_to_master, read_transcripts, score_series
 from gnomon.rules import load_rule_text
 from gnomon.studies import Game, PlayedGame, PlaySession, transcript_text
 from gnomon.studies.export.transcript import boards_text, trial_log
@@ -38,6 +39,21 @@ def test_the_reader_of_the_reference_transcripts_finds_the_same_scores(tmp_path)
     for game in GAMES:
         expected = score_trial(trial_log(game.session), "tce")
         assert read.runs(game.player, game.rule).tolist() == [expected]
+
+
+def test_it_is_scored_for_mastery_as_series_of_people(tmp_path):
+    (tmp_path / "transcript.csv").write_text(transcript_text(GAMES))
+    (tmp_path / "boards.csv").write_text(boards_text(GAMES))
+    series = read_transcripts(tmp_path)
+    found = score_series(series, target_streak=2)
+    for game, one in zip(GAMES, series, strict=True):
+        log = game.session.log()
+        for field in ("boards", "n_attempts", "actions", "outcomes"):
+            np.testing.assert_array_equal(getattr(one.log, field), getattr(log, field), field)
+        accepted = [attempt.outcome == 0 for attempt in game.session.attempts]
+        expected = attempts_to_master(accepted, target=2)
+        assert found.runs(game.player, game.rule).tolist() == [expected]
+    assert np.isfinite(score_series(series, "skill").frame["score"].to_numpy()).all()
 
 
 def test_every_attempt_is_a_line_with_its_time_and_place():

@@ -9,15 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.experiments import (
-    ExperimentConfig,
-    attempts_to_master,
-    episode_errors,
-    score_trial,
-    trials_of,
-)
+from gnomon.experiments import ExperimentConfig, episode_errors, score_trial, trials_of
 from gnomon.game import ReferenceGame
 from gnomon.learners import Learner, play_trial
+from gnomon.people import attempts_to_master
 from gnomon.rules import available_rules, load_rule, load_rule_text
 from gnomon.studies import Game, PlayError, PlaySession
 from gnomon.studies.play.board_dealing import boards_of

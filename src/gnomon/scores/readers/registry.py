@@ -32,7 +32,6 @@ GROUP = "gnomon.readers"
 BUILT_IN = (
     "gnomon.experiments.score_readers:RUN_FOLDER",
     "gnomon.experiments.score_readers:GAME_LOG",
-    "gnomon.experiments.score_readers:SERIES_TABLE",
     "gnomon.scores.readers.published.papers_with_code:PAPERS_WITH_CODE",
     "gnomon.scores.datasets:READER",
     "gnomon.scores.readers.trackers.openrlbenchmark:OPENRLBENCHMARK",
@@ -391,7 +390,7 @@ def _readers() -> tuple[Reader, ...]:
     """Return the readers of this package, and those of others that can be loaded."""
     found = {reader.name: reader for reader in map(pkgutil.resolve_name, BUILT_IN)}
     for point in entry_points(group=GROUP):
-        if point.value in BUILT_IN:
+        if point.value in BUILT_IN or (point.dist and point.dist.name == "gnomon-rl"):
             continue
         try:
             reader = point.load()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gnomon.experiments.scoring.mastery import attempts_to_master
+from gnomon.people.mastery import attempts_to_master
 from gnomon.studies.play.play_records import (
     PlayView,
     PointsView,

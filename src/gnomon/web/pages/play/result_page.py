@@ -11,9 +11,9 @@ from fastapi import APIRouter
 from sqlalchemy.orm import Session
 
 from gnomon.database.schema import StudyAssignment
-from gnomon.experiments.scoring.mastery import attempts_to_master
 from gnomon.game.outcomes import CLEARED
 from gnomon.leaderboard.refusals import Conflict
+from gnomon.people.mastery import attempts_to_master
 from gnomon.plot import MedianCurve
 from gnomon.studies.game_store import StoredGame, find_game
 from gnomon.studies.languages import texts

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.experiments import attempts_to_master, mastery_distribution
+import gnomon as gn
+from gnomon.learners import chance_of_success
+from gnomon.people import attempts_to_master, likelihood_ratios, mastery_ecdf
 
 
 def by_hand(accepted: list[bool], target: int) -> float:
@@ -41,12 +43,30 @@ def test_by_likelihood_as_counted_by_hand(attempts, target):
 
 
 @given(st.lists(st.integers(0, 20) | st.just(math.inf), min_size=1, max_size=30))
-def test_the_distribution_counts_all_trials(values):
-    d = mastery_distribution(values)
-    for m, fraction in zip(d.attempts, d.fraction, strict=True):
-        assert fraction == np.mean(np.array(values) <= m)
-    assert d.success_rate == np.mean(np.isfinite(values))
-    assert math.isnan(d.median) == (d.success_rate == 0)
+def test_the_distribution_counts_all_players(values):
+    d = mastery_ecdf(values, [99] * len(values)).cdf
+    for m, share in zip(d.quantiles, d.probabilities, strict=True):
+        assert share == pytest.approx(np.mean(np.array(values) <= m))
+
+
+def test_who_stops_early_counts_as_long_as_played():
+    d = mastery_ecdf([5, math.inf, 20, 30], [9, 10, 99, 99]).cdf
+    assert d.evaluate([5, 10, 20, 30]).tolist() == pytest.approx([1 / 4, 1 / 4, 5 / 8, 1])
+
+
+def test_the_likelihood_ratio_is_that_of_knowing_and_not_knowing():
+    """Against the chances of both players, on boards where some pieces cannot be moved."""
+    rng = np.random.default_rng(3)
+    rule = gn.load_rule("topmost-to-bucket-0")
+    player = gn.make_learner("uniform", gn.BoardSpec(), rng=rng)
+    log = gn.play_trial(player, rule, gn.draw_boards(4, rng=rng))
+    ratios = likelihood_ratios(rule, log)
+    good = log.outcomes == 0
+    assert (ratios[good] >= 4).all()
+    assert (ratios[log.outcomes == 7] == 0).all()
+    # One bucket is right for each piece that can be moved, of N pieces.
+    possible = 1 / chance_of_success(rule, log)
+    np.testing.assert_allclose(ratios[good], possible[good])
 
 
 def test_what_is_refused():
@@ -56,4 +76,6 @@ def test_what_is_refused():
         attempts_to_master([1], ratios=[1, 1], target_r=9)
     for wrong in ([], [math.nan], [[1.0]]):
         with pytest.raises(ValueError, match="expected at least one m"):
-            mastery_distribution(wrong)
+            mastery_ecdf(wrong, wrong)
+    with pytest.raises(ValueError, match="n_attempts: expected 1 numbers, found 2"):
+        mastery_ecdf([1], [2, 3])

@@ -1,1 +1,0 @@
-"""Series: what a person, or a pair of partners, did on one rule, read from transcripts."""

@@ -278,8 +278,9 @@ class Identity(BaseModel):
 @router.get("/session")
 def who_asks(who: MaybeCaller) -> Identity:
     """Return who asks."""
-    scopes = [] if who is None else sorted(who.scopes)
-    return Identity(account=who and who.account, scopes=scopes)
+    if who is None:
+        return Identity(account=None, scopes=[])
+    return Identity(account=who.account, scopes=sorted(who.scopes))
 
 
 @router.delete("/session", status_code=204)

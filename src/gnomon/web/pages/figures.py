@@ -51,8 +51,10 @@ def profile_figure(profiles: Sequence[Profile], alt: str) -> PageFigure | None:
     from gnomon.plot.style import drawing_of
 
     def draw() -> Drawing:
-        labels = {"xlabel": "errors of a trial", "ylabel": "share of trials with at most as many"}
-        return drawing_of(profile_curves(profiles, **labels))
+        axes = profile_curves(profiles)
+        axes.set_xlabel("errors of a trial")
+        axes.set_ylabel("share of trials with at most as many")
+        return drawing_of(axes)
 
     return _figure(draw, alt) if profiles else None
 

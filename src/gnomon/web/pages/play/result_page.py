@@ -64,10 +64,9 @@ def _chart(page: ResultPage) -> dict[str, Any]:
     names = [t[f"name_{one.name}"] if one.kind else one.name for one in page.learners]
     mine = np.asarray(page.cumulated, dtype=np.float64)
     curves = [MedianCurve(t["you"], mine, mine, mine, 1)]
-    curves += [
-        MedianCurve(name, *map(np.asarray, (each.median, each.low, each.high)), each.n_trials)
-        for name, each in zip(names, page.learners, strict=True)
-    ]
+    for name, each in zip(names, page.learners, strict=True):
+        median, low, high = (np.asarray(x) for x in (each.median, each.low, each.high))
+        curves.append(MedianCurve(name, median, low, high, each.n_trials))
     alt = t["curves_beside"] if page.learners else t["curves_name"]
     chart = curve_figure(curves, alt, xlabel=t["board"], ylabel=t["errors_so_far"])
     return {"t": dict(t), "language": page.language, "names": names, "chart": chart}

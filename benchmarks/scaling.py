@@ -16,13 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.distill import made_up
-from benchmarks.ranking import contest
 from benchmarks.record import Measurement
 from gnomon.distill import search_subsets
 from gnomon.execution.executor import ThreadExecutor
 from gnomon.execution.threads import in_order
 from gnomon.experiments import ExperimentConfig, run
-from gnomon.ranking import rank
 from gnomon.scores import ScoreTable
 from gnomon.stats import estimate
 
@@ -46,7 +44,6 @@ def measure() -> Iterator[Measurement]:
     for name, work, note in [
         ("mere hashing", _hashing, "no more can be hoped for below"),
         ("interval table, 20 x 26 x 10, percentile", _intervals(), ""),
-        ("rank, 100 algorithms x 20 tasks x 3 runs", _ranks(), ""),
         ("search of 658,008 subsets, 10% of scores missing", _search(), ""),
         ("20 trials of the engine and a learner", _trials, "`run` with threads of one process"),
     ]:
@@ -84,11 +81,6 @@ def _intervals() -> Work:
         return found.as_records()
 
     return work
-
-
-def _ranks() -> Work:
-    one = contest(100, 20, 3)
-    return lambda n_threads: rank(one, n_threads=n_threads).as_records()
 
 
 def _search() -> Work:

@@ -251,10 +251,9 @@ def ranks_of_runs(runs: dict[str, np.ndarray]) -> str:
     theirs, arena_s = timed(lambda: of_arena(games), 1)
     rows = []
     for one in mine:
-        low, high = elo([one.low, one.high])
         a, b, c = theirs[one.name]
         ranks = f"{one.rank_low} to {one.rank_high}"
-        rows.append([one.name, interval(float(elo(one.rating)), low, high, 0), ranks,
+        rows.append([one.name, f"{float(elo(one.value)):.0f}", ranks,
                      interval(a, b, c, 0)])  # fmt: skip
     rows.append(["seconds", seconds, "", arena_s])
     head = ["10 runs of 26 games", "Gnomon, `rank`", "ranks", f"Arena-Rank, {len(games):,} votes"]
@@ -346,7 +345,7 @@ says, in which time, where they differ and why, and where a peer is the better c
 | performance profiles | pointwise and simultaneous bands, distances from the best | pointwise bands | – | – | – |
 | learning curves | yes | yes | – | – | – |
 | tests over tasks | Friedman, Wilcoxon with Holm, Nemenyi | – | Friedman, Wilcoxon and many more | chosen for you: t, Wilcoxon, ANOVA with Tukey, Friedman with Nemenyi, Bayesian signed ranks | – |
-| ranks | with intervals and tie groups, ten methods | – | – | mean ranks, critical difference | ratings with intervals |
+| ranks | with intervals and tiers | – | – | mean ranks, critical difference | ratings with intervals |
 | how many runs | simulated from the runs at hand | – | by your own hand | – | – |
 | covariates of a vote | – | – | – | – | yes |
 | writes | tables, LaTeX, figures, a page | figures | – | text, LaTeX, figures | – |
@@ -401,8 +400,8 @@ game give a hundred pairs, but only twenty runs were independent.
 
 @RANKS@
 
-The ratings are the same again. Arena-Rank's intervals are less than a third as wide, since it takes each pair for a new vote: that is not
-what it was made for, and it says nothing. Gnomon draws runs, not pairs. Its rank intervals hold for all five together; on these runs DER and
+The ratings are the same again. Arena-Rank's intervals are too narrow, since it takes each pair for a new vote: that is not
+what it was made for, and it gives no warning. Gnomon's rank intervals come from tests of runs, not of pairs of runs, and hold for all five together; on these runs DER and
 DrQ are not separated, while Arena-Rank's intervals lie apart.
 
 ## Gaps, unequal numbers, seeds

@@ -18,13 +18,13 @@ from gnomon.experiments import load_experiment, run, score_table
 from gnomon.plot import Figure, difficulty_ladder
 from gnomon.plot.ranks import ranking_rows
 from gnomon.plot.style import drawing_of
-from gnomon.ranking import audit, rank, rank_distribution
+from gnomon.ranking import audit, rank
 from gnomon.scores import read_scores
 
 #: Figures of the audit of six agents on sixty games.
-OF_AUDIT = ("rank-intervals", "ease", "critical-difference", "tournament")
+OF_AUDIT = ("rank-intervals", "wins", "critical-difference")
 TABLE = "dopamine_atari_legacy_last10.csv"
-NAMES = (*OF_AUDIT, "rank-distribution", "ladder")
+NAMES = (*OF_AUDIT, "ladder")
 
 
 def audit_figures(data: Path) -> list[Figure]:
@@ -40,7 +40,7 @@ def ladder() -> Figure:
     config = load_experiment("gohr-core", learners=learners, trials=10, episodes=60)
     with tempfile.TemporaryDirectory() as folder:
         table = score_table(run(config, Path(folder, "suite")).folder, "tce")
-    found = rank(table, by="task", n_resamples=400, rng=np.random.default_rng(0))
+    found = rank(table, by="task")
     drawing = drawing_of(difficulty_ladder(found))
     return Figure("ladder", "Difficulty", "", "", drawing, ranking_rows(found))
 
@@ -49,8 +49,7 @@ def make_figures(data: Path, folder: Path) -> list[Path]:
     """Write the pictures into a folder, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     pictures = []
-    shares = rank_distribution(read_scores(data / TABLE)).figure()
-    for figure in [*audit_figures(data), shares, ladder()]:
+    for figure in [*audit_figures(data), ladder()]:
         pictures.append(folder / f"{figure.name}.svg")
         figure.write(pictures[-1])
     return pictures

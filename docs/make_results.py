@@ -168,11 +168,10 @@ def rank_rows(table: ScoreTable, ranking: Ranking) -> list[list[str]]:
     found = estimate(table, ["mean"], n_resamples=N_RESAMPLES, rng=np.random.default_rng(0))
     estimates = {estimate.algorithm: estimate for estimate in found}
     rows = []
-    places = zip(ranking.names, ranking.rank_low, ranking.rank_high, strict=True)
-    for place, (name, low, high) in enumerate(places, start=1):
-        e = estimates[name]
+    for place, one in enumerate(ranking, start=1):
+        e, name = estimates[one.name], one.name
         between = f"{decimal(e.value, 3)} [{decimal(e.low, 3)}, {decimal(e.high, 3)}]"
-        rows.append([str(place), f"`{name}`", between, f"{low} to {high}"])
+        rows.append([str(place), f"`{name}`", between, f"{one.rank_low} to {one.rank_high}"])
     return rows
 
 
@@ -385,7 +384,7 @@ def page(folder: Path) -> str:
     rules = [rule for rule in whole.tasks if rule != WITHOUT_ERRORS]
     table = whole.select(tasks=rules)
     skill = mean_skill(table)
-    ranking = rank(table, rng=np.random.default_rng(0))
+    ranking = rank(table)
     means = family_means(skill, rules)
     counts = Counter(rule_info(rule).family for rule in rules)
     found = effects(skill, rules, np.random.default_rng(0))

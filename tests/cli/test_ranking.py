@@ -8,8 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 from gnomon.cli import app, main
-from gnomon.ranking.ranks import resampled_ratings
-from gnomon.ranking.ranks.resampled_ratings import expected_seconds
 from gnomon.scores import ScoreTable, write_scores
 
 
@@ -36,68 +34,31 @@ def records(*arguments):
     return json.loads(run(*arguments, "--json"))["results"]
 
 
-def test_rank_distributions_have_a_share_for_each_rank(scores, tmp_path):
-    found = records("rank-distribution", scores)
-    assert [*found[0]] == ["name", "mean_rank", "shares"]
-    assert found[2]["name"] == "uniform"
-    assert found[2]["shares"] == pytest.approx([0.0, 0.0, 1.0])
-    text = run("rank-distribution", scores, "--figure", tmp_path / "ranks.svg")
-    assert "ranks of one run of each algorithm, on 3 tasks" in text
-    assert "share of draws with each rank" in (tmp_path / "ranks.svg").read_text()
-
-
 def test_rank_records_have_the_promised_fields(scores):
-    found = records("rank", scores, "--resamples", 200)
-    fields = ["name", "method", "rating", "low", "high", "rank_low", "rank_high", "groups"]
+    found = records("rank", scores)
+    fields = ["name", "value", "low", "high", "rank_low", "rank_high", "tiers"]
     assert [*found[0]] == fields
     assert [r["name"] for r in found][2] == "uniform"
     assert found[2]["rank_low"] == found[2]["rank_high"] == 3
-    assert found[0]["groups"] == found[1]["groups"] == [1]
+    assert found[0]["tiers"] == found[1]["tiers"] == [1]
 
 
-def test_rank_tells_what_a_long_ranking_costs(scores):
-    found = CliRunner().invoke(app, ["rank", str(scores), "--resamples", "3"])
-    assert found.stderr == ""
-    assert expected_seconds(1000, 100, 3, 1000) == pytest.approx(100, rel=0.5)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resampled_ratings, "expected_seconds", lambda *_: 75.0)
-        found = CliRunner().invoke(app, ["rank", str(scores), "--resamples", "3"])
-    assert found.stderr == "gnomon: 3 algorithms, 3 resamples, about 75 s\n"
-
-
-def test_rank_prints_ranks_and_tie_groups(scores):
-    text = run("rank", scores, "--resamples", 200)
-    assert "1 to 2   a" in text
-    assert "tie group" in text
+def test_rank_prints_ranks_and_tiers(scores):
+    text = run("rank", scores)
+    assert "1 to 2   1" in text
+    assert "Algorithms in the same tier are not significantly different." in text
 
 
 def test_rank_by_task_puts_the_hardest_first(scores):
-    found = records("rank", scores, "--by", "task", "--resamples", 200)
+    found = records("rank", scores, "--by", "task")
     assert {r["name"] for r in found[:2]} == {"b3", "b23"}
     assert found[2]["name"] == "clockwise"
 
 
 def test_rank_by_another_method(scores):
-    assert {r["method"] for r in records("rank", scores, "--method", "borda")} == {"borda"}
-
-
-def test_pairs_methods_and_classes(scores):
-    pairs = records("compare-pairs", scores)
-    assert [*pairs[0]] == [
-        "a", "b", "probability", "ease_ratio", "n_grounds", "p_value", "p_adjusted", "exact",
-    ]  # fmt: skip
-    assert len(pairs) == 3
-    methods = records("orders-by-method", scores)
-    assert [*methods[0]] == ["method", "place", "name", "rating", "standard_error"]
-    known = {m["method"] for m in methods if m["standard_error"] is not None}
-    assert known == {"bradley-terry"}
-    assert {m["name"] for m in methods if m["place"] == 3} == {"uniform"}
-    text = run("orders-by-method", scores)
-    assert "hodge: by default" in text
-    assert "alpha-rank: alpha from 0.01 to" in text
-    classes = records("difficulty-classes", scores)
-    assert {*classes[0]["tasks"]} == {"b3", "b23"}
-    assert classes[-1]["algorithm"] == "uniform"
+    found = records("rank", scores, "--method", "mean-rank")
+    assert found[2]["value"] == 3.0
+    assert found[2]["low"] is None
 
 
 def test_mean_ranks_by_either_test(tmp_path):
@@ -131,25 +92,12 @@ def test_mean_ranks_by_either_test(tmp_path):
 
 
 def test_a_ranking_says_what_it_counts(scores):
-    text = run("rank", scores, "--resamples", 50)
-    assert (
-        "by how much does not count. Means, and two compared by themselves, may order otherwise"
-        in text
-    )
-    assert "share a letter are not separated by these data; those who share none may be" in text
-    of_tasks = run("rank", scores, "--by", "task", "--resamples", 50)
-    assert "That holds only where scores mean the same on all tasks." in of_tasks
-    assert "share a letter" not in run("rank", scores, "--latex", "--resamples", 50)
-
-
-@pytest.mark.parametrize(("shape", "explained"), [((2, 1), True), ((6, 3), False)])
-def test_a_missing_interval_is_explained(tmp_path, shape, explained):
-    rng = np.random.default_rng(0)
-    means = {"frugal": 39, "dqn": 40, "tabular": 41}
-    table = ScoreTable.from_arrays({name: rng.poisson(m, shape) for name, m in means.items()})
-    write_scores(table, tmp_path / "scores.csv")
-    text = run("rank", tmp_path / "scores.csv", "--resamples", 50)
-    assert ("No interval (-)" in text) == explained
+    text = run("rank", scores)
+    assert "Ranks are based on pairwise wins between runs on shared tasks" in text
+    assert "Holm's correction over 3 pairs." in text
+    of_tasks = run("rank", scores, "--by", "task")
+    assert "scores must have the same meaning on all tasks" in of_tasks
+    assert "same tier" not in run("rank", scores, "--latex")
 
 
 def test_runs_without_a_score_are_left_out_aloud(tmp_path):
@@ -157,7 +105,7 @@ def test_runs_without_a_score_are_left_out_aloud(tmp_path):
     rows = [f"{a},{t},{r},{r + (a == 'b')}" for a in "ab" for t in "xy" for r in range(4)]
     rows[0] = "a,x,0,nan"
     path.write_text("\n".join(["algorithm,task,run,score", *rows]), "utf-8")
-    result = CliRunner().invoke(app, ["rank", str(path), "--resamples", "20"])
+    result = CliRunner().invoke(app, ["rank", str(path)])
     assert result.exit_code == 0
     assert "gnomon: 1 of 16 runs have no score and are left out" in result.output
 
@@ -167,18 +115,14 @@ def test_censored_runs_are_not_said_to_be_left_out(tmp_path):
     rows = [f"{a},{t},{r},{r + (a == 'b')},false" for a in "ab" for t in "xy" for r in range(4)]
     rows[:2] = ["a,x,0,,true", "a,x,1,,false"]
     path.write_text("\n".join(["algorithm,task,run,score,censored", *rows]), "utf-8")
-    result = CliRunner().invoke(app, ["rank", str(path), "--lower-is-better", "--resamples", "20"])
+    result = CliRunner().invoke(app, ["rank", str(path), "--lower-is-better"])
     assert "gnomon: 1 of 16 runs have no score and are left out" in result.output
 
 
 def test_an_option_that_means_nothing_to_a_verb_is_not_there(scores):
     for verb, *options in [
-        ("compare-pairs", "--marginal"),
-        ("compare-pairs", "--level", "0.9"),
-        ("orders-by-method", "--method", "elo"),
-        ("orders-by-method", "--resample-tasks"),
-        ("difficulty-classes", "--by", "task"),
-        ("difficulty-classes", "--resamples", "50"),
+        ("rank", "--resamples", "50"),
+        ("rank", "--best-of", "begun"),
         ("critical-difference", "--resamples", "50"),
     ]:
         result = CliRunner().invoke(app, [verb, str(scores), *options], env={"COLUMNS": "200"})
@@ -189,7 +133,7 @@ def test_an_option_that_means_nothing_to_a_verb_is_not_there(scores):
     ("arguments", "message"),
     [
         (["critical-difference", "--test", "tukey"], "'tukey' is not one of"),
-        (["rank", "--resamples", "1"], "greater than or equal to 2"),
+        (["audit", "--resamples", "1"], "greater than or equal to 2"),
     ],
 )
 def test_a_value_out_of_range_is_misuse(scores, arguments, message):
@@ -199,24 +143,7 @@ def test_a_value_out_of_range_is_misuse(scores, arguments, message):
     assert message in result.output
 
 
-@pytest.mark.parametrize(
-    ("option", "verb"),
-    [
-        ("--pairs", "compare-pairs"),
-        ("--methods", "orders-by-method"),
-        ("--classes", "difficulty-classes"),
-        ("--critical-difference=nemenyi", "critical-difference --test"),
-    ],
-)
-def test_an_option_that_has_become_a_verb_names_it(scores, option, verb, monkeypatch, capsys):
-    code, error = printed(monkeypatch, capsys, "rank", scores, option, "--json")
-    name = option.partition("=")[0]
-    assert (code, error) == (2, f"gnomon: rank has no option {name}: gnomon {verb} does that")
-
-
-@pytest.mark.parametrize(
-    "verb", ["rank", "rank-distribution", "compare-pairs", "critical-difference"]
-)
+@pytest.mark.parametrize("verb", ["rank", "critical-difference"])
 def test_a_scale_that_changes_nothing_is_said(scores, verb):
     result = CliRunner().invoke(app, [verb, str(scores), "--normalize", "min-max"])
     assert result.exit_code == 0
@@ -224,14 +151,12 @@ def test_a_scale_that_changes_nothing_is_said(scores, verb):
 
 
 def test_latex_escapes_names(scores):
-    comment, *lines = run("rank", scores, "--latex", "--resamples", 100, "--level", 0.99).split(
-        "\n"
-    )
-    assert comment == ("% hodge, 99% intervals, ranks hold together, 100 resamples of runs, seed 0")
+    comment, *lines = run("rank", scores, "--latex", "--level", 0.99).split("\n")
+    assert comment == "% mean win probability, 99% intervals"
     assert lines[0] == r"\begin{tabular}{lrlll}"
-    assert lines[2] == r"algorithm & rating & interval & rank & tie group \\"
+    assert lines[2] == r"algorithm & value & interval & rank & tier \\"
     assert lines[4].startswith(r"dqn\_fast & $")
-    assert lines[4].endswith(r"]$ & 1--2 & a \\")
+    assert lines[4].endswith(r"]$ & 1--2 & 1 \\")
 
 
 def own_scales(path):
@@ -243,9 +168,7 @@ def own_scales(path):
     return path
 
 
-@pytest.mark.parametrize(
-    "view", [("rank", "--by", "task", "--resamples", "50"), ("difficulty-classes",)]
-)
+@pytest.mark.parametrize("view", [("rank", "--by", "task")])
 def test_tasks_with_scales_of_their_own_are_compared_aloud_or_normalised(tmp_path, view):
     path = own_scales(tmp_path / "games.csv")
     verb, *options = view
@@ -257,39 +180,20 @@ def test_tasks_with_scales_of_their_own_are_compared_aloud_or_normalised(tmp_pat
 
 def test_an_order_of_algorithms_says_nothing_of_scales(tmp_path):
     path = own_scales(tmp_path / "games.csv")
-    found = CliRunner().invoke(app, ["rank", str(path), "--resamples", "50"])
+    found = CliRunner().invoke(app, ["rank", str(path)])
     assert (found.exit_code, found.stderr) == (0, "")
 
 
 def test_two_resamples_are_few_but_warn_of_nothing_else(scores, recwarn):
-    for verb in ("rank", "audit"):
-        run(verb, scores, "--resamples", 2)
+    run("audit", scores, "--resamples", 2)
     assert [str(w.message) for w in recwarn if issubclass(w.category, RuntimeWarning)] == []
-
-
-def test_more_than_forty_have_no_order_by_kemeny_aloud(tmp_path):
-    rng = np.random.default_rng(0)
-    scores = {f"learner-{i}": rng.normal(i, 1, (2, 2)) for i in range(41)}
-    write_scores(ScoreTable.from_arrays(scores), tmp_path / "many.csv")
-    found = CliRunner().invoke(app, ["orders-by-method", str(tmp_path / "many.csv")])
-    assert "gnomon: kemeny: not asked of 41 competitors, more than 40" in found.stderr
-
-
-def test_the_same_seed_gives_the_same_records(scores):
-    assert records("rank", scores, "--seed", 3) == records("rank", scores, "--seed", 3)
-
-
-def test_marginal_intervals_are_not_wider(scores):
-    wide, narrow = records("rank", scores), records("rank", scores, "--marginal")
-    for a, b in zip(wide, narrow, strict=True):
-        assert a["rank_low"] <= b["rank_low"] <= b["rank_high"] <= a["rank_high"]
 
 
 def test_audit_records_text_and_page(scores, tmp_path):
     found = records("audit", scores, "--resamples", 100)
     assert [*found[0]] == ["section", "name", "finding", "value"]
     text = run("audit", scores, "--resamples", 100, "--out", tmp_path / "page")
-    assert "What would settle the top" in text
+    assert "How many runs would separate the first two?" in text
     page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
     assert "Who is on top?" in page
     assert "dqn_fast or tabular: the data do not say which." in page
@@ -303,7 +207,7 @@ def test_audit_records_text_and_page(scores, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--method", "hogde"], "gnomon: unknown ranking method 'hogde'; did you mean 'hodge'?"),
+        (["--method", "kemeni"], "gnomon: unknown ranking method 'kemeni'; did you mean 'kemeny'?"),
         (["--where", "algorithm=dqn_fast"], "gnomon: "),
     ],
 )
@@ -329,7 +233,7 @@ def test_audit_of_a_folder_of_language_model_results(tmp_path):
     found = records("audit", tmp_path, "--resamples", 100)
     assert found[0]["finding"].startswith("24 scores (acc, higher is better): 3 algorithms")
     assert [f["name"] for f in found if f["section"] == "ranks"][:2] == ["how", "model-2"]
-    ranked = records("rank", tmp_path, "--resamples", 100)
+    ranked = records("rank", tmp_path)
     assert [r["name"] for r in ranked] == ["model-2", "model-1", "model-0"]
 
 
@@ -348,20 +252,18 @@ def test_audit_of_a_papers_table_and_of_a_leaderboards_dump(tmp_path):
     for path, options in ((wide, ()), (dump, ("--where", "area=Vision"))):
         result = CliRunner().invoke(app, ["audit", str(path), "--resamples", "100", *options])
         assert result.exit_code == 0, result.output
-        assert "hodge: model-2 > model-1 > model-0" in result.stdout
+        assert "mean: model-2 > model-1 > model-0; same order as the ranks" in result.stdout
         notes = result.stdout.partition("\nNotes\n-----\n")[2]
-        assert notes.count("tasks are drawn instead of runs") == 1
+        assert notes.count("the tasks are treated as a sample") == 1
         assert result.stderr == ""
         answer = CliRunner().invoke(app, ["audit", str(path), "--json", *options])
-        assert any("drawn instead" in text for text in json.loads(answer.stdout)["warnings"])
+        assert any("treated as a sample" in text for text in json.loads(answer.stdout)["warnings"])
 
 
 VIEWS = (
     ("rank",),
     ("rank", "--latex"),
     ("rank", "--method", "kemeny"),
-    ("orders-by-method",),
-    ("compare-pairs",),
 )
 
 
@@ -407,13 +309,10 @@ def test_no_view_orders_what_never_met(tmp_path, monkeypatch, capsys, view):
     verb, *options = view
     code, error = printed(monkeypatch, capsys, verb, path, *options)
     assert code == 2
-    assert error == (
-        "gnomon: expected two algorithms with scores on a common task; found none, so there is "
-        "nothing to order them by"
-    )
+    assert error == ("gnomon: expected two algorithms with scores on the same task, found none")
 
 
-@pytest.mark.parametrize("view", [("orders-by-method",), ("rank", "--method", "borda")])
+@pytest.mark.parametrize("view", [("rank", "--method", "bradley-terry")])
 def test_groups_that_never_met_are_not_ordered_by_other_methods(
     tmp_path, monkeypatch, capsys, view
 ):
@@ -421,18 +320,15 @@ def test_groups_that_never_met_are_not_ordered_by_other_methods(
     rows = [f"{a},{t},{r},{r}" for a, t in ("ax", "bx", "cy", "dy") for r in range(3)]
     code, error = printed(monkeypatch, capsys, verb, tidy(tmp_path / "s.csv", rows), *options)
     assert code == 2
-    assert error.endswith(
-        "2 groups share no task and cannot be ordered against each other: a, b; c, d"
-    )
+    assert "expected names that are connected by shared tasks" in error
     assert "\n" not in error
 
 
 def test_what_ties_is_not_given_an_order(tmp_path):
     rows = [f"{a},{t},{r},7" for a in "abc" for t in "xy" for r in range(4)]
     path = tidy(tmp_path / "s.csv", rows)
-    assert {r["place"] for r in records("orders-by-method", path)} == {1}
-    assert "a = b = c" in run("orders-by-method", path)
-    assert " > " not in run("audit", path, "--resamples", 50)
+    assert {r["value"] for r in records("rank", path)} == {0.5}
+    assert [r["tiers"] for r in records("rank", path)] == [[1]] * 3
 
 
 @pytest.mark.parametrize(
@@ -464,11 +360,8 @@ def test_a_level_out_of_range_is_misuse(scores):
 
 def test_the_ranking_is_drawn_to_a_file(scores, tmp_path):
     drawn = tmp_path / "ranks.svg"
-    assert "written to" in run("rank", scores, "--resamples", 200, "--figure", drawn)
-    assert "rating" in drawn.read_text()
-    run("rank", scores, "--resamples", 200, "--marginal", "--figure", drawn)
-    assert "written to" in run("compare-pairs", scores, "--figure", drawn)
-    assert "P(row better than column)" in drawn.read_text()
+    assert "written to" in run("rank", scores, "--figure", drawn)
+    assert "mean win probability" in drawn.read_text()
 
 
 def test_an_audit_is_written_whole_or_not_at_all(scores, tmp_path, monkeypatch, capsys):
@@ -499,6 +392,6 @@ def test_what_a_score_file_does_not_hold_is_refused(scores, options, message):
 def test_names_that_do_not_print_are_escaped_in_latex(tmp_path):
     table = ScoreTable.from_arrays({"a\x07b": [[1.0, 2.0, 3.0]], "c\nd": [[4.0, 5.0, 6.0]]})
     write_scores(table, tmp_path / "scores.csv")
-    text = run("rank", tmp_path / "scores.csv", "--latex", "--resamples", 20)
+    text = run("rank", tmp_path / "scores.csv", "--latex")
     assert r"a\textbackslash{}x07b &" in text
     assert r"c\textbackslash{}nd &" in text

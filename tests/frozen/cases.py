@@ -61,24 +61,15 @@ plan scores.csv --simulations 20 --runs 5 --runs 10 --power 0.9 --metric mean
 plan scores.csv dqn sac --simulations 20 --metric mean
 plan scores.csv --way widths --simulations 20 --metric mean
 plan scores.csv dqn sac --way sequential --runs 3 --runs 5
-rank scores.csv --resamples 100
-rank scores.csv --by task --resamples 100
-difficulty-classes scores.csv
-compare-pairs scores.csv
-orders-by-method scores.csv
+rank scores.csv
+rank scores.csv --by task
 critical-difference wide.csv
 critical-difference wide.csv --test nemenyi
-rank scores.csv --marginal --resamples 100
-rank scores.csv --resample-tasks --resamples 100
-rank scores.csv --method gohr-ev --resamples 100
-rank scores.csv --method bradley-terry --resamples 50
-rank scores.csv --method elo --resamples 50
-rank scores.csv --method borda --resamples 50
-rank scores.csv --method mean-rank --resamples 50
-rank scores.csv --method copeland --resamples 50
-rank scores.csv --method kemeny --resamples 20
-rank scores.csv --method nash --resamples 50
-rank scores.csv --method alpha-rank --resamples 50
+rank scores.csv --resample-tasks
+rank scores.csv --method gohr-ev
+rank scores.csv --method bradley-terry
+rank scores.csv --method mean-rank
+rank scores.csv --method kemeny
 rank scores.csv --method best
 audit scores.csv --resamples 100
 audit wide.csv --resamples 100
@@ -118,8 +109,8 @@ compare run uniform frugal --resamples 100
 profile run --tau 5 --tau 20 --resamples 100
 curves run --resamples 100 --metric mean
 plan run uniform frugal --simulations 10 --metric mean
-rank run --resamples 50
-rank run --by task --resamples 50
+rank run
+rank run --by task
 audit run --resamples 50
 verify run
 report run
@@ -180,7 +171,7 @@ compare scores.csv dqn sac --metric mean --resamples 100
 profile scores.csv --tau 1 --resamples 100
 curves curves.csv --metric mean --resamples 100
 plan scores.csv dqn sac --simulations 10 --metric mean
-rank scores.csv --resamples 50
+rank scores.csv
 audit scores.csv --resamples 50
 distill suite.csv --size 2 --nested none
 estimate nowhere.csv

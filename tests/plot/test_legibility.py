@@ -11,7 +11,6 @@ from matplotlib.text import Text
 import gnomon as gn
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.plot.labels import _covered
-from gnomon.ranking import compare_pairs, rank_distribution
 
 #: How scores are made from a normal draw.
 SCORES = {
@@ -25,12 +24,10 @@ FIGURES = {
     "per task": lambda t: gn.estimate(t, "mean", per_task=True),
     "compare": lambda t: gn.compare(t, *t.algorithms[:2]),
     "compare all": lambda t: gn.compare_all(t, "probability_of_improvement", n_resamples=50),
-    "pairs": lambda t: compare_pairs(t),
     "profile": lambda t: gn.profile(t, n_resamples=50),
     "curves": lambda t: gn.curves(_along_steps(t), ["mean", "iqm"], n_resamples=20),
     "widths": lambda t: gn.plan(t, way="widths", n_simulations=5),
-    "rank": lambda t: gn.rank(t, n_resamples=20),
-    "rank distribution": lambda t: rank_distribution(t),
+    "rank": lambda t: gn.rank(t),
 }
 
 

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking import Contest, critical_difference, mean_rank, wilcoxon_p_value
+from gnomon.ranking import critical_difference, mean_rank, wilcoxon_p_value
 from gnomon.scores import ScoreTable
-from strategies_ranking import contests
+from strategies_ranking import Runs, contests
 
 
 def contest(matrix, names="abcdef"):
     """From scores (tasks, algorithms)."""
     samples = tuple(tuple(np.atleast_1d(float(x)) for x in row) for row in matrix)
-    return Contest(
+    return Runs(
         tuple(names[: len(matrix[0])]), tuple(f"{g}" for g in range(len(matrix))), samples
-    )
+    ).table
 
 
 def test_nemenyis_difference_is_demsars():
@@ -122,8 +122,9 @@ def test_wins_need_no_common_scale():
         (scale * rng.normal(0.8, 1, 6), scale * rng.normal(0, 1, 6))
         for scale in 10.0 ** np.arange(12)
     )
-    c = Contest(("a", "b"), tuple(f"{g}" for g in range(12)), samples)
-    bent = Contest(c.names, c.grounds, tuple(tuple(x**3 for x in row) for row in samples))
+    tasks = tuple(f"{g}" for g in range(12))
+    c = Runs(("a", "b"), tasks, samples).table
+    bent = Runs(("a", "b"), tasks, tuple(tuple(x**3 for x in row) for row in samples)).table
     for one in (c, bent):
         assert critical_difference(one, differences="wins").p_values[0, 1] == pytest.approx(
             critical_difference(c, differences="wins").p_values[0, 1]
@@ -131,15 +132,16 @@ def test_wins_need_no_common_scale():
 
 
 def test_no_common_tasks_no_diagram():
-    samples = ((np.ones(1), np.empty(0)), (np.empty(0), np.ones(1)))
+    one, none = np.ones(1), np.empty(0)
+    samples = ((one, one, none), (none, one, one))
     with pytest.raises(ScoreDataError, match=r"at least two tasks that all share .* found 0"):
-        critical_difference(Contest(("a", "b"), ("x", "y"), samples))
+        critical_difference(Runs(("a", "b", "c"), ("x", "y"), samples).table)
 
 
 def several_runs():
     """By mean scores b leads on each task, by P(better) a: one run of b is very good."""
     a, b = np.array([2.0, 3.0, 4.0]), np.array([0.0, 1.0, 90.0])
-    return Contest(("a", "b"), tuple("vwxyz"), ((a, b),) * 5)
+    return Runs(("a", "b"), tuple("vwxyz"), ((a, b),) * 5).table
 
 
 def test_wins_are_drawn_as_the_method_of_mean_ranks_ranks():
@@ -153,8 +155,8 @@ def test_wins_are_drawn_as_the_method_of_mean_ranks_ranks():
 @settings(max_examples=50)
 def test_mean_ranks_by_wins_are_those_of_the_method_of_that_name(contest, test):
     if len(contest.grounds) > 1:
-        found = critical_difference(contest, test=test, differences="wins")
-        rank_of = dict(zip(contest.names, mean_rank(contest), strict=True))
+        found = critical_difference(contest.table, test=test, differences="wins")
+        rank_of = dict(zip(contest.names, mean_rank(contest.samples), strict=True))
         assert found.mean_ranks == pytest.approx([rank_of[name] for name in found.names])
 
 
@@ -162,7 +164,7 @@ def test_mean_ranks_by_wins_are_those_of_the_method_of_that_name(contest, test):
 def test_with_one_run_each_scores_and_wins_rank_alike(contest):
     if len(contest.grounds) > 1:
         wins, scores = (
-            critical_difference(contest, differences=differences, test="nemenyi")
+            critical_difference(contest.table, differences=differences, test="nemenyi")
             for differences in ("wins", "scores")
         )
         assert wins.names == scores.names
@@ -185,8 +187,8 @@ def test_shares_won_and_lost_alike_are_ties():
     """7 of 10 won here and lost there: 0.7 - 1/2 is not 1/2 - 0.3 in binary fractions."""
     won, lost = np.repeat([2.0, 0.0], [7, 3]), np.repeat([2.0, 0.0], [3, 7])
     one, even = np.ones(1), np.repeat([2.0, 0.0], [9, 1])
-    contest = Contest(("a", "b"), tuple("xyz"), ((won, one), (lost, one), (even, one)))
-    found = critical_difference(contest, differences="wins")
+    runs = Runs(("a", "b"), tuple("xyz"), ((won, one), (lost, one), (even, one)))
+    found = critical_difference(runs.table, differences="wins")
     assert found.p_values[0, 1] == wilcoxon_p_value([2, -2, 4])
 
 
@@ -200,10 +202,9 @@ def test_what_was_compared_is_told():
     assert (several[0].differences, several.compared) == ("wins", "P(better) on each task")
     nemenyi = critical_difference(one, test="nemenyi")
     assert nemenyi.compared == "mean scores on each task"
-    tasks = Contest(("x", "y"), ("dqn", "sac"), several_runs().samples[:2], "task")
-    harder = critical_difference(tasks)
+    harder = critical_difference(several_runs(), by="task")
     assert harder.compared == "P(harder) for each algorithm"
-    assert critical_difference(tasks, differences="scores").compared == (
+    assert critical_difference(several_runs(), by="task", differences="scores").compared == (
         "differences of scores, whose size must mean the same for all algorithms"
     )
 
@@ -211,8 +212,8 @@ def test_what_was_compared_is_told():
 def test_runs_elsewhere_do_not_choose_the_differences():
     """Where all have one run on the shared tasks, more runs on another task say nothing."""
     one, two, none = np.ones(1), np.ones(2), np.empty(0)
-    contest = Contest(("a", "b"), tuple("xyz"), ((one, one), (one, one), (two, none)))
-    assert critical_difference(contest)[0].differences == "scores"
+    runs = Runs(("a", "b"), tuple("xyz"), ((one, one), (one, one), (two, none)))
+    assert critical_difference(runs.table)[0].differences == "scores"
 
 
 def test_differences_that_tie_in_tenths_tie():
@@ -221,7 +222,7 @@ def test_differences_that_tie_in_tenths_tie():
     rows = tuple((np.array([x]), np.array([y])) for x, y in zip(a, b, strict=True))
     tenths = tuple((np.rint(10 * x), np.rint(10 * y)) for x, y in rows)
     found, whole = (
-        critical_difference(Contest(("a", "b"), tuple("vwxyz"), samples), differences="scores")
+        critical_difference(Runs(("a", "b"), tuple("vwxyz"), samples).table, differences="scores")
         for samples in (rows, tenths)
     )
     assert found.p_values[0, 1] == whole.p_values[0, 1] == 0.375
@@ -233,7 +234,7 @@ def test_the_notes_say_what_is_compared_and_print_no_tiny_p():
     notes = critical_difference(ScoreTable.from_arrays(scores)).notes
     assert notes == (
         "Compared by P(better) on each task; Holm's correction over 3 pairs. The tasks are the "
-        "sample: gnomon rank takes the runs, and may separate other pairs.",
+        "sample; rank takes the runs as the sample and may separate other pairs.",
         "Friedman's test that all are alike: p < 0.0001",
     )
     nemenyi = critical_difference(ScoreTable.from_arrays(scores), test="nemenyi").notes

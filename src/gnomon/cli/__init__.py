@@ -39,11 +39,7 @@ _VERBS = {
     "curves": "statistics.curves",
     "plan": "planning.plan",
     "rank": "ranking.rank",
-    "rank-distribution": "ranking.rank_distribution",
-    "compare-pairs": "ranking.compare_pairs",
-    "orders-by-method": "ranking.orders_by_method",
     "critical-difference": "ranking.critical_difference",
-    "difficulty-classes": "ranking.difficulty_classes",
     "audit": "ranking.audit",
     "distill": "distill.distill",
     "predict": "predict.predict",
@@ -59,7 +55,6 @@ _VERBS = {
 }
 #: What the parser of a verb is told beside its options: a keyword, and where the value stands.
 _PARSING = {
-    "rank": ("cls", "ranking.RankCommand"),
     "captive": ("context_settings", "game.CAPTIVE_CONTEXT"),
 }
 

@@ -100,10 +100,16 @@ class Number:
     high: float | None
 
     @classmethod
-    def of(cls, estimate: Estimate | Ranked, value: str = "value") -> Number:
-        """Take over an estimate, or a rating."""
+    def of(cls, estimate: Estimate) -> Number:
+        """Take over an estimate."""
         record = estimate.as_record()
-        return cls(record[value], record["low"], record["high"])
+        return cls(record["value"], record["low"], record["high"])
+
+    @classmethod
+    def odds(cls, ranked: Ranked) -> Number:
+        """Return the logarithm of the odds of a win probability, cut at a thousand to one."""
+        ends = (min(max(p, 0.001), 0.999) for p in (ranked.value, ranked.low, ranked.high))
+        return cls(*(None if math.isnan(p) else math.log(p / (1.0 - p)) for p in ends))
 
     @classmethod
     def median(cls, errors: ArrayLike) -> Number:
@@ -131,7 +137,7 @@ class Standing:
     rank_low, rank_high : int or None
         The ranks that the data leave possible; None without a rank.
     groups : tuple of int
-        Numbers of the tie groups, from 1.
+        Numbers of the tiers, from 1.
     gap : Difference or None
         Where the season has hidden rules and public ones.
     n_trials : int
@@ -139,8 +145,9 @@ class Standing:
     why : str or None
         Why there is no rank.
     rating : Number or None
-        What the rank goes by, as ``gnomon rank`` prints it: the logarithm of the pairs of trials
-        won for each one lost, against the average of the board; None where there is no ranking.
+        What the order goes by: the logarithm of the odds of the mean win probability of ``gnomon
+        rank``, which are the pairs of trials won for each one lost against the others; None where
+        there is no ranking.
     """
 
     contender: Contender
@@ -174,7 +181,6 @@ class Standings:
     level : float
     method : str
         Of the ranking.
-    n_resamples : int
     n_trials : int
         Verified trials of ranked entries.
     """
@@ -186,8 +192,7 @@ class Standings:
     rules: tuple[Mapping[str, Any], ...]
     notes: tuple[str, ...] = ()
     level: float = LEVEL
-    method: str = "hodge"
-    n_resamples: int = 0
+    method: str = "win-probability"
     n_trials: int = 0
     metrics: tuple[str, ...] = field(default=METRICS)
 

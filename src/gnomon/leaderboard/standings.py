@@ -1,4 +1,4 @@
-"""Computation of standings from verified scores: estimates, rank intervals, tie groups, gaps.
+"""Computation of standings from verified scores: estimates, rank intervals, tiers, gaps.
 
 Every number here is one that :mod:`gnomon.stats` or :mod:`gnomon.ranking` makes, from the table of
 scores that anybody can download; nothing is computed another way for the board.
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
     from gnomon.stats.estimate_records import Estimate
 
-#: Beyond so many entries the ranks are resampled less often: it takes minutes otherwise.
-_MANY = 60
-_RESAMPLES, _FEWER_RESAMPLES = 1000, 100
-
 
 def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     """Return the scores of some entries: names as algorithms, rules as tasks, trials as runs.
@@ -88,8 +84,7 @@ def standings_of(board: Board) -> Standings:
         why = {c.entry_id: _why_unranked(board, c, counts) for c in board.contenders}
         ranked = [c for c in board.contenders if why[c.entry_id] is None]
         unranked = [c for c in board.contenders if why[c.entry_id] is not None]
-        n_resamples = _RESAMPLES if len(ranked) <= _MANY else _FEWER_RESAMPLES
-        lines, rules = _ranked_lines(board, ranked, n_resamples, counts)
+        lines, rules = _ranked_lines(board, ranked, counts)
     return Standings(
         board.season,
         board.version,
@@ -100,7 +95,6 @@ def standings_of(board: Board) -> Standings:
         ),
         rules,
         board.notes + tuple(notes),
-        n_resamples=n_resamples,
         n_trials=sum(line.n_trials for line in lines),
     )
 
@@ -134,7 +128,6 @@ def _why_unranked(
 def _ranked_lines(
     board: Board,
     ranked: Sequence[Contender],
-    n_resamples: int,
     counts: Mapping[int, Mapping[str, int]],
 ) -> tuple[list[Standing], tuple[Mapping[str, Any], ...]]:
     if not ranked:
@@ -155,12 +148,40 @@ def _ranked_lines(
         for c in ranked
     }
     n_begun = {c.name: c.n_begun_of_account for c in ranked}
-    ranking = _ranking(table, "algorithm", n_resamples, board, n_begun)
+    ranking = _ranking(table, "algorithm")
     if ranking is None:
-        return list(lines.values()), _rules(board, table, n_resamples)
-    found = {one.name: one for one in ranking}
-    ordered = [_with_rank(lines[name], found[name]) for name in ranking.names]
-    return ordered, _rules(board, table, n_resamples)
+        return list(lines.values()), _rules(board, table)
+    ordered = [_with_rank(lines[one.name], one) for one in _corrected(table, ranking, n_begun)]
+    return ordered, _rules(board, table)
+
+
+def _corrected(table: ScoreTable, ranking: Ranking, n_begun: Mapping[str, int]) -> list[Ranked]:
+    """Return the ranks corrected for the attempts that each account began (Bonferroni).
+
+    A pair is separated if its adjusted p-value times the larger number of attempts is small enough;
+    intervals of win probabilities hold at their own such level.
+    """
+    from gnomon.ranking import rank, rank_intervals, tiers
+
+    n = np.array([n_begun.get(name, 1) for name in ranking.names])
+    separated = ranking.p_adjusted * np.maximum.outer(n, n) <= 1.0 - ranking.level
+    low, high = rank_intervals(separated & (ranking.probability > 0.5))
+    groups = tiers(ranking.names, separated)
+    with noted():
+        wider = {
+            k: {one.name: one for one in rank(table, level=1.0 - (1.0 - ranking.level) / k)}
+            for k in set(n.tolist()) - {1}
+        }
+    of = [wider[k][one.name] if k > 1 else one for k, one in zip(n.tolist(), ranking, strict=True)]
+    return [
+        replace(
+            one,
+            rank_low=int(low[i]),
+            rank_high=int(high[i]),
+            tiers=tuple(number for number, group in enumerate(groups, 1) if one.name in group),
+        )
+        for i, one in enumerate(of)
+    ]
 
 
 def _with_rank(line: Standing, found: Ranked) -> Standing:
@@ -168,8 +189,8 @@ def _with_rank(line: Standing, found: Ranked) -> Standing:
         line,
         rank_low=found.rank_low,
         rank_high=found.rank_high,
-        groups=found.groups,
-        rating=Number.of(found, "rating"),
+        groups=found.tiers,
+        rating=Number.odds(found),
     )
 
 
@@ -183,33 +204,26 @@ def _estimates(
     return {(estimate.algorithm, estimate.metric): estimate for estimate in found}
 
 
-def _ranking(
-    table: ScoreTable,
-    by: Literal["algorithm", "task"],
-    n_resamples: int,
-    board: Board,
-    best_of: Mapping[str, int] | None = None,
-) -> Ranking | None:
+def _ranking(table: ScoreTable, by: Literal["algorithm", "task"]) -> Ranking | None:
     """Rank entries or rules; None where there is nothing to compare."""
     from gnomon.ranking import rank
 
     if len(table.algorithms if by == "algorithm" else table.tasks) < 2:
         return None
-    rng = np.random.default_rng(board.seed)
     try:
-        return rank(table, by=by, level=LEVEL, n_resamples=n_resamples, best_of=best_of, rng=rng)
+        return rank(table, by=by, level=LEVEL)
     except ScoreDataError as error:
         warnings.warn(str(error), DegenerateScoresWarning, stacklevel=2)
         return None
 
 
-def _rules(board: Board, table: ScoreTable, n_resamples: int) -> tuple[Mapping[str, Any], ...]:
+def _rules(board: Board, table: ScoreTable) -> tuple[Mapping[str, Any], ...]:
     """Return the rules, hardest first."""
-    ranking = _ranking(table, "task", n_resamples, board)
+    ranking = _ranking(table, "task")
     if ranking is None:
         return tuple(_rule_record(name, hidden) for name, hidden in board.rules.items())
     return tuple(
-        _rule_record(r["name"], board.rules[r["name"]], r["rank_low"], r["rank_high"], r["groups"])
+        _rule_record(r["name"], board.rules[r["name"]], r["rank_low"], r["rank_high"], r["tiers"])
         for r in ranking.as_records()
     )
 

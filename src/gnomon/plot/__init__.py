@@ -12,14 +12,13 @@ Scores
     plans. What a verb returned draws itself with its words:
     ``estimate(scores).plot()``.
 Ranks
-    :func:`rank_interval_plot`, :func:`rank_distribution_bars`, :func:`tournament_graph`,
-    :func:`critical_difference_diagram`.
+    :func:`rank_interval_plot`, :func:`win_heat_map`, :func:`critical_difference_diagram`.
 Smaller suites
     :func:`predicted_against_true`, :func:`error_by_size_curves`, :func:`task_bars`,
     :func:`correlation_graph`.
 Runs of the game
     :func:`cumulated_error_curves`, :func:`median_curves`, :func:`box_plots`,
-    :func:`pairwise_table`, :func:`ease_heat_map`, :func:`difficulty_ladder`.
+    :func:`pairwise_table`, :func:`difficulty_ladder`.
 
 A :class:`Figure` is a drawing with its caption and its numbers, as a report carries it.
 """

@@ -9,11 +9,10 @@ from .curves import median_curves as median_curves
 from .curves import median_rows as median_rows
 from .curves import sample_efficiency_curves as sample_efficiency_curves
 from .graphs import correlation_graph as correlation_graph
-from .graphs import tournament_graph as tournament_graph
-from .heat_maps import ease_heat_map as ease_heat_map
 from .heat_maps import improvement_heat_map as improvement_heat_map
 from .heat_maps import pairwise_rows as pairwise_rows
 from .heat_maps import pairwise_table as pairwise_table
+from .heat_maps import win_heat_map as win_heat_map
 from .intervals import difference_bars as difference_bars
 from .intervals import improvement_bars as improvement_bars
 from .intervals import interval_panels as interval_panels
@@ -28,7 +27,6 @@ from .planning import width_curves as width_curves
 from .profiles import profile_curves as profile_curves
 from .ranks import critical_difference_diagram as critical_difference_diagram
 from .ranks import difficulty_ladder as difficulty_ladder
-from .ranks import rank_distribution_bars as rank_distribution_bars
 from .ranks import rank_interval_plot as rank_interval_plot
 from .record import Figure as Figure
 from .subsets import error_by_size_curves as error_by_size_curves
@@ -49,7 +47,6 @@ __all__ = [
     "cumulated_error_rows",
     "difference_bars",
     "difficulty_ladder",
-    "ease_heat_map",
     "error_by_size_curves",
     "improvement_bars",
     "improvement_heat_map",
@@ -65,11 +62,10 @@ __all__ = [
     "power_curves",
     "predicted_against_true",
     "profile_curves",
-    "rank_distribution_bars",
     "rank_interval_plot",
     "sample_efficiency_curves",
     "share_bars",
     "task_bars",
-    "tournament_graph",
     "width_curves",
+    "win_heat_map",
 ]

@@ -1,4 +1,4 @@
-"""Heat maps of all pairs: p-values, probabilities of improvement, who is better than whom."""
+"""Heat maps of all pairs: p-values and probabilities of improvement."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ from gnomon.plot.style import (
     axes_for,
     drawing_of,
 )
-from gnomon.ranking.pair_tests import PairComparisons
-from gnomon.ranking.ratings.hodge import hodge_ratings
-from gnomon.ranking.tournament import Tournament
+from gnomon.ranking.ranks import Ranking
 from gnomon.stats.comparisons.comparison_records import Comparison
 from gnomon.stats.comparisons.rank_tests import PairwiseTest
 
@@ -225,66 +223,53 @@ def _best_first(chances: Mapping[tuple[str, str], tuple[float, bool]]) -> list[s
     return sorted(names, key=mean, reverse=True)
 
 
-def draw_pairs(found: PairComparisons, ax: Axes | None = None) -> Figure | Axes:
-    """Draw comparisons of all pairs as a heat map, best on top, or into given axes."""
-    graph = found.tournament
-    order = np.argsort(-hodge_ratings(graph.log_odds, graph.weights), kind="stable")
-    names = [graph.names[i] for i in order]
-    return ease_figure(graph, names) if ax is None else ease_heat_map(graph, names, ax=ax)
-
-
-def ease_figure(tournament: Tournament, order: Sequence[str]) -> Figure:
-    """Return the heat map of a tournament with its words and numbers."""
-    more = len(order) > MOST_ROWS
+def win_figure(ranking: Ranking) -> Figure:
+    """Return the heat map of a ranking with its words and numbers."""
+    more = len(ranking) > MOST_ROWS
     return Figure(
-        "ease",
-        "Who is better than whom",
+        "wins",
+        "Win probabilities",
         "The probability that a run of the row is better than one of the column on the same task, "
         "averaged over the tasks that both have."
-        + (f" The first {MOST_ROWS} of {len(order)} are drawn." if more else ""),
+        + (f" The first {MOST_ROWS} of {len(ranking)} are drawn." if more else ""),
         "Heat map of the probability of improvement between all pairs.",
-        drawing_of(ease_heat_map(tournament, order)),
-        ease_rows(tournament),
-        wide=len(order) > 8,
+        drawing_of(win_heat_map(ranking)),
+        win_rows(ranking),
+        wide=len(ranking) > 8,
     )
 
 
-def ease_heat_map(
-    tournament: Tournament, order: Sequence[str] | None = None, *, ax: Axes | None = None
-) -> Axes:
-    """Draw P(row better than column) for every pair that met, the darker the larger.
+def win_heat_map(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
+    """Draw P(row better than column) for every pair that shares a task, the darker the larger.
 
     Parameters
     ----------
-    tournament : Tournament
-    order : sequence of str, optional
-        Names from top to bottom, best first; the tournament's order if not given. Only the first
-        forty are drawn.
+    ranking : Ranking
+        Its order is that of the rows; only the first forty are drawn.
     ax : matplotlib.axes.Axes, optional
 
     Examples
     --------
     >>> import gnomon as gn
-    >>> from gnomon.ranking import Contest, Tournament
     >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
-    >>> ax = ease_heat_map(Tournament.of(Contest.from_table(scores)))
+    >>> ax = win_heat_map(gn.rank(scores))
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['a', 'b']
+    ['b', 'a']
     """
-    names = list(order or tournament.names)[:MOST_ROWS]
-    n, at = len(names), [tournament.names.index(name) for name in names]
+    names = ranking.names[:MOST_ROWS]
+    n = len(names)
     shown = [shortened(name, LONGEST) for name in names]
     # Rows with words need more room than the names beside them alone.
     size = max(HEIGHT, 1.6 + (0.44 if n <= MOST_WITH_WORDS else 0.22) * n)
     ax = axes_for(ax, size + 1.2, size)
-    for (row, column), p in np.ndenumerate(tournament.probability[np.ix_(at, at)]):
+    for (row, column), p in np.ndenumerate(ranking.probability[:n, :n]):
         if row != column and not math.isnan(p):
             text = _two_digits(p) if n <= MOST_WITH_WORDS else ""
             _cell(ax, row, column, _chance_level(p), text, size=SIZE - 1.5)
     ax.set_aspect("equal")
     _frame(ax, shown, SIZE - 1)
     _name_columns(ax, shown, 55)
-    verb = "better" if tournament.by == "algorithm" else "harder"
+    verb = "better" if ranking.by == "algorithm" else "harder"
     _name_levels(ax, f"P(row {verb} than column)")
     return ax
 
@@ -316,14 +301,11 @@ def _two_digits(p: float) -> str:
     return "< .01" if p < 0.005 else f"{p:.2f}"[1:] if p < 0.995 else "> .99"
 
 
-def ease_rows(tournament: Tournament) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`ease_heat_map`: a row for each pair that met."""
+def win_rows(ranking: Ranking) -> tuple[Mapping[str, Any], ...]:
+    """Return the numbers of :func:`win_heat_map`: a row for each pair that shares a task."""
     return tuple(
-        {
-            "a": tournament.names[i],
-            "b": tournament.names[j],
-            "probability": float(tournament.probability[i, j]),
-            "ease_ratio": math.exp(float(tournament.log_odds[i, j])),
-        }
-        for i, j in zip(*np.nonzero(tournament.weights), strict=True)
+        {"a": a, "b": b, "probability": float(ranking.probability[i, j])}
+        for i, a in enumerate(ranking.names)
+        for j, b in enumerate(ranking.names)
+        if i != j and not math.isnan(ranking.probability[i, j])
     )

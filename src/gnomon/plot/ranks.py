@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
 from matplotlib.transforms import (
     BboxTransformTo,
     ScaledTranslation,
@@ -26,7 +25,6 @@ from gnomon.plot.style import (
     INK,
     LONGEST,
     MUTED,
-    PAPER,
     SERIES,
     SIZE,
     axes_for,
@@ -35,10 +33,8 @@ from gnomon.plot.style import (
     mark_numbers,
     new_drawing,
 )
-from gnomon.ranking.contest import ground_of
 from gnomon.ranking.critical_differences import CriticalDifference
-from gnomon.ranking.rank_shares import RankDistribution
-from gnomon.ranking.ranks.ranking import Ranking, rank_range
+from gnomon.ranking.ranks import ITEM_MEAN, WINS, Ranking, rank_range
 
 #: Where ranks and brackets stand beside the panel, and how far apart brackets are, in inches.
 RANKS, BRACKETS, LANE = 0.2, 0.9, 0.2
@@ -63,14 +59,13 @@ def draw_ranking(ranking: Ranking, ax: Axes | None = None) -> Figure | Axes:
     names = ranking.names[:MOST_ROWS]
     more = len(ranking) > len(names)
     first = f" The first {len(names)} of {len(ranking)} are drawn." if more else ""
-    how = "one by one" if ranking.settings["marginal"] else "together"
     return Figure(
         "rank-intervals",
         "Rank intervals",
-        f"Ratings with {100.0 * ranking.level:.4g}\xa0% intervals, ranks that hold {how}, and "
-        "brackets around those that the data do not separate; whoever shares none may be separated "
-        f"or not: the ranks tell.{first}",
-        f"Ratings, best on top: {', '.join(names)}.",
+        f"{_value_name(ranking).capitalize()} with {100.0 * ranking.level:.4g}\xa0% intervals, and "
+        f"ranks with theirs. A bracket joins a tier: its members are not significantly different."
+        f"{first}",
+        f"Ranks, best on top: {', '.join(names)}.",
         drawing_of(rank_interval_plot(ranking)),
         ranking_rows(ranking),
         wide=True,
@@ -78,9 +73,9 @@ def draw_ranking(ranking: Ranking, ax: Axes | None = None) -> Figure | Axes:
 
 
 def rank_interval_plot(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
-    """Draw ratings with intervals, ranks with theirs, and tie groups as brackets.
+    """Draw values with intervals, ranks with theirs, and tiers as brackets.
 
-    Contestants that share a bracket are not separated by the data. Beyond sixty, only the best are
+    Algorithms that share a bracket are not significantly different. Beyond sixty, only the best are
     drawn.
 
     Parameters
@@ -92,7 +87,7 @@ def rank_interval_plot(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import gnomon as gn
     >>> scores = {"a": [[x] for x in range(3, 11)], "b": [[x] for x in range(8)]}
-    >>> ax = rank_interval_plot(gn.rank(gn.ScoreTable.from_arrays(scores), n_resamples=50))
+    >>> ax = rank_interval_plot(gn.rank(gn.ScoreTable.from_arrays(scores)))
     >>> len(ax.get_yticks())
     2
     """
@@ -100,83 +95,24 @@ def rank_interval_plot(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     ax = axes_for(ax, FULL_WIDTH, 0.9 + LINE * max(n, 3), grid="x")
     name_rows(ax, [shortened(name, LONGEST) for name in ranking.names[:n]], top=1.2)
     for i in range(n):
-        _dot_with_bar(ax, i, ranking.ratings[i], ranking.low[i], ranking.high[i])
+        _dot_with_bar(ax, i, ranking[i].value, ranking[i].low, ranking[i].high)
     mark_numbers(ax.xaxis, most=6)
-    scale = "log-odds" if ranking.method == "hodge" else ranking.method
-    ax.set_xlabel(f"rating ({scale}; {'better' if ranking.by == 'algorithm' else 'harder'} →)")
-    # To the right of the panel, in inches: ranks, then a bracket for each tie group.
+    ax.set_xlabel(_value_name(ranking))
+    # To the right of the panel, in inches: ranks, then a bracket for each tier.
     side = _beside(ax)
     ax.text(RANKS, -0.9, "rank", transform=side, color=MUTED, fontsize=SIZE - 1, va="center")
     for i in range(n):
-        text = rank_range(int(ranking.rank_low[i]), int(ranking.rank_high[i]))
+        text = rank_range(ranking[i].rank_low, ranking[i].rank_high)
         ax.text(RANKS, i, text, transform=side, color=INK, fontsize=SIZE, va="center")
     _brackets(ax, ranking, n)
     return ax
 
 
-def draw_rank_distribution(found: RankDistribution, ax: Axes | None = None) -> Figure | Axes:
-    """Draw a rank distribution with its words and numbers, or into given axes."""
-    if ax is not None:
-        return rank_distribution_bars(found, ax=ax)
-    more = len(found) > MOST_ROWS
-    first = f" The first {MOST_ROWS} of {len(found)} are drawn." if more else ""
-    return Figure(
-        "rank-distribution",
-        "Rank distribution",
-        f"How often one run of each has each rank, averaged over {found.settings['n_grounds']} "
-        f"{ground_of(found.settings['by'])}s; best mean rank on top.{first}",
-        f"Shares of ranks, best on top: {', '.join(one.name for one in found[:MOST_ROWS])}.",
-        drawing_of(rank_distribution_bars(found)),
-        tuple(
-            {"name": one.name, "rank": rank, "share": share}
-            for one in found
-            for rank, share in enumerate(one.shares, start=1)
-        ),
-        wide=True,
-    )
-
-
-def rank_distribution_bars(found: RankDistribution, *, ax: Axes | None = None) -> Axes:
-    """Draw how often each contestant has each rank, as one stacked bar a contestant.
-
-    The stronger the colour, the better the rank; its number stands where there is room. Beyond
-    sixty contestants, only the best are drawn.
-
-    Parameters
-    ----------
-    found : RankDistribution
-        From :func:`gnomon.ranking.rank_distribution`.
-    ax : matplotlib.axes.Axes, optional
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> from gnomon.ranking import rank_distribution
-    >>> scores = gn.ScoreTable.from_arrays({"a": [[1], [2], [4]], "b": [[2], [3], [5]]})
-    >>> len(rank_distribution_bars(rank_distribution(scores)).patches)
-    4
-    """
-    rows = found[:MOST_ROWS]
-    ax = axes_for(ax, FULL_WIDTH * 0.8, 0.9 + LINE * max(len(rows), 3))
-    n_ranks = len(rows[0].shares)
-    strength = np.linspace(1.0, 0.08, n_ranks)
-    for row, one in enumerate(rows):
-        ends = np.cumsum(one.shares)
-        for rank, (share, end) in enumerate(zip(one.shares, ends, strict=True)):
-            ax.barh(
-                row, share, left=end - share, height=0.78, color=SERIES[0], linewidth=0.6,
-                alpha=float(strength[rank]), edgecolor=PAPER,
-            )  # fmt: skip
-            if share >= ROOM_FOR_A_RANK:
-                ax.text(
-                    end - share / 2.0, row, str(rank + 1), ha="center", va="center",
-                    fontsize=SIZE - 1.5, color=PAPER if strength[rank] > 0.68 else INK,
-                )  # fmt: skip
-    name_rows(ax, [shortened(one.name, LONGEST) for one in rows], top=0.6)
-    ax.set_xlim(0.0, 1.0)
-    ax.xaxis.set_major_formatter(PercentFormatter(1.0))
-    ax.set_xlabel("share of draws with each rank (1 is the best)")
-    return ax
+def _value_name(ranking: Ranking) -> str:
+    """Return what the values of a ranking are."""
+    if ranking.method == WINS:
+        return "mean win probability" if ranking.by == "algorithm" else "mean P(harder)"
+    return "mean over items" if ranking.method == ITEM_MEAN else ranking.method
 
 
 def _beside(ax: Axes) -> Transform:
@@ -199,11 +135,11 @@ def _dot_with_bar(ax: Axes, row: float, value: float, low: float, high: float) -
 
 
 def _brackets(ax: Axes, ranking: Ranking, n: int) -> None:
-    """Draw tie groups of two or more of the first n, side by side only where they overlap."""
+    """Draw tiers of two or more of the first n, side by side only where they overlap."""
     side = _beside(ax)
     start = BRACKETS if len(ranking.names) < 10 else BRACKETS + 0.2
     ends: list[int] = []
-    for group in ranking.groups:
+    for group in ranking.tiers:
         top, bottom = ranking.names.index(group[0]), ranking.names.index(group[-1])
         if len(group) < 2 or top >= n:
             continue
@@ -227,12 +163,12 @@ def _brackets(ax: Axes, ranking: Ranking, n: int) -> None:
 def ranking_rows(ranking: Ranking) -> tuple[Mapping[str, Any], ...]:
     """Return the numbers of :func:`rank_interval_plot` and :func:`difficulty_ladder`."""
     return tuple(
-        record | {"groups": " ".join(map(str, record["groups"]))} for record in ranking.as_records()
+        record | {"tiers": " ".join(map(str, record["tiers"]))} for record in ranking.as_records()
     )
 
 
 def difficulty_ladder(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
-    """Draw contestants as rungs at the height of their rating, with intervals: hardest on top.
+    """Draw names as rungs at the height of their value, with intervals: hardest on top.
 
     Rungs whose intervals overlap stand side by side.
 
@@ -247,16 +183,17 @@ def difficulty_ladder(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     >>> import gnomon as gn
     >>> errors = {"dqn": [[9, 90], [12, 95], [11, 99]], "uniform": [[30, 80], [10, 85], [20, 88]]}
     >>> scores = gn.ScoreTable.from_arrays(errors, tasks=["easy", "hard"], higher_is_better=False)
-    >>> difficulty_ladder(gn.rank(scores, by="task", n_resamples=50)).get_ylabel()
+    >>> difficulty_ladder(gn.rank(scores, by="task")).get_ylabel()
     'difficulty'
     """
-    rows = np.flatnonzero(~np.isnan(ranking.ratings))
+    rows = np.flatnonzero(~np.isnan(ranking.values)).tolist()
     height = max(HEIGHT, 0.8 + 0.24 * len(rows))
     if ax is None:
         longest = min(max((len(ranking.names[row]) for row in rows), default=0), LONGEST)
         ax = new_drawing(2.8 + 0.08 * longest, height).subplots()
     dress(ax)
-    ends = np.concatenate([x[rows] for x in (ranking.ratings, ranking.low, ranking.high)])
+    shown = [ranking[row] for row in rows]
+    ends = np.array([x for one in shown for x in (one.value, one.low, one.high)])
     ends = ends[np.isfinite(ends)]
     low, high = (float(ends.min()), float(ends.max())) if ends.size else (0.0, 1.0)
     air = 0.06 * (high - low) or 1.0
@@ -265,14 +202,14 @@ def difficulty_ladder(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
     ax.set_xticks([])
     ax.spines["bottom"].set_visible(False)
     gap = (high - low + 2 * air) / (height * 0.82) * 0.19
-    labels = spread(ranking.ratings[rows], gap=gap)
-    lanes = _lanes(ranking, [int(row) for row in rows], gap / 4.0)
+    labels = spread(ranking.values[rows], gap=gap)
+    lanes = _lanes(ranking, rows, gap / 4.0)
     right = 0.1 + RUNG_LANE * max(lanes, default=0)
     for row, lane, at in zip(rows, lanes, labels, strict=True):
-        x, rating = 0.05 + RUNG_LANE * lane, float(ranking.ratings[row])
-        if np.isfinite(ranking.low[row]):
+        x, rating = 0.05 + RUNG_LANE * lane, float(ranking.values[row])
+        if np.isfinite(ranking[row].low):
             ax.vlines(
-                x, ranking.low[row], ranking.high[row], color=SERIES[0], linewidth=5, alpha=0.3
+                x, ranking[row].low, ranking[row].high, color=SERIES[0], linewidth=5, alpha=0.3
             )
         ax.plot([x - 0.02, x + 0.02], [rating, rating], color=SERIES[0], linewidth=2.2)
         ax.plot([x + 0.025, right, right + 0.05], [rating, rating, at], color=GRID, linewidth=1.0)
@@ -281,7 +218,7 @@ def difficulty_ladder(ranking: Ranking, *, ax: Axes | None = None) -> Axes:
             va="center", color=INK, fontsize=SIZE - (0.5 if len(rows) <= 24 else 2.0),
             parse_math=False,
         )  # fmt: skip
-    ax.set_ylabel("difficulty" if ranking.by == "task" else "rating")
+    ax.set_ylabel("difficulty" if ranking.by == "task" else _value_name(ranking))
     return ax
 
 
@@ -290,9 +227,9 @@ def _lanes(ranking: Ranking, rows: Sequence[int], gap: float) -> list[int]:
     reached: list[float] = []
     lanes = []
     for row in rows:
-        ends = [ranking.ratings[row] + gap, ranking.ratings[row] - gap]
-        if np.isfinite(ranking.low[row]):
-            ends += [ranking.low[row], ranking.high[row]]
+        ends = [ranking.values[row] + gap, ranking.values[row] - gap]
+        if np.isfinite(ranking[row].low):
+            ends += [ranking[row].low, ranking[row].high]
         free = [lane for lane, low in enumerate(reached) if low > max(ends)]
         lane = free[0] if free else len(reached)
         if lane >= MOST_LANES:

@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from gnomon._io.tables import p_value
 from gnomon.errors import ScoreDataError, counted
-from gnomon.ranking.contest import By, Contest, contest_of, ground_of
-from gnomon.ranking.ranks.tie_groups import group_letters, group_numbers, tie_groups
-from gnomon.ranking.ratings.pooled import task_ranks
+from gnomon.ranking.ranks import By, Field, ground_of, tier_text, tiers
+from gnomon.ranking.ratings import task_ranks, wins_and_pairs
 from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.rank_tests import holm
@@ -30,7 +29,7 @@ MOST_DIGITS = 290
 
 @dataclass(frozen=True)
 class MeanRank(FieldRecord):
-    """Mean rank of one contestant over the common tasks, and the test behind its groups.
+    """Mean rank of one algorithm over the common tasks, and the test behind its groups.
 
     Parameters
     ----------
@@ -98,7 +97,7 @@ class CriticalDifference(Results[MeanRank]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Contestants, best first."""
+        """Names, best first."""
         return tuple(one.name for one in self)
 
     @property
@@ -140,7 +139,7 @@ class CriticalDifference(Results[MeanRank]):
         by = "one distance for" if self[0].test == "nemenyi" else "Holm's correction over"
         notes = (
             f"Compared by {self.compared}; {by} {n_pairs}. The {ground_of(self.by)}s are the "
-            "sample: gnomon rank takes the runs, and may separate other pairs.",
+            "sample; rank takes the runs as the sample and may separate other pairs.",
             f"Friedman's test that all are alike: p {p_value(self[0].friedman_p, '= ')}",
         )
         if self[0].test != "nemenyi":
@@ -154,21 +153,21 @@ class CriticalDifference(Results[MeanRank]):
             {
                 self.by: one.name,
                 "mean rank": one.mean_rank,
-                "not separated": group_letters(one.groups) or "-",
+                "not separated": tier_text(one.groups) or "-",
             }
             for one in self
         ]
 
 
 def critical_difference(
-    scores: ScoreTable | Contest,
+    scores: ScoreTable,
     *,
     by: By = "algorithm",
     test: PostHoc = "wilcoxon-holm",
     differences: Differences | None = None,
     level: float = 0.95,
 ) -> CriticalDifference:
-    r"""Compare mean ranks over the tasks that all contestants share.
+    r"""Compare mean ranks over the tasks that all algorithms share.
 
     Pairs are separated by Wilcoxon's signed-rank test over tasks with Holm's correction (Benavoli,
     Corani and Mangili 2016), which does not depend on who else is in the pool; or, on request, by
@@ -178,14 +177,14 @@ def critical_difference(
 
     Parameters
     ----------
-    scores : ScoreTable or Contest
+    scores : ScoreTable
     by : str
         ``algorithm``, or ``task`` for mean ranks of difficulty over the algorithms.
     test : str
         ``wilcoxon-holm`` or ``nemenyi``. Nemenyi's and Friedman's tests take the ranks that are
         returned.
     differences : str, optional
-        What contestants are compared by on a task. ``scores``: they are ranked by their mean score
+        What algorithms are compared by on a task. ``scores``: they are ranked by their mean score
         (the median where runs are infinite), and Wilcoxon's test takes the difference of two mean
         scores, whose size must mean the same on all tasks. ``wins``: they are ranked as by
         :func:`gnomon.ranking.ratings.pooled.mean_rank`, and Wilcoxon's test takes P(i better than
@@ -206,31 +205,31 @@ def critical_difference(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> samples = tuple((rng.normal(0, 1, 5), rng.normal(0, 1, 5), rng.normal(3, 1, 5))
-    ...                 for _ in range(12))
-    >>> found = critical_difference(Contest(("a", "b", "c"), tuple("0123456789xy"), samples))
+    >>> scores = {name: rng.normal(mean, 1, (5, 12)) for name, mean in
+    ...           {"a": 0, "b": 0, "c": 3}.items()}
+    >>> found = critical_difference(ScoreTable.from_arrays(scores))
     >>> found.names[0], float(found.mean_ranks[0]), found.groups
-    ('c', 1.0, (('a', 'b'),))
+    ('c', 1.0, (('b', 'a'),))
     """
     from scipy import stats
 
     with recorded() as warned:
-        contest = contest_of(scores, by)
-    if test == "wilcoxon-holm" and (differences or _default(contest)) == "scores":
+        field = Field.of(scores, by)
+    if test == "wilcoxon-holm" and (differences or _default(field)) == "scores":
         # Sizes of differences count: tasks without a scale stay out.
         with noted():
-            contest = contest_of(scores, by, scaled=True)
-    shared = _shared(contest)
+            field = Field.of(scores, by, scaled=True)
+    shared = _shared(field)
     if shared.size < 2:
         raise ScoreDataError(
-            f"expected at least two {ground_of(contest.by)}s that all share for a critical "
+            f"expected at least two {ground_of(field.by)}s that all share for a critical "
             f"difference, found {shared.size}"
         )
-    differences = differences or _default(contest)
+    differences = differences or _default(field)
     if differences == "wins":
-        ranks = task_ranks(contest)[shared]
+        ranks = task_ranks(field.samples)[shared]
     else:
-        means = _plain(np.array([[_middle(x) for x in contest.samples[g]] for g in shared]))
+        means = _plain(np.array([[_middle(x) for x in field.samples[g]] for g in shared]))
         ranks = stats.rankdata(-means, axis=1)
     mean_ranks = ranks.mean(axis=0)
     order = np.argsort(mean_ranks, kind="stable")
@@ -239,31 +238,35 @@ def critical_difference(
         p_values, difference = _nemenyi(mean_ranks, len(ranks), level)
     else:
         p_values = _wilcoxon_holm(
-            _margins(contest, shared) if differences == "wins" else _leads(means)
+            _margins(field, shared) if differences == "wins" else _leads(means)
         )
     separated = p_values <= 1.0 - level
-    names = tuple(contest.names[i] for i in order)
-    groups = tie_groups(names, contest.names, separated)
+    names = tuple(field.names[i] for i in order)
+    groups = tiers(names, separated[np.ix_(order, order)])
     groups = tuple(group for group in groups if len(group) > 1)
     about = len(ranks), _friedman(ranks), difference, differences
     records = tuple(
-        MeanRank(name, test, mean_rank, group_numbers(groups, name), *about)
+        MeanRank(name, test, mean_rank, _numbers(groups, name), *about)
         for name, mean_rank in zip(names, mean_ranks[order].tolist(), strict=True)
     )
-    settings = made_by(None, by=contest.by, test=test, differences=differences, level=level)
+    settings = made_by(None, by=field.by, test=test, differences=differences, level=level)
     return CriticalDifference(
         records, settings, tuple(warned), groups=groups, p_values=p_values[np.ix_(order, order)]
     )
 
 
-def _shared(contest: Contest) -> npt.NDArray[np.intp]:
+def _numbers(groups: tuple[tuple[str, ...], ...], name: str) -> tuple[int, ...]:
+    return tuple(number for number, group in enumerate(groups, 1) if name in group)
+
+
+def _shared(field: Field) -> npt.NDArray[np.intp]:
     """Return the places of the tasks on which all have scores."""
-    return np.flatnonzero((contest.sizes > 0).all(axis=1))
+    return np.flatnonzero((field.sizes > 0).all(axis=1))
 
 
-def _default(contest: Contest) -> Differences:
+def _default(field: Field) -> Differences:
     """Return what to compare on each task: wins, where anyone has several runs there."""
-    return "wins" if int(contest.sizes[_shared(contest)].max(initial=0)) > 1 else "scores"
+    return "wins" if int(field.sizes[_shared(field)].max(initial=0)) > 1 else "scores"
 
 
 def _nemenyi(mean_ranks: FloatArray, n_tasks: int, level: float) -> tuple[FloatArray, float]:
@@ -279,12 +282,12 @@ def _nemenyi(mean_ranks: FloatArray, n_tasks: int, level: float) -> tuple[FloatA
     return p_values, float(stats.studentized_range.ppf(level, k, np.inf)) * unit
 
 
-def _margins(contest: Contest, shared: npt.NDArray[np.intp]) -> FloatArray:
+def _margins(field: Field, shared: npt.NDArray[np.intp]) -> FloatArray:
     """Return P(i better than j) - 1/2 of all pairs on each task, (tasks, n, n)."""
     # One division of whole numbers rounds equal fractions alike, and i's lead as j's lag: what ties
     # stays tied. 0.7 - 0.5 is less than 0.5 - 0.3.
-    wins, pairs = contest.wins[shared], contest.pairs[shared]
-    return np.asarray((wins - np.swapaxes(wins, 1, 2)) / (2.0 * pairs))
+    wins, pairs = wins_and_pairs([field.samples[g] for g in shared])
+    return np.asarray((wins - np.swapaxes(wins, 1, 2)) / (2.0 * np.maximum(pairs, 1.0)))
 
 
 def _leads(means: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking.ratings.pooled import difficulty, perron_vector, transfer
+from gnomon.ranking.ratings import difficulty, perron_vector
 from gnomon.ranking.task_clusters import cluster_tasks, labels_of
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -418,4 +418,4 @@ def _record(
 
 def _transfer(task: str, hard: Mapping[str, float]) -> float:
     rule = task.rpartition(":")[2]
-    return transfer(hard[task], hard[rule]) if rule in hard else math.nan
+    return 1.0 - hard[task] / hard[rule] if rule in hard else math.nan

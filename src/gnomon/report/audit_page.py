@@ -1,4 +1,4 @@
-"""Pages of audits: what a table of scores holds, and how far its order can be believed."""
+"""Pages of audits: what a table of scores holds, and how reliable its order is."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gnomon.errors import counted, joined
-from gnomon.plot.graphs import tournament_graph, tournament_rows
-from gnomon.plot.heat_maps import ease_figure
+from gnomon.plot.heat_maps import win_figure
 from gnomon.plot.record import Figure
 from gnomon.ranking import Audit, CriticalDifference, ItemAudit, Ranking, Statement
-from gnomon.ranking.audits.audit_table import TITLES
-from gnomon.ranking.audits.item_audit import ITEM_TITLES
-from gnomon.ranking.audits.statements import NOT_IN_TABLES, scale_in_words
-from gnomon.ranking.ranks.ranking import rank_range
-from gnomon.ranking.ranks.tie_groups import group_letters
+from gnomon.ranking.audits import NOT_IN_TABLES, TITLES, scale_in_words
+from gnomon.ranking.item_audit import ITEM_TITLES
+from gnomon.ranking.ranks import rank_range, tier_text
 from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.report.sentences import percent
 from gnomon.stats.estimate_records import Estimate
@@ -123,9 +120,7 @@ def sentence(text: str) -> str:
 def _top(audit: Audit) -> tuple[str, ...]:
     """Return who may be first, and how many of the neighbours in the order are separated."""
     ranking = audit.ranking
-    first = [n for n, low in zip(ranking.names, ranking.rank_low, strict=True) if low == 1]
-    if len(ranking.components) > 1:
-        return ("Some cannot be ordered against others: see the notice.",)
+    first = [one.name for one in ranking if one.rank_low == 1]
     n = len(ranking.names) - 1
     apart = sum(bool(ranking.separated[i, i + 1]) for i in range(n))
     shown = first if len(first) <= MOST_NAMED else [*first[:MOST_NAMED], "another"]
@@ -137,23 +132,19 @@ def _top(audit: Audit) -> tuple[str, ...]:
 
 
 def _depends(audit: Audit) -> tuple[str, ...]:
-    """Return in one sentence each whether method, metric and pool move anybody, if asked."""
-    asked = {"methods": "Method", "metrics": "Metric", "pool": "Pool of competitors"}
-    return tuple(f"{word}: {_moved(audit, section)}." for section, word in asked.items())
+    """Return in one sentence whether the metric changes the order."""
+    return (f"Metric: {_moved(audit)}.",)
 
 
-def _moved(audit: Audit, section: str) -> str:
-    """Return who moves somebody, or why that is not known."""
-    found = [f for f in audit if f.section == section]
+def _moved(audit: Audit) -> str:
+    """Return which metrics give another order, or why that is not known."""
+    found = [f for f in audit if f.section == "metrics"]
     if found[0].name == "none":
         return found[0].finding
-    movers = list(dict.fromkeys(f.name for f in found if f.value and f.name != "same order"))
-    if section == "pool":
-        asked = any(f.name == "asked" for f in found)
-        return _left(movers, "whoever of the first ones leaves" if asked else "whoever leaves")
-    verb = "orders" if len(movers) == 1 else "order"
-    text = f"{joined(movers)} {verb} some pair otherwise" if movers else "no, all order alike"
-    return _with_unknown(text, found) if section == "metrics" else text
+    movers = list(dict.fromkeys(f.name for f in found if f.value))
+    verb = "gives" if len(movers) == 1 else "give"
+    text = f"{joined(movers)} {verb} another order" if movers else "no, all give the same order"
+    return _with_unknown(text, found)
 
 
 def _with_unknown(text: str, found: Sequence[Statement]) -> str:
@@ -164,18 +155,8 @@ def _with_unknown(text: str, found: Sequence[Statement]) -> str:
     return f"{text}; {joined(unknown)} not estimable" if unknown else text
 
 
-def _left(movers: list[str], tried: str) -> str:
-    """Return without whom the others' order changes; if nobody, who was tried."""
-    if not movers:
-        return f"no, {tried}"
-    names = [name.removeprefix("without ") for name in movers[:MOST_NAMED]]
-    more = len(movers) - len(names)
-    names += [counted(more, "other")] if more else []
-    return f"some pair changes places if {joined(names, 'or')} leaves"
-
-
 def _section(audit: Audit, name: str, heading: str) -> Section:
-    tables = {"estimates": _estimates, "ranks": _ranks, "methods": _methods}
+    tables = {"estimates": _estimates, "ranks": _ranks}
     made = tables[name](audit) if name in tables else ()
     text = tuple(
         sentence(f.finding)
@@ -196,7 +177,7 @@ def _estimates(audit: Audit) -> tuple[Table, ...]:
         for name in audit.ranking.names
         if (name, metrics[0]) in found
     )
-    caption = sentence(scale_in_words(audit.table, audit.ranking.names))
+    caption = sentence(scale_in_words(audit.table))
     return (Table("Summary scores", ("algorithm", *metrics), rows, caption),)
 
 
@@ -213,81 +194,41 @@ def _ranks(audit: Audit) -> tuple[Table, ...]:
     ranking = audit.ranking
     rows = tuple(
         (
-            str(r["name"]),
-            "not estimable" if r["rating"] is None else f"{r['rating']:.2f}",
-            _interval(r["low"], r["high"], 2),
-            rank_range(r["rank_low"], r["rank_high"]),
-            group_letters(r["groups"]),
+            one.name,
+            "not estimable" if math.isnan(one.value) else f"{one.value:.3f}",
+            _interval(one.low, one.high, 3),
+            rank_range(one.rank_low, one.rank_high),
+            tier_text(one.tiers),
         )
-        for r in ranking.as_records()
+        for one in ranking
     )
-    columns = ("algorithm", "rating", "interval", "rank", "tie group")
-    caption = (
-        "Ratings are mean log-odds, run against run, against everybody in the table (hodge). Ranks "
-        f"hold together, at {percent(ranking.level)}. {LETTERS}"
-    )
+    columns = ("algorithm", "mean win probability", "interval", "rank", "tier")
+    caption = " ".join((f"Simultaneous intervals at {percent(ranking.level)}.", *ranking.notes))
     return (Table("Ranks", columns, rows, caption),)
 
 
-LETTERS = "Whoever shares a letter is not separated; whoever shares none may be: the ranks tell."
-
-
-def _interval(low: float | None, high: float | None, digits: int) -> str:
-    if low is None or high is None or low != low or high != high:
+def _interval(low: float, high: float, digits: int) -> str:
+    if math.isnan(low) or math.isnan(high):
         return "not estimable"
     return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
-def _methods(audit: Audit) -> tuple[Table, ...]:
-    if not audit.orders:
-        return ()
-    places = [dict(zip(order.names, order.places, strict=True)) for order in audit.orders]
-    rows = tuple((name, *(str(place[name]) for place in places)) for name in audit.ranking.names)
-    caption = (
-        "Place of each by each method; what a method rates equal shares a place. Nash averaging "
-        "and alpha-Rank are made to find the top, not to order the rest."
-    )
-    columns = ("algorithm", *(order.method for order in audit.orders))
-    return (Table("Places by method", columns, rows, caption),)
-
-
 def _figures(audit: Audit, name: str) -> tuple[Figure, ...]:
-    match name:
-        case "ranks":
-            return (audit.ranking.figure(), ease_figure(audit.tournament, audit.ranking.names))
-        case "methods" if audit.critical_difference is not None:
-            return (_diagram(audit.critical_difference, audit.ranking),)
-        case "cycles" if audit.intransitivity.decomposition.cycle_dimension > 0:
-            return (_tournament_figure(audit),)
-        case _:
-            return ()
+    if name != "ranks":
+        return ()
+    figures = (audit.ranking.figure(), win_figure(audit.ranking))
+    if audit.critical_difference is None:
+        return figures
+    return (*figures, _diagram(audit.critical_difference, audit.ranking))
 
 
 def _diagram(found: CriticalDifference, ranking: Ranking) -> Figure:
-    """Return the diagram, with a word on why it may part others than the ranks do."""
+    """Return the diagram, with the reason why it may separate other pairs than the ranks do."""
     figure: Figure = found.figure()
     if ranking.resampling != "runs":
         return figure
     sample = (
-        " Here the tasks are the sample, in the ranks above the runs: the two may separate "
-        "different pairs."
+        " Here the tasks are the sample, in the ranks the runs: the two may separate different "
+        "pairs."
     )
     return replace(figure, caption=figure.caption + sample)
-
-
-def _tournament_figure(audit: Audit) -> Figure:
-    cyclic = audit.intransitivity
-    return Figure(
-        "tournament",
-        "The tournament",
-        "Arrows from the better to the worse, the wider the clearer; dashed where they go against "
-        "the ratings. Below: how much of the squared edges ratings explain, what is cyclic, and "
-        "what would be of identical competitors (5 to 95 %).",
-        "Graph of who beats whom.",
-        tournament_graph(
-            audit.tournament,
-            cyclic.decomposition,
-            null_band=(cyclic.null_low, cyclic.null_high),
-        ),
-        tournament_rows(audit.tournament, cyclic.decomposition),
-    )

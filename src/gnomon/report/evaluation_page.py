@@ -11,9 +11,8 @@ from gnomon._io.tables import p_value
 from gnomon.errors import counted, joined, shortened
 from gnomon.plot.record import Figure
 from gnomon.plot.style import default_settings, number
-from gnomon.ranking.ranks.ranking import Ranked, rank_range
-from gnomon.ranking.ranks.tie_groups import group_letters
-from gnomon.report.audit_page import LETTERS, MOST_NAMED, MOST_NOTES, item_audit_report, sentence
+from gnomon.ranking.ranks import Ranked, rank_range, tier_text
+from gnomon.report.audit_page import MOST_NAMED, MOST_NOTES, item_audit_report, sentence
 from gnomon.report.evaluation_findings import EvaluationFindings, evaluation_findings
 from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.report.sentences import percent
@@ -125,7 +124,7 @@ def _better(found: EvaluationFindings) -> tuple[str, ...]:
     if len(found.ranking.names) == 2:
         return tuple(said)
     ranked = found.ranking
-    first = [name for name, low in zip(ranked.names, ranked.rank_low, strict=True) if low == 1]
+    first = [one.name for one in ranked if one.rank_low == 1]
     shown = first if len(first) <= MOST_NAMED else [*first[:MOST_NAMED], "another"]
     top = f"{first[0]} is first of {len(ranked.names)} models, separated from all others."
     if len(first) > 1:
@@ -247,12 +246,15 @@ def _ranks(found: EvaluationFindings) -> Section:
     )
     columns = (
         *("model", found.table.metric),
-        *(("rank", "tie group") if ranked else ()),
+        *(("rank", "tier") if ranked else ()),
         "items",
         *(f"{front.settings['cost']} a sample" for front in found.costs),
     )
-    text = "Means over items with {} intervals; ranks hold together. {}"
-    caption = text.format(percent(found.level), LETTERS) if ranked else ""
+    text = (
+        "Means over items with {} intervals; the intervals of ranks are simultaneous. Models in "
+        "the same tier are not significantly different."
+    )
+    caption = text.format(percent(found.level)) if ranked else ""
     numbers = found.estimates.as_records()
     table = Table("Models", columns, rows, caption, name="models", numbers=numbers)
     figures: tuple[Figure, ...] = ()
@@ -264,7 +266,7 @@ def _ranks(found: EvaluationFindings) -> Section:
 
 def _rank_cells(one: Ranked) -> tuple[str, ...]:
     ranks = rank_range(one.rank_low, one.rank_high)
-    return ranks.replace(" ", "\xa0"), group_letters(one.groups)
+    return ranks.replace(" ", "\xa0"), tier_text(one.tiers)
 
 
 def _pairs(found: EvaluationFindings) -> Section:

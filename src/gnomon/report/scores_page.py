@@ -11,7 +11,7 @@ from gnomon.errors import GnomonError, ScoreDataError, joined, listed
 from gnomon.plot.statistics import estimate_figure
 from gnomon.plot.style import default_settings
 from gnomon.ranking import Audit, audit, scaled_by_task
-from gnomon.ranking.audits.audit_table import TITLES
+from gnomon.ranking.audits import TITLES
 from gnomon.report.audit_page import audit_report
 from gnomon.report.evaluation_page import evaluation_report
 from gnomon.report.page import Answer, Report, Section
@@ -85,8 +85,7 @@ def scores_report(
     >>> table = ScoreTable.from_arrays({a: rng.normal(size=(5, 3)) for a in ("dqn", "sac")})
     >>> page = scores_report(table, "scores.csv", n_resamples=100)
     >>> [section.name for section in page.sections]
-    ['table', 'estimates', 'profile', 'improvement', 'ranks', 'methods', 'metrics', 'agreement',
-    'pool', 'runs', 'cycles']
+    ['table', 'estimates', 'profile', 'improvement', 'ranks', 'metrics', 'agreement', 'runs']
     """
     last = at_common_step(table)
     if last.units == "items":
@@ -151,7 +150,7 @@ def _section(name: str, compute: Callable[[], Results[Any]]) -> Section:
         return Section(name, title, (f"Not estimable: {error}.",))
     names = {record.get("algorithm", record.get("a")) for record in found.as_records()}
     if not names or len(names) > _MOST_DRAWN:
-        return Section(name, title, (f"{len(names)} algorithms: no picture of so many.",))
+        return Section(name, title, (f"Not drawn: more than {_MOST_DRAWN} algorithms.",))
     with default_settings():
         figure = replace(found.figure(), wide=len(names) > _MOST_HALF)
     return Section(name, title, (text,), figures=(figure,))

@@ -41,8 +41,7 @@ _SWEEP_S = 5.0
 _STALE_S = 6 * 3600
 #: What pages import when they are made.
 _LATE = (
-    "gnomon.ranking.ranks.rank_intervals",
-    "gnomon.ranking.ranks.resampling_kernel",
+    "gnomon.ranking.ranks",
     "gnomon.stats.bootstrap.kernels",
     "gnomon.stats.profiles.performance",
     "matplotlib.backends.backend_agg",

@@ -16,12 +16,13 @@ from itertools import combinations
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted
+from gnomon.errors import ScoreDataError, counted, listed
 from gnomon.results import generator, recorded
 from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import ScoreTable, Units
-from gnomon.stats.cautions import LARGE_SHARE, warn
+from gnomon.stats.cautions import LARGE_SHARE, name_uneven_runs, warn
 from gnomon.stats.comparisons.comparison import (
+    TASK_SAMPLE,
     ComparisonSettings,
     SmallMethod,
     compared_pair,
@@ -30,11 +31,14 @@ from gnomon.stats.comparisons.comparison import (
 )
 from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
 from gnomon.stats.comparisons.difference import IMPROVEMENT
+from gnomon.stats.comparisons.improvement import SIGN_FLIPS, table_improvement
+from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.items.item_comparisons import compare_items
 from gnomon.stats.items.item_units import counted_as, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics
 from gnomon.stats.small_samples.moderated_variances import TableVariances
 from gnomon.stats.small_samples.small_sample import delta_error
+from gnomon.stats.strata import Strata
 
 #: Two runs of more algorithms than these want tails that Student's t does not have.
 MOST_ALGORITHMS = 6
@@ -152,6 +156,8 @@ class _Table:
 
     def compared(self, metric: Metric) -> list[Comparison]:
         """Return the comparisons of all pairs in one metric, corrected."""
+        if metric.name == IMPROVEMENT and not self.how.paired and self.how.method != "percentile":
+            return self._improvements()
         several = len(self.scores.algorithms) > 2 and not self.how.paired
         how = _fine_enough(self.how, metric, len(self.pairs))
         found = corrected(
@@ -173,6 +179,40 @@ class _Table:
             self._name_doubts(metric)
         self._name_coarse(metric, found)
         return found
+
+    def _improvements(self) -> list[Comparison]:
+        """Return P(a better than b) of all pairs, from the function that :func:`rank` uses."""
+        scores = self.scores
+        counts = scores.run_counts
+        for pair in self.pairs:
+            shared_tasks(scores, pair)
+        for name in scores.algorithms:
+            name_uneven_runs(Strata.from_table(scores, name), scores.tasks_of(name), name)
+        found = table_improvement(scores, level=self.how.level)
+        if found.sample == "tasks":
+            warn(f"{IMPROVEMENT}: {TASK_SAMPLE}")
+        single = [name for name, n in zip(scores.algorithms, counts, strict=True) if n.max() == 1]
+        if single and found.sample == "runs":
+            warn(f"{IMPROVEMENT}: interval not estimable from one run per task of {listed(single)}")
+        comparisons = []
+        for i, j in combinations(range(len(counts)), 2):
+            alone = found.n_shared[i, j] == 1 and found.sample == "runs"
+            comparisons.append(
+                Comparison(
+                    scores.algorithms[i],
+                    scores.algorithms[j],
+                    IMPROVEMENT,
+                    None,
+                    *(float(x[i, j]) for x in (found.value, found.low, found.high)),
+                    float(found.p_value[i, j]),
+                    float(found.p_adjusted[i, j]),
+                    self.how.level,
+                    "newcombe" if alone else "delta_t" if found.sample == "runs" else SIGN_FLIPS,
+                    0,
+                    0.0,
+                )
+            )
+        return comparisons
 
     def _tasks(self, algorithms: Sequence[str]) -> tuple[str, ...]:
         return self.scores.shared_tasks(algorithms)

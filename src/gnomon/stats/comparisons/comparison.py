@@ -11,6 +11,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted
 from gnomon.results import generator, made_by, recorded
+from gnomon.scores.normalization import with_left_out
 from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.bootstrap.resamples import draw_key
@@ -23,6 +24,7 @@ from gnomon.stats.comparisons.difference import (
     judged,
     judged_tasks,
 )
+from gnomon.stats.comparisons.improvement import SIGN_FLIPS
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.intervals import Interval, checked
@@ -32,6 +34,9 @@ from gnomon.stats.items.item_units import counted_as, expect_items, refuse_unlik
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.small_samples.moderated_variances import TableVariances
 from gnomon.stats.strata import Strata
+
+#: What is said where no algorithm has several runs on a task.
+TASK_SAMPLE = "one run per algorithm and task, so the tasks are treated as a sample of tasks"
 
 SmallMethod = Literal["auto", "small_sample", "percentile"]
 
@@ -227,17 +232,22 @@ def compared_pair(
     for name, of_runs in ((a, x), (b, y)):
         name_uneven_runs(of_runs, tasks, name)
     comparisons = []
+    full = with_left_out(scores)
     for metric in metrics_to_compare(metrics, how.gamma, scores.higher_is_better):
-        moderated = options
+        moderated, compared, on = options, (x, y), tasks
+        if metric.name == IMPROVEMENT and full is not scores:
+            # Wins need no scale: tasks that normalising left out take part.
+            on = full.shared_tasks((a, b))
+            compared = _strata_pair(full, a, b, on, how.paired)
         if variances is not None and metric.influence is not None:
             of = variances.influences(metric, tasks)
             if a in of and b in of:
                 moderated = replace(options, moderated=(of[a], of[b]))
-        whole = judged(x, y, metric, moderated)
+        whole = judged(*compared, metric, moderated)
         comparisons += _compared((a, b), metric.name, [None], whole, options.level)
         if per_task:
-            each = judged_tasks(x, y, metric, options)
-            comparisons += _compared((a, b), metric.name, tasks, each, options.level)
+            each = judged_tasks(*compared, metric, options)
+            comparisons += _compared((a, b), metric.name, on, each, options.level)
     return comparisons
 
 
@@ -330,6 +340,9 @@ def _estimable(
     if not math.isfinite(found.value):
         warn(f"{where}: not estimable, some runs are infinite (censored)")
         return math.nan, found.interval, found.p_value
+    if found.interval.method == SIGN_FLIPS:
+        warn(f"{where}: {TASK_SAMPLE}")
+        return found.value, found.interval, found.p_value
     if min(found.n_runs) == 1:
         single = pair[found.n_runs.index(1)]
         warn(f"{where}: interval not estimable from one run per task of {single}")

@@ -26,7 +26,12 @@ import numpy as np
 
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.resamples import Resamples
-from gnomon.stats.comparisons.improvement import Improvement, placements, resampled_improvement
+from gnomon.stats.comparisons.improvement import (
+    Improvement,
+    ImprovementOverTasks,
+    placements,
+    resampled_improvement,
+)
 from gnomon.stats.intervals import Interval, percentile, prefers_closed_form
 from gnomon.stats.metrics import Metric, metric_named
 from gnomon.stats.small_samples.median_profile import MedianProfile
@@ -64,12 +69,8 @@ class DifferenceOptions:
         return self.method == "small_sample" or unasked
 
     def closed(self, x: Strata, y: Strata) -> bool:
-        """Return whether the probability of improvement has a closed form.
-
-        On one task it always has, unless runs are pairs.
-        """
-        alone = x.n_tasks == 1 and not self.paired
-        return self.small(x, y) or (self.method == "auto" and alone)
+        """Return whether the probability of improvement has a closed form."""
+        return self.small(x, y) or (self.method == "auto" and not self.paired)
 
     def paired_keys(self) -> tuple[np.uint64, np.uint64]:
         """Return the keys of both algorithms' draws: one and the same for pairs."""
@@ -124,6 +125,9 @@ def difference(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions)
     several = min(x.counts.max(), y.counts.max()) > 1
     if several and metric.name == IMPROVEMENT and not options.paired and options.closed(x, y):
         return Improvement.of(x, y, higher_is_better=options.higher_is_better)
+    single = max(x.counts.max(), y.counts.max()) == 1 and x.n_tasks > 1 and x.values.ndim == 1
+    if single and metric.name == IMPROVEMENT:
+        return ImprovementOverTasks(x, y, options.higher_is_better)
     value = difference_of(x, y, metric, options)
     if not several or not np.isfinite(value).all():
         return _Unjudged(value)

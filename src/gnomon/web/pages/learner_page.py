@@ -151,12 +151,11 @@ def _ranks(session: Session, season: Season, entry: Entry) -> dict[str, tuple[in
     from gnomon.ranking import rank
 
     own = [Contender(entry.id, entry.name)]
-    rng = np.random.default_rng(season.id)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
         try:
             table = score_table(board_of_some(session, season, own), own)
-            ranking = rank(table, by="task", level=LEVEL, n_resamples=200, rng=rng)
+            ranking = rank(table, by="task", level=LEVEL)
         except GnomonError:
             return {}
     return {r["name"]: (r["rank_low"], r["rank_high"]) for r in ranking.as_records()}

@@ -209,4 +209,4 @@ class MethodsPage:
 @page(router, "/methods", "board/methods.html", public=True)
 def methods_page() -> MethodsPage:
     """Tell by which methods scores and ranks are made."""
-    return MethodsPage(__version__, LEVEL, "tce", METRICS, "hodge")
+    return MethodsPage(__version__, LEVEL, "tce", METRICS, "win-probability")

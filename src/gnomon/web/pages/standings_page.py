@@ -221,7 +221,7 @@ def standings_html(
         links = PageLinks(f"/seasons/{season.name}", asdict(page.asked), asdict(DEFAULTS))
         drawn = _drawn(page)
         return rendered(
-            "board/standings.html", links.path, page, links=links, drawn=drawn, seed=season.id,
+            "board/standings.html", links.path, page, links=links, drawn=drawn,
             bibtex=Citation.of(season, settings).bibtex,
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from gnomon import audit
 from gnomon.cli import app
 from gnomon.ranking import ItemAudit
-from gnomon.ranking.audits.item_audit import _drawn, item_rest_correlations
+from gnomon.ranking.item_audit import _drawn, item_rest_correlations
 from gnomon.scores import ScoreTable
 
 

@@ -11,20 +11,9 @@ from hypothesis import given
 from scipy import stats
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking import (
-    METHODS,
-    Contest,
-    Tournament,
-    borda,
-    bradley_terry,
-    copeland,
-    difficulty,
-    elo,
-    elo_games,
-    mean_rank,
-    perron_vector,
-)
-from strategies_ranking import contests, flows
+from gnomon.ranking import bradley_terry, difficulty, ease_ratios, mean_rank, perron_vector, rank
+from gnomon.scores import ScoreTable
+from strategies_ranking import Runs, contests, flows
 
 WINS = np.array([[0, 7, 4, 9], [3, 0, 6, 5], [6, 4, 0, 8], [1, 5, 2, 0]])
 
@@ -72,18 +61,6 @@ def test_bradley_terry_is_evalicas():
     assert ours == pytest.approx(theirs - theirs.mean(), abs=1e-5)
 
 
-def test_elo_is_evalicas():
-    theirs = evalica_of("elo", k=16.0, initial=1000.0, scale=400.0, base=10.0)
-    ours = elo([(i, j, 1.0) for i, j in games(WINS)], 4, k=16.0)
-    assert ours == pytest.approx(theirs, abs=1e-9)
-
-
-def test_borda_is_evalicas_average_win_rate():
-    theirs = evalica_of("average_win_rate")
-    p = WINS / np.where(WINS + WINS.T > 0, WINS + WINS.T, np.nan)
-    assert borda(p) == pytest.approx(theirs, abs=1e-9)
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_generated_games_are_rated_as_by_choix_and_evalica(seed):
     choix, rng = oracle("choix"), np.random.default_rng(seed)
@@ -99,11 +76,6 @@ def test_generated_games_are_rated_as_by_choix_and_evalica(seed):
     assert bradley_terry(wins, ridge=ridge).ratings == pytest.approx(
         with_ridge - with_ridge.mean(), abs=1e-5
     )
-    streamed = elo([(i, j, 1.0) for i, j in games(wins)], n)
-    theirs = evalica_of("elo", wins, k=16.0, initial=1000.0, scale=400.0, base=10.0)
-    assert streamed == pytest.approx(theirs, abs=1e-8)
-    shares = wins / np.where(wins + wins.T > 0, wins + wins.T, np.nan)
-    assert borda(shares) == pytest.approx(evalica_of("average_win_rate", wins), abs=1e-9)
 
 
 def test_standard_errors_are_those_of_a_logit_model():
@@ -136,17 +108,6 @@ def test_without_ridge_everyone_must_win_and_lose():
     assert np.isfinite(bradley_terry([[0, 3], [0, 0]]).ratings).all()
 
 
-def test_elo_depends_on_the_order_of_games():
-    assert elo([(0, 1, 1), (1, 0, 1)], 2)[0] != 1000.0
-    rng = np.random.default_rng(0)
-    contest = Contest(
-        ("a", "b", "c"), ("r", "s"), tuple(tuple(rng.normal(size=(3, 5))) for _ in "rs")
-    )
-    games = elo_games(contest)
-    assert len(games) == 6
-    assert np.abs(elo(games, 3) - elo(games[::-1], 3)).max() > 0.01
-
-
 @given(contests(missing=False))
 def test_mean_ranks_are_those_of_friedman(contest):
     pooled = [stats.rankdata(np.concatenate(row)) for row in contest.samples]
@@ -156,25 +117,12 @@ def test_mean_ranks_are_those_of_friedman(contest):
     ]
     if all(len({x.size for x in row}) == 1 for row in contest.samples):
         slow = np.mean([stats.rankdata(-np.round(m, 9)) for m in middles], axis=0)
-        assert mean_rank(contest) == pytest.approx(slow)
-
-
-def test_copeland_counts_wins_less_losses():
-    p = np.array(
-        [
-            [0.5, 0.6, 0.5, np.nan],
-            [0.4, 0.5, 0.9, 0.2],
-            [0.5, 0.1, 0.5, 0.5],
-            [np.nan, 0.8, 0.5, 0.5],
-        ]
-    )
-    assert copeland(p).tolist() == [1.0, -1.0, -1.0, 1.0]
+        assert mean_rank(contest.samples) == pytest.approx(slow)
 
 
 def test_one_that_was_nowhere_has_no_mean_rank():
-    nothing = np.empty(0)
-    contest = Contest(("a", "b", "c"), ("x",), ((np.array([1.0]), np.array([2.0]), nothing),))
-    assert mean_rank(contest) == pytest.approx([2, 1, np.nan], nan_ok=True)
+    samples = [[np.array([1.0]), np.array([2.0]), np.empty(0)]]
+    assert mean_rank(samples) == pytest.approx([2, 1, np.nan], nan_ok=True)
 
 
 @given(flows())
@@ -198,25 +146,32 @@ def server_example():
 
 def test_one_rule_gives_the_servers_score_for_algorithms():
     errors, vector = server_example()
-    contest = Contest(("a", "b", "c"), ("rule",), (tuple(-x for x in errors),))
-    found = METHODS["gohr-ev"].rate(Tournament.of(contest), contest)
-    assert found == pytest.approx(vector)
+    table = Runs(("a", "b", "c"), ("rule",), (tuple(-x for x in errors),)).table
+    found = {one.name: one.value for one in rank(table, "gohr-ev")}
+    assert [found[name] for name in "abc"] == pytest.approx(vector)
 
 
 def test_one_algorithm_gives_the_servers_difficulty_of_rules():
     errors, vector = server_example()
-    contest = Contest(("a", "b", "c"), ("dqn",), (tuple(errors),), "task")
-    found = METHODS["gohr-ev"].rate(Tournament.of(contest), contest)
-    assert found == pytest.approx(vector.min() / vector)
-    assert found.max() == 1.0  # the hardest
+    records = [
+        {"algorithm": "dqn", "task": task, "run": r, "score": x}
+        for task, runs in zip("abc", errors, strict=True)
+        for r, x in enumerate(runs)
+    ]
+    table = ScoreTable.from_records(records, higher_is_better=False)
+    found = {one.name: one.value for one in rank(table, "gohr-ev", by="task")}
+    assert [found[name] for name in "abc"] == pytest.approx(vector.min() / vector)
+    assert max(found.values()) == 1.0  # the hardest
     assert difficulty([0.8, 0.4]).tolist() == [0.5, 1.0]
 
 
 @given(contests(max_grounds=1, missing=False))
 def test_ratios_of_one_rule_are_the_smoothed_counts(contest):
-    graph = Tournament.of(contest)
-    expected = (contest.wins[0] + 1) / (contest.wins[0].T + 1)
-    assert np.exp(graph.log_odds) == pytest.approx(expected)
+    (row,) = contest.samples
+    won = np.array(
+        [[np.sum(x[:, None] > y) + 0.5 * np.sum(x[:, None] == y) for y in row] for x in row]
+    )
+    assert ease_ratios(contest.samples) == pytest.approx((won + 1) / (won.T + 1))
 
 
 def test_a_missing_ratio_is_left_to_the_others():

@@ -11,8 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from gnomon.errors import counted, listed
-from gnomon.ranking.audits.statements import Statement
-from gnomon.results import Results
+from gnomon.results import FieldRecord, Results
 from gnomon.scores.items import ItemScores
 from gnomon.scores.table import FloatArray, ScoreTable
 
@@ -40,6 +39,35 @@ RARE = 0.001
 MOST_ITEMS = 8
 
 BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Statement(FieldRecord):
+    """One statement of an audit.
+
+    Parameters
+    ----------
+    section : str
+        ``table``, ``estimates``, ``ranks``, ``metrics``, ``agreement`` or ``runs``; of an
+        evaluation ``table``, ``missing``, ``epochs``, ``duplicates``, ``discrimination``, ``range``
+        or ``scorers``.
+    name : str
+        What it is about.
+    finding : str
+        It, in words.
+    value : float or None
+        The number behind it, if there is one.
+
+    Examples
+    --------
+    >>> Statement("ranks", "a", "rank 1 to 2").finding
+    'rank 1 to 2'
+    """
+
+    section: str
+    name: str
+    finding: str
+    value: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

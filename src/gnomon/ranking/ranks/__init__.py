@@ -1,1 +1,0 @@
-"""Rank intervals and tie groups, by resampling."""

@@ -1,0 +1,309 @@
+"""Ratings by other methods: mean ranks, Bradley-Terry, the GOHR paper's ease ratios, Kemeny."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import ScoreDataError
+from gnomon.ranking.kemeny import kemeny_order
+from gnomon.scores.table import FloatArray
+from gnomon.stats.comparisons.improvement import wins_on_task
+
+Samples = Sequence[Sequence[FloatArray]]
+
+
+@dataclass(frozen=True)
+class Rating:
+    """A method of rating: from runs on each task to one number for each name.
+
+    Parameters
+    ----------
+    of : callable
+        From ``samples[t][i]``, runs of name i on task t (higher is better, or harder), and whether
+        tasks are rated by difficulty.
+    higher_is_better : bool
+        Whether the best has the largest value.
+    """
+
+    of: Callable[[Samples, bool], FloatArray]
+    higher_is_better: bool
+
+
+@dataclass(frozen=True, eq=False)
+class BradleyTerry:
+    """A fit of Bradley and Terry's model: ratings b (sum 0) and their standard errors."""
+
+    ratings: FloatArray
+    standard_errors: FloatArray
+
+
+def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
+    r"""Fit Bradley and Terry's model to games won, by Newton's method.
+
+    The ratings minimise :math:`-\sum_{ij} \mathrm{wins}_{ij} \log \sigma(b_i - b_j) +
+    \frac{\mathrm{ridge}}{2} \sum_i b_i^2`.
+
+    Parameters
+    ----------
+    wins : array_like of float, shape (n, n)
+        How often i beat j; halves for ties, any fraction for shares.
+    ridge : float
+        Keeps ratings finite where someone wins or loses all games; 0 for maximum likelihood.
+
+    Returns
+    -------
+    BradleyTerry
+        Standard errors are of the ratings as they stand (sum 0), from the inverse of the observed
+        information, as if games were independent. Pairs of runs are not: count a task as one game.
+
+    Raises
+    ------
+    ScoreDataError
+        Without ridge, and the games do not connect everyone by wins as well as by losses (Ford
+        1957): there is no finite maximum.
+
+    References
+    ----------
+    Bradley and Terry (1952), Biometrika 39.
+
+    Examples
+    --------
+    >>> bradley_terry([[0, 3], [1, 0]], ridge=0).ratings.round(4)
+    array([ 0.5493, -0.5493])
+    """
+    w = np.array(wins, dtype=np.float64)
+    np.fill_diagonal(w, 0.0)
+    n = len(w)
+    if ridge == 0.0 and _n_strong_components(w > 0.0) > 1:
+        raise ScoreDataError(
+            "expected games in which everyone, or someone on a chain between them, beats everyone "
+            "else; found some who win or lose them all: give a ridge above 0"
+        )
+    games, centre = w + w.T, np.full((n, n), 1.0 / n)
+    b = np.zeros(n)
+    for _ in range(100):
+        p = 1.0 / (1.0 + np.exp(b[None, :] - b[:, None]))
+        slope = (w - games * p).sum(axis=1) - ridge * b
+        weight = games * p * (1.0 - p)
+        information = np.diag(weight.sum(axis=1)) - weight + ridge * np.eye(n)
+        step = np.linalg.solve(information + centre, slope)
+        # A step longer than 2 would leave the region where the quadratic is near.
+        b += step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
+        if np.abs(step).max() < 1e-12:
+            break
+    covariance = np.linalg.inv(information + centre)
+    covariance -= covariance @ centre
+    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return BradleyTerry(b - b.mean(), errors)
+
+
+def _n_strong_components(arrows: npt.NDArray[np.bool_]) -> int:
+    from scipy.sparse import csgraph
+
+    return int(csgraph.connected_components(arrows, connection="strong")[0])
+
+
+def wins_and_pairs(samples: Samples) -> tuple[FloatArray, FloatArray]:
+    """Return won pairs of runs and numbers of pairs on each task, each of shape (tasks, n, n).
+
+    The diagonals are 0.
+
+    Examples
+    --------
+    >>> wins, pairs = wins_and_pairs([[np.array([1.0, 3.0]), np.array([2.0])]])
+    >>> float(wins[0, 0, 1]), float(pairs[0, 0, 1])
+    (1.0, 2.0)
+    """
+    sizes = np.array([[x.size for x in row] for row in samples], dtype=np.float64)
+    others = 1.0 - np.eye(sizes.shape[1])
+    wins = np.array([wins_on_task(row) for row in samples]) * others
+    return wins, sizes[:, :, None] * sizes[:, None, :] * others
+
+
+def task_ranks(samples: Samples) -> FloatArray:
+    """Return the rank of each name on each task, 1 for the best; NaN where it has no run.
+
+    Names are ranked by the mean rank of their runs among all runs on the task; equal ones share
+    ranks.
+
+    Examples
+    --------
+    >>> task_ranks([[np.array([2.0, 3.0, 4.0]), np.array([0.0, 1.0, 90.0])]])
+    array([[1., 2.]])
+    """
+    from scipy.stats import rankdata
+
+    ranks = np.full((len(samples), len(samples[0])), np.nan)
+    for t, row in enumerate(samples):
+        sizes = np.array([x.size for x in row])
+        here = np.flatnonzero(sizes)
+        if here.size:
+            rates = wins_on_task(row).sum(axis=1)[here] / sizes[here]
+            ranks[t, here] = rankdata(-np.round(rates, 9))
+    return ranks
+
+
+def mean_rank(samples: Samples) -> FloatArray:
+    """Return the mean rank over the tasks on which each name has runs, 1 for always the best.
+
+    Examples
+    --------
+    >>> mean_rank([[np.array([3.0]), np.array([1.0])], [np.array([1.0]), np.array([2.0])]])
+    array([1.5, 1.5])
+    """
+    ranks = task_ranks(samples)
+    n_tasks = np.count_nonzero(~np.isnan(ranks), axis=0)
+    return np.where(n_tasks > 0, np.nansum(ranks, axis=0) / np.maximum(n_tasks, 1), np.nan)
+
+
+def ease_ratios(samples: Samples) -> FloatArray:
+    """Return the ease ratios of all pairs, as the GOHR server has them.
+
+    On each task the ratio is (won pairs of runs + 1) / (lost pairs + 1); over tasks it is the
+    geometric mean.
+
+    Returns
+    -------
+    ndarray of float, shape (n, n)
+        1 on the diagonal; NaN where two share no task.
+
+    Examples
+    --------
+    >>> ease_ratios([[np.array([3.0, 4.0]), np.array([1.0, 2.0])]])
+    array([[1. , 5. ],
+           [0.2, 1. ]])
+    """
+    wins, pairs = wins_and_pairs(samples)
+    odds = np.where(pairs > 0.0, np.log((wins + 1.0) / (np.swapaxes(wins, 1, 2) + 1.0)), 0.0)
+    met = np.count_nonzero(pairs, axis=0)
+    with np.errstate(invalid="ignore"):
+        ratios = np.exp(np.where(met > 0, odds.sum(axis=0) / np.maximum(met, 1), np.nan))
+    np.fill_diagonal(ratios, 1.0)
+    return np.asarray(ratios)
+
+
+def perron_vector(ease_ratios: npt.ArrayLike, *, tolerance: float = 1e-26) -> FloatArray:
+    """Return the Perron vector of a matrix of ease ratios, of length 1: the GOHR server's score.
+
+    The server finds it by power iteration from (1, ..., 1); so does this. The largest entry is the
+    best algorithm, or the easiest rule.
+
+    Parameters
+    ----------
+    ease_ratios : array_like of float, shape (n, n)
+        Smoothed ratios, above 0; 1 on the diagonal. NaN where two never met: as Harker (1987) has
+        it, such an entry is 0 and one more is added to the diagonal of its row.
+    tolerance : float
+        The iteration ends where the vector moves by less, squared; at 1e-12 in the server.
+
+    Returns
+    -------
+    ndarray of float, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        An entry is not above 0.
+
+    References
+    ----------
+    Saaty (1977), J. Math. Psychology 15; class MannWhitney of the GOHR server, as described in its
+    documentation.
+
+    Examples
+    --------
+    >>> perron_vector([[1.0, 4.0], [0.25, 1.0]]).round(4)
+    array([0.9701, 0.2425])
+    """
+    e = np.array(ease_ratios, dtype=np.float64)
+    np.fill_diagonal(e, 1.0)
+    absent = np.isnan(e)
+    if not (e[~absent] > 0.0).all():
+        raise ValueError("expected ease ratios above 0; smooth the counts")
+    e[absent] = 0.0
+    e[np.diag_indices_from(e)] += absent.sum(axis=1)
+    x = np.full(len(e), 1.0 / np.sqrt(len(e)))
+    for _ in range(100_000):
+        y = e @ x
+        y /= np.linalg.norm(y)
+        if np.sum((y - x) ** 2) < tolerance:
+            break
+        x = y
+    return np.asarray(y)
+
+
+def difficulty(ease: npt.ArrayLike) -> FloatArray:
+    """Return each rule's difficulty from the Perron vector: 1 for the hardest, less for easier.
+
+    Examples
+    --------
+    >>> difficulty([0.8, 0.4, 0.2])
+    array([0.25, 0.5 , 1.  ])
+    """
+    v = np.asarray(ease, dtype=np.float64)
+    return np.asarray(v.min() / v)
+
+
+def _by_mean_rank(samples: Samples, _: bool) -> FloatArray:
+    return mean_rank(samples)
+
+
+def _connected(samples: Samples, method: str) -> tuple[FloatArray, FloatArray]:
+    """Return P(i better than j) summed over tasks, and how many tasks two share.
+
+    Raises
+    ------
+    ScoreDataError
+        No chain of shared tasks connects some names with others.
+    """
+    from scipy.sparse import csgraph
+
+    wins, pairs = wins_and_pairs(samples)
+    with np.errstate(invalid="ignore"):
+        chance = np.where(pairs > 0.0, wins / pairs, 0.0).sum(axis=0)
+    met = np.count_nonzero(pairs, axis=0).astype(np.float64)
+    if csgraph.connected_components(met > 0.0, directed=False)[0] > 1:
+        raise ScoreDataError(
+            f"{method}: expected names that are connected by shared tasks; some are not, so they "
+            "cannot be rated together (the default method ranks them)"
+        )
+    return chance, met
+
+
+def _by_bradley_terry(samples: Samples, _: bool) -> FloatArray:
+    """Rate by wins, a task counting as one game."""
+    return bradley_terry(_connected(samples, "bradley-terry")[0]).ratings
+
+
+def _by_ease_ratios(samples: Samples, of_tasks: bool) -> FloatArray:
+    """Rate as the GOHR server does: algorithms by their entry, rules by their difficulty."""
+    _connected(samples, "gohr-ev")
+    ratios = ease_ratios(samples)
+    return difficulty(perron_vector(ratios.T)) if of_tasks else perron_vector(ratios)
+
+
+def _by_kemeny(samples: Samples, _: bool) -> FloatArray:
+    """Return places in Kemeny's order."""
+    chance, met = _connected(samples, "kemeny")
+    margins = chance - met / 2.0
+    # Rounding must not decide what is even.
+    order = kemeny_order(np.where(np.abs(margins) < 1e-9, 0.0, margins))
+    places = np.empty(len(order))
+    places[list(order)] = np.arange(1.0, len(order) + 1.0)
+    return places
+
+
+#: Methods by which names can be ordered instead of by the mean win probability.
+RATINGS: Mapping[str, Rating] = MappingProxyType(
+    {
+        "mean-rank": Rating(_by_mean_rank, higher_is_better=False),
+        "bradley-terry": Rating(_by_bradley_terry, higher_is_better=True),
+        "gohr-ev": Rating(_by_ease_ratios, higher_is_better=True),
+        "kemeny": Rating(_by_kemeny, higher_is_better=False),
+    }
+)

@@ -1,1 +1,0 @@
-"""Rating methods: one number for each contestant."""

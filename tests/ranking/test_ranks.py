@@ -1,0 +1,322 @@
+"""Ranks: the same test as compare_all, coverage by simulation, invariances, degenerate tables."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.ranking import METHODS, rank, rank_intervals, separation, tiers
+from gnomon.scores import ScoreTable, normalize
+from gnomon.stats import compare, compare_all
+
+
+def table_of(samples, **options):
+    """From samples[task][algorithm], lists of scores."""
+    rows = [
+        {"algorithm": f"learner-{i}", "task": f"task-{t}", "run": r, "score": float(x)}
+        for t, row in enumerate(samples)
+        for i, runs in enumerate(row)
+        for r, x in enumerate(runs)
+    ]
+    return ScoreTable.from_records(rows, **options)
+
+
+def quiet(function, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        return function(*arguments, **options)
+
+
+@st.composite
+def samples(draw, missing=True):
+    """Runs with ties, of unequal numbers; all pairs share a task unless some are missing."""
+    n, n_tasks = draw(st.integers(2, 5)), draw(st.integers(1, 5))
+    most, spread = draw(st.sampled_from([1, 2, 6])), draw(st.sampled_from([3, 1000]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    means = rng.normal(0, spread / 4, n)
+    rows = [
+        [np.round(rng.normal(m, spread / 5, rng.integers(1, most + 1))) for m in means]
+        for _ in range(n_tasks)
+    ]
+    if missing and n_tasks > 2:
+        rows[0][0] = np.empty(0)
+    return rows
+
+
+@given(samples(), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_rank_separates_a_pair_if_and_only_if_compare_all_does(rows, higher):
+    table = table_of(rows, higher_is_better=higher)
+    ranking = quiet(rank, table)
+    place = {name: i for i, name in enumerate(ranking.names)}
+    for one in quiet(compare_all, table):
+        i, j = place[one.a], place[one.b]
+        assert ranking.separated[i, j] == ranking.separated[j, i] == (one.p_adjusted <= 0.05)
+        assert ranking.p_adjusted[i, j] == pytest.approx(one.p_adjusted, nan_ok=True)
+        assert ranking.probability[i, j] == pytest.approx(one.value)
+
+
+@given(samples(), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_compare_is_a_row_of_compare_all_in_a_family_of_one(rows, higher):
+    table = table_of(rows, higher_is_better=higher)
+    names = table.algorithms
+    row = next(one for one in quiet(compare_all, table) if {one.a, one.b} == {*names[:2]})
+    (pair,) = quiet(compare, table, row.a, row.b, "probability_of_improvement")
+    for field in ("value", "low", "high", "p_value"):
+        assert getattr(pair, field) == pytest.approx(getattr(row, field), nan_ok=True, abs=1e-9)
+    assert pair.p_adjusted == pytest.approx(pair.p_value, nan_ok=True)
+    two = quiet(rank, table.select(algorithms=list(names[:2])))
+    assert two.separated[0, 1] == (pair.p_value <= 0.05)
+
+
+@given(samples())
+@settings(max_examples=60, deadline=None)
+def test_an_interval_excludes_one_half_only_if_the_test_does(rows):
+    for one in quiet(compare_all, table_of(rows)):
+        if one.p_value > 0.05:
+            assert one.low <= 0.5 <= one.high
+
+
+def test_one_task_has_the_exact_mann_whitney_test():
+    x, y = [5.0, 6, 7, 9], [1.0, 2, 3, 8]
+    found = rank(table_of([[x, y]]))
+    exact = stats.mannwhitneyu(x, y, method="exact").pvalue
+    assert found.p_adjusted[0, 1] == pytest.approx(exact)
+
+
+def test_single_runs_are_a_sign_test_over_tasks():
+    with pytest.warns(DegenerateScoresWarning, match="treated as a sample"):
+        found = rank(table_of([[[float(t)], [float(t) - 1.0]] for t in range(9)]))
+    assert found.p_adjusted[0, 1] == pytest.approx(stats.binomtest(9, 9).pvalue)
+    assert found.resampling == "runs_and_tasks"
+
+
+def test_tasks_as_a_sample_are_wider():
+    rng = np.random.default_rng(0)
+    table = table_of([[rng.normal(m, 1, 20) for m in (0, 0.5)] for _ in range(4)])
+    fixed, drawn = rank(table), rank(table, resampling="runs_and_tasks")
+    assert fixed.separated[0, 1]
+    assert not drawn.separated[0, 1]  # four tasks have no p below 2 / 16
+
+
+def simulated(rng, means, n_tasks, n_runs):
+    """Learners with these means on tasks of different scale and skewness."""
+    return table_of(
+        [
+            [
+                np.exp(rng.normal(m, 1, n_runs)) if t % 2 else 100 * rng.normal(m, 1, n_runs)
+                for m in means
+            ]
+            for t in range(n_tasks)
+        ]
+    )
+
+
+def covered(ranking, means):
+    """Whether the intervals include every rank that equal means allow."""
+    true = np.array(means)[[int(name[8:]) for name in ranking.names]]
+    best = 1 + (true[None, :] > true[:, None]).sum(axis=1)
+    worst = len(true) - (true[None, :] < true[:, None]).sum(axis=1)
+    low, high = (
+        np.array([getattr(one, end) for one in ranking]) for end in ("rank_low", "rank_high")
+    )
+    return bool(((low <= best) & (worst <= high)).all())
+
+
+@pytest.mark.parametrize(
+    ("n", "n_tasks", "n_runs"), [(6, 10, 5), (6, 26, 2), (10, 1, 10), (8, 20, 1), (4, 3, 3)]
+)
+def test_equal_learners_are_one_tier(n, n_tasks, n_runs):
+    rng = np.random.default_rng(8)
+    tables = 100
+    one = sum(
+        len(quiet(rank, simulated(rng, [0.0] * n, n_tasks, n_runs)).tiers) == 1
+        for _ in range(tables)
+    )
+    assert stats.binomtest(one, tables, 0.95, "less").pvalue > 0.01
+
+
+@pytest.mark.parametrize(("n_tasks", "n_runs"), [(10, 5), (30, 1), (1, 20), (5, 3)])
+def test_rank_intervals_cover_the_true_ranks(n_tasks, n_runs):
+    rng, means, tables = np.random.default_rng(7), (0, 0, 0.3, 0.3, 1.0, 2.0), 100
+    good = sum(
+        covered(quiet(rank, simulated(rng, means, n_tasks, n_runs)), means) for _ in range(tables)
+    )
+    assert stats.binomtest(good, tables, 0.95, "less").pvalue > 0.01
+
+
+def test_decoys_do_not_separate_two_others():
+    rng = np.random.default_rng(3)
+    for _ in range(15):
+        two = [[rng.normal(m, 1, 5) for m in (0, 0.4)] for _ in range(8)]
+        alone = rank(table_of(two)).separated[0, 1]
+        decoys = [[rng.normal(d / 10, 1, 5) for d in range(20)] for _ in range(8)]
+        found = rank(table_of([a + b for a, b in zip(two, decoys, strict=True)]))
+        i, j = found.names.index("learner-0"), found.names.index("learner-1")
+        assert alone or not found.separated[i, j]
+
+
+@given(samples(missing=False))
+@settings(max_examples=50, deadline=None)
+def test_intervals_and_tiers_fit_together(rows):
+    found = quiet(rank, table_of(rows))
+    n = len(found)
+    for i, one in enumerate(found):
+        assert 1 <= one.rank_low <= one.rank_high <= n
+        better = [j for j in range(n) if found.separated[i, j] and found.probability[j, i] > 0.5]
+        worse = [j for j in range(n) if found.separated[i, j] and found.probability[j, i] < 0.5]
+        assert (one.rank_low, one.rank_high) == (1 + len(better), n - len(worse))
+        assert one.tiers
+    for tier in found.tiers:
+        at = [found.names.index(name) for name in tier]
+        assert at == list(range(at[0], at[-1] + 1))
+        assert not found.separated[np.ix_(at, at)].any()
+    values = np.round(found.values, 9)
+    assert (np.diff(values) <= 0).all()
+
+
+@given(samples(missing=False))
+@settings(max_examples=40, deadline=None)
+def test_a_monotone_transform_of_the_scores_changes_nothing(rows):
+    bent = [[np.arctan(x / 300.0) ** 3 for x in row] for row in rows]
+    assert quiet(rank, table_of(rows)).as_records() == quiet(rank, table_of(bent)).as_records()
+
+
+def test_ties_stand_in_the_order_of_their_names():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4, 3))
+    found = quiet(rank, ScoreTable.from_arrays({"b": x, "c": x, "a": x}))
+    assert found.names == ("a", "b", "c")
+    assert [one.value for one in found] == [0.5, 0.5, 0.5]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_the_same_rank_intervals(method):
+    rng = np.random.default_rng(2)
+    table = simulated(rng, (0, 0, 3), 3, 8)
+    found, default = rank(table, method), rank(table)
+    assert {(o.name, o.rank_low, o.rank_high) for o in found} == {
+        (o.name, o.rank_low, o.rank_high) for o in default
+    }
+    assert found.names[0] == "learner-2"
+    assert found.settings["method"] == method
+
+
+def test_a_wrong_word_names_the_words_that_are_known():
+    table = table_of([[[1.0, 2.0], [2.0, 3.0]]])
+    for options in ({"method": "elo"}, {"by": "rule"}, {"resampling": "runs-and-tasks"}):
+        with pytest.raises(UnknownNameError) as error:
+            rank(table, **options)
+        assert "\n" not in str(error.value)
+    with pytest.raises(UnknownNameError, match="mean-rank"):
+        rank(table, "mean-ranks")
+    with pytest.raises(ValueError, match="level between 0 and 1"):
+        rank(table, level=95)
+
+
+def test_rules_are_ranked_by_difficulty():
+    rng = np.random.default_rng(0)
+    scores = {name: rng.poisson([20, 21, 200], (20, 3)) for name in ("dqn", "tabular")}
+    table = ScoreTable.from_arrays(scores, tasks=["b", "a", "hard"], higher_is_better=False)
+    found = rank(table, by="task")
+    assert found.names[0] == "hard"
+    assert found[0].rank_high == 1
+    assert set(found.tiers[1]) == {"a", "b"}
+
+
+def test_normalising_changes_no_win():
+    rng = np.random.default_rng(1)
+    games = ["Pong", "Boxing", "AirRaid", "Pooyan"]
+    means = {"a": [0.0] * 4, "b": [0.0, 0.0, 9.0, 9.0]}
+    table = ScoreTable.from_arrays(
+        {name: rng.normal(mean, 1.0, (6, 4)) for name, mean in means.items()}, tasks=games
+    )
+    with pytest.warns(match="left out of means"):
+        scaled = normalize(table, "random-human")
+    assert rank(scaled).as_records() == rank(table).as_records()
+    (row,) = compare_all(scaled)
+    (pair,) = compare(scaled, "a", "b", "probability_of_improvement")
+    assert row.p_value == pytest.approx(pair.p_value)
+    assert row.p_value == pytest.approx(rank(table).p_adjusted[0, 1])
+
+
+def test_one_learner():
+    with pytest.raises(ScoreDataError, match="at least two algorithms with scores to rank, found"):
+        rank(table_of([[[1.0, 2.0]]]))
+
+
+def test_no_common_task():
+    table = table_of([[[1.0, 2.0], []], [[], [1.0, 2.0]]])
+    with pytest.raises(ScoreDataError, match="two algorithms with scores on the same task"):
+        rank(table)
+
+
+def test_pairs_without_a_common_task_are_not_separated():
+    rng = np.random.default_rng(0)
+    low, high = (lambda: rng.normal(0, 1, 6)), (lambda: rng.normal(9, 1, 6))
+    rows = [[low(), high(), [], []], [[], [], low(), high()]] * 3
+    table = table_of(rows)
+    with pytest.warns(DegenerateScoresWarning, match=r"share no task \(4 such pairs\)"):
+        found = rank(table)
+    by_name = {one.name: (one.rank_low, one.rank_high) for one in found}
+    assert by_name["learner-1"] == (1, 3)
+    assert by_name["learner-0"] == (2, 4)
+    with pytest.raises(ScoreDataError, match="connected by shared tasks"):
+        quiet(rank, table, "bradley-terry")
+
+
+def test_all_ties_are_one_tier():
+    with pytest.warns(DegenerateScoresWarning, match="all scores on a task are equal"):
+        found = rank(table_of([[[7.0] * 6] * 3]))
+    assert [(one.rank_low, one.rank_high) for one in found] == [(1, 3)] * 3
+    assert len(found.tiers) == 1
+
+
+def test_censored_runs_are_worst_and_tie():
+    rows = [
+        {"algorithm": a, "task": "r", "run": r, "score": s, "censored": bool(np.isinf(s))}
+        for a, scores in (("a", [np.inf] * 6), ("b", [1.0, 2, 3, 4, 5, np.inf]))
+        for r, s in enumerate(scores)
+    ]
+    found = rank(ScoreTable.from_records(rows, higher_is_better=False))
+    assert found.names == ("b", "a")
+    assert found[0].value == pytest.approx(1 - 1 / 12)
+
+
+def test_missing_scores_are_left_out():
+    table = table_of([[[1.0, np.nan, 2.0, 1.5, 1.7], [5.0, 6.0, np.nan, 7.0, 8.0]]])
+    with pytest.warns(DegenerateScoresWarning, match="2 of 10 runs have no score"):
+        found = rank(table)
+    assert found.names == ("learner-1", "learner-0")
+
+
+def test_runs_that_would_separate_two():
+    rng = np.random.default_rng(0)
+    found = rank(table_of([[rng.normal(m, 1, 10) for m in (0, 0.2)] for _ in range(4)]))
+    one = separation(found, *found.names)
+    assert not one.separated
+    assert one.needed > one.present == 10
+    clear = rank(table_of([[rng.normal(m, 1, 10) for m in (0, 3)] for _ in range(4)]))
+    assert separation(clear, *clear.names).separated
+
+
+def test_rank_intervals_and_tiers_of_a_matrix():
+    better = np.zeros((4, 4), bool)
+    better[0, 3] = better[1, 3] = True
+    low, high = rank_intervals(better)
+    assert low.tolist() == [1, 1, 1, 3]
+    assert high.tolist() == [3, 3, 4, 4]
+    assert tiers("abcd", better | better.T) == (("a", "b", "c"), ("c", "d"))
+
+
+def test_a_large_board_takes_a_second():
+    rng = np.random.default_rng(0)
+    scores = {f"model-{i:03}": rng.normal(i / 100, 1, (1, 41)) for i in range(332)}
+    found = quiet(rank, ScoreTable.from_arrays(scores))
+    assert len(found) == 332
+    assert found[0].rank_high < 332

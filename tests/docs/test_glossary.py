@@ -28,7 +28,7 @@ ROWS = [row for table in tables(WORDS) for row in table]
 
 
 def forms(cell: str) -> list[str]:
-    """Return what a word may look like: ``HodgeRank, `hodge` `` is written either way."""
+    """Return what a word may look like: ``mean rank, `mean-rank` `` is written either way."""
     return [form.strip("` ").lower() for form in cell.split(", ")]
 
 

@@ -183,22 +183,22 @@ def test_items_that_seem_sorted_are_named():
         compare(scores, "a", "b", sequential="e")
 
 
-def test_ranks_hold_together_and_models_that_tie_share_a_group():
+def test_ranks_hold_together_and_models_that_tie_share_a_tier():
     found = rank(table(n=400))
-    assert found.method == "item_mean"
+    assert found.method == "mean"
     assert found.names == ("a", "b", "c")
     pairs = compare_all(table(n=400))
     assert np.count_nonzero(found.separated) == 2 * sum(one.p_adjusted <= 0.05 for one in pairs)
     assert found[-1].rank_low == 3
     assert separation(found, "a", "c").separated
     same = rank(ScoreTable.from_arrays({"a": [[1, 0] * 20], "b": [[0, 1] * 20]}, units="items"))
-    assert same.groups == (("a", "b"),)
+    assert same.tiers == (("a", "b"),)
     errors = ScoreTable.from_arrays(
         {"a": [[1, 0] * 30], "b": [[0, 0] * 30]}, units="items", higher_is_better=False
     )
     assert rank(errors).names == ("b", "a")
-    with pytest.warns(DegenerateScoresWarning, match="tasks are drawn instead of runs"):
-        assert rank(table(), "hodge", n_resamples=20).method == "hodge"
+    with pytest.warns(DegenerateScoresWarning, match="tasks are treated as a sample"):
+        assert rank(table(), "mean-rank").method == "mean-rank"
 
 
 def test_a_plan_says_what_items_and_epochs_would_tell():

@@ -23,12 +23,6 @@ from .ratings import difficulty as difficulty
 from .ratings import ease_ratios as ease_ratios
 from .ratings import mean_rank as mean_rank
 from .ratings import perron_vector as perron_vector
-from .reference_tables import write_ranking_tables as write_ranking_tables
-from .task_mastery import TaskMasteries as TaskMasteries
-from .task_mastery import TaskMastery as TaskMastery
-from .task_mastery import TaskPair as TaskPair
-from .task_mastery import TaskSample as TaskSample
-from .task_mastery import mastery as mastery
 
 __all__ = [
     "METHODS",
@@ -41,10 +35,6 @@ __all__ = [
     "Ranking",
     "Separation",
     "Statement",
-    "TaskMasteries",
-    "TaskMastery",
-    "TaskPair",
-    "TaskSample",
     "audit",
     "bradley_terry",
     "critical_difference",
@@ -52,7 +42,6 @@ __all__ = [
     "disagreement",
     "ease_ratios",
     "kemeny_order",
-    "mastery",
     "mean_rank",
     "perron_vector",
     "rank",
@@ -61,5 +50,4 @@ __all__ = [
     "separation",
     "tiers",
     "wilcoxon_p_value",
-    "write_ranking_tables",
 ]

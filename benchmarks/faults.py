@@ -1,8 +1,8 @@
-"""Faults: single flipped bits in every file of a run, and kills at random moments.
+"""Faults: single flipped bits in the database of a run, and kills at random moments.
 
-After each fault the verbs that read must tell what they told before, or refuse in one line; `run`
-must play what is lost to the same bytes, or refuse; and `repair` must make `run` able to. A *silent
-error* is a number that differs from the truth without a word. There must be none, nor a traceback.
+After each fault the verbs that read must answer as before, or refuse in one line, and `run` must
+play what is lost to the same bytes. A *silent error* is a number that differs from the truth
+without a message. There must be none, nor a traceback.
 """
 
 from __future__ import annotations
@@ -23,20 +23,13 @@ from typing import Any
 
 from benchmarks.record import Measurement
 from gnomon.errors import GnomonError
-from gnomon.experiments import ExperimentConfig, RunFolder, repair, run, score, status
-from gnomon.experiments.folder.journal import read_journal
+from gnomon.experiments import ExperimentConfig, RunFolder, run, score, status
+from gnomon.experiments.run_folder import is_run_folder
+from gnomon.experiments.store import RUN_FILE
 
 #: Where the bits and the moments are drawn from.
 SEED = 20_261_123
-#: Flips of a bit by the file that it is in, and of those after how many `run` goes on too.
-FLIPS = {
-    "journal.sqlite": 6000,
-    "shards": 1000,
-    "config.json": 500,
-    "gnomon-run.json": 300,
-    "card.json": 200,
-}
-RUN_AFTER = 30
+N_FLIPS = 2000
 N_KILLS = 8
 CONFIG = ExperimentConfig(
     "faults", ["clockwise", "color-match"], ["uniform", "rule_player"], trials=4, episodes=5
@@ -61,9 +54,7 @@ class Tally:
 def measure() -> Iterator[Measurement]:
     """Yield, of every kind of fault, how many there were and how many ended as none may."""
     with tempfile.TemporaryDirectory() as out:
-        for name, n_flips in FLIPS.items():
-            tally = flipped(Path(out) / "flips", name, n_flips)
-            yield from _told(f"flips in {name}", n_flips, tally)
+        yield from _told("flipped bits", N_FLIPS, flipped(Path(out) / "flips", N_FLIPS))
         for victim in ("runner", "worker"):
             tally = killed(Path(out) / "kills", victim, N_KILLS)
             yield from _told(f"kills of a {victim}", N_KILLS, tally)
@@ -73,10 +64,9 @@ def about() -> str:
     """Return the seed, and what is counted."""
     return (
         f"Seed {SEED}. A run of {CONFIG.n_trials} trials, read by `status`, the table of trials "
-        "and `score`, from the journal and from the shards, after each flip; after each "
-        f"{RUN_AFTER}th `run` goes on with it, where it refuses after `repair`, and all shards are "
-        f"compared. Kills at random moments of a run of {LONG.n_trials} trials on two processes, "
-        "which is then gone on with."
+        "and `score`, with and without attempts, after each flip; then `run` continues it, and all "
+        f"attempts are compared. Kills at random moments of a run of {LONG.n_trials} trials on two "
+        "processes, which is then continued."
     )
 
 
@@ -89,30 +79,21 @@ def _told(name: str, n: int, tally: Tally) -> Iterator[Measurement]:
     )
 
 
-def flipped(place: Path, name: str, n_flips: int, seed: int = SEED) -> Tally:
-    """Flip single bits in a file of a run (of ``shards`` in any of them), each in a fresh copy."""
-    draws = random.Random(f"{seed} {name}")
+def flipped(place: Path, n_flips: int, seed: int = SEED) -> Tally:
+    """Flip single bits in the database of a run, each in a fresh copy."""
+    draws, tally = random.Random(seed), Tally()
     shutil.rmtree(place, ignore_errors=True)
-    whole, copy, tally = place / "whole", place / "run", Tally()
-    run(CONFIG, whole)
-    truth, shards = _read(whole), _contents(whole / "shards")
-    shutil.copytree(whole, copy)
-    for number in range(n_flips):
-        files = sorted((whole / "shards").iterdir()) if name == "shards" else [whole / name]
-        source = draws.choice(files)
-        target = copy / source.relative_to(whole)
-        byte, bit = draws.randrange(source.stat().st_size), draws.randrange(8)
-        where = f"{source.name}, byte {byte}, bit {bit}"
-        data = bytearray(source.read_bytes())
-        data[byte] ^= 1 << bit
-        target.write_bytes(data)
+    whole = run(CONFIG, place / "whole").folder
+    truth, data, copy = _read(whole.path), whole.store.path.read_bytes(), place / "run"
+    copy.mkdir()
+    for _ in range(n_flips):
+        byte, bit = draws.randrange(len(data)), draws.randrange(8)
+        damaged = bytearray(data)
+        damaged[byte] ^= 1 << bit
+        (copy / RUN_FILE).write_bytes(damaged)
+        where = f"byte {byte}, bit {bit}"
         _judge(tally, where, lambda: _read(copy), truth)
-        if number % RUN_AFTER == 0:
-            _judge_run(tally, where, copy, shards, truth)
-            shutil.rmtree(copy)
-            shutil.copytree(whole, copy)
-        else:
-            target.write_bytes(source.read_bytes())
+        _judge(tally, f"run after {where}", lambda: (run(CONFIG, copy), _read(copy))[1], truth)
     return tally
 
 
@@ -129,39 +110,13 @@ def _judge(tally: Tally, where: str, read: Callable[[], Any], truth: Any) -> Non
         tally.say("as before" if found == truth else "silent error", where)
 
 
-def _judge_run(
-    tally: Tally, where: str, folder: Path, shards: dict[str, bytes], truth: Any
-) -> None:
-    """Go on with a damaged run, repair it if it refuses, and see that all is as it was."""
-
-    def go_on() -> Any:
-        try:
-            run(CONFIG, folder)
-        except GnomonError as error:
-            if "gnomon repair" not in str(error) and "begun by" not in str(error):
-                return f"refused without a remedy: {error}"
-            repair(folder)
-            run(CONFIG, folder)
-        repair(folder)  # what `run` can do without, such as a date
-        if list(repair(folder)):
-            return "not repaired at once"
-        return _contents(folder / "shards") == shards and _read(folder) == truth
-
-    _judge(tally, f"run after {where}", go_on, True)
-
-
 def _read(folder: Path) -> tuple[Any, ...]:
     """Return what the verbs that read tell of a run, but for its name."""
     counts = tuple((p.learner, p.rule, p.done, p.failed, p.missing) for p in status(folder))
     # What took how long is lost with a row, and told as unknown.
-    trials = [(t.key, t.learner, t.rule, t.trial, t.status, t.n_attempts, t.sha256)
+    trials = [(t.key, t.learner, t.rule, t.trial, t.status, t.n_attempts, t.attempts_hash)
               for t in RunFolder.open(folder).trials()]  # fmt: skip
-    # The errors of episodes stand in the journal; streaks are found in the shards.
     return counts, trials, score(folder).to_records(), score(folder, "m_star").to_records()
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 SCRIPT = """
@@ -175,11 +130,11 @@ if __name__ == "__main__":
 
 
 def killed(place: Path, victim: str, n_kills: int, seed: int = SEED) -> Tally:
-    """Kill a run or one of its workers at random moments, go on with it, and compare shards."""
+    """Kill a run or one of its workers at random moments, continue it, and compare all attempts."""
     draws = random.Random(f"{seed} {victim}")
     tally, undisturbed = Tally(), place / "undisturbed"
     run(LONG, undisturbed)
-    shards = _contents(undisturbed / "shards")
+    truth = _read(undisturbed)
     (place / "script.py").write_text(SCRIPT)
     for number in range(n_kills):
         folder, wanted = place / str(number), draws.randrange(LONG.n_trials * 3 // 4)
@@ -187,13 +142,12 @@ def killed(place: Path, victim: str, n_kills: int, seed: int = SEED) -> Tally:
         where = f"{victim} {number}"
 
         def go_on(folder: Path = folder) -> Any:
-            _read(folder) if (folder / "gnomon-run.json").exists() else None
-            summary = run(LONG, folder)
-            if list(repair(folder)) or summary.failed:
-                return "not whole"
-            return _contents(folder / "shards") == shards
+            if is_run_folder(folder):
+                status(folder)
+            run(LONG, folder)
+            return _read(folder)
 
-        _judge(tally, where, go_on, True)
+        _judge(tally, where, go_on, truth)
         shutil.rmtree(folder)
     return tally
 
@@ -218,7 +172,7 @@ def _kill_once(script: Path, folder: Path, victim: str, wanted: int) -> None:
 
 def _n_recorded(folder: Path) -> int:
     try:
-        return len(read_journal(folder / "journal.sqlite").records)
+        return len(RunFolder.open(folder).trials())
     except GnomonError:
         return 0  # not there yet
 

@@ -32,7 +32,7 @@ from gnomon.database.schema import (
     VerifiedTrial,
 )
 from gnomon.experiments import ExperimentConfig, LearnerEntry
-from gnomon.experiments.shard import frame_of
+from gnomon.experiments.attempts import frame_of
 from gnomon.leaderboard import Assignment, verify_log
 from gnomon.leaderboard.server_settings import ServerSettings
 from gnomon.leaderboard.submissions.submission import set_state

@@ -19,7 +19,7 @@ COUNTED = "what the machine gave to two at that time: no more can be hoped for b
 #: Scores a folder in a process of its own, and tells its attempts, seconds and most megabytes.
 SCORE = """
 import resource, sys, time
-from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring.run_scores import score_table
 folder = RunFolder.open(sys.argv[1])
 began = time.perf_counter()

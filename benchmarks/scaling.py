@@ -98,4 +98,4 @@ def _trials(n_threads: int) -> object:
     config = ExperimentConfig("threads", ["gohr-paper"], [learner], trials=5, episodes=1000)
     with tempfile.TemporaryDirectory() as out:
         summary = run(config, Path(out) / "run", workers=n_threads, scheduler="threads")
-        return sorted((trial.key, trial.sha256) for trial in summary.folder.trials())
+        return sorted((trial.key, trial.attempts_hash) for trial in summary.folder.trials())

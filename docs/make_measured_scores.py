@@ -28,7 +28,7 @@ import polars as pl
 
 from gnomon.execution.worker_processes import make_executor
 from gnomon.experiments import ATTEMPT_METRICS, METRICS, RunFolder, TrialRecord, score_trial
-from gnomon.experiments.folder.card import read_card
+from gnomon.experiments.card import read_card
 
 METRICS_KEPT = ("tce", "errors_to_learn", "skill")
 OUT = Path(__file__).parents[1] / "src" / "gnomon" / "scores" / "data"

@@ -25,7 +25,7 @@ from gnomon.database.schema import (
     VerifiedTrial,
 )
 from gnomon.experiments import ExperimentConfig, trials_of
-from gnomon.experiments.shard import shard_bytes, shard_frame
+from gnomon.experiments.attempts import frame_of
 from gnomon.leaderboard.accounts.accounts import make_account
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.accounts.names import name_key
@@ -198,7 +198,7 @@ def _verified(
         rows.append(trial_record(trial.rule.name, trial.number, log))
         keys = {"learner": entry.name, "rule": trial.rule.name, "trial": trial.number}
         columns = (pl.lit(value).alias(key) for key, value in keys.items())
-        frames.append(shard_frame(shard_bytes(log)).select(*columns, pl.all()))
+        frames.append(frame_of(log).select(*columns, pl.all()))
     submission = _submission(
         session,
         season,

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gnomon import __version__
-from gnomon.experiments import ExperimentConfig, run, score_table
+from gnomon.experiments import ExperimentConfig, RunFolder, run, score_table
+from runs import edit, hashes
 
 CONFIG = """
 name = "small"
@@ -99,16 +100,15 @@ def test_a_run_without_a_folder_makes_one_that_is_named_by_the_experiment(gnomon
     assert (said.status, "clockwise-run: holds another experiment (seed" in said.err) == (2, True)
 
 
-def test_a_trial_whose_file_is_gone_is_played_again_and_said_so(gnomon, tmp_path):
+def test_a_trial_that_was_damaged_is_played_again_and_said_so(gnomon, tmp_path):
     gnomon("run", "small.toml", "--out", "out")
-    shard = min((tmp_path / "out" / "shards").iterdir())
-    data = shard.read_bytes()
-    shard.unlink()
+    before = hashes(tmp_path / "out")
+    edit(RunFolder.open(tmp_path / "out"), "UPDATE trials SET n_attempts = 1 WHERE place = 0")
     for verb in ("score", "report"):
         said = gnomon(verb, "out")
         assert (said.status, said.out) == (2, "")
-        assert said.err.startswith(f"gnomon: out/shards/{shard.name}: No such file or directory (")
-        assert said.err.endswith("; the same gnomon run plays it again)\n")
+        assert said.err.startswith("gnomon: out/run.sqlite: damaged: 1 row damaged, the first that")
+        assert said.err.endswith("; the same gnomon run plays again what is lost\n")
     said = gnomon("run", "small.toml", "--out", "out")
     assert (said.status, said.out) == (
         0,
@@ -116,7 +116,7 @@ def test_a_trial_whose_file_is_gone_is_played_again_and_said_so(gnomon, tmp_path
     )
     assert said.err.startswith("gnomon: missing or damaged, played again: ")
     assert said.err.count("\n") == 1
-    assert shard.read_bytes() == data
+    assert hashes(tmp_path / "out") == before
 
 
 def test_a_run_with_failures_says_no(gnomon, monkeypatch):
@@ -319,7 +319,6 @@ def test_what_cannot_be_written_is_named_as_it_was_asked_for(gnomon, folder, tmp
 
 
 def _open(folder: Path):
-    from gnomon.experiments import RunFolder
 
     return RunFolder.open(folder)
 
@@ -355,7 +354,7 @@ BAD_INPUT = [
     (
         "",
         "run small.toml --out .",
-        ".: not a run folder (gnomon-run.json is missing), and not empty\n",
+        ".: not a run folder (run.sqlite is missing), and not empty\n",
     ),
     ("", "score none", "none: expected a file of scores; there is none\n"),
     ("", "score .", ".: expected scores in a known format (arrays, dataset, evaluations, "),

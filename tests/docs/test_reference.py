@@ -20,9 +20,9 @@ from gnomon import plot as figures
 from gnomon.cli import app, main
 from gnomon.distill import SubsetModel
 from gnomon.experiments import METRICS as SCORES
-from gnomon.experiments import RunFolder, available_suites, load_experiment, load_suite
+from gnomon.experiments import available_suites, load_suite
+from gnomon.experiments.attempts import frame_of
 from gnomon.experiments.config.config_fields import BoardFields, ExperimentFields
-from gnomon.experiments.shard import frame_of
 from gnomon.game import compile_rule, outcomes
 from gnomon.learners import available_learners, learner_fields, make_learner, play_trial
 from gnomon.rules import FAMILIES, TAGS, available_rules, load_rule
@@ -128,7 +128,6 @@ def documented_records(verb: str) -> list[list[str]]:
 CALLS = {
     "gnomon run": ["small.toml --out run", "small.toml --out run --dry-run"],
     "gnomon status": ["run"],
-    "gnomon repair": ["lost"],
     "gnomon verify": ["run"],
     "gnomon score": ["run"],
     "gnomon estimate": ["run --resamples 20"],
@@ -192,8 +191,6 @@ def examples(monkeypatch, tmp_path):
     Path("small.toml").write_text(
         'name = "small"\nrules = ["clockwise"]\nlearners = ["uniform"]\ntrials = 3\nepisodes = 4\n'
     )
-    lost = RunFolder.create("lost", load_experiment("small.toml"))
-    (lost.path / "journal.sqlite").unlink()
     Path("wrong.txt").write_text("(1,*\n")
     draws = np.random.default_rng(0)
     skills = dict(zip("abcdefghijkl", draws.uniform(1, 3, 12), strict=True))
@@ -250,7 +247,7 @@ def test_every_score_of_a_run_is_documented():
         assert f"| {score.unit} | {direction} | {score.sentence}" in documented[name]
 
 
-def test_every_column_of_a_shard_is_documented():
+def test_every_column_of_the_attempts_is_documented():
     draws = np.random.default_rng(0)
     boards = gnomon.draw_boards(1, rng=draws)
     learner = make_learner("uniform", gnomon.BoardSpec(), rng=draws)

@@ -16,7 +16,8 @@ import pytest
 
 from gnomon.errors import RunFolderError
 from gnomon.experiments import ExperimentConfig, RunFolder, run
-from gnomon.experiments.folder.card import read_card
+from gnomon.experiments.card import read_card
+from runs import hashes
 
 pytestmark = pytest.mark.full  # a Dask cluster
 
@@ -31,10 +32,6 @@ episodes = 200
 """
 
 
-def shards(path: Path) -> dict[str, bytes]:
-    return {p.name: p.read_bytes() for p in (path / "shards").iterdir()}
-
-
 def n_recorded(path: Path) -> int:
     try:
         return len(RunFolder.open(path).trials())
@@ -43,12 +40,12 @@ def n_recorded(path: Path) -> int:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory) -> tuple[ExperimentConfig, dict[str, bytes]]:
+def undisturbed(tmp_path_factory) -> tuple[ExperimentConfig, dict[str, str | None]]:
     path = tmp_path_factory.mktemp("undisturbed")
     (path / "long.toml").write_text(LONG)
     config = ExperimentConfig.from_toml(path / "long.toml")
     run(config, path / "run")
-    return config, shards(path / "run")
+    return config, hashes(path / "run")
 
 
 @pytest.fixture
@@ -98,7 +95,7 @@ def test_kill_9_of_the_scheduler(tmp_path, cluster, undisturbed):
     assert len(trials) == 800
     summary = run(config, tmp_path / "run")
     assert (summary.done, summary.skipped, summary.failed) == (800 - done, done, 0)
-    assert shards(tmp_path / "run") == expected
+    assert hashes(tmp_path / "run") == expected
 
 
 def test_kill_9_of_the_client(tmp_path, undisturbed):
@@ -111,7 +108,7 @@ def test_kill_9_of_the_client(tmp_path, undisturbed):
     # Going on with it on a cluster too: every trial once, the same bytes.
     summary = run(config, tmp_path / "run", scheduler="local", workers=2)
     assert (summary.done, summary.skipped, summary.failed) == (800 - recorded, recorded, 0)
-    assert shards(tmp_path / "run") == expected
+    assert hashes(tmp_path / "run") == expected
     sessions = read_card(tmp_path / "run")["sessions"]
     assert [(s["scheduler"], s["ended"] is None) for s in sessions] == [
         ("local", True),
@@ -147,4 +144,4 @@ def test_where_the_clock_jumps_processes_take_over(tmp_path):
     assert [s["scheduler"] for s in read_card(tmp_path / "run")["sessions"]] == ["processes"]
     config = ExperimentConfig.from_toml(tmp_path / "few.toml")
     run(config, tmp_path / "undisturbed")
-    assert shards(tmp_path / "run") == shards(tmp_path / "undisturbed")
+    assert hashes(tmp_path / "run") == hashes(tmp_path / "undisturbed")

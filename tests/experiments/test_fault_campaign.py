@@ -1,4 +1,4 @@
-"""A short campaign of faults: no flipped bit and no kill makes a number wrong without a word."""
+"""A short campaign of faults: no flipped bit and no kill makes a number wrong without a message."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.full  # hundreds of damaged runs, and killed ones
-FILES = ["journal.sqlite", "shards", "config.json", "gnomon-run.json", "card.json"]
+pytestmark = pytest.mark.full  # many damaged runs, and killed ones
 
 
 @pytest.fixture
@@ -18,18 +17,11 @@ def faults(monkeypatch):
     return import_module("benchmarks.faults")
 
 
-def test_every_file_of_a_run_has_its_bits_flipped(faults):
-    assert list(faults.FLIPS) == FILES
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_flipped_bits(faults, tmp_path, name):
-    tally = faults.flipped(tmp_path, name, 150, seed=1)
+def test_flipped_bits(faults, tmp_path):
+    tally = faults.flipped(tmp_path, 100, seed=1)
     assert tally.wrong == []
-    assert tally.ends["as before"] > 0
-    assert sum(tally.ends.values()) == 150 + 150 // faults.RUN_AFTER
-    if name != "card.json":
-        assert tally.ends["refused"] > 0
+    assert tally.ends["refused"] > 0
+    assert sum(tally.ends.values()) == 200
 
 
 @pytest.mark.parametrize("victim", ["runner", "worker"])

@@ -65,7 +65,7 @@ def test_of_a_hidden_rule_nothing_is_kept_that_tells_of_it(tmp_path):
     both = folder.attempts()
     assert both.filter(rule="secret")["p0"].is_null().all()
     assert both.drop("p0").equals(public.attempts().drop("p0"))
-    card = (folder.path / "card.json").read_text()
+    card = json.dumps(folder.store.value("card"))
     assert "p+1)" in json.loads(card)["rules"][0]["text"]
     assert card.count("(*,*,*,*,p+1)") == 0
     assert folder.config.rules[1].hash in card

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import signal
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,22 +14,18 @@ import pytest
 from gnomon.errors import NotCompiledWarning
 from gnomon.execution.executor import SerialExecutor
 from gnomon.experiments import ExperimentConfig, RunFolder, Trial, run, runner
-from gnomon.experiments.folder.card import read_card
-from gnomon.experiments.folder.journal import read_journal
+from gnomon.experiments.card import read_card
+from runs import edit, hashes
 
 LEARNERS = ["uniform", {"kind": "linear_dqn", "learning_rate": 0.03}]
 CONFIG = ExperimentConfig("small", ["clockwise", "b3-then-b1"], LEARNERS, trials=3, episodes=10)
 
 
-def shards(path: Path) -> dict[str, bytes]:
-    return {p.name: p.read_bytes() for p in (path / "shards").iterdir()}
-
-
 @pytest.fixture(scope="module")
-def serial(tmp_path_factory) -> dict[str, bytes]:
+def serial(tmp_path_factory) -> dict[str, str | None]:
     path = tmp_path_factory.mktemp("serial")
     run(CONFIG, path)
-    return shards(path)
+    return hashes(path)
 
 
 @pytest.mark.full
@@ -39,7 +33,7 @@ def serial(tmp_path_factory) -> dict[str, bytes]:
 def test_the_same_bytes_from_two_workers(tmp_path, serial, scheduler):
     summary = run(CONFIG, tmp_path, workers=2, scheduler=scheduler)
     assert (summary.done, summary.skipped, summary.failed) == (12, 0, 0)
-    assert shards(tmp_path) == serial
+    assert hashes(tmp_path) == serial
 
 
 @pytest.mark.parametrize("installed", [True, False])
@@ -68,27 +62,6 @@ def test_several_workers_are_a_local_cluster_where_there_is_dask(tmp_path, monke
     }
 
 
-def test_short_trials_are_written_down_some_at_a_time_and_a_long_one_at_once(
-    tmp_path, serial, monkeypatch
-):
-    """What waits took half a second to play at most, and an error does not wait."""
-    times = iter([0.2, 0.2, 0.2, 5.0, 0.45, math.inf] + [0.05] * 6)
-    written: list[int] = []
-
-    class Timed:
-        def map(self, work, pieces):
-            for outcome in SerialExecutor().map(work, pieces):
-                yield replace(outcome, time_s=next(times))
-                written.append(len(read_journal(tmp_path / "journal.sqlite").records))
-
-    monkeypatch.setattr(runner, "make_executor", lambda n, **_: Timed())
-    monkeypatch.setattr(runner, "SerialExecutor", Timed)
-    run(CONFIG, tmp_path)
-    assert written == [0, 0, 3, 4, 4, 6, 6, 6, 6, 6, 6, 6]
-    assert len(read_journal(tmp_path / "journal.sqlite").records) == 12
-    assert shards(tmp_path) == serial
-
-
 def test_what_was_played_is_written_down_though_the_run_is_stopped(tmp_path, monkeypatch):
     def stop(n_played: int, _: int) -> None:
         if n_played == 3:
@@ -103,24 +76,21 @@ def test_what_is_there_is_skipped(tmp_path, serial):
     seen: list[tuple[int, int]] = []
     run(CONFIG, tmp_path, progress=lambda n, of: seen.append((n, of)))
     assert seen == [(n, 12) for n in range(13)]
-    times = {p: p.stat().st_mtime_ns for p in (tmp_path / "shards").iterdir()}
     summary = run(CONFIG, tmp_path)
     assert (summary.done, summary.skipped, summary.failed) == (0, 12, 0)
-    assert {p: p.stat().st_mtime_ns for p in (tmp_path / "shards").iterdir()} == times
+    assert hashes(tmp_path) == serial
 
 
-def test_a_trial_whose_file_is_gone_or_damaged_is_played_again(tmp_path, serial):
+def test_a_trial_whose_row_or_attempts_are_gone_or_damaged_is_played_again(tmp_path, serial):
     folder = run(CONFIG, tmp_path / "again").folder
     gone, short, changed, *_ = folder.trials()
-    (folder.shards / gone.shard).unlink()
-    (folder.shards / short.shard).write_bytes(b"")
-    data = bytearray((folder.shards / changed.shard).read_bytes())
-    data[len(data) // 2] ^= 1
-    (folder.shards / changed.shard).write_bytes(data)
+    edit(folder, "DELETE FROM trials WHERE key = ?", gone.key)
+    edit(folder, "UPDATE trials SET attempts = x'' WHERE key = ?", short.key)
+    edit(folder, "UPDATE trials SET n_attempts = 1 WHERE key = ?", changed.key)
     summary = run(CONFIG, folder.path)
     assert (summary.done, summary.skipped, summary.failed) == (3, 9, 0)
     assert sorted(summary.lost) == [f"uniform on clockwise, {n}" for n in range(3)]
-    assert shards(folder.path) == serial
+    assert hashes(folder.path) == serial
     assert run(CONFIG, folder.path).lost == ()
 
 
@@ -142,7 +112,7 @@ def test_an_interrupted_run_goes_on(tmp_path, serial):
         run(CONFIG, tmp_path, progress=stop)
     summary = run(CONFIG, tmp_path)
     assert (summary.done, summary.skipped, summary.failed) == (7, 5, 0)
-    assert shards(tmp_path) == serial
+    assert hashes(tmp_path) == serial
 
 
 def test_a_trial_that_raises_is_recorded_and_tried_again(tmp_path, serial, monkeypatch):
@@ -163,19 +133,19 @@ def test_a_trial_that_raises_is_recorded_and_tried_again(tmp_path, serial, monke
     failed = [t for t in summary.folder.trials() if t.status == "failed"]
     assert [t.error for t in failed] == ["RuntimeError: out of luck"] * 2
     assert "in fail_once" in failed[0].traceback
-    assert failed[0].shard is None
+    assert failed[0].attempts_hash is None
 
     monkeypatch.undo()
     summary = run(CONFIG, tmp_path)
     assert (summary.done, summary.skipped, summary.failed) == (2, 10, 0)
-    assert shards(tmp_path) == serial
+    assert hashes(tmp_path) == serial
 
 
 def test_other_learners_change_nothing(tmp_path, serial):
     """A learner's trials are its own: they do not depend on who else is in the experiment."""
     alone = ExperimentConfig("alone", ["clockwise"], [LEARNERS[1]], trials=3, episodes=10)
     run(alone, tmp_path)
-    assert shards(tmp_path).items() <= serial.items()
+    assert hashes(tmp_path).items() <= serial.items()
 
 
 def test_nothing_is_written_for_a_wrong_number_of_workers(tmp_path):
@@ -233,4 +203,4 @@ def test_kill_9_loses_the_trials_in_flight_at_most(tmp_path, workers, scheduler)
     assert (summary.done, summary.skipped, summary.failed) == (300 - recorded, recorded, 0)
     undisturbed = tmp_path / "undisturbed"
     run(config, undisturbed)
-    assert shards(out) == shards(undisturbed)
+    assert hashes(out) == hashes(undisturbed)

@@ -29,9 +29,10 @@ def main(out, workers, scheduler):
     trials = RunFolder.open(out).trials()
     table = score(out)
     a, b, _ = table.algorithms
-    (summary.folder.path / "card.json").unlink()  # tells when, how long and by whom was played
+    with summary.folder.store.writing() as writer:
+        writer.set_value("card", None)  # when, how long and by whom it was played
     found = {
-        "shards": [[t.key, t.sha256, t.n_attempts] for t in trials],
+        "shards": [[t.key, t.attempts_hash, t.n_attempts] for t in trials],
         "rows": [hashlib.sha256(repr(RunFolder.open(out).frame(t).rows()).encode()).hexdigest()
                  for t in trials],
         "status": status(out).as_records(),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gnomon.experiments import ExperimentConfig, LearnerEntry, RuleEntry, Trial, trials_of
-from gnomon.experiments.shard import shard_bytes
+from gnomon.experiments.attempts import attempt_bytes
 from gnomon.game import BoardSpec
 
 TRIAL = Trial(
@@ -29,7 +29,7 @@ TRIAL = Trial(
 )
 def test_names_and_comments_determine_nothing(other):
     assert other.key == TRIAL.key
-    assert shard_bytes(other.play()) == shard_bytes(TRIAL.play())
+    assert attempt_bytes(other.play()) == attempt_bytes(TRIAL.play())
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_names_and_comments_determine_nothing(other):
 )
 def test_all_else_does(other):
     assert other.key != TRIAL.key
-    assert shard_bytes(other.play()) != shard_bytes(TRIAL.play())
+    assert attempt_bytes(other.play()) != attempt_bytes(TRIAL.play())
 
 
 def test_learners_meet_the_same_boards():
@@ -55,9 +55,9 @@ def test_learners_meet_the_same_boards():
 
 
 def test_the_same_bits_with_the_global_state_disturbed():
-    before = shard_bytes(TRIAL.play())
+    before = attempt_bytes(TRIAL.play())
     np.random.seed(12345)  # noqa: NPY002  It is the global state that is disturbed here.
-    assert shard_bytes(TRIAL.play()) == before
+    assert attempt_bytes(TRIAL.play()) == before
 
 
 def test_a_key_is_pinned():

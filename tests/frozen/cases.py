@@ -230,7 +230,6 @@ learners = [
 """
 
 #: The one whose hash of settings, so whose file names and draws, holds a path.
-UNSTABLE = ("process",)
 
 #: Plays without a look at the seed that it is told, which depends on where Python lies.
 CLIENT = """

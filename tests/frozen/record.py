@@ -14,7 +14,6 @@ import json
 import os
 import re
 import shlex
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -24,11 +23,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import polars as pl
-
-from frozen.cases import CAPTIVE, LEARNERS, SECTIONS, UNSTABLE, write_inputs
+from frozen.cases import CAPTIVE, LEARNERS, SECTIONS, write_inputs
 from gnomon import __version__
 from gnomon.cli import main
+from gnomon.experiments import RunFolder
 
 EXPECTED = Path(__file__).with_name("expected")
 _SECRET = {"token", "invitation", "salt", "commitment", "computed", "prefix"}
@@ -181,33 +179,24 @@ def _captive(_: str) -> dict[str, Any]:
 
 
 def _learners(_: str) -> dict[str, Any]:
-    """Play each learner; return the hashes of its attempts by trial, and those of its files."""
+    """Play each learner; return the hashes of its attempts by trial."""
     Path("learners.toml").write_text(LEARNERS.replace("{python}", sys.executable))
     said = call("run learners.toml --out run --json")
     found: dict[str, Any] = {"run": json.loads(said["out"])["results"]}
     log = json.loads(call("score run --json")["out"])["results"]
     found["scores"] = log
-    attempts, files = _hashes(Path("run"))
-    return found | {"attempts": attempts, "files": files}
+    return found | {"attempts": _hashes(Path("run"))}
 
 
-def _hashes(run: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return a hash of the rows of each trial, and one of its file's bytes.
-
-    A change of the second alone is one of the way in which files are written. Files are not
-    hashed where what the learner is told holds a path.
-    """
-    attempts, files = {}, {}
-    with contextlib.closing(sqlite3.connect(run / "journal.sqlite")) as journal:
-        rows = journal.execute("SELECT learner, rule, trial, shard FROM trials").fetchall()
-    for learner, rule, trial, shard in sorted(rows):
-        path, name = run / "shards" / shard, f"{learner} on {rule}, {trial}"
-        frame = pl.read_parquet(path)
+def _hashes(run: Path) -> dict[str, str]:
+    """Return a hash of the rows of each trial."""
+    attempts, folder = {}, RunFolder.open(run)
+    for trial in folder.trials():
+        frame = folder.frame(trial)
         text = repr((list(frame.schema.items()), frame.rows()))
+        name = f"{trial.learner} on {trial.rule}, {trial.trial}"
         attempts[name] = hashlib.sha256(text.encode()).hexdigest()
-        if learner not in UNSTABLE:
-            files[f"{shard} {name}"] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return attempts, files
+    return dict(sorted(attempts.items()))
 
 
 def read_expected(section: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import pytest
 
 from gnomon.errors import ConfigError, RunFolderError
 from gnomon.experiments import ExperimentConfig, run
+from gnomon.experiments.card import read_card
 from gnomon.game import DEFAULT_SPEC
 from gnomon.learners import (
     Learner,
@@ -160,7 +161,7 @@ def test_a_run_is_resumed_verified_and_reported_and_its_card_has_the_version(fol
         ran = gnomon("run", "mine.toml", "--out", out, cwd=folder)
         assert ran.returncode == 0, ran.stderr
         assert f"{done} done, {skipped} skipped" in ran.stdout
-    card = json.loads((out / "card.json").read_text())
+    card = read_card(out)
     (entry,) = [x for x in card["learners"] if x["name"] == "Patient"]
     assert entry["first"] == 1
     assert entry["version"] == learner_version("own_for_test:Patient")

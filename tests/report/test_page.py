@@ -11,6 +11,7 @@ import pytest
 
 from gnomon.errors import RunFolderError, ScoreDataError
 from gnomon.experiments import ExperimentConfig, RunFolder, TrialRecord, run, trials_of
+from gnomon.experiments.trial import Encoded
 from gnomon.report import report
 from gnomon.rules import available_rules
 
@@ -148,10 +149,11 @@ PAIR = ("uniform", "b3-then-b1")
 def test_failed_and_missing_trials_are_named(lonely_folder, run_folder, tmp_path):
     folder = RunFolder.create(tmp_path / "run", run_folder.config)
     owed = [t for t in trials_of(run_folder.config) if (t.learner.name, t.rule.name) == PAIR][:6]
-    with folder.writing() as journal:
+    with folder.writing() as writer:
         for trial in owed:
             error = f"ValueError: number {trial.number}"
-            journal.record(TrialRecord(trial.key, *PAIR, trial.number, "failed", error=error))
+            failed = TrialRecord(trial.key, *PAIR, trial.number, "failed", error=error)
+            writer.record(Encoded(failed))
     page = Page(report(folder.path).read_text())
     assert "No trial is done yet" in page.text
     assert "6 trials failed and are left out: trial 0 of uniform on b3-then-b1" in page.text
@@ -162,29 +164,24 @@ def test_failed_and_missing_trials_are_named(lonely_folder, run_folder, tmp_path
 def test_a_run_with_some_pairs_missing(run_folder, tmp_path):
     shutil.copytree(run_folder.path, tmp_path / "run")
     folder = RunFolder.open(tmp_path / "run")
-    with folder.writing() as journal:
+    with folder.writing() as writer:
         for record in folder.trials():
             if (record.learner, record.rule) == ("again & again", "b3-then-b1"):
                 lost = TrialRecord(
                     record.key, record.learner, record.rule, record.trial, "failed", error="gone"
                 )
-                journal.record(lost)
+                writer.record(Encoded(lost))
     page = Page(report(folder.path, n_resamples=50).read_text())
     assert "not played" in page.text
     assert "6 trials failed" in page.text
 
 
-def _run_without_manifest(path):
-    (path / "shards").mkdir(parents=True)
-    (path / "shards" / "one.parquet").touch()
-    return path
-
-
 def test_no_run_folder_no_report(tmp_path):
     with pytest.raises(ScoreDataError, match="there is none"):
         report(tmp_path / "nothing")
+    (tmp_path / "run.sqlite").write_bytes(b"none")
     with pytest.raises(RunFolderError, match="damaged"):
-        report(_run_without_manifest(tmp_path / "damaged"))
+        report(tmp_path)
     assert not (tmp_path / "nothing").exists()
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from gnomon.experiments import ExperimentConfig, run
-from gnomon.experiments.folder.card import CARD, read_card
+from gnomon.experiments.card import CARD, read_card
 from gnomon.report import report
 from gnomon.report.run_card import session_rows
 
@@ -53,9 +51,11 @@ def test_no_card_and_a_foreign_one_stop_no_report(tmp_path):
     config = ExperimentConfig("one", ["clockwise"], ["uniform"], trials=1, episodes=2)
     folder = run(config, tmp_path / "run").folder
     for value in ({"sessions": [3, {"workers": "many", "packages": 7}], "suites": 5}, [], {}):
-        (folder.path / CARD).write_text(json.dumps(value))
+        with folder.store.writing() as writer:
+            writer.set_value(CARD, value)
         assert report(folder.path, n_resamples=50).is_file()
-    (folder.path / CARD).unlink()
+    with folder.store.writing() as writer:
+        writer.set_value(CARD, None)
     assert "How it was made" in report(folder.path, n_resamples=50).read_text()
 
 

@@ -31,7 +31,6 @@ _VERBS = {
     "rules": "rules.app",
     "run": "experiments.run",
     "status": "experiments.status",
-    "repair": "experiments.repair",
     "score": "scoring.score",
     "estimate": "statistics.estimate",
     "compare": "statistics.compare",

@@ -1,4 +1,4 @@
-"""The verbs of runs: ``demo, run, status, repair, verify``."""
+"""The verbs of runs: ``demo, run, status, verify``."""
 
 from __future__ import annotations
 
@@ -205,21 +205,6 @@ def status(
 
     with answering("status", as_json=as_json) as answer:
         answer.show(status_of(folder))
-
-
-def repair(
-    folder: Annotated[Path, typer.Argument(help="A run folder.", readable=False)],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done.")] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Mend a run whose files were damaged: rebuild its journal from the attempts."""
-    from gnomon.experiments import repair as mend
-
-    with answering("repair", as_json=as_json) as answer:
-        answer.show(found := mend(folder, dry_run=dry_run))
-        if not found:
-            answer.say(*found.notes)
-    raise typer.Exit(1 if dry_run and found else 0)
 
 
 def verify(

@@ -145,11 +145,11 @@ def _warn_of_scale(answer: Answer, table: ScoreTable) -> None:
 
 def _warn_of_own_scales(answer: Answer, source: Sequence[str], table: ScoreTable) -> None:
     """Warn where tasks seem to have scales of their own; a score of the game has one for all."""
-    from gnomon.experiments.folder.manifest import MANIFEST
+    from gnomon.experiments.run_folder import is_run_folder
     from gnomon.scores.plausibility import own_scales
 
     place = single_place(source)
-    is_run = place is not None and (place / MANIFEST).exists()
+    is_run = place is not None and is_run_folder(place)
     found = None if is_run else own_scales(table)
     if found is not None:
         answer.warn(found)

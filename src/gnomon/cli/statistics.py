@@ -267,7 +267,7 @@ def curves(
     """Show metrics along the steps of training, with bands, or numbers about whole curves."""
     if threshold is not None and summary != "time_to_threshold":
         raise typer.BadParameter("--threshold is for --summary time_to_threshold")
-    from gnomon.experiments.folder.manifest import MANIFEST
+    from gnomon.experiments.run_folder import is_run_folder
     from gnomon.scores.common_steps import up_to
     from gnomon.stats import curves as curves_of
 
@@ -277,7 +277,7 @@ def curves(
         table = normalized(table if at is None else up_to(table, at), normalize)
         wanted, options = metric or "iqm", draws.arguments() | {"grid": _grid(grid)}
         place = single_place(source)
-        is_run = place is not None and (place / MANIFEST).exists()
+        is_run = place is not None and is_run_folder(place)
         step = reading.step_column or ("episode" if is_run else "step")
         found = (
             curves_of(table, wanted, method=method, step=step.replace("_", " "), **options)

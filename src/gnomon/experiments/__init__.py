@@ -2,10 +2,10 @@
 
 An :class:`ExperimentConfig` names rules and learners; :func:`load_experiment` has those that come
 with Gnomon. :func:`run` plays every trial into a :class:`RunFolder`, which keeps every attempt, and
-returns a :class:`RunSummary`; :func:`status` says how far a run is, :func:`forecast` what one would
-cost, and :func:`repair` mends one whose files were damaged. From the attempts :func:`score` makes a
-table of scores, by any of the `METRICS`; :func:`statements` scores rules that were stated.
-Transcripts of people are read by :mod:`gnomon.people`.
+returns a :class:`RunSummary`; :func:`status` says how far a run is, and :func:`forecast` what one
+would cost. From the attempts :func:`score` makes a table of scores, by any of the `METRICS`;
+:func:`statements` scores rules that were stated. Transcripts of people are read by
+:mod:`gnomon.people`.
 
 A run stands wherever its path may: ``gnomon.report(run(config, "out"))``.
 

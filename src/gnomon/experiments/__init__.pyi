@@ -11,16 +11,12 @@ from .config.suites import available_suites as available_suites
 from .config.suites import load_suite as load_suite
 from .cost_forecast import Forecast as Forecast
 from .cost_forecast import forecast as forecast
-from .folder.journal import TrialRecord as TrialRecord
-from .folder.recorded_run import RecordedTrial as RecordedTrial
-from .folder.recorded_run import write_recorded_run as write_recorded_run
-from .folder.repair import Damage as Damage
-from .folder.repair import Repairs as Repairs
-from .folder.repair import repair as repair
-from .folder.run_folder import RunFolder as RunFolder
-from .folder.run_status import PairStatus as PairStatus
-from .folder.run_status import RunStatus as RunStatus
-from .folder.run_status import status as status
+from .recorded_run import RecordedTrial as RecordedTrial
+from .recorded_run import write_recorded_run as write_recorded_run
+from .run_folder import RunFolder as RunFolder
+from .run_status import PairStatus as PairStatus
+from .run_status import RunStatus as RunStatus
+from .run_status import status as status
 from .runner import Progress as Progress
 from .runner import RunSummary as RunSummary
 from .runner import run as run
@@ -42,6 +38,7 @@ from .scoring.trial_scores import METRICS as METRICS
 from .scoring.trial_scores import Metric as Metric
 from .scoring.trial_scores import episode_errors as episode_errors
 from .scoring.trial_scores import score_trial as score_trial
+from .store import TrialRecord as TrialRecord
 from .trial import Trial as Trial
 from .trial import trials_of as trials_of
 
@@ -49,7 +46,6 @@ __all__ = [
     "ATTEMPT_METRICS",
     "METRICS",
     "AttemptMetric",
-    "Damage",
     "ExperimentConfig",
     "Forecast",
     "Ladder",
@@ -60,7 +56,6 @@ __all__ = [
     "Progress",
     "RecordedBoards",
     "RecordedTrial",
-    "Repairs",
     "RuleEntry",
     "RunFolder",
     "RunStatus",
@@ -83,7 +78,6 @@ __all__ = [
     "ladder",
     "load_experiment",
     "load_suite",
-    "repair",
     "run",
     "score",
     "score_table",

@@ -16,14 +16,14 @@ from statistics import fmean
 from typing import Any, Literal
 
 from gnomon.experiments.config.experiment_config import ExperimentConfig
-from gnomon.experiments.folder.journal import TrialRecord
-from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.trial import Trial, play_and_encode, trials_of
+from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.store import TrialRecord
+from gnomon.experiments.trial import Trial, play, trials_of
 
 #: Seconds that the pilot of a learner may take, and on how many rules it plays at most.
 _PILOT_S, _PILOT_RULES = 5.0, 6
-#: Files take whole blocks of the disk; a row of the journal takes some bytes more.
-_BLOCK, _ROW = 4096, 300
+#: What a row takes beside its attempts.
+_ROW = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def forecast(config: ExperimentConfig, out: str | Path, *, workers: int = 1) -> 
     for learner in config.learners:
         to_play = [trial for trial in missing if trial.learner == learner]
         records = [record for record in done if record.learner == learner.name]
-        costs.append(_cost(learner.name, to_play, records, folder))
+        costs.append(_cost(learner.name, to_play, records))
     busy = max(1, min(workers, len(os.sched_getaffinity(0)), len(missing)))
     seconds = sum(cost.n_to_play * cost.trial_time_s for cost in costs)
     n_bytes = sum(cost.n_to_play * cost.trial_bytes for cost in costs)
@@ -133,18 +133,15 @@ def _cost(
     learner: str,
     to_play: Sequence[Trial],
     records: Sequence[TrialRecord],
-    folder: RunFolder | None,
 ) -> LearnerCost:
     """Take the cost from the folder if there is any trial, else from a pilot."""
     if not to_play:
         return LearnerCost(learner, 0, 0.0, 0.0, "folder")
-    # Of a trial that a repair recorded nobody knows the time.
+    # The time of a trial that was played elsewhere may be unknown.
     times = [record.wall_time_s for record in records if math.isfinite(record.wall_time_s)]
-    if times and folder is not None:
+    if times:
         seconds = fmean(times)
-        shards = [folder.shards / record.shard for record in records[:200] if record.shard]
-        sizes = [shard.stat().st_size for shard in shards if shard.exists()]
-        room = fmean(map(_room, sizes)) if sizes else 0.0
+        room = _ROW + fmean(record.n_bytes for record in records)
         return LearnerCost(learner, len(to_play), seconds, room, "folder")
     seconds, room = _pilot(to_play)
     return LearnerCost(learner, len(to_play), seconds, room, "pilot")
@@ -175,15 +172,11 @@ def _timed(trial: Trial, budget_s: float) -> tuple[float, float]:
         n_episodes += n_more
     times = (trial.episodes - n_episodes) / max(n_episodes // 2, 1)
     seconds, n_bytes = (b + times * max(b - a, 0.0) for a, b in zip(before, now, strict=True))
-    return seconds, _room(n_bytes)
+    return seconds, _ROW + n_bytes
 
 
 def _cost_of(trial: Trial, n_episodes: int) -> tuple[float, float]:
     """Return the seconds and the bytes of some episodes of a trial."""
     began = time.perf_counter()
-    data = play_and_encode(replace(trial, episodes=n_episodes)).data
-    return time.perf_counter() - began, float(len(data))
-
-
-def _room(n_bytes: float) -> float:
-    return _BLOCK * math.ceil(n_bytes / _BLOCK) + _ROW
+    record = play(replace(trial, episodes=n_episodes)).record
+    return time.perf_counter() - began, float(record.n_bytes)

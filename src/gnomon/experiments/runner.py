@@ -3,49 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 from gnomon.errors import ConfigError, counted
 from gnomon.execution.dask_cluster import cluster_executor, dask_is_installed
-from gnomon.execution.executor import (
-    Executor,
-    Limits,
-    Outcome,
-    SerialExecutor,
-    ThreadExecutor,
-    attempt,
-)
-from gnomon.execution.interrupts import undisturbed
+from gnomon.execution.executor import Executor, Limits, ThreadExecutor
 from gnomon.execution.worker_processes import ProcessExecutor, make_executor
+from gnomon.experiments.card import session
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.config.predefined_boards import RecordedBoards
-from gnomon.experiments.folder.card import Session, session
-from gnomon.experiments.folder.journal import Journal, TrialRecord
-from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.trial import (
-    Trial,
-    compile_kernels,
-    encode_and_keep,
-    keep,
-    play,
-    play_and_encode,
-    play_and_keep,
-    prepare,
-)
+from gnomon.experiments.run_folder import RunFolder
+from gnomon.experiments.trial import compile_kernels, failure, play, prepare
 from gnomon.game.interpreted_boards import compiled_or_none
-
-Result = TypeVar("Result")
-
-#: Trials are written down once they took so many seconds, or are so many: to write some at a time,
-#: while the processor remembers how, costs half as much as one after each trial. The journal hears
-#: of fewer at a time: on a disk that becomes full those count as done that it still has room for.
-_TOGETHER_S = 0.5
-_TOGETHER = 32
-_A_TRANSACTION = 8
 
 
 class Progress(Protocol):
@@ -82,8 +54,7 @@ class RunSummary:
     errors : tuple of str
         One line for each failed trial.
     lost : tuple of str
-        Trials that had been played before, but whose attempts, or what the journal told of them,
-        were missing or damaged, so that they were played again.
+        Trials that had been played before and were damaged, so that they were played again.
 
     Examples
     --------
@@ -123,11 +94,10 @@ def run(
 ) -> RunSummary:
     """Play every trial of an experiment and keep every attempt.
 
-    Trials that the folder holds already are skipped; trials that failed, or whose file is not what
-    the journal says, are played again. A trial
-    that raises, whose process dies, or that passes a limit of the experiment is recorded with its
-    error, and the others go on; so is one that there is no room for on the disk. The attempts do
-    not depend on the number of workers, nor on interruptions, to the byte.
+    Trials that the folder holds already are skipped; trials that failed, or were damaged since, are
+    played again. A trial that raises, whose process dies, or that passes a limit of the experiment
+    is recorded with its error, and the others continue. The attempts do not depend on the number of
+    workers, nor on interruptions, to the byte.
 
     Parameters
     ----------
@@ -153,7 +123,7 @@ def run(
     Raises
     ------
     RunFolderError
-        If the folder cannot hold this run; nothing is written then.
+        If the folder cannot hold this run, or the disk is full. What was played before is kept.
     ConfigError
         If it is a recording of what was played elsewhere, or threads shall have limits of trials.
 
@@ -194,28 +164,16 @@ def run(
                     "threads cannot be ended: expected no limits of trials, or processes"
                 )
             executor = ThreadExecutor(workers)
-        folder = RunFolder.open_or_create(out, config)
-        if isinstance(executor, SerialExecutor):
-            writing = partial(encode_and_keep, folder.shards)
-            return _run_on(executor, folder, play, writing, progress, how)
-        playing = partial(play_and_keep, folder.shards)
-        return _run_on(executor, folder, playing, _as_it_is, progress, how)
+        return _run_on(executor, RunFolder.open_or_create(out, config), progress, how)
     with cluster_executor(scheduler, workers, limits=limits, prepare=prepare) as executor:
         if isinstance(executor, ProcessExecutor):  # in place of a cluster that did not start
             how["scheduler"] = "processes"
-        folder = RunFolder.open_or_create(out, config)
-        writing = partial(keep, folder.shards)
-        return _run_on(executor, folder, play_and_encode, writing, progress, how)
+        return _run_on(executor, RunFolder.open_or_create(out, config), progress, how)
 
 
 def _usual(workers: int) -> str:
     """Return who hands out the trials if nothing is said."""
     return "local" if workers > 1 and dask_is_installed() else "processes"
-
-
-def _as_it_is(record: TrialRecord) -> TrialRecord:
-    """Return what a worker process has kept already."""
-    return record
 
 
 def _kind(scheduler: str) -> str:
@@ -226,100 +184,26 @@ def _kind(scheduler: str) -> str:
 def _run_on(
     executor: Executor,
     folder: RunFolder,
-    work: Callable[[Trial], Result],
-    finish: Callable[[Result], TrialRecord],
     progress: Progress | None,
     how: Mapping[str, Any],
 ) -> RunSummary:
     """Play what is missing in the folder, and write it down."""
     progress = progress or (lambda n_played, n_to_play: None)
-    with folder.writing() as journal:
-        rows = folder.sorted_out(journal.rows())
-        journal.forget(rows.damaged)
-        done = [record for record in rows.records.values() if record.status == "done"]
-        before = {record.key for record in done if folder.holds(record)}
-        told = {x.key for x in (*done, *rows.damaged.values())} - before
-        lost = tuple(
-            f"{trial.learner.name} on {trial.rule.name}, {trial.number}"
-            for key, trial in folder.planned.items()
-            if key in told
-        )
-        missing = [trial for key, trial in folder.planned.items() if key not in before]
+    errors: list[str] = []
+    with folder.writing() as writer:
+        done = {record.key for record in folder.trials() if record.status == "done"}
+        missing = [trial for key, trial in folder.planned.items() if key not in done]
         progress(0, len(missing))
-        with session(folder.path, folder.config, how if missing else None) as adding:
-            writer = _Writer(journal, adding, finish)
-            try:
-                for n_played, outcome in enumerate(executor.map(work, missing), start=1):
-                    writer.take(outcome)
-                    progress(n_played, len(missing))
-            finally:
-                writer.write()
-            errors = writer.errors
-            for record in journal.flush():
-                errors.setdefault(record.key, _told(record, "the disk is full"))
+        with session(writer, folder.config, how if missing else None) as adding:
+            for n_played, outcome in enumerate(executor.map(play, missing), start=1):
+                trial = outcome.piece
+                encoded = outcome.result or failure(trial, outcome.error, outcome.traceback)
+                writer.record(encoded)
+                adding.add(encoded.record)
+                if (error := encoded.record.error) is not None:
+                    errors.append(
+                        f"{trial.learner.name} on {trial.rule.name}, {trial.number}: {error}"
+                    )
+                progress(n_played, len(missing))
     n_done = len(missing) - len(errors)
-    return RunSummary(folder, n_done, len(before), len(errors), tuple(errors.values()), lost)
-
-
-@dataclass
-class _Writer(Generic[Result]):
-    """Writes down what has become of trials, short ones some at a time.
-
-    What waits is played again after a kill, so it is never worth more than ``_TOGETHER_S``.
-    """
-
-    journal: Journal
-    adding: Session
-    finish: Callable[[Result], TrialRecord]
-    #: One line for each failed trial, by its key.
-    errors: dict[str, str] = field(default_factory=dict)
-    waiting: list[Outcome[Trial, Result]] = field(default_factory=list)
-    waiting_s: float = 0.0
-
-    def take(self, outcome: Outcome[Trial, Result]) -> None:
-        """Write a trial down, now or soon."""
-        self.waiting.append(outcome)
-        self.waiting_s += outcome.time_s
-        if self.waiting_s >= _TOGETHER_S or len(self.waiting) >= _TOGETHER:
-            self.write()
-
-    def write(self) -> None:
-        """Write down what waits; Ctrl-C must wait for it, for it would cut a file in two."""
-        with undisturbed():
-            for first in range(0, len(self.waiting), _A_TRANSACTION):
-                self._write(self.waiting[first : first + _A_TRANSACTION])
-            self.waiting, self.waiting_s = [], 0.0
-
-    def _write(self, outcomes: Sequence[Outcome[Trial, Result]]) -> None:
-        records = [_record_of(outcome, self.finish) for outcome in outcomes]
-        self.journal.record(*records)
-        for record in records:
-            self.adding.add(record)
-            if record.error is not None:
-                self.errors[record.key] = _told(record, record.error)
-
-
-def _told(record: TrialRecord, error: str) -> str:
-    return f"{record.learner} on {record.rule}, {record.trial}: {error}"
-
-
-def _record_of(
-    outcome: Outcome[Trial, Result], finish: Callable[[Result], TrialRecord]
-) -> TrialRecord:
-    """Return what the journal is to say, once the shard is kept."""
-    error, traceback = outcome.error, outcome.traceback
-    if outcome.result is not None:
-        finished = attempt(finish, outcome.result)
-        if finished.result is not None:
-            return finished.result
-        error, traceback = finished.error, finished.traceback
-    trial = outcome.piece
-    return TrialRecord(
-        trial.key,
-        trial.learner.name,
-        trial.rule.name,
-        trial.number,
-        "failed",
-        error=error,
-        traceback=traceback,
-    )
+    return RunSummary(folder, n_done, len(done), len(errors), tuple(errors), writer.lost)

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def _is_run_folder(path: Path) -> bool:
     if not path.is_dir():
         return False
-    from gnomon.experiments.folder.manifest import MANIFEST
+    from gnomon.experiments.run_folder import is_run_folder
 
-    return (path / MANIFEST).exists()
+    return is_run_folder(path)
 
 
 def _read_run_folder(path: Path, wanted: ReadRequest) -> ScoreTable:
-    from gnomon.experiments.folder.run_folder import RunFolder
+    from gnomon.experiments.run_folder import RunFolder
     from gnomon.experiments.scoring.run_scores import score_table
 
     metric = wanted.metric or wanted.default_metric or "tce"

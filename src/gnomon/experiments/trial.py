@@ -1,25 +1,25 @@
 """A trial of an experiment: what determines it, and its way into the run folder.
 
-It is played, encoded and kept. A run in one process does the first, and the rest for some short
-trials at a time; a worker process does all three; a worker of a cluster, which may not see the
-folder, does the first two.
+It is played and encoded, here or in a worker process; the process that runs the experiment writes
+it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from gnomon.experiments.attempts import attempt_bytes
 from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry, content_text
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.config.predefined_boards import PredefinedBoards, RecordedBoards
-from gnomon.experiments.folder.journal import TrialRecord
+from gnomon.experiments.store import TrialRecord, attempts_hash
 from gnomon.game.board import BoardSpec, draw_boards
 
 if TYPE_CHECKING:
@@ -233,27 +233,28 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A trial as the folder is to have it: what the journal is to say, and the shard."""
+    """A trial as the run folder has it: its record, and its compressed attempts if it is done."""
 
     record: TrialRecord
-    data: bytes
+    data: bytes | None = None
 
 
-def play(trial: Trial) -> Played:
-    """Play a trial, anywhere."""
+def play(trial: Trial) -> Encoded:
+    """Play a trial and encode it, in any process."""
     wall, cpu = time.perf_counter(), time.process_time()
     log = trial.play()
-    return Played(trial, log, time.perf_counter() - wall, time.process_time() - cpu)
+    return encode(Played(trial, log, time.perf_counter() - wall, time.process_time() - cpu))
 
 
 def encode(played: Played) -> Encoded:
-    """Make the shard of a trial, with the chances of a random player, unless they tell."""
+    """Encode a trial, with the chances of a random player unless its rule is hidden."""
     from gnomon.experiments.scoring.episodes import episode_bytes
-    from gnomon.experiments.shard import shard_bytes
 
     trial, log = played.trial, played.log
     counts = None if trial.rule.hidden else played.counts or trial.counts(log)
-    data = shard_bytes(log, counts, key=trial.key)
+    raw = attempt_bytes(log, counts)
+    # The lowest level: higher ones take several times as long and save little.
+    data = zlib.compress(raw, level=1)
     record = TrialRecord(
         trial.key,
         trial.learner.name,
@@ -263,43 +264,17 @@ def encode(played: Played) -> Encoded:
         n_attempts=int(log.n_attempts.sum()),
         wall_time_s=played.wall_time_s,
         cpu_time_s=played.cpu_time_s,
-        shard=f"{trial.key}.parquet",
-        sha256=hashlib.sha256(data).hexdigest(),
+        attempts_hash=attempts_hash(trial.key, raw),
+        n_bytes=len(data),
         episodes=episode_bytes(log),
     )
     return Encoded(record, data)
 
 
-def keep(shards: Path, encoded: Encoded) -> TrialRecord:
-    """Write the shard of a trial, and return what the journal is to say.
-
-    The shard is not there before the journal says so, and that has the hash: what a killed process,
-    or a machine without power, left behind is played again. So nothing waits for the disk here.
-
-    Raises OSError: as the system says, of the shard; nothing of it is left.
-    """
-    path = shards / f"{encoded.record.key}.parquet"
-    try:
-        path.write_bytes(encoded.data)
-    except OSError as error:
-        path.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    return encoded.record
-
-
-def encode_and_keep(shards: Path, played: Played) -> TrialRecord:
-    """Write the shard of a trial that was played here."""
-    return keep(shards, encode(played))
-
-
-def play_and_keep(shards: Path, trial: Trial) -> TrialRecord:
-    """Play a trial where the run folder is, and write its shard."""
-    return encode_and_keep(shards, play(trial))
-
-
-def play_and_encode(trial: Trial) -> Encoded:
-    """Play a trial where the run folder may not be."""
-    return encode(play(trial))
+def failure(trial: Trial, error: str | None, traceback: str | None) -> Encoded:
+    """Return a trial that failed, as the run folder has it."""
+    named = trial.key, trial.learner.name, trial.rule.name, trial.number
+    return Encoded(TrialRecord(*named, "failed", error=error, traceback=traceback))
 
 
 def compile_kernels(config: ExperimentConfig) -> None:
@@ -315,7 +290,7 @@ def compile_kernels(config: ExperimentConfig) -> None:
         if plays_alone(learner.kind):
             with suppress(Exception):
                 whole = Trial.of(config, learner, config.rules[0], 0)
-                play_and_encode(replace(whole, episodes=1, horizon=1))
+                play(replace(whole, episodes=1, horizon=1))
 
 
 def prepare() -> None:
@@ -324,4 +299,4 @@ def prepare() -> None:
 
     config = ExperimentConfig("prepare", ["anything-goes"], ["uniform"], trials=1, episodes=1)
     for trial in trials_of(config):
-        play_and_encode(trial)
+        play(trial)

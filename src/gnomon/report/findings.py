@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import counted
+from gnomon.experiments.card import read_card
 from gnomon.experiments.config.experiment_config import ExperimentConfig
-from gnomon.experiments.folder.card import read_card
-from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring.run_episodes import RunEpisodes, run_episodes
 from gnomon.experiments.scoring.run_scores import cumulated_errors, score_table
 from gnomon.plot.curves import MedianCurve
@@ -149,7 +149,7 @@ class Findings:
     warnings : tuple of str
         What could not be estimated.
     card : mapping
-        What the run folder tells of how it was played; see :mod:`gnomon.experiments.folder.card`.
+        What the run folder tells of how it was played; see :mod:`gnomon.experiments.card`.
     stopped : tuple of str
         Pairs of which trials have fewer episodes than others, as of people who leave.
 

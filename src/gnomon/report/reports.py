@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import gnomon.scores
 from gnomon._io.atomic_file import try_folder, write_atomically
 from gnomon.errors import GnomonError, listed
-from gnomon.experiments.folder.manifest import MANIFEST
-from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.run_folder import RunFolder, is_run_folder
 from gnomon.plot.style import default_settings
 from gnomon.scores import ScoreTable, read_scores
 
@@ -255,9 +254,7 @@ def run_folder_of(source: Source) -> RunFolder | None:
     if not isinstance(source, str | os.PathLike):
         return None
     path = Path(source)
-    # A damaged run folder is told as such, not as a folder of no scores.
-    looks_like_one = any((path / name).exists() for name in (MANIFEST, "shards"))
-    return RunFolder.open(path) if looks_like_one else None
+    return RunFolder.open(path) if is_run_folder(path) else None
 
 
 def write_page(

@@ -17,10 +17,10 @@ from gnomon.experiments import (
     score_table,
     score_trial,
 )
-from gnomon.experiments.folder.journal import Journal
 from gnomon.experiments.scoring.run_episodes import run_episodes
 from gnomon.experiments.scoring.run_scores import cumulated_errors
 from gnomon.experiments.scoring.trial_scores import STREAK
+from gnomon.experiments.trial import Encoded
 from gnomon.learners import TrialLog
 
 CLEARED, STALEMATE, CUT_OFF = 1, 2, 0
@@ -138,9 +138,9 @@ def test_a_failed_trial_is_a_missing_run(tmp_path):
     config = ExperimentConfig("two", ["clockwise"], ["uniform"], trials=2, episodes=2)
     folder = run(config, tmp_path).folder
     bad = folder.trials()[1]
-    with folder.writing() as journal:
-        assert isinstance(journal, Journal)
-        journal.record(type(bad)(bad.key, bad.learner, bad.rule, 1, "failed", error="gone"))
+    with folder.writing() as writer:
+        failed = type(bad)(bad.key, bad.learner, bad.rule, 1, "failed", error="gone")
+        writer.record(Encoded(failed))
     table = score_table(folder)
     assert (len(table), table.runs("uniform", "clockwise").size) == (2, 1)
     assert np.isnan(table.frame["score"][1])

@@ -21,7 +21,7 @@ from gnomon._io.http_client import RefusedError
 from gnomon.database.engine import Database
 from gnomon.database.schema import Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gnomon.errors import LeaderboardError, UnknownNameError
-from gnomon.experiments.shard import shard_bytes
+from gnomon.experiments.attempts import attempt_bytes
 from gnomon.game import BoardSpec
 from gnomon.leaderboard import Assignment, RemoteBoard, RemoteEnv, RemotePlan, play_remotely
 from gnomon.leaderboard.client.remote_connection import HttpConnection, WebsocketConnection
@@ -124,7 +124,7 @@ def hashes_there(database: Database, plan: RemotePlan) -> dict[tuple[str, int], 
 
 def hashes_at_home(database: Database, plan: RemotePlan) -> dict[tuple[str, int], str]:
     logs = logs_at_home(database, plan)
-    return {key: hashlib.sha256(shard_bytes(log)).hexdigest() for key, log in logs.items()}
+    return {key: hashlib.sha256(attempt_bytes(log)).hexdigest() for key, log in logs.items()}
 
 
 def wait_for(found: Callable[[], bool], what: str) -> None:

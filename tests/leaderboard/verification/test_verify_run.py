@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
-import sqlite3
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +15,7 @@ from gnomon.errors import LeaderboardError, RunFolderError
 from gnomon.experiments import ExperimentConfig, RunFolder, run, score_trial
 from gnomon.leaderboard import Assignment, Verdict, verify_log, verify_run
 from gnomon.leaderboard.verification.verify_run import verify_trial
+from runs import edit, forge, forge_experiment
 from slow_verdict import first_wrong_place
 
 CONFIG = ExperimentConfig(
@@ -71,29 +68,6 @@ def with_value(frame: pl.DataFrame, row: int, column: str, value: object) -> pl.
 def row_of(frame: pl.DataFrame, episode: int, attempt: int) -> int:
     here = (frame["episode"] == episode) & (frame["attempt"] == attempt)
     return int(here.arg_max() or 0)
-
-
-def write_shard(folder: RunFolder, number: int, frame: pl.DataFrame) -> None:
-    """Put other rows in place of a trial's, with the journal's hash and count to match."""
-    record = folder.trials()[number]
-    assert record.shard
-    path = folder.shards / record.shard
-    frame.write_parquet(path)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    edit_journal(
-        folder,
-        "UPDATE trials SET sha256 = ?, n_attempts = ? WHERE key = ?",
-        digest,
-        frame["attempt"].drop_nulls().len(),
-        record.key,
-    )
-
-
-def edit_journal(folder: RunFolder, statement: str, *values: object) -> None:
-    connection = sqlite3.connect(folder.path / "journal.sqlite")
-    with connection:
-        connection.execute(statement, values)
-    connection.close()
 
 
 # -- what is honest --------------------------------------------------------------------------------
@@ -531,75 +505,73 @@ def test_totals_of_nothing_are_found(log):
 
 
 def test_a_flipped_move_in_a_folder_is_found(folder):
-    frame = folder.frame(folder.trials()[2])
+    record = folder.trials()[2]
+    frame, log = folder.frame(record), folder.log(record)
     row = accepted_rows(frame)[5]
-    write_shard(folder, 2, with_value(frame, row, "cell", frame["cell"][row] % 36 + 1))
+    log.actions[row] = (log.actions[row] + 4) % 144
+    forge(folder, record, log)
     bad = only(list(verify_run(folder.path)))
     assert (bad.rule, bad.trial) == ("red-first", 0)
     assert bad.episode == frame["episode"][row]
 
 
-def test_an_edited_total_in_the_journal_is_found(folder):
-    edit_journal(folder, "UPDATE trials SET n_attempts = 9 WHERE rule = 'clockwise' AND trial = 1")
+def test_an_edited_total_in_the_database_is_found(folder):
+    forge(folder, folder.trials()[1], n_attempts=9)
     bad = only(list(verify_run(folder.path)))
     assert bad.trial == 1
     assert bad.reason.endswith("found 9")
 
 
-def test_a_changed_shard_is_found(folder):
-    record = folder.trials()[1]
-    path = folder.shards / str(record.shard)
-    path.write_bytes(path.read_bytes()[:-9] + b"\x00" * 9)
+def test_damaged_attempts_are_found(folder):
+    edit(folder, "UPDATE trials SET attempts = x'00' WHERE rule = 'clockwise' AND trial = 1")
     bad = only(list(verify_run(folder.path)))
-    assert "not the bytes that the journal tells of" in bad.reason
+    assert (bad.rule, bad.trial) == ("clockwise", 1)
+    assert "damaged: trial 1 of uniform on clockwise" in bad.reason
 
 
-def test_a_shard_that_is_no_table_is_found(folder):
-    record = folder.trials()[1]
-    data = b"PAR1 nothing PAR1"
-    (folder.shards / str(record.shard)).write_bytes(data)
-    digest = hashlib.sha256(data).hexdigest()
-    edit_journal(folder, "UPDATE trials SET sha256 = ? WHERE key = ?", digest, record.key)
+def test_a_damaged_row_is_found(folder):
+    edit(folder, "UPDATE trials SET n_attempts = 9 WHERE rule = 'clockwise' AND trial = 1")
     bad = only(list(verify_run(folder.path)))
-    assert bad.reason.startswith("its shard cannot be read: ")
-    assert "\n" not in bad.reason
+    assert (bad.rule, bad.trial) == ("clockwise", 1)
+    assert bad.reason == "its row in the database is damaged"
 
 
-def edits_of_the_journal() -> dict[str, str]:
-    return {
-        "DELETE FROM trials WHERE rule = 'red-first' AND trial = 0": "missing: it was not played",
-        "UPDATE trials SET status = 'failed', error = 'died' WHERE rule = 'red-first' AND "
-        "trial = 0": "missing: it failed: died",
-        "UPDATE trials SET key = 'a' WHERE rule = 'red-first' AND trial = 0": (
-            "the journal's key is not that of this trial"
-        ),
-        "UPDATE trials SET shard = '../config.json' WHERE rule = 'red-first' AND trial = 0": (
-            "the journal names another trial's file"
-        ),
-    }
+def test_a_row_that_is_gone_is_found(folder):
+    edit(folder, "DELETE FROM trials WHERE rule = 'red-first' AND trial = 0")
+    bad = only(list(verify_run(folder.path)))
+    assert (bad.rule, bad.trial, bad.reason) == ("red-first", 0, "missing: it was not played")
 
 
-@pytest.mark.parametrize("statement", edits_of_the_journal())
-def test_edits_of_the_journal_are_found(folder, statement):
-    edit_journal(folder, statement)
+def test_edited_errors_of_episodes_are_found(folder):
+    forge(folder, folder.trials()[1], episodes=folder.trials()[0].episodes)
+    bad = only(list(verify_run(folder.path)))
+    assert bad.reason == "the recorded errors of each episode are not those of its attempts"
+
+
+def test_a_failed_trial_is_found(folder):
+    forge(folder, folder.trials()[2], status="failed", error="died")
+    bad = only(list(verify_run(folder.path)))
+    assert (bad.rule, bad.trial, bad.reason) == ("red-first", 0, "missing: it failed: died")
+
+
+def test_another_key_is_found(folder):
+    forge(folder, folder.trials()[2], key="a")
     bad = only(list(verify_run(folder.path)))
     assert (bad.rule, bad.trial) == ("red-first", 0)
-    assert bad.reason == edits_of_the_journal()[statement]
+    assert bad.reason == "the recorded key is not that of this trial"
 
 
-def test_a_trial_twice_in_the_journal_is_found(folder):
-    edit_journal(
-        folder, "UPDATE trials SET rule = 'clockwise' WHERE rule = 'red-first' AND trial = 1"
-    )
+def test_a_trial_twice_in_the_database_is_found(folder):
+    forge(folder, folder.trials()[3], rule="clockwise")
     verdicts = [v for v in verify_run(folder.path) if not v.ok]
     assert [(v.rule, v.reason) for v in verdicts] == [
-        ("clockwise", "the journal has it twice"),
+        ("clockwise", "the database has it twice"),
         ("red-first", "missing: it was not played"),
     ]
 
 
-def test_a_trial_of_a_stranger_in_the_journal_is_found(folder):
-    edit_journal(folder, "UPDATE trials SET learner = 'x' WHERE rule = 'red-first' AND trial = 1")
+def test_a_trial_of_a_stranger_in_the_database_is_found(folder):
+    forge(folder, folder.trials()[3], learner="x")
     verdicts = [v for v in verify_run(folder.path) if not v.ok]
     assert [(v.learner, v.reason) for v in verdicts] == [
         ("uniform", "missing: it was not played"),
@@ -607,28 +579,15 @@ def test_a_trial_of_a_stranger_in_the_journal_is_found(folder):
     ]
 
 
-def edit_config(folder: RunFolder, change: Callable[[dict], None], *, hide: bool) -> None:
-    """Change the config; to hide it, give the manifest the new hash."""
-    path = folder.path / "config.json"
-    record = json.loads(path.read_text())
-    change(record)
-    path.write_text(json.dumps(record))
-    if hide:
-        manifest = json.loads((folder.path / "gnomon-run.json").read_text())
-        config = ExperimentConfig.from_record(record, try_learners=False)
-        manifest["config_hash"] = config.hash
-        (folder.path / "gnomon-run.json").write_text(json.dumps(manifest))
-
-
 @pytest.mark.parametrize("field", ["seed", "episodes", "horizon", "trials"])
 def test_a_changed_config_is_refused(folder, field):
     def change(record):
         record[field] += 1
 
-    edit_config(folder, change, hide=False)
+    forge_experiment(folder, change, hide=False)
     with pytest.raises(RunFolderError, match="not the experiment that the run began with"):
         list(verify_run(folder.path))
-    edit_config(folder, lambda record: None, hide=True)
+    forge_experiment(folder, lambda record: None, hide=True)
     # With the hash to match, no trial's key is right any more, or trials are missing.
     assert [v.ok for v in verify_run(folder.path)].count(True) == (4 if field == "trials" else 0)
     assert not all(v.ok for v in verify_run(folder.path))
@@ -640,7 +599,7 @@ def test_a_changed_rule_text_is_refused(folder):
     def change(record):
         record["rules"][0]["text"] = "(*,*,*,*,*)"
 
-    edit_config(folder, change, hide=True)
+    forge_experiment(folder, change, hide=True)
     verdicts = list(verify_run(folder.path))
     assert [v.ok for v in verdicts] == [False, False, True, True]
     (reason,) = {v.reason for v in verify_run(folder.path, assignment=ASSIGNMENT)}
@@ -654,15 +613,12 @@ def test_a_changed_rule_with_keys_to_match_still_has_other_boards(folder):
         record["rules"][0]["text"] = "(*,*,*,*,*)"
 
     played = folder.trials()
-    edit_config(folder, change, hide=True)
+    forge_experiment(folder, change, hide=True)
     changed = RunFolder.open(folder.path)
     assignment = Assignment.of(changed.config)
     for number in range(2):
-        old = played[number]
         key = assignment.trial(assignment.rules[0], number, changed.config.learners[0]).key
-        (folder.shards / f"{old.key}.parquet").rename(folder.shards / f"{key}.parquet")
-        statement = "UPDATE trials SET key = ?, shard = ? WHERE key = ?"
-        edit_journal(folder, statement, key, f"{key}.parquet", old.key)
+        forge(folder, played[number], key=key)
     bad = [v for v in verify_run(folder.path) if not v.ok]
     assert len(bad) == 2
     assert all("not the board that was assigned" in v.reason for v in bad)
@@ -683,7 +639,7 @@ def test_no_learner_of_a_strangers_config_is_made(folder, tmp_path):
     def change(record):
         record["learners"] = [{"kind": "process", "name": "uniform", "command": f"touch {marker}"}]
 
-    edit_config(folder, change, hide=True)
+    forge_experiment(folder, change, hide=True)
     assert not any(v.ok for v in verify_run(folder.path, assignment=ASSIGNMENT))
     list(verify_run(folder.path))
     assert not marker.exists()

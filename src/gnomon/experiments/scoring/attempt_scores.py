@@ -17,7 +17,7 @@ from gnomon.people.mastery import TARGET_STREAK, attempts_to_master
 from gnomon.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
-    from gnomon.experiments.shard import TrialOutcomes
+    from gnomon.experiments.attempts import TrialOutcomes
 
 _Floats = npt.NDArray[np.float64]
 

@@ -1,7 +1,7 @@
 """What is scored of each episode of a trial: how many errors were made, and how it ended.
 
-Most scores need no more. So the journal has it of each trial that is done, some two bytes an
-episode, and no attempt need be read for them.
+Most scores need no more. So the row of each trial that is done has it, some two bytes an episode,
+and no attempt need be read for them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from gnomon.experiments.scoring.trial_scores import Errors, Finish, episode_errors
 
 if TYPE_CHECKING:
-    from gnomon.experiments.shard import TrialOutcomes
+    from gnomon.experiments.attempts import TrialOutcomes
     from gnomon.learners.base import TrialLog
 
 _STORED = np.dtype("<i4")
@@ -29,7 +29,7 @@ class Episodes(NamedTuple):
 
 
 def episode_bytes(trial: TrialLog | TrialOutcomes) -> bytes:
-    """Return the episodes of a trial as the journal has them.
+    """Return the episodes of a trial as its row has them.
 
     Compressed rows of ``episodes`` numbers each: all errors, those on pieces alone, how it ended.
     """
@@ -38,7 +38,7 @@ def episode_bytes(trial: TrialLog | TrialOutcomes) -> bytes:
 
 
 def are_episodes_of(trial: TrialLog | TrialOutcomes, data: bytes | None) -> bool:
-    """Return whether the journal has the episodes of a trial, and has them right."""
+    """Return whether these are the episodes of a trial, as its row has them."""
     try:
         return data is not None and zlib.decompress(data) == _rows(trial)
     except zlib.error:
@@ -51,14 +51,8 @@ def _rows(trial: TrialLog | TrialOutcomes) -> bytes:
 
 
 def stored_episodes(data: bytes, *, count_empty: bool = True) -> Episodes:
-    """Return the episodes of a trial from the journal.
-
-    Raises ValueError: they are not what :func:`episode_bytes` returns.
-    """
-    try:
-        rows: npt.NDArray[np.int32] = np.frombuffer(zlib.decompress(data), dtype=_STORED)
-    except zlib.error as error:
-        raise ValueError(str(error)) from None
+    """Return the episodes of a trial from what :func:`episode_bytes` returned."""
+    rows: npt.NDArray[np.int32] = np.frombuffer(zlib.decompress(data), dtype=_STORED)
     errors, errors_on_pieces, finish = rows.reshape(3, -1)
     counted = errors if count_empty else errors_on_pieces
     return Episodes(counted.astype(np.int64), finish.astype(np.int8))

@@ -13,7 +13,7 @@ from gnomon.experiments.config.suites import Suite, available_suites, load_suite
 from gnomon.results import FieldRecord, Results, noted
 
 if TYPE_CHECKING:
-    from gnomon.experiments.folder.run_folder import RunFolder
+    from gnomon.experiments.run_folder import RunFolder
     from gnomon.scores.table import ScoreTable
 
 #: The row of all rules together.

@@ -18,8 +18,8 @@ from gnomon.experiments.scoring.trial_scores import metric_named
 if TYPE_CHECKING:
     import polars as pl
 
-    from gnomon.experiments.folder.journal import TrialRecord
-    from gnomon.experiments.folder.run_folder import RunFolder
+    from gnomon.experiments.run_folder import RunFolder
+    from gnomon.experiments.store import TrialRecord
     from gnomon.scores.table import ScoreTable
 
 
@@ -58,7 +58,7 @@ def score(
     >>> table.metric, table.unit, table.algorithms, table.tasks, len(table)
     ('tce', 'errors', ('uniform',), ('clockwise',), 2)
     """
-    from gnomon.experiments.folder.run_folder import RunFolder
+    from gnomon.experiments.run_folder import RunFolder
 
     folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
     return score_table(folder, metric, count_empty=count_empty)
@@ -112,7 +112,7 @@ def _attempt_scores(
 ) -> dict[TrialRecord, float]:
     """Return a score of each trial that looks at every attempt.
 
-    Shards have the chances, save of a hidden rule; such trials, and all for a score that looks at
+    The chances are recorded, save of a hidden rule; such trials, and all for a score that looks at
     the boards, are read whole.
     """
     done = [record for record in run_folder.trials() if record.status == "done"]
@@ -121,7 +121,7 @@ def _attempt_scores(
     recorded = [record for record in done if record.rule not in whole]
     scores = {
         record: metric.compute(RecordedAttempts.of(trial, count_empty=count_empty))
-        for record, trial in run_folder.outcomes(recorded, chances=True)
+        for record, trial in run_folder.outcomes(recorded)
     }
     for record in done:
         if record.rule in whole:

@@ -22,8 +22,8 @@ from gnomon.rules.parser import parse
 from gnomon.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
-    from gnomon.experiments.folder.journal import TrialRecord
-    from gnomon.experiments.folder.run_folder import RunFolder
+    from gnomon.experiments.run_folder import RunFolder
+    from gnomon.experiments.store import TrialRecord
     from gnomon.learners.base import TrialLog
 
 #: Boards on which a stated rule is tried beside the player's own.
@@ -183,7 +183,7 @@ def statements(
     >>> found.equivalent, found.length
     (False, 11)
     """
-    from gnomon.experiments.folder.run_folder import RunFolder
+    from gnomon.experiments.run_folder import RunFolder
 
     folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
     done = {(x.learner, x.rule, x.trial): x for x in folder.trials() if x.status == "done"}

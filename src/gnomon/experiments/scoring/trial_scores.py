@@ -27,7 +27,7 @@ from gnomon.game.board import DEFAULT_SPEC, BoardSpec
 from gnomon.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER, IN_PROGRESS
 
 if TYPE_CHECKING:
-    from gnomon.experiments.shard import TrialOutcomes
+    from gnomon.experiments.attempts import TrialOutcomes
     from gnomon.learners.base import TrialLog
     from gnomon.rules.syntax import RuleSet
 

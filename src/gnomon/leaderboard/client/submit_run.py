@@ -16,8 +16,8 @@ from typing import Any
 from gnomon._io.http_client import HttpClient, RefusedError
 from gnomon._version import __version__
 from gnomon.errors import LeaderboardError
-from gnomon.experiments.folder.card import read_card
-from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.card import read_card
+from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring.trial_scores import score_trial
 
 _ENDS = ("verified", "refused", "error", "withdrawn")

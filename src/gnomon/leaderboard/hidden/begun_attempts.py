@@ -29,7 +29,7 @@ from gnomon.database.schema import (
     SeasonRule,
     Submission,
 )
-from gnomon.experiments.shard import shard_bytes
+from gnomon.experiments.attempts import attempt_bytes
 from gnomon.leaderboard.accounts.accounts import server_secret
 from gnomon.leaderboard.accounts.audit_log import note
 from gnomon.leaderboard.hidden.remote_game import RemoteGame
@@ -262,7 +262,7 @@ def _close(
 
 def keep_log(settings: ServerSettings, game: RemoteGame) -> str:
     """Put the log of a trial that is over where evidence lies; return its hash."""
-    data = shard_bytes(game.log())
+    data = attempt_bytes(game.log())
     sha256 = hashlib.sha256(data).hexdigest()
     keep_bytes(settings, sha256, data)
     return sha256

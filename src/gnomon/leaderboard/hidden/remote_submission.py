@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from gnomon._io.atomic_file import write_atomically
 from gnomon.database.engine import Database
 from gnomon.database.schema import EntryAttempt, Job, RemoteTrial, SeasonRule, Submission
-from gnomon.experiments.shard import shard_bytes, shard_frame
+from gnomon.experiments.attempts import attempt_bytes, attempts_of, frame_of
 from gnomon.leaderboard.hidden.remote_game import RemoteGame
 from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.seasons.entry_registration import assignment_of
@@ -104,7 +104,7 @@ def _whole_log(session: Session, settings: ServerSettings, attempt_id: int, lear
     ).all()
     assignment = assignment_of(session.get_one(EntryAttempt, attempt_id))
     frames = [
-        shard_frame(_shard(row, assignment, settings)).select(
+        frame_of(*attempts_of(_log_of_trial(row, assignment, settings))).select(
             pl.lit(learner).alias("learner"),
             pl.lit(row.name).alias("rule"),
             pl.lit(row.number, dtype=pl.Int32).alias("trial"),
@@ -117,7 +117,7 @@ def _whole_log(session: Session, settings: ServerSettings, attempt_id: int, lear
     return out.getvalue()
 
 
-def _shard(row: Any, assignment: Assignment, settings: ServerSettings) -> bytes:
+def _log_of_trial(row: Any, assignment: Assignment, settings: ServerSettings) -> bytes:
     """Return the log of a trial: its file, or, where that is lost, what its attempts come to.
 
     A backup has no file for a trial before the whole attempt is a submission.
@@ -126,4 +126,4 @@ def _shard(row: Any, assignment: Assignment, settings: ServerSettings) -> bytes:
     if path.exists():
         return path.read_bytes()
     game = RemoteGame.of(assignment, row.position, row.number, row.actions)
-    return shard_bytes(game.log())
+    return attempt_bytes(game.log())

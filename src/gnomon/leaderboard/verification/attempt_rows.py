@@ -1,6 +1,6 @@
 """Validation of untrusted log rows: arrays of attempts, or the first row that is wrong.
 
-The columns are those of :mod:`gnomon.experiments.shard`, with ``learner``, ``rule`` and
+The columns are those of :mod:`gnomon.experiments.attempts`, with ``learner``, ``rule`` and
 ``trial`` before them in a log of several trials. Nothing is believed: neither that a column has
 numbers, nor that numbers are in their range, nor that episodes and attempts are told one after
 another. A board may stand as 36 bytes or, in a file of text, as 72 hexadecimal digits.

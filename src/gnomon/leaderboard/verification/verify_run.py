@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,11 +18,10 @@ import numpy as np
 
 from gnomon.errors import GnomonError, LeaderboardError, visible
 from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry
-from gnomon.experiments.folder.journal import TrialRecord, read_journal
-from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.run_folder import RunFolder
 from gnomon.experiments.scoring.episodes import are_episodes_of
 from gnomon.experiments.scoring.trial_scores import score_trial
-from gnomon.experiments.shard import log_of
+from gnomon.experiments.store import TrialRecord
 from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.verification.attempt_rows import Fault, attempt_rows, check_columns
 from gnomon.leaderboard.verification.replay import first_difference, replay
@@ -118,10 +117,10 @@ def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> I
     run = RunFolder.open(folder)
     played = Assignment.of(run.config)
     records: dict[Key, list[TrialRecord]] = {}
-    # Also of a row that was changed: what is wrong with its trial is told below.
-    rows = read_journal(run.path / "journal.sqlite")
-    for record in (rows.records | rows.damaged).values():
+    rows = run.store.rows()
+    for record in rows.records.values():
         records.setdefault((record.learner, record.rule, record.trial), []).append(record)
+    damaged = {run.trial_at(place) for place in rows.damaged}
     for learner in run.config.learners:
         refusal = _refusal(learner, played, assignment)
         for rule in played.rules:
@@ -132,6 +131,8 @@ def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> I
                 found = records.pop(key, [])
                 if refusal is not None:
                     yield Verdict(*key, ok=False, reason=refusal)
+                elif key in damaged:
+                    yield Verdict(*key, ok=False, reason="its row in the database is damaged")
                 else:
                     yield _verify_record(run, played, learner, rule, number, found)
     for key in records:
@@ -160,40 +161,25 @@ def _verify_record(
 ) -> Verdict:
     key = (learner.name, rule.name, number)
     if len(records) != 1:
-        reason = "missing: it was not played" if not records else "the journal has it twice"
+        reason = "missing: it was not played" if not records else "the database has it twice"
         return Verdict(*key, ok=False, reason=reason)
     (record,) = records
     if record.status != "done":
         return Verdict(*key, ok=False, reason=f"missing: it failed: {record.error}")
     if record.key != played.trial(rule, number, learner).key:
-        return Verdict(*key, ok=False, reason="the journal's key is not that of this trial")
-    if record.shard != f"{record.key}.parquet":
-        return Verdict(*key, ok=False, reason="the journal names another trial's file")
+        return Verdict(*key, ok=False, reason="the recorded key is not that of this trial")
     try:
-        frame = _shard_frame(run, record)
+        frame = run.frame(record)
     except GnomonError as error:
         return Verdict(*key, ok=False, reason=str(error).removeprefix(f"{run.path}: "))
     totals = {"n_attempts": record.n_attempts}
     verdict = verify_trial(frame, played, key, rule=rule, totals=totals)
-    # Journals of earlier versions do not tell of episodes.
-    if record.episodes is None or verdict.log is None:
+    if verdict.log is None:
         return verdict
-    log = replace(verdict.log, own=log_of(frame).own) if "own" in frame.columns else verdict.log
-    if not are_episodes_of(log, record.episodes):
-        reason = "the journal's errors of each episode are not those of its attempts"
+    if not are_episodes_of(run.log(record), record.episodes):
+        reason = "the recorded errors of each episode are not those of its attempts"
         return Verdict(*key, ok=False, reason=reason)
     return verdict
-
-
-def _shard_frame(run: RunFolder, record: TrialRecord) -> pl.DataFrame:
-    """Return the rows of a shard, with errors of one line whatever its bytes are."""
-    import polars as pl
-
-    try:
-        return run.frame(record)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise LeaderboardError(f"its shard cannot be read: {first[:120]}") from None
 
 
 def verify_log(
@@ -208,7 +194,7 @@ def verify_log(
     Parameters
     ----------
     frame : polars.DataFrame
-        The columns of a shard, with ``learner``, ``rule`` and ``trial`` before them.
+        The columns of a trial's attempts, with ``learner``, ``rule`` and ``trial`` before them.
     assignment : Assignment
         What was to be played.
     learner : str, optional
@@ -296,8 +282,8 @@ def verify_trial(
 ) -> Verdict:
     """Verify the rows of one trial.
 
-    ``frame`` has the columns of a shard, and ``totals`` is what is claimed of the trial, any of
-    `TOTALS`. Boards, horizon and number of episodes are those of the assignment.
+    ``frame`` has the columns of a trial's attempts, and ``totals`` is what is claimed of the trial,
+    any of `TOTALS`. Boards, horizon and number of episodes are those of the assignment.
     """
     try:
         checked = check_columns(frame)

@@ -17,8 +17,8 @@ import numpy as np
 
 from gnomon._io.child_process import answer_one_request
 from gnomon.errors import GnomonError
+from gnomon.experiments.attempts import attempt_bytes
 from gnomon.experiments.scoring.trial_scores import episode_errors, score_trial
-from gnomon.experiments.shard import shard_bytes
 from gnomon.game.outcomes import ACCEPTED, CLEARED
 from gnomon.leaderboard.seasons.assignment import Assignment
 from gnomon.leaderboard.verification.verify_run import Verdict, verify_log
@@ -89,7 +89,7 @@ def trial_record(rule: str, number: int, log: TrialLog) -> dict[str, Any]:
         "n_moves": int(np.count_nonzero(log.outcomes == ACCEPTED)),
         "n_cleared": int(np.count_nonzero(log.finish == CLEARED)),
         "curve": np.cumsum(errors).astype(int).tolist(),
-        "log_sha256": hashlib.sha256(shard_bytes(log)).hexdigest(),
+        "log_sha256": hashlib.sha256(attempt_bytes(log)).hexdigest(),
     }
 
 

@@ -16,8 +16,8 @@ from gnomon.errors import DegenerateScoresWarning, NotCompilableError
 from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.config.predefined_boards import RecordedBoards
-from gnomon.experiments.folder.recorded_run import RecordedTrial, write_recorded_run
-from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.recorded_run import RecordedTrial, write_recorded_run
+from gnomon.experiments.run_folder import RunFolder
 from gnomon.game.board import BoardSpec
 from gnomon.learners.base import TrialLog
 from gnomon.studies.export.transcript import PlayedGame, attempt_counts, trial_log

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gnomon.experiments.folder.run_folder import RunFolder
+from gnomon.experiments.run_folder import RunFolder
 from gnomon.results import Results
 
 

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gnomon.errors import RunFolderError
+from gnomon.experiments.card import write_card
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.config.predefined_boards import RecordedBoards
-from gnomon.experiments.folder.card import write_card
-from gnomon.experiments.folder.manifest import MANIFEST
-from gnomon.experiments.folder.run_folder import RunFolder
-from gnomon.experiments.trial import Played, Trial, encode_and_keep
+from gnomon.experiments.run_folder import RunFolder, is_run_folder
+from gnomon.experiments.trial import Played, Trial, encode
 from gnomon.learners.base import TrialLog
 
 if TYPE_CHECKING:
@@ -102,12 +101,12 @@ def write_recorded_run(
     folder = RunFolder.create(new, config)
     learners = {learner.name: learner for learner in config.learners}
     rules = {rule.name: rule for rule in config.rules}
-    with folder.writing() as journal:
+    with folder.writing() as writer:
         for one in trials:
             trial = Trial.of(config, learners[one.learner], rules[one.task], one.number)
             played = Played(trial, one.log, one.wall_time_s, float("nan"), one.counts)
-            journal.record(encode_and_keep(folder.shards, played))
-    write_card(new, config)
+            writer.record(encode(played))
+        write_card(writer, config)
     if path.exists():
         shutil.rmtree(path)
     os.replace(new, path)
@@ -118,7 +117,7 @@ def check_place(path: Path, name: str) -> None:
     """Refuse to write over anything but an older recording of the experiment of this name."""
     if not path.exists() or (path.is_dir() and not any(path.iterdir())):
         return
-    if (path / MANIFEST).exists():
+    if is_run_folder(path):
         there = RunFolder.open(path).config
         if isinstance(there.predefined, RecordedBoards) and there.name == name:
             return

@@ -1,16 +1,16 @@
 """The card of a run: what was played, on what, with which versions, and how long it took.
 
-``card.json`` in the run folder. What decides the attempts stands at the top; below are the
-*sessions*, one for each call of the runner that had something to play. A session without an end was
-killed. Nothing in the card is needed to read the run, and no attempt depends on a session.
+A value in the database of the run. What decides the attempts comes first, then the *sessions*, one
+for each call of the runner that had something to play. A session without an end was killed. Nothing
+in the card is needed to read the run, and no attempt depends on a session.
 """
 
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import platform
+import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,14 +18,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from gnomon._io.atomic_file import write_atomically
 from gnomon._version import __version__
+from gnomon.errors import RunFolderError
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.config.suites import available_suites, load_suite, suite_hash
-from gnomon.experiments.folder.journal import TrialRecord
+from gnomon.experiments.run_folder import RunWriter
+from gnomon.experiments.store import RunStore, TrialRecord
 
-#: Name of the file in a run folder.
-CARD = "card.json"
+#: Name of its value in the database.
+CARD = "card"
 
 #: Packages whose version may decide a bit of what is played or written.
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "polars", "gymnasium", "torch", "distributed")
@@ -34,10 +35,11 @@ _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "polars", "gymnasium", "torc
 def read_card(folder: Path) -> dict[str, Any] | None:
     """Return the card of a run folder; None if there is none, or no readable one."""
     try:
-        card = json.loads((folder / CARD).read_bytes())
-        whole = all(isinstance(session, dict) for session in card["sessions"])
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        card = RunStore(folder).value(CARD)
+    except RunFolderError:
         return None
+    sessions = card.get("sessions") if isinstance(card, dict) else None
+    whole = isinstance(sessions, list) and all(isinstance(each, dict) for each in sessions)
     return card if whole else None
 
 
@@ -56,9 +58,9 @@ class Session:
 
 @contextmanager
 def session(
-    folder: Path, config: ExperimentConfig, how: Mapping[str, Any] | None
+    writer: RunWriter, config: ExperimentConfig, how: Mapping[str, Any] | None
 ) -> Iterator[Session]:
-    """Write the card, and complete it in the end; ``how`` says by what workers is played.
+    """Write the card, and complete it in the end; ``how`` tells how the trials are played.
 
     Without ``how`` there is nothing to play, and the card stays as it is.
     """
@@ -66,42 +68,30 @@ def session(
     if how is None:
         yield adding
         return
-    _begin(folder, config, how)
-    try:
-        yield adding
-    finally:
-        # On a full disk the session stays without an end.
-        with suppress(OSError):
-            _end(
-                folder,
-                **adding.counts,
-                wall_time_s=round(time.perf_counter() - began, 3),
-                cpu_time_s=round(adding.cpu_time_s, 3),
-            )
-
-
-def write_card(folder: Path, config: ExperimentConfig) -> None:
-    """Write the card of what was played elsewhere: no session of ours tells how."""
-    _write(folder, _played(config) | {"sessions": []})
-
-
-def _begin(folder: Path, config: ExperimentConfig, how: Mapping[str, Any]) -> None:
-    """Write the card, with a session that begins now."""
-    sessions = (read_card(folder) or {}).get("sessions", [])
+    before = read_card(writer.folder.path) or {}
     limits = {
         "trial_timeout_s": config.trial_timeout_s,
         "trial_memory_mb": config.trial_memory_mb,
     }
     begun = {"begun": _now(), "ended": None, **how, **limits, **_machine()}
-    _write(folder, _played(config) | {"sessions": [*sessions, begun]})
+    card = _played(config) | {"sessions": [*before.get("sessions", []), begun]}
+    writer.set_value(CARD, card)
+    try:
+        yield adding
+    finally:
+        begun |= {
+            "ended": _now(),
+            **adding.counts,
+            "wall_time_s": round(time.perf_counter() - began, 3),
+            "cpu_time_s": round(adding.cpu_time_s, 3),
+        }
+        with suppress(sqlite3.Error):  # on a full disk the session stays without an end
+            writer.set_value(CARD, card)
 
 
-def _end(folder: Path, **what: Any) -> None:
-    """Complete the last session: counts, ``wall_time_s`` and ``cpu_time_s``."""
-    card = read_card(folder)
-    if card is not None:
-        card["sessions"][-1] |= {"ended": _now(), **what}
-        _write(folder, card)
+def write_card(writer: RunWriter, config: ExperimentConfig) -> None:
+    """Write the card of what was played elsewhere: there are no sessions."""
+    writer.set_value(CARD, _played(config) | {"sessions": []})
 
 
 def _played(config: ExperimentConfig) -> dict[str, Any]:
@@ -169,8 +159,3 @@ def _version(package: str) -> str | None:
 
 def _now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-
-def _write(folder: Path, card: Mapping[str, Any]) -> None:
-    data = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(folder / CARD, data.encode())

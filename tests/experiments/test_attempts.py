@@ -1,4 +1,4 @@
-"""The file of a trial gives back the trial, and the same trial gives the same bytes."""
+"""The columns of a trial give back the trial, and equal trials give equal bytes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from copy import deepcopy
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.experiments import episode_errors
-from gnomon.experiments.shard import frame_of, log_of, shard_bytes, shard_frame, trial_outcomes
+from gnomon.experiments.attempts import attempt_bytes, attempts_of, frame_of, outcomes_of
 from gnomon.learners import TrialLog
 from gnomon.learners.chance import AttemptCounts
 
@@ -47,28 +48,38 @@ def trial_logs(draw: st.DrawFn, two: bool = False) -> TrialLog:
 
 
 @given(st.booleans().flatmap(trial_logs))
-def test_a_shard_gives_the_trial_back(log):
-    back = log_of(shard_frame(shard_bytes(log)))
+def test_columns_give_the_trial_back(log):
+    back, p0 = attempts_of(attempt_bytes(log))
+    assert p0 is None
     for name in TrialLog.__slots__:
         expected, found = (np.asarray(getattr(each, name)) for each in (log, back))
         assert found.dtype == expected.dtype, name
         np.testing.assert_array_equal(found, expected, err_msg=name)
 
 
-@given(st.booleans().flatmap(lambda two: st.lists(trial_logs(two), min_size=1, max_size=5)))
-def test_outcomes_read_together_are_those_of_each_trial(logs):
-    found = list(trial_outcomes([shard_bytes(log) for log in logs]))
-    for log, outcomes in zip(logs, found, strict=True):
-        np.testing.assert_array_equal(outcomes.finish, log.finish)
-        for count_empty in (True, False):
-            np.testing.assert_array_equal(
-                episode_errors(outcomes, count_empty=count_empty),
-                episode_errors(log, count_empty=count_empty),
-            )
+@given(st.booleans().flatmap(trial_logs))
+def test_outcomes_are_those_of_the_trial(log):
+    outcomes = outcomes_of(attempts_of(attempt_bytes(log)))
+    np.testing.assert_array_equal(outcomes.finish, log.finish)
+    for count_empty in (True, False):
+        np.testing.assert_array_equal(
+            episode_errors(outcomes, count_empty=count_empty),
+            episode_errors(log, count_empty=count_empty),
+        )
+
+
+@given(trial_logs(), st.data())
+def test_other_bytes_are_refused(log, data):
+    raw = attempt_bytes(log)
+    n_bytes = data.draw(st.integers(0, len(raw) - 1))
+    with pytest.raises(ValueError, match=r"expected|buffer|unpack"):
+        attempts_of(raw[:n_bytes])
+    with pytest.raises(ValueError, match="expected"):
+        attempts_of(raw + b"x")
 
 
 def rows_slowly(log: TrialLog, p0: list[float]) -> list[tuple[object, ...]]:
-    """The rows of a shard, as its description has them, one after another."""
+    """The rows of a trial, as its description has them, one after another."""
     rows: list[tuple[object, ...]] = []
     n = 0
     for e, (board, n_attempts) in enumerate(zip(log.boards, log.n_attempts.tolist(), strict=True)):
@@ -92,12 +103,12 @@ def test_the_rows_are_those_of_a_loop(log, draws):
     permitted = [draws.randint(0, 4 * n) for n in pieces]
     p0 = [good / (4 * n) if n else 0.0 for good, n in zip(permitted, pieces, strict=True)]
     counts = AttemptCounts(4 * np.array(pieces, int), np.array(permitted, int), np.zeros(0, int))
-    assert frame_of(log, counts).rows() == rows_slowly(log, p0)
+    assert frame_of(*attempts_of(attempt_bytes(log, counts))).rows() == rows_slowly(log, p0)
 
 
 @given(trial_logs())
 def test_the_same_trial_gives_the_same_bytes(log):
-    assert shard_bytes(log) == shard_bytes(deepcopy(log))
+    assert attempt_bytes(log) == attempt_bytes(deepcopy(log))
 
 
 def test_the_rows_of_a_small_trial():

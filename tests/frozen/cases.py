@@ -229,8 +229,6 @@ learners = [
 ]
 """
 
-#: The one whose hash of settings, so whose file names and draws, holds a path.
-
 #: Plays without a look at the seed that it is told, which depends on where Python lies.
 CLIENT = """
 import json, random, sys

@@ -14,8 +14,7 @@ import numpy as np
 from gnomon.game import BoardSpec, CompiledRule, draw_boards, outcomes
 from gnomon.game import jax as gjax
 from gnomon.game.engine.boards_in_play import Boards, advance
-from gnomon.game.jax.state import Dimensions, Reply
-from gnomon.game.jax.transition import attempt, occupied, permitted
+from gnomon.game.jax.transition import Dimensions, Reply, attempt, occupied, permitted
 from gnomon.rules import parse
 
 #: The paper's boards; of some pieces, shapes and colors; full ones.
@@ -142,7 +141,7 @@ def replay(
             rules, play, decks, np.split(actions, len(rules)), strict=True
         ):
             advance(rule, mine, own, deck, horizon=horizon)
-        states, reply = attempts(env.dimensions, params.rules, states, actions, horizon)
+        states, reply = attempts(env, params.rules, states, actions, horizon)
         found_in = {**vars(reply), "finish": states.finish, "codes": states.board}
         found_in["last"] = states.last
         for what, expected in engine_side(play):

@@ -1,8 +1,7 @@
-"""The JAX environment: resets, batches, params, spaces, compiled programs, gymnax."""
+"""The JAX environment: resets, batches, params, compiled programs."""
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,7 +13,7 @@ import pytest
 
 from gnomon.game import BoardSpec, compile_rule
 from gnomon.game import jax as gjax
-from gnomon.game.jax import episodes, transition
+from gnomon.game.jax import environment, transition
 from gnomon.game.jax.rule_tables import CATALOGUE
 from gnomon.rules import parse
 from jax_replay import N_FRESH, SMALL, N, equal, played, row_of, small_game
@@ -62,7 +61,6 @@ def test_the_same_key_gives_the_same_boards_and_another_key_others():
     env, params = small_game()
     one = env.reset_boards(jax.random.key(4), N, params)
     assert equal(one, env.reset_boards(jax.random.key(4), N, params))
-    assert equal(one, env.reset_boards(jax.random.key(4), N))
     assert not equal(one, env.reset_boards(jax.random.key(5), N, params))
 
 
@@ -79,8 +77,6 @@ def test_a_number_that_is_no_attempt_counts_as_the_last():
 
 def test_messages():
     env, params = small_game()
-    with pytest.raises(ValueError, match="params: expected EnvParams inside jit or vmap"):
-        jax.jit(env.reset)(jax.random.key(0))
     with pytest.raises(ValueError, match="board: expected 36 codes with 1 to 6 pieces, found"):
         env.reset(jax.random.key(0), params, np.zeros(36, np.uint8))
     _, states = env.reset_boards(jax.random.key(0), N, params)
@@ -131,15 +127,10 @@ def test_each_row_may_have_its_own_rule_and_keeps_it():
 
 
 @pytest.mark.full
-def test_spaces_hold_what_is_seen_and_done():
+def test_features_and_mask_are_of_the_observation():
     env, params = small_game()
     observations, states = env.reset_boards(jax.random.key(0), N, params)
     observation, state = row_of(observations, 0), row_of(states, 0)
-    space = env.observation_space(params)
-    assert bool(space.contains(observation))
-    assert bool(space.contains(space.sample(jax.random.key(1))))
-    assert not bool(space.contains(observation._replace(bucket=5)))
-    assert env.action_space(params).n == env.num_actions == 144
     assert env.features(observation).sum() == (state.board > 0).sum() + 3
     assert (env.action_mask(state).reshape(36, 4) == (state.board > 0)[:, None]).all()
 
@@ -179,59 +170,37 @@ def test_a_board_that_is_stuck_from_the_start_ends_at_its_first_step():
 def test_few_boards_are_handed_to_the_rows_that_ended_whatever_the_way(n_fresh: int):
     """The two ways to hand them out, and a plain loop, give the same."""
     env, params = small_game(episodes_per_rule=2, max_steps_in_episode=6)
-    dims = env.dimensions
     steps = played(env, params, 13, n_fresh=n_fresh)
     before, actions, key, replies = next(s for s in steps if (s[3][3] | s[3][4]).sum() > 3)
-    make = jax.vmap(lambda s, a: transition.attempt(dims, params.rules, s, a, 6))
+    make = jax.vmap(lambda s, a: transition.attempt(env, params.rules, s, a, 6))
     after, reply = make(before, actions)
     done = reply.terminated | reply.truncated
     assert np.asarray(done).sum() > 3
-    dealt = episodes.drawn_boards(dims, key, (n_fresh,), replace(params, rule=-1))
-    few = episodes.dealt_to_few(dims, params, after, done, dealt)
-    assert equal(few, episodes.dealt_to_all(dims, params, after, done, dealt))
+    dealt = environment.drawn_boards(env, key, (n_fresh,), replace(params, rule=-1))
+    few = environment.dealt_to_few(env, params, after, done, dealt)
+    assert equal(few, environment.dealt_to_all(env, params, after, done, dealt))
     assert equal(few, replies[1])
     for nth, row in enumerate(np.flatnonzero(done)):
         drawn, cells, codes = row_of(dealt, nth % n_fresh)
         old = row_of(after, row)
         rule = drawn if (int(old.episode) + 1) % 2 == 0 else old.rule
-        fresh = transition.begin(dims, params.rules, rule, cells, codes, old.episode + 1)
+        fresh = transition.begin(env, params.rules, rule, cells, codes, old.episode + 1)
         assert equal(fresh, row_of(replies[1], row))
 
 
 @pytest.mark.full
 def test_ten_rules_of_the_same_sizes_share_one_compiled_program():
-    episodes.reset.clear_cache()
-    episodes.step.clear_cache()
+    gjax.HiddenRules._begun.clear_cache()
+    gjax.HiddenRules.step.clear_cache()
     rules = [parse(f"(*,star,*,*,{k % 4}) (*,*,*,*,p+{k})") for k in range(10)]
     for rule in rules:
         env, params = gjax.make(rule, sizes=CATALOGUE, board=SMALL)
         _, state = env.reset(jax.random.key(0), params)
         env.step(jax.random.key(9), state, 5, params)
-    assert episodes.reset._cache_size() == 1
-    assert episodes.step._cache_size() == 1
+    assert gjax.HiddenRules._begun._cache_size() == 1
+    assert gjax.HiddenRules.step._cache_size() == 1
     assert env == gjax.make("color-match", sizes=CATALOGUE, board=SMALL)[0]
     assert hash(env) != hash(gjax.make("color-match", board=SMALL)[0])
-
-
-@pytest.mark.full
-@pytest.mark.filterwarnings("default")
-def test_gymnax_makes_it_and_wraps_it():
-    if importlib.util.find_spec("gymnax") is None:
-        pytest.skip("gymnax is not installed: nothing to register with")
-    reason = "gymnax is installed but does not import here"
-    gymnax = pytest.importorskip("gymnax", reason=reason, exc_type=ImportError)
-    from gymnax.wrappers.purerl import LogWrapper
-
-    assert gjax.register_with_gymnax() == gjax.register_with_gymnax()
-    env, params = gymnax.make("gnomon/Clockwise-v0")
-    logged = LogWrapper(env)
-    _, state = logged.reset(jax.random.key(0), params)
-    for k in range(9):
-        action = env.permitted(params, state.env_state).argmax()
-        _, state, *_, info = logged.step(jax.random.key(k), state, action, params)
-    assert bool(info["returned_episode_valid"])
-    assert float(info["returned_episode_returns"]) == 0.0
-    assert float(info["returned_episode_lengths"]) == 9.0
 
 
 @pytest.mark.full

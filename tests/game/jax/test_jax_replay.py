@@ -73,7 +73,7 @@ def replay_by_reference(spec: BoardSpec, per_rule: int, n_steps: int, seed: int)
         legal, there = map(np.asarray, masks(states))
         actions = some_actions(legal, there, rng)
         finish = np.asarray(states.finish)
-        states, reply = attempts(env.dimensions, params.rules, states, actions, 1000)
+        states, reply = attempts(env, params.rules, states, actions, 1000)
         outcome, after = np.asarray(reply.outcome), np.asarray(states.finish)
         for i, game in enumerate(games):
             assert (reference_mask(game) == legal[i]).all(), NAMES[rows[i]]

@@ -1,13 +1,11 @@
 """The game in pure JAX: each row of a batch may have another hidden rule.
 
 For learners that are trained in one compiled program, environment included. :func:`make` returns a
-:class:`HiddenRules` and its :class:`EnvParams`, which have the interface of gymnax: ``reset`` and
-``step``, :func:`register_with_gymnax` for its ``make``. The params hold the tables of one rule or
-of a bank of rules, of which every board plays one, named by a number, so that one compiled step
-serves any batch of boards and rules. :class:`History` and :class:`Trial` show a learner more of
-what happened, :func:`features` an observation as numbers. :class:`EnvState` and
-:class:`Observation` are what comes of it, :class:`Discrete`, :class:`Box` and :class:`Dict` the
-spaces. Rules of the same :class:`Sizes` share a compiled program; ``CATALOGUE`` has room for all
+:class:`HiddenRules`, with the methods ``reset``, ``step``, ``reset_boards`` and ``step_boards``,
+and its :class:`EnvParams`: the tables of one rule or of a bank of rules, of which every board plays
+one, named by a number, so that one compiled step serves any batch of boards and rules.
+:class:`EnvState` and :class:`Observation` are the results, :func:`features` gives an observation as
+numbers. Rules of the same :class:`Sizes` share a compiled program; ``CATALOGUE`` has room for all
 that come with Gnomon.
 
 Trials and records are played by the engine of :mod:`gnomon.game`; here is the same game, held to it

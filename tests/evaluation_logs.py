@@ -154,16 +154,3 @@ def write_helm(folder, model, scores, *, name="quiz:subject=law", texts=None, **
     return folder
 
 
-def write_openai(path, model, matches, *, accuracy=None, events=()):
-    """Write records of openai/evals: sample ids and whether each was right."""
-    spec = {"completion_fns": [model], "eval_name": "quiz.dev.v0", "base_eval": "quiz"}
-    lines = [{"spec": spec}]
-    if accuracy is not None:
-        lines.append({"final_report": {"accuracy": accuracy}})
-    for n, (item, is_right) in enumerate(matches):
-        about = {"run_id": "r", "event_id": 2 * n, "sample_id": item}
-        lines.append({**about, "type": "sampling", "data": {"prompt": f"Question {item}?"}})
-        lines.append({**about, "type": "match", "data": {"correct": is_right, "expected": "x"}})
-    lines += events
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path

@@ -19,7 +19,6 @@ from .plausibility import suspicions as suspicions
 from .readers.array_files import read_arrays as read_arrays
 from .readers.published.lm_eval import read_lm_eval as read_lm_eval
 from .readers.published.marl_eval import read_marl_eval as read_marl_eval
-from .readers.published.papers_with_code import read_papers_with_code as read_papers_with_code
 from .readers.registry import Reader as Reader
 from .readers.registry import ReadRequest as ReadRequest
 from .readers.registry import available_readers as available_readers
@@ -64,7 +63,6 @@ __all__ = [
     "read_lm_eval",
     "read_marl_eval",
     "read_monitors",
-    "read_papers_with_code",
     "read_scores",
     "read_summaries",
     "read_tensorboard_csv",

@@ -32,7 +32,11 @@ GROUP = "gnomon.readers"
 BUILT_IN = (
     "gnomon.experiments.score_readers:RUN_FOLDER",
     "gnomon.experiments.score_readers:GAME_LOG",
+<<<<<<< HEAD
     "gnomon.scores.readers.published.papers_with_code:PAPERS_WITH_CODE",
+=======
+    "gnomon.experiments.score_readers:SERIES_TABLE",
+>>>>>>> 09e88aec (Remove the readers of Papers with Code and of openai/evals)
     "gnomon.scores.datasets:READER",
     "gnomon.scores.readers.trackers.openrlbenchmark:OPENRLBENCHMARK",
     "gnomon.scores.readers.trackers.tracker_charts:WANDB_CHART",
@@ -42,7 +46,6 @@ BUILT_IN = (
     "gnomon.scores.readers.evaluations.inspect_logs:INSPECT",
     "gnomon.scores.readers.evaluations.lm_eval_samples:LM_EVAL_SAMPLES",
     "gnomon.scores.readers.evaluations.helm_runs:HELM",
-    "gnomon.scores.readers.evaluations.openai_evals:OPENAI_EVALS",
     "gnomon.scores.readers.evaluations.item_files:ITEM_FILE",
     "gnomon.scores.readers.pivots:PIVOT",
     "gnomon.scores.readers.published.lm_eval:LM_EVAL",

@@ -14,7 +14,6 @@ from evaluation_logs import (
     write_helm,
     write_json,
     write_lm_eval,
-    write_openai,
 )
 from gnomon.errors import GnomonError
 from gnomon.scores import read_scores
@@ -58,8 +57,6 @@ def sources(folder):
     helm = write_helm(folder / "helm", "m", {"i": 1.0, "j": 0.0}, texts={"i": "x"})
     names = ("per_instance_stats", "run_spec", "scenario_state")
     yield "helm", helm, [f"helm/{name}.json" for name in names]
-    records = write_openai(folder / "o.jsonl", "m", [("s", True), ("t", False)], accuracy=0.5)
-    yield "openai-evals", records, ["o.jsonl"]
 
 
 def refusal(path, name):

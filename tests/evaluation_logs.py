@@ -152,5 +152,3 @@ def write_helm(folder, model, scores, *, name="quiz:subject=law", texts=None, **
         state = {"adapter_spec": {}, "request_states": states}
         (folder / "scenario_state.json").write_text(json.dumps(state))
     return folder
-
-

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from gnomon.errors import visible
 
@@ -14,7 +14,7 @@ Record = Mapping[str, Any]
 
 #: Columns of p-values, which no table gives more digits of than they bear.
 P_VALUES = ("p_value", "p_adjusted", "p_equivalence")
-#: In longer tables no line is broken.
+#: Of longer tables the first rows are printed: Rich takes milliseconds for each.
 MOST_ROWS = 200
 #: Below this a p-value is a bound: tails so thin are those of the model rather than of the data.
 LEAST_P = 1e-4
@@ -47,8 +47,7 @@ def text_table(
 ) -> str:
     """Return records as a table in plain text, numbers to the right; no number is ever cut.
 
-    Of more than 200 records no text is broken either: lines are as long as their cells. What has to
-    be broken is laid out by Rich, which takes 50 ms to load and some milliseconds for each row.
+    Of more than 200 records the first 200 are shown, and a line with the number of the others.
 
     Parameters
     ----------
@@ -70,25 +69,21 @@ def text_table(
      dqn     0.25
      ppo        -
     """
-    if len(records) > MOST_ROWS:
-        return "\n".join(long_table(lambda: records, columns, title=title))
-    shown = None if title is None else visible(title)
-    numeric = [all(isinstance(r[name], int | float | None) for r in records) for name in columns]
-    heads = [visible(name) for name in columns]
-    rows = [[_text_cell(record[name], name) for name in columns] for record in records]
-    if _fits(shown, heads, rows, width):
-        return "\n".join(_lines(shown, heads, rows, numeric, _widths(heads, rows)))
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=shown, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for head, to_right in zip(heads, numeric, strict=True):
-        table.add_column(head, justify="right" if to_right else "left", no_wrap=to_right)
-    for row in rows:
-        table.add_row(*row)
+    shown = records[:MOST_ROWS]
+    head = None if title is None else visible(title)
+    table = Table(title=head, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        is_number = all(isinstance(record[name], int | float | None) for record in shown)
+        justify: Literal["left", "right"] = "right" if is_number else "left"
+        table.add_column(visible(name), justify=justify, no_wrap=is_number)
+    for record in shown:
+        table.add_row(*(_text_cell(record[name], name) for name in columns))
     out = io.StringIO()
-    # In a notebook it would show the table by itself, and a second time, were it not told.
+    # In a notebook Rich would also display the table itself; force_jupyter=False prevents that.
     console = Console(
         file=out,
         width=width,
@@ -101,81 +96,9 @@ def text_table(
     # Rather a line that the terminal breaks than a number that is cut.
     console.width = max(console.width, console.measure(table).maximum)
     console.print(table)
-    return "\n".join(map(str.rstrip, out.getvalue().splitlines())).strip("\n")
-
-
-def _fits(title: str | None, heads: list[str], rows: list[list[str]], width: int) -> bool:
-    """Return whether no line of a table has to be broken: Rich is needed for what breaks."""
-    table = sum(_widths(heads, rows)) + 3 * (len(heads) - 1)
-    above = [*heads, title or ""]
-    return (
-        table + 2 <= width
-        and _columns(title or "") <= table
-        and not any(letter in text for text in above for letter in "\n\t")
-    )
-
-
-def _widths(heads: list[str], rows: list[list[str]]) -> list[int]:
-    return [max(map(_columns, column)) for column in zip(heads, *rows, strict=True)]
-
-
-def _columns(text: str) -> int:
-    """Return how many columns of a terminal a text takes; Rich knows letters of two and of none."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
-def long_table(
-    records: Callable[[], Iterable[Record]], columns: Sequence[str], *, title: str | None = None
-) -> Iterator[str]:
-    """Yield the lines of a table in plain text, of records that need not be in memory together.
-
-    Parameters
-    ----------
-    records : function
-        Returns the records, the same each time: their cells are measured before they are printed.
-    columns, title
-        As for :func:`text_table`.
-
-    Examples
-    --------
-    >>> list(long_table(lambda: ({"run": run} for run in (9, 10)), ["run"]))
-    [' run', ' ───', '   9', '  10']
-    """
-    heads = [visible(name) for name in columns]
-    widths, numeric = list(map(_columns, heads)), [True] * len(heads)
-    for record in records():
-        for n, name in enumerate(columns):
-            value = record[name]
-            widths[n] = max(widths[n], _columns(_text_cell(value, name)))
-            numeric[n] &= isinstance(value, int | float | None)
-    rows = ([_text_cell(record[name], name) for name in columns] for record in records())
-    return _lines(None if title is None else visible(title), heads, rows, numeric, widths)
-
-
-def _lines(
-    title: str | None,
-    heads: list[str],
-    rows: Iterable[list[str]],
-    numeric: list[bool],
-    widths: list[int],
-) -> Iterator[str]:
-    """Lay out a table as Rich does where no line has to be broken."""
-
-    def line(cells: list[str]) -> str:
-        blanks = [" " * (n - _columns(cell)) for n, cell in zip(widths, cells, strict=True)]
-        ordered = zip(cells, blanks, numeric, strict=True)
-        text = "   ".join(b + c if to_right else c + b for c, b, to_right in ordered)
-        return f" {text}".rstrip()
-
-    if title:
-        yield from (title.rstrip(), "")
-    yield line(heads)
-    yield " " + "─" * (sum(widths) + 3 * (len(widths) - 1))
-    yield from map(line, rows)
+    text = "\n".join(map(str.rstrip, out.getvalue().splitlines())).strip("\n")
+    n_more = len(records) - len(shown)
+    return f"{text}\n … and {n_more:,} more rows" if n_more else text
 
 
 def html_table(

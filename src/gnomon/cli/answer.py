@@ -8,14 +8,14 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from gnomon._io.tables import long_table, text_table
+from gnomon._io.tables import text_table
 from gnomon._version import __version__
 from gnomon.errors import DegenerateScoresWarning, NoClusterWarning, NotCompiledWarning, visible
 from gnomon.results import Results
@@ -61,12 +61,6 @@ class Answer:
         self._results.extend(records)
         if records and not self._as_json:
             _print_table(records, columns or list(records[0]), title)
-
-    def long_table(self, records: Callable[[], Iterable[Record]], columns: Sequence[str]) -> None:
-        """Show people a table, line by line: its records need not be in memory together."""
-        for line in long_table(records, columns):
-            print(line)
-        print()
 
     def table(
         self, rows: Sequence[Record], columns: Sequence[str], *, title: str | None = None

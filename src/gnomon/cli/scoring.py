@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+<<<<<<< HEAD
 from dataclasses import dataclass
+=======
+from itertools import islice
+>>>>>>> 7b8d21a1 (Lay out printed tables with Rich)
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -72,10 +76,14 @@ def score(
             answer.say(f"{table.describe()}\n{origin}\nwritten to {out}")
         else:
             answer.say(f"{table.scale}; {origin}")
-            if as_json or len(table.frame) <= MOST_ROWS:
-                answer.records(table.to_records())
-            else:
-                answer.long_table(table.iter_records, table.frame.columns)
+            if as_json:
+                answer.results(table.to_records())
+                return
+            first = list(islice(table.iter_records(), MOST_ROWS))
+            answer.table(first, table.frame.columns)
+            if len(table.frame) > MOST_ROWS:
+                n = len(table.frame)
+                answer.say(f"the first {MOST_ROWS} of {n:,} rows; --out FILE writes all of them")
 
 
 def _table(

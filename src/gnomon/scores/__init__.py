@@ -7,8 +7,9 @@ In the order of the data:
   :func:`available_datasets` list both. Formats that need more than a path have functions:
   :func:`read_monitors`, :func:`read_evaluations`, :func:`read_tensorboard_csv`,
   :func:`read_lm_eval`, :func:`read_marl_eval`, :func:`read_arrays`,
-  :func:`read_wide_table`, and :func:`read_summaries` for means and deviations without runs (a :class:`SummaryTable`). A format
-  of your own is a :class:`Reader`, which reads what a :class:`ReadRequest` says.
+  :func:`read_wide_table`, and :func:`read_summaries` for means and deviations without runs (a
+  :class:`SummaryTable`). A format of your own is a :class:`Reader`, which reads what a
+  :class:`ReadRequest` says.
 * A :class:`ScoreTable` has one row per algorithm, task and run. It is all that statistics, ranking
   and distillation know; ``ScoreTable.from_frame`` makes one of a data frame or of arrays.
 * A table of items (``units="items"``) holds an evaluation: an item is a task, an epoch of it a run.

@@ -163,7 +163,6 @@ def test_what_is_no_source_is_told_in_one_line(tmp_path):
     (tmp_path / "binary.npz").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff")
     (tmp_path / "broken.json").write_text('{"a": ')
     (tmp_path / "list.json").write_text("[1, 2]")
-    (tmp_path / "packed.json.gz").write_bytes(b"no gzip")
     (tmp_path / "nothing").mkdir()
     (tmp_path / "twice.csv").write_text(TIDY + "a,t,0,3.0,x\n")
     (tmp_path / "means.csv").write_text("algorithm,task,mean,std,runs\na,t,1,2,3\n")
@@ -173,7 +172,6 @@ def test_what_is_no_source_is_told_in_one_line(tmp_path):
         "binary.npz": "expected an .npz file of arrays of numbers",
         "broken.json": "expected JSON; ",
         "list.json": "expected a JSON object, found list",
-        "packed.json.gz": "expected JSON; ",
         "nothing": "expected scores in a known format (arrays, dataset, ",
         "nowhere.csv": "expected a file of scores; there is none",
         "nowhere": "expected a file of scores; there is none",

@@ -1,6 +1,5 @@
 from .facts import GENRES as GENRES
 from .facts import NAMED_SUBSETS as NAMED_SUBSETS
-from .facts import MeasuredError as MeasuredError
 from .facts import atari_preparation as atari_preparation
 from .facts import game_models as game_models
 from .facts import game_of as game_of
@@ -13,7 +12,6 @@ from .facts import published_table as published_table
 __all__ = [
     "GENRES",
     "NAMED_SUBSETS",
-    "MeasuredError",
     "atari_preparation",
     "game_models",
     "game_of",

@@ -56,7 +56,13 @@ class Prediction(FieldRecord):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions(Results[Prediction]):
-    """What a model says of each algorithm of a table."""
+    """What a model says of each algorithm of a table.
+
+    Examples
+    --------
+    >>> Predictions((Prediction("dqn", 3.0, 2.0, 4.0),)).where(algorithm="dqn")[0].value
+    3.0
+    """
 
     columns = ("algorithm", "value", "low", "high", "outside", "missing", "verdict")
 

@@ -7,7 +7,6 @@ short, the slower ``csv`` of the standard library goes over the file once more, 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 from collections.abc import Iterator, Mapping
@@ -113,24 +112,18 @@ def header_line(path: Path) -> str:
         return next((line for line in first if line.strip(", \t\r\n")), "")
 
 
-def json_content(path: Path) -> Any:
-    """Return what a JSON file holds, packed (``.gz``) or not.
+def json_object(path: Path) -> dict[str, Any]:
+    """Return the object that a JSON file holds.
 
     Raises
     ------
     ScoreDataError
-        The file is absent, or no JSON.
+        The file is absent, no JSON, or holds no object.
     """
-    data = _bytes(path)
     try:
-        return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
-    except (OSError, EOFError, ValueError, RecursionError) as error:
+        content = json.loads(_bytes(path))
+    except (ValueError, RecursionError) as error:
         raise ScoreDataError(f"{path}: expected JSON; {error}") from None
-
-
-def json_object(path: Path) -> dict[str, Any]:
-    """Return the object that a JSON file holds; an error if it holds none."""
-    content = json_content(path)
     if not isinstance(content, dict):
         raise ScoreDataError(f"{path}: expected a JSON object, found {type(content).__name__}")
     return content

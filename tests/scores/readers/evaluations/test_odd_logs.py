@@ -7,14 +7,7 @@ import warnings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluation_logs import (
-    lm_eval_line,
-    sample,
-    write_eval,
-    write_helm,
-    write_json,
-    write_lm_eval,
-)
+from evaluation_logs import lm_eval_line, sample, write_eval, write_helm, write_json, write_lm_eval
 from gnomon.errors import GnomonError
 from gnomon.scores import read_scores
 

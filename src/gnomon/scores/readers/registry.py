@@ -199,9 +199,8 @@ def read_scores(
 ) -> ScoreTable:
     r"""Read scores from a file or folder of any format that a reader recognises.
 
-    These are tidy files (CSV, TSV, Parquet), tables as papers print them, what other tools and
-    leaderboards write, run folders, game logs, and the names of data sets:
-    :func:`available_readers` lists them.
+    These are tidy files (CSV, TSV, Parquet), tables as papers print them, what other tools
+    write, run folders, game logs, and the names of data sets: :func:`available_readers` lists them.
 
     Parameters
     ----------

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-<<<<<<< HEAD
 from dataclasses import dataclass
-=======
 from itertools import islice
->>>>>>> 7b8d21a1 (Lay out printed tables with Rich)
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 

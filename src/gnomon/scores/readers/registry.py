@@ -32,11 +32,6 @@ GROUP = "gnomon.readers"
 BUILT_IN = (
     "gnomon.experiments.score_readers:RUN_FOLDER",
     "gnomon.experiments.score_readers:GAME_LOG",
-<<<<<<< HEAD
-    "gnomon.scores.readers.published.papers_with_code:PAPERS_WITH_CODE",
-=======
-    "gnomon.experiments.score_readers:SERIES_TABLE",
->>>>>>> 09e88aec (Remove the readers of Papers with Code and of openai/evals)
     "gnomon.scores.datasets:READER",
     "gnomon.scores.readers.trackers.openrlbenchmark:OPENRLBENCHMARK",
     "gnomon.scores.readers.trackers.tracker_charts:WANDB_CHART",

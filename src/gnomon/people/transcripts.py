@@ -54,6 +54,18 @@ class PlayedSeries:
         without a table of boards are empty.
     boards_known : bool
         Whether all boards are known.
+
+    Examples
+    --------
+    >>> log = TrialLog(
+    ...     boards=np.zeros((1, 36), dtype=np.uint8),
+    ...     n_attempts=np.array([2]),
+    ...     actions=np.array([0, 4], dtype=np.uint8),
+    ...     outcomes=np.array([4, 0], dtype=np.int8),
+    ...     finish=np.array([0], dtype=np.int8),
+    ... )
+    >>> PlayedSeries("p1", "clockwise", 0, log, boards_known=False).player
+    'p1'
     """
 
     player: str
@@ -301,6 +313,19 @@ def score_series(
         There is no series; a rule is not found; or a score needs boards that are not known.
     UnknownNameError
         There is no such metric.
+
+    Examples
+    --------
+    >>> log = TrialLog(
+    ...     boards=np.zeros((1, 36), dtype=np.uint8),
+    ...     n_attempts=np.array([4]),
+    ...     actions=np.array([0, 4, 8, 12], dtype=np.uint8),
+    ...     outcomes=np.array([4, 0, 0, 4], dtype=np.int8),
+    ...     finish=np.array([0], dtype=np.int8),
+    ... )
+    >>> series = PlayedSeries("p1", "clockwise", 0, log, boards_known=False)
+    >>> score_series([series], target_streak=2).runs("p1", "clockwise")
+    array([1.])
     """
     from gnomon.experiments.scoring.trial_scores import metric_named
     from gnomon.scores.table import ScoreTable

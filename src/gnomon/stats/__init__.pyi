@@ -82,8 +82,6 @@ from .planning.power import runs_needed as runs_needed
 from .planning.sequential import SequentialResult as SequentialResult
 from .planning.sequential import sequential_compare as sequential_compare
 from .planning.sequential import sequential_levels as sequential_levels
-from .product_limit import CensoredTimes as CensoredTimes
-from .product_limit import censored_times as censored_times
 from .profiles.bands import average_score_profile as average_score_profile
 from .profiles.bands import run_score_profile as run_score_profile
 from .profiles.bands import simultaneous_band as simultaneous_band
@@ -109,7 +107,6 @@ from .strata import Strata as Strata
 
 __all__ = [
     "METRICS",
-    "CensoredTimes",
     "ClaimCheck",
     "ClaimChecks",
     "ClusterError",
@@ -152,7 +149,6 @@ __all__ = [
     "average_score_profile",
     "bias_corrected_accelerated",
     "bonett_price",
-    "censored_times",
     "check_claim",
     "clopper_pearson",
     "cluster_error",

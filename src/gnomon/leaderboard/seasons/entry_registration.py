@@ -50,24 +50,6 @@ def attempt_of(entry: Entry, number: int) -> EntryAttempt:
     raise Missing(f"entry {entry.id} has no attempt {number}")
 
 
-def find_named(session: Session, season: Season, name: str) -> Entry:
-    """Return the entry of a season by its name, or by a part of it that no other name has.
-
-    Raises Refusal: there is none, or several.
-    """
-    key = name_key(name)
-    query = select(Entry).where(
-        Entry.season_id == season.id, Entry.name_key.contains(key, autoescape=True)
-    )
-    found = session.scalars(query.order_by(func.length(Entry.name_key), Entry.id).limit(5)).all()
-    if not found:
-        raise Missing(f"season {season.name} has no learner called {name[:64]!r}")
-    if len(found) > 1 and found[0].name_key != key:
-        names = ", ".join(repr(each.name) for each in found)
-        raise Conflict(f"expected the name of one learner, found {name[:64]!r} in those of {names}")
-    return found[0]
-
-
 def check_open(season: Season) -> None:
     """Refuse with a :class:`NotAllowed` what comes before the season opens or after it closed."""
     if season.opens_at is not None and now() < season.opens_at:

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, get_args
+from typing import IO
 
 from gnomon._io.atomic_file import write_atomically
 from gnomon._io.child_process import ProcessFailure, run_limited
@@ -26,12 +26,10 @@ from gnomon.leaderboard.server_health import free_bytes
 from gnomon.leaderboard.server_settings import MIB, ServerSettings
 from gnomon.leaderboard.submissions.submission import announced_sha256, find_submission, log_arrived
 
-LogFormat = Literal["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"]
 #: How many logs are read at once; the others wait.
 _READERS = threading.BoundedSemaphore(2)
 #: Seconds between looks whether a log that is read, or waits for it, is still wanted.
 _LOOK_S = 0.25
-FORMATS: tuple[LogFormat, ...] = get_args(LogFormat)
 
 
 def evidence_path(settings: ServerSettings, sha256: str) -> Path:

@@ -18,7 +18,6 @@ from fastapi import Depends, Request, Response
 from starlette.requests import HTTPConnection
 
 from gnomon.database.schema import Season
-from gnomon.leaderboard.standing_records import Standing
 from gnomon.leaderboard.standing_snapshots import Snapshot, StandingsCache
 from gnomon.studies.game_store import PlayedGameCache
 
@@ -126,11 +125,6 @@ class BoardState:
     def snapshot(self, season: Season) -> Snapshot | None:
         """Return the standings of a season, new or as they were before; None if none are ready."""
         return self.standings.get(season.id, season.version)
-
-    def ranked(self, season: Season) -> tuple[Standing, ...]:
-        """Return the lines of a season's standings that have a rank, the first one first."""
-        snapshot = self.snapshot(season)
-        return snapshot.standings.ranked if snapshot else ()
 
     def page(
         self,

@@ -286,7 +286,7 @@ def test_texts_that_look_like_formulas_are_no_formulas_in_csv(
     game = client.post(f"{player}/begin").headers["location"]
     play_out(client, game)
     formula = '=HYPERLINK("http://x.example","-1")'
-    client.post(f"{game}/guess.json", json={"guess": f"{formula}\nor so", "confidence": 5})
+    client.post(f"{game}/guess.json", json={"guess": f"{formula}\r\nor so", "confidence": 5})
     with database.reading() as session:
         write_study(session, study_named(session, "pilot"), tmp_path)
     table = pl.read_csv(tmp_path / "answers.csv")
@@ -299,5 +299,6 @@ def test_texts_that_look_like_formulas_are_no_formulas_in_csv(
     assert (player["player"], player["n_attempts"], player["points"]) == ("pilot-0001", 2, 10)
     attempts = pl.read_csv(tmp_path / "attempts.csv")
     assert attempts["outcome_words"].to_list() == ["accepted", "accepted"]
+    assert attempts["client_action_ms"].null_count() == 2, "a missing number is an empty cell"
     assert "apostrophe" in (tmp_path / "codebook.csv").read_text()
     assert verify(tmp_path / "run").ok

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
+import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, fields
@@ -13,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon._io.atomic_file import write_atomically
-from gnomon._io.csv_cells import csv_text
+from gnomon._io.csv_cells import safe_cell
 from gnomon.database.schema import PlaySession, Study, StudyAnswer, StudyAssignment
 from gnomon.leaderboard.refusals import Conflict
 from gnomon.rules.catalogue import available_rules, load_rule_text
@@ -212,19 +214,28 @@ def _identifiers(session: Session, study: Study) -> Iterator[Sequence[Any]]:
 
 
 def _table_text(name: str, rows: Iterable[Sequence[Any]]) -> str:
-    columns = tuple(TABLES[name])
-    told = (dict(zip(columns, map(_plain, row), strict=True)) for row in rows)
-    return csv_text(told, columns)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime.datetime):
-        return value.isoformat(timespec="milliseconds")
-    return value
+    return _csv_text(tuple(TABLES[name]), rows)
 
 
 def _codebook_text(tables: Iterable[str]) -> str:
     """Return what each column of some tables means, as CSV."""
-    columns = ("table", "column", "meaning")
     rows = ((table, *column) for table in tables for column in TABLES[table].items())
-    return csv_text((dict(zip(columns, row, strict=True)) for row in rows), columns)
+    return _csv_text(("table", "column", "meaning"), rows)
+
+
+def _csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    out = io.StringIO()
+    # A missing value is an empty cell without quotation marks: a column of numbers stays one.
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(timespec="milliseconds")
+    if isinstance(value, str):
+        # The writer would not quote a carriage return, which ends a line for some readers.
+        value = value.replace("\r\n", "\n").replace("\r", "\n")
+    return safe_cell(value)

@@ -92,7 +92,7 @@ worse than chance. Under `anything-goes` nobody errs, so there is no skill, and 
 ## Ranks
 
 Mean skill over rules, with the 95 % interval of runs drawn again within each rule; and the rank by won pairs
-(Mann-Whitney on each rule, HodgeRank) with its simultaneous 95 % interval. The intervals say how sure
+(pairwise tests of P(X > Y) over rules) with its simultaneous 95 % interval. The intervals say how sure
 the numbers are *on these rules*, with more trials; they do not speak of other rules. Mean and rank need not agree: a mean
 is moved by the few rules under which a learner fails badly or does very well, and among won pairs all rules count alike.
 

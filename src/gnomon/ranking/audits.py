@@ -350,7 +350,8 @@ def _on_ranks(ranking: Ranking, n_unscaled: int) -> list[Statement]:
     ]
     if n_unscaled:
         without = counted(n_unscaled, "task")
-        text = f"The {without} without anchors count here, since wins need no scale"
+        counts = "counts" if n_unscaled == 1 else "count"
+        text = f"The {without} without anchors {counts} here, since wins need no scale"
         found.append(Statement("ranks", "unscaled", text, float(n_unscaled)))
     for one in ranking:
         ranks = f"rank {rank_range(one.rank_low, one.rank_high)}"

@@ -11,9 +11,8 @@ decide how much of the history a learner sees. :func:`find_stalemate` searches f
 a rule gets stuck, :func:`check_rule` reports all that is wrong with a rule text, and
 :func:`equivalent` says whether two rules accept the same attempts.
 
-Inside: :mod:`gnomon.game.engine` (the tables and the batched transition),
-:mod:`gnomon.game.formats` (files of the reference system) and :mod:`gnomon.game.captive` (the
-captive game server).
+Inside: :mod:`gnomon.game.engine` (the tables and the batched transition) and
+:mod:`gnomon.game.captive` (the captive game server).
 """
 
 import lazy_loader

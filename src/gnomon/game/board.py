@@ -6,15 +6,13 @@ to 36 at the top right. Bucket 0 is at the top left; the others follow clockwise
 
 A board has two forms. :class:`Board` is the complete one, a tuple of :class:`Piece` records, which
 the reference interpreter plays. The engine plays rows of 36 *codes*: 0 for an empty cell, else
-``1 + shape * n_colors + color`` with indices into the palettes of a :class:`BoardSpec`. Where
-cells may hold several pieces (a *crowded* board) a row has the codes of up to 36 *places*, one for
-each piece, and then the 36 cells in which these lie; 0 for a place without a piece.
+``1 + shape * n_colors + color`` with indices into the palettes of a :class:`BoardSpec`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import NotCompilableError
@@ -34,9 +32,6 @@ BUCKET_PLACES = ((7, 0), (7, 7), (0, 7), (0, 0))
 SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
 COLORS = ("RED", "BLACK", "BLUE", "YELLOW")
 
-#: What stands for the colours where pieces are pictures.
-_ONE_LOOK = ("PICTURE",)
-
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -51,11 +46,7 @@ class Piece:
     shape, color : str or None
         Upper-case names; both None for a piece that is known by its properties.
     properties : mapping of str to str, optional
-        The properties of an image or composite piece.
-    image : str, optional
-        The path of its picture, or the name of a composite one.
-    own_place : int, optional
-        Its place on a crowded board, from 1.
+        Other properties; only the reference interpreter plays pieces that have them.
 
     Examples
     --------
@@ -68,13 +59,6 @@ class Piece:
     shape: str | None = None
     color: str | None = None
     properties: Mapping[str, str] | None = None
-    image: str | None = field(default=None, repr=False)
-    own_place: int | None = field(default=None, repr=False)
-
-    @property
-    def place(self) -> int:
-        """Number by which an attempt names it, 1 to 36: its cell, or its own on a crowded board."""
-        return self.pos if self.own_place is None else self.own_place
 
     @property
     def x(self) -> int:
@@ -104,11 +88,6 @@ class BoardSpec:
         least number of pieces. 0 sets no such condition: each piece draws from the whole palette.
     shape_palette, color_palette : tuple of str
         The names to draw from, made upper case. At most 255 combinations of the two.
-    images : mapping of str to mapping of str to str
-        If not empty, every piece is one of these pictures, each with its properties, and shapes and
-        colours play no part: the palette of shapes becomes that of the pictures. At most 255.
-    crowded : bool
-        Whether pieces may share a cell: then each lies in a cell of its own drawing.
 
     Raises
     ------
@@ -119,8 +98,6 @@ class BoardSpec:
     --------
     >>> BoardSpec(pieces=(5, 9)).n_codes
     17
-    >>> BoardSpec(images={"cat.png": {"legs": "4"}, "hen.png": {"legs": "2"}}).n_codes
-    3
     """
 
     pieces: tuple[int, int] = (9, 9)
@@ -128,8 +105,6 @@ class BoardSpec:
     colors: tuple[int, int] = (4, 4)
     shape_palette: tuple[str, ...] = SHAPES
     color_palette: tuple[str, ...] = COLORS
-    images: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
-    crowded: bool = False
 
     def __init__(
         self,
@@ -138,20 +113,10 @@ class BoardSpec:
         colors: int | Sequence[int] = 4,
         shape_palette: Sequence[str] = SHAPES,
         color_palette: Sequence[str] = COLORS,
-        images: Mapping[str, Mapping[str, str]] | None = None,
-        crowded: bool = False,
     ) -> None:
         put = object.__setattr__
-        put(self, "crowded", crowded)
-        # Sorted, for the codes of a board follow the order, and not every store keeps one.
-        put(self, "images", {name: dict(each) for name, each in sorted((images or {}).items())})
-        if self.images:
-            shapes = colors = 0
-            put(self, "shape_palette", tuple(self.images))
-            put(self, "color_palette", _ONE_LOOK)
-        else:
-            put(self, "shape_palette", _palette("shape_palette", shape_palette))
-            put(self, "color_palette", _palette("color_palette", color_palette))
+        put(self, "shape_palette", _palette("shape_palette", shape_palette))
+        put(self, "color_palette", _palette("color_palette", color_palette))
         put(self, "pieces", _inclusive("pieces", pieces, 1, N_CELLS))
         for name, value, palette in [
             ("shapes", shapes, self.shape_palette),
@@ -168,40 +133,20 @@ class BoardSpec:
         """Number of different things that a cell can hold, nothing included."""
         return 1 + len(self.shape_palette) * len(self.color_palette)
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether pieces are shapes and colours, each in a cell of its own."""
-        return not self.images and not self.crowded
-
-    @property
-    def n_numbers(self) -> int:
-        """Length of a row of codes: 36, or 72 where the cells of the pieces follow."""
-        return 2 * N_CELLS if self.crowded else N_CELLS
-
-    @property
-    def properties(self) -> frozenset[str]:
-        """The names of the properties that images have."""
-        return frozenset(name for found in self.images.values() for name in found)
-
     def record(self) -> dict[str, Any]:
-        """Return the parameters as JSON can hold them; images and crowding only where they are.
+        """Return the parameters as JSON can hold them.
 
         Examples
         --------
         >>> BoardSpec(**BoardSpec(5).record()) == BoardSpec(5)
         True
         """
-        record = asdict(self)
-        later = {name: value for name in ("images", "crowded") if (value := record.pop(name))}
-        return {name: list(value) for name, value in record.items()} | later
+        return {name: list(value) for name, value in asdict(self).items()}
 
     def piece(self, number: int, pos: int, code: int) -> Piece:
         """Return the piece that a code stands for."""
         shape, color = divmod(int(code) - 1, len(self.color_palette))
-        name = self.shape_palette[shape]
-        if self.images:
-            return Piece(number, pos, properties=self.images[name], image=name)
-        return Piece(number, pos, name, self.color_palette[color])
+        return Piece(number, pos, self.shape_palette[shape], self.color_palette[color])
 
     def code(self, piece: Piece) -> int:
         """Return the code of a piece, 1 or more.
@@ -212,10 +157,8 @@ class BoardSpec:
             If it is not of the palettes.
         """
         shape, color = piece.shape, piece.color
-        if self.images:
-            shape, color = piece.image, _ONE_LOOK[0]
         if shape not in self.shape_palette or color not in self.color_palette:
-            look = piece.image or f"{piece.color} {piece.shape}"
+            look = f"{piece.color} {piece.shape}"
             raise NotCompilableError(f"board: piece {piece.id} ({look}) is not of the palettes")
         index = self.shape_palette.index(shape) * len(self.color_palette)
         return 1 + index + self.color_palette.index(color)
@@ -250,27 +193,18 @@ class Board:
 
     @classmethod
     def from_codes(cls, codes: Iterable[int], spec: BoardSpec = DEFAULT_SPEC) -> Board:
-        """Make a board from its codes; ids count from 0 in the order of the cells, or places.
+        """Make a board from its codes; ids count from 0 in the order of the cells.
 
         Examples
         --------
         >>> Board.from_codes([0, 1] + [0] * 34).pieces
         (Piece(id=0, pos=2, shape='SQUARE', color='RED', properties=None),)
         """
-        pieces: list[Piece] = []
-        row = list(codes)
-        for place, code in enumerate(row[:N_CELLS], 1):
-            if not code:
-                continue
-            if spec.crowded:
-                cell = int(row[N_CELLS + place - 1])
-                pieces.append(replace(spec.piece(place - 1, cell, code), own_place=place))
-            else:
-                pieces.append(spec.piece(len(pieces), place, code))
-        return cls(tuple(pieces))
+        held = ((pos, code) for pos, code in enumerate(codes, 1) if code)
+        return cls(tuple(spec.piece(number, *each) for number, each in enumerate(held)))
 
     def codes(self, spec: BoardSpec = DEFAULT_SPEC) -> npt.NDArray[np.uint8]:
-        """Return the board as codes, shape (36,) or of a crowded board (72,), dtype uint8.
+        """Return the board as codes, shape (36,), dtype uint8.
 
         Raises
         ------
@@ -281,16 +215,11 @@ class Board:
         """
         import numpy as np
 
-        codes = np.zeros(spec.n_numbers, dtype=np.uint8)
-        if spec.crowded and len(self.pieces) > N_CELLS:
-            raise NotCompilableError(f"board: expected at most {N_CELLS} pieces")
-        for index, piece in enumerate(self.pieces):
+        codes = np.zeros(N_CELLS, dtype=np.uint8)
+        for piece in self.pieces:
             if not 1 <= piece.pos <= N_CELLS:
                 raise ValueError(f"board: expected a cell from 1 to 36, found {piece.pos}")
             code = spec.code(piece)
-            if spec.crowded:
-                codes[index], codes[N_CELLS + index] = code, piece.pos
-                continue
             if codes[piece.pos - 1]:
                 raise NotCompilableError(f"board: several pieces in cell {piece.pos}")
             codes[piece.pos - 1] = code
@@ -327,9 +256,8 @@ def draw_boards(
 
     Returns
     -------
-    numpy.ndarray of uint8, shape (n_boards, 36), or (n_boards, 72) of crowded boards
-        A row of codes for each board. On a crowded one the cell of each piece is drawn by itself,
-        and the places are in the order of the cells.
+    numpy.ndarray of uint8, shape (n_boards, 36)
+        A row of codes for each board.
 
     Examples
     --------
@@ -354,21 +282,5 @@ def draw_boards(
         dtype=np.int64,
     )
     width = 3 + 3 * spec.pieces[1] + 2 * (spec.shapes[1] + spec.colors[1])
-    if not spec.crowded:
-        deal(rng.random((n_boards, width)), numbers, boards)
-        return boards
-    uniforms = rng.random((n_boards, width + N_CELLS))
-    deal(np.ascontiguousarray(uniforms[:, :width]), numbers, boards)
-    return _crowded(boards, (1 + uniforms[:, width:] * N_CELLS).astype(np.uint8))
-
-
-def _crowded(boards: npt.NDArray[np.uint8], cells: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Lay the pieces of each board into the first of the cells, shape (n, 36), ascending."""
-    import numpy as np
-
-    crowded = np.zeros((len(boards), 2 * N_CELLS), dtype=np.uint8)
-    for row, board, drawn in zip(crowded, boards, cells, strict=True):
-        codes = board[board > 0]
-        row[: len(codes)] = codes
-        row[N_CELLS : N_CELLS + len(codes)] = np.sort(drawn[: len(codes)])
-    return crowded
+    deal(rng.random((n_boards, width)), numbers, boards)
+    return boards

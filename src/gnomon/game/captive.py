@@ -36,8 +36,8 @@ from gnomon.errors import (
     shortened,
 )
 from gnomon.game.board import BUCKET_PLACES, COLORS, N_BUCKETS, SHAPES, Board, BoardSpec, Piece
+from gnomon.game.board_files import read_board_file
 from gnomon.game.captive_log import ResultFiles
-from gnomon.game.formats.board_files import read_board_file
 from gnomon.game.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -869,7 +869,7 @@ def _source(arguments: Arguments, files: _Files) -> BoardSource:
     """Return the source of the boards: a file, or random numbers."""
     options, words = arguments.options, arguments.boards
     if "." in words[0]:
-        return OneBoard(read_board_file(files.find(words[0], "boards", ".json")).board)
+        return OneBoard(read_board_file(files.find(words[0], "boards", ".json")))
     pieces, shapes, colors, *_ = [*map(_range, words[:3]), (0, 0), (0, 0)]
     shape_list, color_list, *_ = [*map(_names, words[3:]), (), ()]
     condition = options.get("condTrain", options.get("condTest"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import PurePosixPath
 
 import numpy as np
 import numpy.typing as npt
@@ -47,9 +46,6 @@ def board_text(codes: npt.NDArray[np.uint8], spec: BoardSpec) -> str:
     for cell in range(N_CELLS):
         if codes[cell]:
             shape, color = divmod(int(codes[cell]) - 1, len(spec.color_palette))
-            if spec.images:
-                names[cell] = PurePosixPath(spec.shape_palette[shape]).stem[:4]
-                continue
             names[cell] = _glyph(spec, shape) + spec.color_palette[color][:3].lower()
     edge = "+" + "-" * 31 + "+"
     rows = [f"(0) {edge} (1)"]

@@ -97,9 +97,9 @@ class InterpretedBoards(BoardViews):
         mask = np.zeros((len(self._games), N_CELLS * N_BUCKETS), dtype=np.int8)
         for i in range(len(self._games)):
             game = self._game(i)
-            place_of = {piece.id: piece.place - 1 for piece in game.pieces}
+            cell_of = {piece.id: piece.pos - 1 for piece in game.pieces}
             for piece_id, bucket in game.legal_moves():
-                mask[i, N_BUCKETS * place_of[piece_id] + bucket] = 1
+                mask[i, N_BUCKETS * cell_of[piece_id] + bucket] = 1
         return mask
 
     def _game(self, i: int) -> ReferenceGame:

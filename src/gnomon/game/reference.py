@@ -176,11 +176,8 @@ class ReferenceGame:
         return ACCEPTED
 
     def attempt_at(self, pos: int, bucket: int) -> int:
-        """Try to move the piece at a place; also 3 for an empty one, -11 for several pieces.
-
-        The place is a cell, or the piece's own number on a crowded board that numbers its pieces.
-        """
-        return self._at_place(pos, lambda piece_id: self.attempt(piece_id, bucket))
+        """Try to move the piece in a cell; also 3 for an empty cell, -11 for several pieces."""
+        return self._at_cell(pos, lambda piece_id: self.attempt(piece_id, bucket))
 
     def pick(self, piece_id: int) -> int:
         """Name a piece without a bucket: 0 if it can be moved now, 7 if not. Changes nothing.
@@ -194,8 +191,8 @@ class ReferenceGame:
         return ACCEPTED if self._is_movable(piece_id) else IMMOVABLE
 
     def pick_at(self, pos: int) -> int:
-        """Pick the piece at a place; also 3 for an empty one, -11 for several pieces."""
-        return self._at_place(pos, self.pick)
+        """Pick the piece in a cell; also 3 for an empty cell, -11 for several pieces."""
+        return self._at_cell(pos, self.pick)
 
     def _address(self, piece_id: int) -> int:
         """Return 0 if a piece can be spoken to, else why not."""
@@ -203,9 +200,9 @@ class ReferenceGame:
             return ALREADY_OVER
         return ACCEPTED if piece_id in self._pieces else NO_SUCH_PIECE
 
-    def _at_place(self, place: int, act: Callable[[int], int]) -> int:
-        """Do something with the piece at a place, if there is exactly one."""
-        here = [piece.id for piece in self._pieces.values() if piece.place == place]
+    def _at_cell(self, pos: int, act: Callable[[int], int]) -> int:
+        """Do something with the piece in a cell, if there is exactly one."""
+        here = [piece.id for piece in self._pieces.values() if piece.pos == pos]
         if self.finish != GOING_ON:
             return ALREADY_OVER
         if not here:

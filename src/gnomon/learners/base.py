@@ -29,9 +29,7 @@ class Observation:
     Parameters
     ----------
     board : numpy.ndarray of uint8, shape (36,)
-        Codes of what lies in each cell: 0 nothing, else ``1 + shape * n_colors + color``; of
-        pictures ``1 + index``. On a crowded board those of the pieces by their places, which do
-        not say where they lie.
+        Codes of what lies in each cell: 0 nothing, else ``1 + shape * n_colors + color``.
     shape, color, bucket : int
         Of the last accepted attempt of this episode, 0 for none and else 1 + index.
     action_mask : numpy.ndarray of int8, shape (144,)
@@ -116,8 +114,6 @@ class Learner(ABC):
     ----------
     reveal : bool
         Whether it is shown what the rule permits. Such a learner is a yardstick, not a learner.
-    plain_boards_only : bool
-        Whether it knows shapes and colours in cells alone, and no pictures and crowded boards.
     plays_on : bool
         Whether it goes on attempting after a board is cleared, until the horizon; the reward is 0
         there, and such attempts count neither as attempts nor as errors.
@@ -150,7 +146,6 @@ class Learner(ABC):
     rng: np.random.Generator = field(kw_only=True, repr=False)
 
     reveal: ClassVar[bool] = False
-    plain_boards_only: ClassVar[bool] = False
     plays_on = False  # not annotated: no field here, though a subclass may make it a setting
 
     def __post_init__(self) -> None:

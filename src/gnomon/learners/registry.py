@@ -328,8 +328,6 @@ def make_learner(
             if field.is_needed and name not in values:
                 raise ConfigError(f"{name}: expected {field.expected}, and found nothing")
         made = _learner_class(kind)
-        if made.plain_boards_only and not board_spec.is_plain:
-            raise ConfigError("expected shapes and colours, each piece in a cell of its own")
         learner: Learner = made(board_spec, rng=rng, **values)
     except (ConfigError, UnknownNameError, ValueError) as error:
         raise ConfigError(f"learner {kind!r}: {error}") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import PurePosixPath
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +35,7 @@ def draw_board(
 
     Parameters
     ----------
-    board : Board or array_like of int, shape (36,), or (72,) if crowded
+    board : Board or array_like of int, shape (36,)
         A board, or its row of codes.
     spec : BoardSpec
         Gives the palettes that codes index.
@@ -80,8 +79,8 @@ def _pieces(board: Board | npt.ArrayLike, spec: BoardSpec) -> tuple[Piece, ...]:
     if isinstance(board, Board):
         return board.pieces
     codes = np.asarray(board)
-    if codes.shape != (spec.n_numbers,):
-        raise ValueError(f"expected a Board or {spec.n_numbers} codes, found shape {codes.shape}")
+    if codes.shape != (N_CELLS,):
+        raise ValueError(f"expected a Board or {N_CELLS} codes, found shape {codes.shape}")
     return Board.from_codes(codes.tolist(), spec).pieces
 
 
@@ -151,7 +150,7 @@ def _draw_piece(ax: Axes, piece: Piece, x: float, y: float) -> None:
     ax.add_patch(patch)
     if shape != "CIRCLE" and shape not in _OUTLINES:
         properties = " ".join((piece.properties or {}).values())
-        name = shape or PurePosixPath(piece.image or properties or "?").stem
+        name = shape or properties or "?"
         ax.text(x, y, name[:5].lower(), ha="center", va="center", fontsize=SIZE - 4)
 
 

@@ -94,7 +94,7 @@ def renamed(record):
         ({"files": ["a.json"], "order": "alpha"}, r"'order': expected 'listed', 'alphabetical' or"),
         ({"files": []}, r"field 'board', 'files': expected a list of board files; found \[\]$"),
         ({"files": ["none.json"]}, r"none.json: cannot read this file: No such file"),
-        ({"files": ["crowded.json"]}, r"crowded.json: board: several pieces in cell 5$"),
+        ({"files": ["crowded.json"]}, r"crowded.json, piece 2: several pieces in cell 5$"),
         ({"files": ["odd.json"]}, r"odd.json: board: piece 0 \(RED MOON\) is not of the palettes$"),
     ],
 )

@@ -67,10 +67,6 @@ class BoardFields(_Fields):
     colors: RangeOrNumber = Field(default=4, description="a whole number or [least, most]")
     shape_palette: Palette | None = Field(default=None, description="a list of names")
     color_palette: Palette | None = Field(default=None, description="a list of names")
-    images: Palette | dict[str, dict[str, str]] | None = Field(
-        default=None, description="a list of pictures: paths, patterns of paths, or composite names"
-    )
-    crowded: bool = Field(default=False, strict=True, description="true or false")
     files: Palette | None = Field(default=None, description="a list of board files")
     boards: Annotated[list[list[int]], Field(min_length=1)] | None = Field(
         default=None, description="lists of 36 codes"

@@ -25,7 +25,6 @@ from gnomon.experiments.config.held_out import named_variants
 from gnomon.experiments.config.predefined_boards import PredefinedBoards, RecordedBoards
 from gnomon.experiments.config.suites import available_suites, load_suite
 from gnomon.game.board import DEFAULT_SPEC, BoardSpec
-from gnomon.game.formats.picture_pieces import find_pictures
 from gnomon.rules.catalogue import available_rules
 from gnomon.rules.lint_names import unknown_properties
 
@@ -259,7 +258,7 @@ class ExperimentConfig:
             f"rule {rule.name}, {finding}"
             for rule in self.rules
             if not rule.hidden
-            for finding in unknown_properties(rule.rule_set, self.board.properties)
+            for finding in unknown_properties(rule.rule_set, ())
         )
 
     @property
@@ -286,8 +285,6 @@ def _boards_of(fields: ExperimentFields, base: Path) -> tuple[BoardSpec, AnyBoar
     drawn = fields.board.model_dump(
         exclude={"files", "boards", "trials", "order"}, exclude_none=True
     )
-    if isinstance(fields.board.images, list):
-        drawn["images"] = {p.image: p.properties for p in find_pictures(base, fields.board.images)}
     if fields.board.files is not None:
         _check_not_drawn(fields.board)
         drawn |= {"shapes": 0, "colors": 0}
@@ -307,7 +304,7 @@ def _check_not_drawn(board: BoardFields) -> None:
 
 def _predefined(board: BoardFields, spec: BoardSpec, base: Path) -> AnyBoards | None:
     if board.trials is not None:
-        return RecordedBoards.from_record(board.trials, spec.n_numbers)
+        return RecordedBoards.from_record(board.trials)
     if board.boards is not None:
         return PredefinedBoards.from_record(board.boards, board.order)
     if board.files is None:

@@ -6,11 +6,14 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gnomon.errors import ConfigError, NotCompilableError
 from gnomon.game.board import N_CELLS, BoardSpec
-from gnomon.game.formats.board_files import BoardOrder, read_board_file
+from gnomon.game.board_files import read_board_file
+
+#: In which order boards come: shuffled anew each time around, by name, as listed.
+BoardOrder = Literal["random", "alphabetical", "listed"]
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +26,7 @@ class PredefinedBoards:
 
     Parameters
     ----------
-    codes : tuple of bytes, each of 36, or of 72 where pieces share cells
+    codes : tuple of bytes, each of 36
         The boards as the engine plays them, with the palettes of the experiment.
     order : {"listed", "alphabetical", "random"}
         ``random`` deals every board once, in an order of the trial's own, before any comes again.
@@ -51,7 +54,7 @@ class PredefinedBoards:
         ------
         GnomonError
             A file cannot be read, or holds what an experiment cannot play: several pieces in one
-            cell, or names and pictures that are not in the palettes.
+            cell, or names that are not in the palettes.
         """
         names = (
             sorted(files, key=lambda name: Path(name).name) if order == "alphabetical" else files
@@ -61,12 +64,7 @@ class PredefinedBoards:
     @classmethod
     def from_record(cls, rows: Sequence[Sequence[int]], order: BoardOrder) -> PredefinedBoards:
         """Read the boards of a run folder's config; the inverse of :meth:`to_record`."""
-        sizes = {len(row) for row in rows}
-        if (
-            len(sizes) != 1
-            or not sizes <= {N_CELLS, 2 * N_CELLS}
-            or not all(0 <= code < 256 for row in rows for code in row)
-        ):
+        if not all(len(row) == N_CELLS and 0 <= min(row) <= max(row) < 256 for row in rows):
             raise ConfigError(f"field 'board', 'boards': expected {N_CELLS} codes for each board")
         return cls(tuple(map(bytes, rows)), order)
 
@@ -98,8 +96,6 @@ class RecordedBoards:
     tasks : tuple of (str, tuple of bytes)
         Of each rule its name, and of each trial on it the boards as the engine plays them; none for
         a trial that was not to be played.
-    n_numbers : int
-        Bytes of each board: 36, or 72 of crowded ones.
 
     Examples
     --------
@@ -112,18 +108,12 @@ class RecordedBoards:
     """
 
     tasks: tuple[tuple[str, tuple[bytes, ...]], ...]
-    n_numbers: int = N_CELLS
 
     @classmethod
-    def from_record(
-        cls, tasks: Mapping[str, Sequence[str]], n_numbers: int = N_CELLS
-    ) -> RecordedBoards:
+    def from_record(cls, tasks: Mapping[str, Sequence[str]]) -> RecordedBoards:
         """Read the boards of a run folder's config; the inverse of :meth:`to_record`."""
-        found = {
-            name: tuple(_unpacked(text, n_numbers) for text in trials)
-            for name, trials in tasks.items()
-        }
-        return cls(tuple(found.items()), n_numbers)
+        found = {name: tuple(_unpacked(text) for text in trials) for name, trials in tasks.items()}
+        return cls(tuple(found.items()))
 
     def to_record(self) -> Mapping[str, Any]:
         """Return the boards as JSON can hold them: those of a trial are one text in base 64."""
@@ -141,18 +131,18 @@ class RecordedBoards:
         """Return the boards of a trial, none if it was not to be played."""
         trials = dict(self.tasks).get(rule, ())
         boards = trials[number] if number < len(trials) else b""
-        n = self.n_numbers
-        return PredefinedBoards(tuple(boards[at : at + n] for at in range(0, len(boards), n)))
+        starts = range(0, len(boards), N_CELLS)
+        return PredefinedBoards(tuple(boards[at : at + N_CELLS] for at in starts))
 
 
-def _unpacked(text: str, n_numbers: int) -> bytes:
+def _unpacked(text: str) -> bytes:
     try:
         boards = base64.b64decode(text, validate=True)
     except ValueError:
         boards = b"?"
-    if len(boards) % n_numbers:
+    if len(boards) % N_CELLS:
         raise ConfigError(
-            f"field 'board', 'trials': expected {n_numbers} bytes for each board, in base 64"
+            f"field 'board', 'trials': expected {N_CELLS} bytes for each board, in base 64"
         )
     return boards
 
@@ -161,6 +151,6 @@ def _codes(base: Path, name: str, spec: BoardSpec) -> bytes:
     """Read one board, and see that an experiment can play it."""
     path = base / name
     try:
-        return read_board_file(path, shapes=base).board.codes(spec).tobytes()
+        return read_board_file(path).codes(spec).tobytes()
     except NotCompilableError as error:
         raise ConfigError(f"{path}: {error}") from None

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import NotCompilableError
 from gnomon.game.board import DEFAULT_SPEC, N_CELLS, BoardSpec
 from gnomon.game.engine.conditions import AtomConditions, OrderTable, position_field, programs_of
 from gnomon.game.engine.program import pack
@@ -119,8 +118,8 @@ def compile_rule(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> Com
     Raises
     ------
     NotCompilableError
-        If the rule uses a part of the language that has no table, or pieces are pictures or
-        share cells; the message names the part. The reference interpreter plays such a rule.
+        If the rule uses a part of the language that has no table; the message names the part. The
+        reference interpreter plays such a rule.
 
     Examples
     --------
@@ -128,9 +127,6 @@ def compile_rule(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> Com
     >>> compile_rule(parse("(1,*,*,*,3) (*,star,red,[1,36],p+1)")).counts.tolist()
     [1, -1]
     """
-    if board_spec.images or board_spec.crowded:
-        what = "pieces that are pictures" if board_spec.images else "several pieces in a cell"
-        raise NotCompilableError(f"not compilable: {what}")
     orders = OrderTable(rule_set.orders)
     atoms: list[npt.NDArray[np.uint8]] = []
     conditions: list[AtomConditions | None] = []

@@ -280,10 +280,7 @@ def board_spec(board: BoardLike) -> BoardSpec:
     """Return a board spec given as one, by its fields, or not at all."""
     if board is None:
         return BoardSpec()
-    spec = board if isinstance(board, BoardSpec) else BoardSpec(**board)
-    if spec.crowded:
-        raise ValueError("board: expected each piece in a cell of its own, found crowded boards")
-    return spec
+    return board if isinstance(board, BoardSpec) else BoardSpec(**board)
 
 
 def board_codes(board: Any, spec: BoardSpec) -> npt.NDArray[np.uint8]:

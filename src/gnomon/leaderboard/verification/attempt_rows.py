@@ -142,7 +142,7 @@ def _board_bytes(column: pl.Series) -> pl.Series:
     return column.cast(pl.Binary)
 
 
-def attempt_rows(frame: pl.DataFrame, n_episodes: int, *, n_numbers: int = N_CELLS) -> AttemptRows:
+def attempt_rows(frame: pl.DataFrame, n_episodes: int) -> AttemptRows:
     """Read the rows of one trial, whose boards are rows of so many numbers.
 
     Comes back: the whole episodes, and the rows of the one that is out of order, up to there.
@@ -150,9 +150,9 @@ def attempt_rows(frame: pl.DataFrame, n_episodes: int, *, n_numbers: int = N_CEL
     number = {name: _filled(frame[name]) for name in _NUMBERS}
     n = _first(_out_of_sequence(number, n_episodes))
     is_first = _starts(number["episode"][:n])
-    boards, bad_board = _boards_of(frame["board"][:n], is_first, n_numbers)
+    boards, bad_board = _boards_of(frame["board"][:n], is_first)
     cut = min(n, bad_board)
-    fault = _fault(number, frame["board"], cut, n_episodes, n_numbers)
+    fault = _fault(number, frame["board"], cut, n_episodes)
     # An episode without a board was never begun.
     is_first = is_first[:cut]
     n_rows = np.diff(np.flatnonzero(np.append(is_first, True)))
@@ -203,24 +203,22 @@ def _out_of_sequence(number: dict[str, Int], n_episodes: int) -> npt.NDArray[np.
 
 
 def _boards_of(
-    column: pl.Series, is_first: npt.NDArray[np.bool_], n_numbers: int
+    column: pl.Series, is_first: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.uint8], int]:
     """Return the boards of the episodes, and the first row whose board is missing or too much."""
     starts = np.flatnonzero(is_first)
     listed = column.gather(starts).to_list()
-    whole = all(board is not None and len(board) == n_numbers for board in listed)
+    whole = all(board is not None and len(board) == N_CELLS for board in listed)
     if whole and column.len() - column.null_count() == starts.size:
         bad = column.len()
     else:
         sizes = column.bin.size().fill_null(0).to_numpy().astype(np.int64)
-        bad = _first(sizes != np.where(is_first, n_numbers, 0))
+        bad = _first(sizes != np.where(is_first, N_CELLS, 0))
     codes = b"".join(listed[: int(np.searchsorted(starts, bad))])
-    return np.frombuffer(codes, dtype=np.uint8).reshape(-1, n_numbers), bad
+    return np.frombuffer(codes, dtype=np.uint8).reshape(-1, N_CELLS), bad
 
 
-def _fault(
-    number: dict[str, Int], board: pl.Series, row: int, n_episodes: int, n_numbers: int
-) -> Fault | None:
+def _fault(number: dict[str, Int], board: pl.Series, row: int, n_episodes: int) -> Fault | None:
     """Say what is wrong with a row; None if it is the end of a trial with all its episodes."""
     episode = number["episode"]
     last = int(episode[row - 1]) if row else -1
@@ -239,9 +237,7 @@ def _fault(
         return Fault(last, played + 1, reason) if row else Fault(0, None, reason)
     before = int(np.count_nonzero(episode[:row] == here))
     here_now = {name: int(column[row]) for name, column in number.items()}
-    return _fault_of_attempt(here_now, before) or _fault_of_board(
-        here, before, board[row], n_numbers
-    )
+    return _fault_of_attempt(here_now, before) or _fault_of_board(here, before, board[row])
 
 
 def _fault_of_attempt(number: dict[str, int], before: int) -> Fault | None:
@@ -257,14 +253,14 @@ def _fault_of_attempt(number: dict[str, int], before: int) -> Fault | None:
     return None
 
 
-def _fault_of_board(here: int, before: int, board: bytes | None, n_numbers: int) -> Fault:
+def _fault_of_board(here: int, before: int, board: bytes | None) -> Fault:
     """Say what is wrong with the board of a row whose numbers are right."""
     size = len(board or b"")
-    if size == (0 if before else n_numbers):
+    if size == (0 if before else N_CELLS):
         return Fault(here, before + 1, "expected an attempt, found a row without one")
     if before:
         return Fault(here, before + 1, "expected a board on the first row of an episode alone")
-    return Fault(here, None, f"expected a board of {n_numbers} bytes, found {size}")
+    return Fault(here, None, f"expected a board of {N_CELLS} bytes, found {size}")
 
 
 def _found(value: int) -> str:

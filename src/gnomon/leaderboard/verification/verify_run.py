@@ -297,7 +297,7 @@ def _verify_rows(
 ) -> Verdict:
     """Verify the rows of one trial, whose columns have their types."""
     boards = assignment.deal(rule, key[2])
-    rows = attempt_rows(frame, len(boards), n_numbers=assignment.board.n_numbers)
+    rows = attempt_rows(frame, len(boards))
     true = replay(rule.rule_set, boards, rows, board_spec=assignment.board)
     fault = first_difference(
         rows, boards, true, horizon=assignment.horizon, may_stop=assignment.is_recorded

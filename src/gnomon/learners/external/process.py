@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, final
+from typing import TYPE_CHECKING, Annotated, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +68,6 @@ class Process(Learner):
         without an attempt; the message has the end of what it wrote to standard error.
     """
 
-    plain_boards_only: ClassVar[bool] = True
     command: str = ""
     output: Literal["BRIEF", "STANDARD", "FULL"] = "STANDARD"
     timeout_s: Annotated[float, Range(0.0, LONGEST_S, open_below=True)] = 60.0

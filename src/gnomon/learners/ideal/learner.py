@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, final
+from typing import TYPE_CHECKING, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +70,6 @@ class Ideal(Learner):
     [9, 9]
     """
 
-    plain_boards_only: ClassVar[bool] = True
     choice: Literal["information", "success"] = "information"
 
     def __post_init__(self) -> None:

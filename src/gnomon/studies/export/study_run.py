@@ -75,9 +75,7 @@ def write_study_run(
             "horizon": max(one.game.session.game.horizon for one in found),
             "board": {
                 **spec.record(),
-                **RecordedBoards(
-                    tuple((k, tuple(v)) for k, v in boards.items()), spec.n_numbers
-                ).to_record(),
+                **RecordedBoards(tuple((k, tuple(v)) for k, v in boards.items())).to_record(),
             },
         },
         try_learners=False,

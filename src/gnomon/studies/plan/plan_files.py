@@ -12,7 +12,7 @@ from typing import Any
 
 from gnomon._io.text_file import read_text
 from gnomon.errors import ConfigError
-from gnomon.game.formats.board_files import read_board_file
+from gnomon.game.board_files import read_board_file
 from gnomon.rules.catalogue import read_rule_file
 
 #: The files of pictures that a page may show.
@@ -81,7 +81,7 @@ def _text(value: Any, base: Path, ending: str) -> Any:
 
 
 def _given_board(path: Path) -> list[dict[str, Any]]:
-    pieces = read_board_file(path).board.pieces
+    pieces = read_board_file(path).pieces
     return [{"cell": piece.pos, "shape": piece.shape, "color": piece.color} for piece in pieces]
 
 

@@ -105,7 +105,7 @@ def _letters(session: PlaySession) -> dict[str, int]:
     dealt = session.board(session.episode).pieces
     left = {piece["cell"] for piece in session.view().pieces}
     named = zip(_LETTERS, dealt, strict=False)
-    return {letter: piece.place for letter, piece in named if piece.place in left}
+    return {letter: piece.pos for letter, piece in named if piece.pos in left}
 
 
 def _screen(view: PlayView, letters: Mapping[str, int], *, memory_aid: bool) -> RenderableType:

@@ -1,1 +1,0 @@
-"""Files and random numbers of the reference system: boards, trial lists, pictures."""

@@ -6,8 +6,8 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable
-from gnomon.stats import Resamples, Strata, draw_key, estimate, metric_named
-from gnomon.stats.intervals import expanded, percentile
+from gnomon.stats import Resamples, Strata, draw_key, estimate, metric_named, percentile
+from gnomon.stats.intervals import expanded
 from gnomon.stats.small_samples.task_samples import farthest_task
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from matplotlib.text import Text
 
 from gnomon.distill.structure import Edge
 from gnomon.plot import correlation_graph
@@ -54,19 +53,3 @@ def test_no_line_runs_through_the_dot_of_another():
         for k in set(range(7)) - {i, j}:
             share = np.clip((place[k] - place[i]) @ along / (along @ along), 0, 1)
             assert np.linalg.norm(place[k] - place[i] - share * along) > 0.03, (i, j, k)
-
-
-def test_no_line_runs_through_a_name():
-    """Two crossing squares, whose corners have lines on all sides, and long names."""
-    names = ["namethisgame", "yarsrevenge", "battlezone", "phoenix", "zaxxon", "upndown"]
-    pairs = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (3, 4), (4, 5), (1, 4)]
-    ax = correlation_graph([Edge(names[i], names[j], 0.9, 40) for i, j in pairs])
-    drawing = ax.figure
-    drawing.draw_without_rendering()
-    boxes = [Text.get_window_extent(text) for text in ax.texts]  # Without the line to its dot.
-    for line in (line for line in ax.lines if len(line.get_xdata()) == 2):
-        ends = ax.transData.transform(line.get_xydata())
-        points = ends[0] + np.linspace(0, 1, 500)[:, np.newaxis] * (ends[1] - ends[0])
-        for box, text in zip(boxes, ax.texts, strict=True):
-            assert not any(box.contains(x, y) for x, y in points), text.get_text()
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])

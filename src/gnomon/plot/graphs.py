@@ -78,10 +78,7 @@ def correlation_graph(
     ax.set_ylim(-0.06, 1.1)
     sign = "|r|" if any(edge.correlation < 0 for edge in edges) else "r"
     _legend(ax, colors, weakest, strongest, sign)
-    name_points(ax, place, names, lines=[place[list(pair)] for pair in pairs])
-    # In a crowd a name may have to stand on a line: it is interrupted there.
-    for text in ax.texts:
-        text.set_bbox({"facecolor": PAPER, "edgecolor": "none", "pad": 0.4, "alpha": 0.8})
+    name_points(ax, place, names)
     return ax
 
 

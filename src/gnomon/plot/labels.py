@@ -1,4 +1,4 @@
-"""Placement of names: legends, long names in lines, labels that do not overlap."""
+"""Placement of names: legends, long names in lines, names of points and rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.textpath import TextPath
 
 from gnomon.errors import shortened
-from gnomon.plot.style import INK, LONGEST, MOST_IN_COLUMN, MUTED, SIZE, drawing_of
+from gnomon.plot.style import INK, LONGEST, MOST_IN_COLUMN, MUTED, PAPER, SIZE, drawing_of
 
 #: More names than this stand beside the axes instead of among the lines.
 MOST_INSIDE = 7
@@ -111,108 +111,25 @@ def _between(points: npt.NDArray[np.float64], n: int) -> npt.NDArray[np.float64]
     return np.asarray(points[:-1] + shares * np.diff(points, axis=0)).reshape(-1, 2)
 
 
-#: Where a label may stand about its point, the first places preferred.
-_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
-#: How far from the point, in points of type.
-_DISTANCES = (7.0, 13.0, 20.0, 28.0)
-#: The line to a point from a label that does not stand beside it.
-_POINTING = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0.0, "shrinkB": 3.0}
-
-
 def name_points(
-    ax: Axes,
-    places: npt.NDArray[np.float64],
-    names: Sequence[str],
-    *,
-    lines: Sequence[npt.NDArray[np.float64]] = (),
-    others: npt.NDArray[np.float64] | None = None,
-    size: float = SIZE - 1,
+    ax: Axes, places: npt.NDArray[np.float64], names: Sequence[str], *, size: float = SIZE - 1
 ) -> None:
-    """Write names beside points, where they cover no line, no point and no other name.
-
-    To be called when the axes have all else, with their scales and limits. A name that cannot stand
-    beside its point is joined to it by a thin line; where there is no room, it covers least.
+    """Write names above points, on a ground that interrupts the lines below.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
     places : ndarray of float, shape (names, 2)
     names : sequence of str
-    lines : sequence of ndarray of float, shape (points, 2)
-    others : ndarray of float, shape (points, 2), optional
-        Points without a name.
     size : float
         Of the letters.
     """
-    if not names:
-        return
-    drawing = drawing_of(ax)
-    drawing.draw_without_rendering()  # The layout decides how large the axes are.
-    unit = 72.0 / drawing.dpi
-    points = ax.transData.transform(places) * unit
-    rest = np.empty((0, 2)) if others is None else ax.transData.transform(others) * unit
-    dots = np.concatenate([points, rest])
-    edges = [_between(ax.transData.transform(line) * unit, 40) for line in lines]
-    crossed = np.concatenate(edges) if edges else np.empty((0, 2))
-    inside = np.array(ax.get_window_extent().extents) * unit
-    boxes: list[npt.NDArray[np.float64]] = []
-    for place, point, name in zip(places, points, names, strict=True):
-        shown = shortened(name, LONGEST)
-        extent = np.array([TextPath((0, 0), shown, size=size).get_extents().width + 2.0, size])
-        tries = [
-            (side, far, _box(point, extent, side, far)) for far in _DISTANCES for side in _SIDES
-        ]
-        away = dots[np.abs(dots - point).max(axis=1) > 0.1]
-        # A line may begin at the point itself: only what a name would cover of it counts.
-        costs = [
-            100.0 * sum(_overlap(box, other) for other in boxes)
-            + 20.0 * _n_inside(_grown(box, 5.0), away)
-            + 10.0 * (_n_inside(_grown(box, 1.5), crossed) > 0) + _n_inside(box, crossed)
-            + 50.0 * (np.minimum(box[:2], inside[:2]) < inside[:2]).any()
-            + 50.0 * (np.maximum(box[2:], inside[2:]) > inside[2:]).any()
-            + 0.1 * i
-            for i, (_, _, box) in enumerate(tries)
-        ]  # fmt: skip
-        side, far, box = tries[int(np.argmin(costs))]
-        boxes.append(box)
+    for place, name in zip(places, names, strict=True):
         ax.annotate(
-            shown, place, textcoords="offset points",
-            xytext=_offset(side, far), ha=("center", "left", "right")[side[0]],
-            va=("center", "bottom", "top")[side[1]], color=INK, fontsize=size, zorder=3,
-            parse_math=False, arrowprops=None if far == _DISTANCES[0] else _POINTING,
+            shortened(name, LONGEST), place, textcoords="offset points", xytext=(0.0, 6.0),
+            ha="center", va="bottom", color=INK, fontsize=size, zorder=3, parse_math=False,
+            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.4, "alpha": 0.8},
         )  # fmt: skip
-
-
-def _offset(side: tuple[int, int], far: float) -> tuple[float, float]:
-    """Return where the nearest end of a label stands from its point."""
-    across = 0.7 if all(side) else 1.0
-    return side[0] * far * across, side[1] * far * across
-
-
-def _box(
-    point: npt.NDArray[np.float64],
-    extent: npt.NDArray[np.float64],
-    side: tuple[int, int],
-    far: float,
-) -> npt.NDArray[np.float64]:
-    """Return left, bottom, right and top of a label."""
-    near = point + _offset(side, far)
-    shares = np.array([(0.5, 0.0, 1.0)[side[0]], (0.5, 0.0, 1.0)[side[1]]])
-    low: npt.NDArray[np.float64] = near - extent * shares
-    found: npt.NDArray[np.float64] = np.array([*low, *(low + extent)])
-    return found
-
-
-def _grown(box: npt.NDArray[np.float64], by: float) -> npt.NDArray[np.float64]:
-    return np.asarray(box + np.array([-by, -by, by, by]))
-
-
-def _n_inside(box: npt.NDArray[np.float64], points: npt.NDArray[np.float64]) -> int:
-    return int(((points > box[:2]) & (points < box[2:])).all(axis=1).sum())
-
-
-def _overlap(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> bool:
-    return bool((a[:2] < b[2:]).all() and (b[:2] < a[2:]).all())
 
 
 def better_end(label: str, higher_is_better: bool | None) -> str:

@@ -28,8 +28,6 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import Formatter, MaxNLocator
 from matplotlib.typing import LineStyleType
 
-from gnomon.plot.compact_svg import compact_svg
-
 FloatArray = npt.NDArray[np.float64]
 
 INK, MUTED, GRID, PAPER = "#1f2933", "#66727f", "#e3e7ec", "#ffffff"
@@ -151,7 +149,7 @@ def svg_text(drawing: Drawing, name: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
     # Sizes were reckoned with DejaVu Sans, which is wider than all of these: nothing will overlap.
     text = text.replace("font-family: 'DejaVu Sans'; ", "")
-    return compact_svg(text.replace("</style>", f"text{{font-family: {_FONTS}}}</style>", 1))
+    return text.replace("</style>", f"text{{font-family: {_FONTS}}}</style>", 1)
 
 
 class _Shown(Drawing):

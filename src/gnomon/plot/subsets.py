@@ -99,8 +99,7 @@ def predicted_against_true(
     outside = np.flatnonzero(~inside)
     farthest = np.sort(outside[np.argsort(-np.abs(p - t)[outside], kind="stable")[:_MOST_NAMED]])
     if known:
-        others = np.delete(at, farthest, axis=0)
-        name_points(ax, at[farthest], [known[i] for i in farthest], others=others, size=SIZE - 2)
+        name_points(ax, at[farthest], [known[i] for i in farthest], size=SIZE - 2)
     return ax
 
 

@@ -198,7 +198,7 @@ def predict(
                 known = known_scores(table, name, fitted, ends)
                 counts = run_counts(table, name, fitted, runs)
                 forecasts.append(fitted.forecast(known, runs=counts))
-        better = comparison_of(*forecasts, pair, scale=fitted.scale, level=level)
+        better = comparison_of(forecasts[0], forecasts[1], pair, scale=fitted.scale, level=level)
         settings["transform"] = fitted.transform
         return SubsetComparisons((better,), settings, (*notes, *assumed))
     found, lacking = [], []

@@ -364,7 +364,7 @@ class RunFolder:
         >>> with tempfile.TemporaryDirectory() as out:
         ...     gn.run(config, f"{out}/run").folder.write_parquet(f"{out}/attempts.parquet")
         """
-        self.attempts().write_parquet(path)
+        self.attempts().write_parquet(Path(path))
 
 
 class RunWriter:

@@ -11,6 +11,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent import futures
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,7 @@ import numpy as np
 from benchmarks.distill import made_up
 from benchmarks.record import Measurement
 from gnomon.distill import search_subsets
-from gnomon.execution.executor import ThreadExecutor
-from gnomon.execution.threads import in_order
+from gnomon.execution import thread_executor
 from gnomon.experiments import ExperimentConfig, run
 from gnomon.scores import ScoreTable
 from gnomon.stats import estimate
@@ -66,7 +66,8 @@ def _ratios(name: str, work: Work, counts: Sequence[int]) -> Iterator[tuple[int,
 
 def _hashing(n_threads: int) -> object:
     pieces = [bytes([i]) * 20_000_000 for i in range(40)]
-    return list(in_order(lambda piece: hashlib.sha256(piece).hexdigest(), pieces, n_threads))
+    with futures.ThreadPoolExecutor(n_threads) as threads:
+        return list(threads.map(lambda piece: hashlib.sha256(piece).hexdigest(), pieces))
 
 
 def _intervals() -> Work:
@@ -87,7 +88,8 @@ def _search() -> Work:
     data = made_up(150, 40, 0.1)
 
     def work(n_threads: int) -> object:
-        found = search_subsets(data, 5, executor=ThreadExecutor(n_threads))
+        with thread_executor(n_threads) as executor:
+            found = search_subsets(data, 5, executor=executor)
         return found.subsets, found.errors.tolist()
 
     return work

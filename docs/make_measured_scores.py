@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gnomon.execution.worker_processes import make_executor
+from gnomon.execution import make_executor
 from gnomon.experiments import ATTEMPT_METRICS, METRICS, RunFolder, TrialRecord, score_trial
 from gnomon.experiments.card import read_card
 

@@ -126,10 +126,6 @@ class NotCompiledWarning(UserWarning):
     """A rule is played by the reference interpreter, a thousand times slower than the engine."""
 
 
-class NoClusterWarning(UserWarning):
-    """A local Dask cluster did not start; processes without Dask do its work."""
-
-
 class DegenerateScoresWarning(UserWarning):
     """Scores that do not allow what was asked, such as an interval from a single run.
 

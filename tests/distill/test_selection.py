@@ -6,7 +6,7 @@ import pytest
 from gnomon.distill import Committee, FactorProcedure, Stability, stability
 from gnomon.distill.selection import committee_of
 from gnomon.errors import ScoreDataError
-from gnomon.execution.worker_processes import make_executor
+from gnomon.execution import make_executor
 
 
 def test_counts():

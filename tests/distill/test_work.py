@@ -4,7 +4,7 @@ import pytest
 
 from gnomon.distill.work import completed
 from gnomon.errors import ScoreDataError
-from gnomon.execution.executor import Outcome
+from gnomon.execution import Outcome
 
 
 class Failing:

@@ -6,13 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent import futures
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from gnomon.errors import NotCompiledWarning
-from gnomon.execution.executor import SerialExecutor
+from gnomon.errors import ConfigError, NotCompiledWarning
+from gnomon.execution import SerialExecutor
 from gnomon.experiments import ExperimentConfig, RunFolder, Trial, run, runner
 from gnomon.experiments.card import read_card
 from runs import edit, hashes
@@ -29,37 +30,49 @@ def serial(tmp_path_factory) -> dict[str, str | None]:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("scheduler", [None, "processes"])
+@pytest.mark.parametrize("scheduler", ["local", "processes"])
 def test_the_same_bytes_from_two_workers(tmp_path, serial, scheduler):
     summary = run(CONFIG, tmp_path, workers=2, scheduler=scheduler)
     assert (summary.done, summary.skipped, summary.failed) == (12, 0, 0)
     assert hashes(tmp_path) == serial
 
 
-@pytest.mark.parametrize("installed", [True, False])
-def test_several_workers_are_a_local_cluster_where_there_is_dask(tmp_path, monkeypatch, installed):
+def test_dask_plays_only_where_it_is_asked_for(tmp_path, monkeypatch):
     asked: list[tuple[str, int]] = []
 
     @contextmanager
-    def cluster(scheduler, n_workers, *, limits, prepare):
+    def cluster(scheduler, n_workers):
         asked.append((scheduler, n_workers))
         yield SerialExecutor()
 
     monkeypatch.setattr(runner, "cluster_executor", cluster)
     monkeypatch.setattr(runner, "make_executor", lambda n, **_: SerialExecutor())
-    monkeypatch.setattr(runner, "dask_is_installed", lambda: installed)
     run(CONFIG, tmp_path / "several", workers=2)
     run(CONFIG, tmp_path / "one", workers=1)
-    run(CONFIG, tmp_path / "processes", workers=2, scheduler="processes")
     run(CONFIG, tmp_path / "local", workers=3, scheduler="local")
-    assert asked == [("local", 2)] * installed + [("local", 3)]
+    run(CONFIG, tmp_path / "remote", scheduler="tcp://10.0.0.1:8786")
+    assert asked == [("local", 3), ("tcp://10.0.0.1:8786", 1)]
     told = {path.name: read_card(path)["sessions"][0]["scheduler"] for path in tmp_path.iterdir()}
     assert told == {
-        "several": "local" if installed else "processes",
+        "several": "processes",
         "one": "processes",
-        "processes": "processes",
         "local": "local",
+        "remote": "remote",
     }
+
+
+def test_any_executor_of_futures_plays(tmp_path, serial):
+    with futures.ThreadPoolExecutor(2) as threads:
+        assert run(CONFIG, tmp_path, workers=2, executor=threads).done == 12
+    assert hashes(tmp_path) == serial
+
+
+def test_limits_need_processes(tmp_path):
+    config = ExperimentConfig("x", ["clockwise"], ["uniform"], trials=1, trial_timeout_s=1)
+    for scheduler in ("threads", "local"):
+        with pytest.raises(ConfigError, match="limits of trials need worker processes"):
+            run(config, tmp_path / "run", scheduler=scheduler)
+    assert not (tmp_path / "run").exists()
 
 
 def test_what_was_played_is_written_down_though_the_run_is_stopped(tmp_path, monkeypatch):

@@ -2,9 +2,7 @@
 
 Three ways to use one: :class:`ChildProcess` runs a program beside this one until it is stopped,
 :class:`LineProcess` talks with a program in lines, and :func:`run_limited` lets a module answer one
-request under limits on time, memory and output. (The pool of workers in
-:mod:`gnomon.execution.executor` is none of these: it hands Python objects to interpreters that
-``multiprocessing`` starts, whose pipes and start-up are its own.)
+request under limits on time, memory and output.
 """
 
 from __future__ import annotations

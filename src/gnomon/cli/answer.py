@@ -17,7 +17,7 @@ import typer
 
 from gnomon._io.tables import text_table
 from gnomon._version import __version__
-from gnomon.errors import DegenerateScoresWarning, NoClusterWarning, NotCompiledWarning, visible
+from gnomon.errors import DegenerateScoresWarning, NotCompiledWarning, visible
 from gnomon.results import Results
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -115,7 +115,7 @@ def answering(command: str, *, as_json: bool) -> Iterator[Answer]:
 
 #: What JSON may hold as it is, and a terminal would obey; it may hold it escaped as well.
 _UNPRINTABLE = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_OURS = (DegenerateScoresWarning, NoClusterWarning, NotCompiledWarning)
+_OURS = (DegenerateScoresWarning, NotCompiledWarning)
 
 
 def _is_ours(warning: warnings.WarningMessage) -> bool:

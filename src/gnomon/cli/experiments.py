@@ -41,9 +41,7 @@ def run(
     workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1,
     scheduler: Annotated[
         str | None,
-        typer.Option(
-            help="A Dask scheduler (tcp://...); or local, processes or threads without Dask."
-        ),
+        typer.Option(help="A Dask scheduler (tcp://...), local (Dask here), processes or threads."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost.")] = False,
     report: Annotated[bool, typer.Option("--report", help="Write the page of the run.")] = False,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from gnomon.distill import PreparedScores
     from gnomon.distill.work import Progress
-    from gnomon.execution.executor import Executor
+    from gnomon.execution import Executor
 
 #: What takes less is not worth a word.
 _SHORT_S = 2.0
@@ -50,10 +50,10 @@ class SearchOptions:
     def _executor(self) -> AbstractContextManager[Executor | None]:
         """Return who does the pieces: a cluster, processes, or (None) this process."""
         if self.scheduler is not None:
-            from gnomon.execution.dask_cluster import cluster_executor
+            from gnomon.execution import cluster_executor
 
             return cluster_executor(self.scheduler, self.workers)
-        from gnomon.execution.worker_processes import make_executor
+        from gnomon.execution import make_executor
 
         return nullcontext(make_executor(self.workers) if self.workers > 1 else None)
 

@@ -28,7 +28,7 @@ from gnomon.distill.validation.cross_validation import HeldOut, Outer, cross_val
 from gnomon.distill.validation.diagnosis import doubts
 from gnomon.distill.work import Progress
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.execution.executor import Executor
+from gnomon.execution import Executor
 from gnomon.results import generator, made_by, recorded
 from gnomon.scores.table import ScoreTable
 

@@ -19,7 +19,7 @@ from gnomon.distill.procedures.registry import procedure_of
 from gnomon.distill.search.folds import Folds
 from gnomon.distill.work import Progress, completed
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.execution.executor import Executor
+from gnomon.execution import Executor
 from gnomon.results import Results, Row, generator, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 

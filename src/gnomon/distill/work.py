@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, TypeVar
 
 from gnomon.errors import ScoreDataError
-from gnomon.execution.executor import Executor, SerialExecutor
+from gnomon.execution import Executor, SerialExecutor
 
 #: Called with how much is done, and of how much; less done than before begins another search.
 Progress: TypeAlias = Callable[[int, int], object]

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from gnomon._version import __version__
 from gnomon.errors import GnomonError, RunFolderError, UnknownNameError, counted
-from gnomon.experiments.attempts import Attempts, TrialOutcomes, frame_of, outcomes_of
 from gnomon.experiments.config.experiment_config import NOT_PLAYED, ExperimentConfig
 from gnomon.experiments.store import (
     FORMAT,
@@ -34,6 +33,7 @@ from gnomon.experiments.trial import Encoded, Trial, key_finder, trials_of
 if TYPE_CHECKING:
     import polars as pl
 
+    from gnomon.experiments.attempts import Attempts, TrialOutcomes
     from gnomon.learners.base import TrialLog
 
 
@@ -295,6 +295,8 @@ class RunFolder:
 
         The columns are those of :mod:`gnomon.experiments.attempts`.
         """
+        from gnomon.experiments.attempts import frame_of
+
         [(_, found)] = self._attempts([trial])
         return frame_of(*found)
 
@@ -302,6 +304,8 @@ class RunFolder:
         self, trials: Sequence[TrialRecord]
     ) -> Iterator[tuple[TrialRecord, TrialOutcomes]]:
         """Yield trials that are done with their outcomes, one at a time; errors as :meth:`log`."""
+        from gnomon.experiments.attempts import outcomes_of
+
         for record, found in self._attempts(trials):
             yield record, outcomes_of(found)
 
@@ -333,6 +337,8 @@ class RunFolder:
             The experiment has no such learner or rule.
         """
         import polars as pl
+
+        from gnomon.experiments.attempts import frame_of
 
         learners = _chosen("learner", learner, [x.name for x in self.config.learners])
         rules = _chosen("rule", rule, [x.name for x in self.config.rules])

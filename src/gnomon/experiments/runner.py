@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from concurrent import futures
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from gnomon.errors import ConfigError, counted
-from gnomon.execution.dask_cluster import cluster_executor, dask_is_installed
-from gnomon.execution.executor import Executor, Limits, ThreadExecutor
-from gnomon.execution.worker_processes import ProcessExecutor, make_executor
+from gnomon.execution import (
+    Executor,
+    FutureExecutor,
+    Limits,
+    cluster_executor,
+    make_executor,
+    thread_executor,
+)
 from gnomon.experiments.card import session
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.config.predefined_boards import RecordedBoards
@@ -90,6 +97,7 @@ def run(
     *,
     workers: int = 1,
     scheduler: str | None = None,
+    executor: futures.Executor | None = None,
     progress: Progress | None = None,
 ) -> RunSummary:
     """Play every trial of an experiment and keep every attempt.
@@ -108,11 +116,11 @@ def run(
     workers : int
         Number of processes; 1 plays in this one, unless the experiment limits its trials.
     scheduler : str, optional
-        Who hands the trials out: ``"local"``, a Dask cluster of ``workers`` processes here;
-        ``"processes"``, this process to so many without Dask; ``"threads"``, this process to
-        itself, for learners that mostly wait; or the address of the scheduler of another Dask
-        cluster, such as ``"tcp://10.0.0.1:8786"``. By default several workers are a ``"local"``
-        cluster if Dask is installed (the extra ``dask``), and else processes.
+        ``"processes"``, the default; ``"threads"``; or a Dask cluster (the extra ``dask``):
+        ``"local"`` for one of ``workers`` processes here, or the address of its scheduler, such as
+        ``"tcp://10.0.0.1:8786"``.
+    executor : concurrent.futures.Executor, optional
+        Any other executor, of about ``workers`` workers, in place of a scheduler.
     progress : Progress, optional
         Is told after each trial.
 
@@ -125,14 +133,13 @@ def run(
     RunFolderError
         If the folder cannot hold this run, or the disk is full. What was played before is kept.
     ConfigError
-        If it is a recording of what was played elsewhere, or threads shall have limits of trials.
+        If it is a recording of what was played elsewhere, or trials have limits and are not played
+        on processes.
 
     Warns
     -----
     NotCompiledWarning
         If the engine has no tables for a rule, which the reference interpreter then plays.
-    NoClusterWarning
-        If a local Dask cluster does not start; processes without Dask play in its place.
 
     Examples
     --------
@@ -151,33 +158,34 @@ def run(
         # Said here, once, for the workers that play the trials have nobody to say it to.
         compiled_or_none(rule.rule_set, config.board)
     limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
-    scheduler = scheduler or _usual(workers)
-    how: dict[str, Any] = {"workers": workers, "scheduler": _kind(scheduler)}
-    if workers > 1 and how["scheduler"] != "remote":
+    how: dict[str, Any] = {"workers": workers, "scheduler": _kind(scheduler, executor)}
+    if limits and how["scheduler"] != "processes":
+        raise ConfigError("limits of trials need worker processes; leave the scheduler out")
+    if workers > 1 and executor is None:
         RunFolder.check(out, config)
         compile_kernels(config)
-    if scheduler in ("processes", "threads"):
-        executor: Executor = make_executor(workers, limits=limits, prepare=prepare)
-        if scheduler == "threads":
-            if limits:
-                raise ConfigError(
-                    "threads cannot be ended: expected no limits of trials, or processes"
-                )
-            executor = ThreadExecutor(workers)
-        return _run_on(executor, RunFolder.open_or_create(out, config), progress, how)
-    with cluster_executor(scheduler, workers, limits=limits, prepare=prepare) as executor:
-        if isinstance(executor, ProcessExecutor):  # in place of a cluster that did not start
-            how["scheduler"] = "processes"
-        return _run_on(executor, RunFolder.open_or_create(out, config), progress, how)
+    with _chosen(scheduler, workers, limits, executor) as chosen:
+        return _run_on(chosen, RunFolder.open_or_create(out, config), progress, how)
 
 
-def _usual(workers: int) -> str:
-    """Return who hands out the trials if nothing is said."""
-    return "local" if workers > 1 and dask_is_installed() else "processes"
+def _chosen(
+    scheduler: str | None, workers: int, limits: Limits, executor: futures.Executor | None
+) -> AbstractContextManager[Executor]:
+    """Return what plays the trials."""
+    if executor is not None:
+        return nullcontext(FutureExecutor(executor, max(workers, 1)))
+    if scheduler in (None, "processes"):
+        return nullcontext(make_executor(workers, limits=limits, prepare=prepare))
+    if scheduler == "threads":
+        return thread_executor(workers)
+    return cluster_executor(scheduler, workers)
 
 
-def _kind(scheduler: str) -> str:
-    """Return who hands out the trials: the address of a cluster is nobody's business."""
+def _kind(scheduler: str | None, executor: futures.Executor | None) -> str:
+    """Return what plays the trials, as the card has it: without the address of a cluster."""
+    if executor is not None:
+        return type(executor).__name__
+    scheduler = scheduler or "processes"
     return scheduler if scheduler in ("local", "processes", "threads") else "remote"
 
 

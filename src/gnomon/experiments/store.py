@@ -22,10 +22,12 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gnomon.errors import RunFolderError, shortened
-from gnomon.experiments.attempts import Attempts, attempts_of
+
+if TYPE_CHECKING:
+    from gnomon.experiments.attempts import Attempts
 
 #: The file that makes a folder a run folder.
 RUN_FILE = "run.sqlite"
@@ -156,10 +158,14 @@ class RunStore:
         """Write a database without trials, whole or not at all."""
         store = cls(folder)
         new = store._beside("new")
-        with store._explained():
-            with closing(_created(new)) as connection:
-                _set_values(connection, {"experiment": experiment, "n_rows": 0})
-            os.replace(new, store.path)
+        try:
+            with store._explained():
+                with closing(_created(new)) as connection:
+                    _set_values(connection, {"experiment": experiment, "n_rows": 0})
+                os.replace(new, store.path)
+        except BaseException:
+            store._beside("new")
+            raise
         return store
 
     def value(self, name: str) -> Any:
@@ -183,6 +189,8 @@ class RunStore:
 
         Raises DamagedRunError, which names the trial: they are not what was written.
         """
+        from gnomon.experiments.attempts import attempts_of
+
         with self._reading() as connection:
             for place, record in trials:
                 raw = _columns_of(record, _blob(connection, place))
@@ -430,9 +438,8 @@ def _record(place: int, told: str, *values: Any) -> TrialRecord | None:
     """Return the record of a row; None if the row is not as it was written."""
     if told != _checksum((place, *values)):
         return None
-    return TrialRecord(
-        *[math.nan if x is None and n in _TIMES else x for n, x in enumerate(values)]
-    )
+    known: list[Any] = [math.nan if x is None and n in _TIMES else x for n, x in enumerate(values)]
+    return TrialRecord(*known)
 
 
 def _row(place: int, record: TrialRecord, blob: bytes | None) -> tuple[Any, ...]:

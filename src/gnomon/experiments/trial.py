@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Protocol
 
-from gnomon.experiments.attempts import attempt_bytes
 from gnomon.experiments.config.config_entries import LearnerEntry, RuleEntry, content_text
 from gnomon.experiments.config.experiment_config import ExperimentConfig
 from gnomon.experiments.config.predefined_boards import PredefinedBoards, RecordedBoards
@@ -248,6 +247,7 @@ def play(trial: Trial) -> Encoded:
 
 def encode(played: Played) -> Encoded:
     """Encode a trial, with the chances of a random player unless its rule is hidden."""
+    from gnomon.experiments.attempts import attempt_bytes
     from gnomon.experiments.scoring.episodes import episode_bytes
 
     trial, log = played.trial, played.log

@@ -9,7 +9,7 @@ import numpy as np
 
 from gnomon.distill import Distillation, baselines, sizes
 from gnomon.distill.work import Progress
-from gnomon.execution.executor import Executor
+from gnomon.execution import Executor
 from gnomon.plot.style import default_settings
 from gnomon.report.page import Answer, Report, Section, Table
 from gnomon.results import Results

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from gnomon._io.atomic_file import write_atomically, write_together
 from gnomon.errors import GnomonError
-from gnomon.execution.worker_processes import make_executor
+from gnomon.execution import make_executor
 from gnomon.plot.record import Figure, Row, csv_text, theme_css
 
 #: Processes take a second or two to start: fewer figures are drawn in this one.

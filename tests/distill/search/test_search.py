@@ -16,8 +16,7 @@ from gnomon.distill.search import pieces as search_pieces
 from gnomon.distill.search.row_errors import subset_errors
 from gnomon.distill.search.search import expected_seconds
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.execution.executor import ThreadExecutor
-from gnomon.execution.worker_processes import make_executor
+from gnomon.execution import make_executor, thread_executor
 from strategies_distill import gapped_scores
 
 
@@ -138,7 +137,8 @@ def test_threads_find_the_same(make_scores):
         data = make_scores(40, 8, gaps=gaps)
         alone = search_subsets(data, 3, n_best=30)
         for n_threads in (1, 2, 4):
-            together = search_subsets(data, 3, n_best=30, executor=ThreadExecutor(n_threads))
+            with thread_executor(n_threads) as executor:
+                together = search_subsets(data, 3, n_best=30, executor=executor)
             assert together.subsets == alone.subsets
             assert np.array_equal(together.errors, alone.errors)
 
@@ -146,7 +146,7 @@ def test_threads_find_the_same(make_scores):
 @pytest.mark.full
 def test_a_cluster_finds_the_same(make_scores):
     pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
-    from gnomon.execution.dask_cluster import cluster_executor
+    from gnomon.execution import cluster_executor
 
     with cluster_executor("local", 2) as executor:
         for gaps in (0.0, 0.1):  # By sets of rows, and by numbers of subsets.

@@ -18,7 +18,7 @@ from gnomon.distill.procedures.registry import AutoProcedure
 from gnomon.distill.validation.cross_validation import outer_splits
 from gnomon.distill.validation.order import kendall_tau
 from gnomon.errors import ScoreDataError
-from gnomon.execution.worker_processes import make_executor
+from gnomon.execution import make_executor
 
 OURS, PAPER = FactorProcedure(), PaperProcedure()
 

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypedDict, Unpack
 from gnomon.distill.models import SubsetModel
 from gnomon.distill.preparation.prepared import PreparedScores
 from gnomon.distill.work import Progress
-from gnomon.execution.executor import Executor
+from gnomon.execution import Executor
 
 #: Subsets of tasks, best first.
 Subsets: TypeAlias = tuple[tuple[str, ...], ...]

@@ -29,7 +29,7 @@ from gnomon.distill.search.pieces import (
 from gnomon.distill.search.plan import SearchPlan
 from gnomon.distill.work import Progress, completed
 from gnomon.errors import ScoreDataError
-from gnomon.execution.executor import Executor
+from gnomon.execution import Executor
 from gnomon.scores.table import FloatArray
 
 

@@ -22,7 +22,7 @@ from gnomon.distill.search.folds import Folds
 from gnomon.distill.validation.order import OrderAgreement, kendall_tau, order_agreement
 from gnomon.distill.work import Progress, completed
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.execution.executor import Executor
+from gnomon.execution import Executor
 from gnomon.scores.table import FloatArray
 
 I64 = npt.NDArray[np.int64]

@@ -74,7 +74,7 @@ class ExperimentConfig:
         Seconds after which a trial is given up and recorded as failed. No limit if not given. The
         first trial of a learner in a process may also have to load or compile its code.
     trial_memory_mb : int, optional
-        Megabytes of memory that the process of a trial may use before it is ended, likewise.
+        Megabytes that a trial may allocate before it fails with a MemoryError; only on Linux.
         Neither limit is part of the hash: a run may go on with other limits.
 
     Raises

@@ -1,0 +1,145 @@
+"""Executors: every piece comes back once, whatever happens to the others."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent import futures
+
+import numpy as np
+import pytest
+
+from gnomon.errors import GnomonError
+from gnomon.execution import (
+    FutureExecutor,
+    Limits,
+    ProcessExecutor,
+    SerialExecutor,
+    cluster_executor,
+    make_executor,
+    thread_executor,
+)
+
+
+def square(x: int) -> int:
+    if x == 3:
+        raise ValueError("\x1b[1mthree is not wanted\x1b[0m\nat all")
+    return x * x
+
+
+def misbehave(x: int) -> int:
+    if x == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if x == 3:
+        time.sleep(600)
+    if x == 4:
+        sys.exit("gone")
+    return x
+
+
+def eat_on_two(x: int) -> int:
+    return x if x != 2 else int(np.ones(100_000_000).sum())
+
+
+def refuse() -> None:
+    raise ImportError("no such kernel\nand more")
+
+
+def seen(executor, pieces) -> None:
+    outcomes = {o.piece: o for o in executor.map(square, pieces)}
+    assert {x: o.result for x, o in outcomes.items()} == {
+        x: None if x == 3 else x * x for x in pieces
+    }
+    assert outcomes[3].error == "ValueError: three is not wanted"
+    assert "in square" in outcomes[3].traceback
+    assert all(o.error is None for x, o in outcomes.items() if x != 3)
+
+
+def test_results_and_errors_come_back_with_their_pieces():
+    seen(SerialExecutor(), range(6))
+    seen(ProcessExecutor(2), range(30))
+    with thread_executor(2) as threads:
+        seen(threads, range(30))
+    with futures.ProcessPoolExecutor(2) as processes:
+        seen(FutureExecutor(processes, 2), range(30))
+    assert list(ProcessExecutor(2).map(square, [])) == []
+
+
+@pytest.mark.full
+def test_results_of_a_dask_cluster():
+    pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
+    with cluster_executor("local", 2) as cluster:
+        assert sorted(o.result for o in cluster.map(abs, range(-30, 0))) == list(range(1, 31))
+    with (
+        pytest.raises(GnomonError, match="processors: expected a Dask scheduler, found none"),
+        cluster_executor("processors"),
+    ):
+        pass
+
+
+@pytest.mark.full
+def test_a_piece_that_kills_its_worker_or_hangs_costs_no_other():
+    executor = ProcessExecutor(2, limits=Limits(time_s=2))
+    outcomes = {o.piece: o for o in executor.map(misbehave, range(9))}
+    assert sorted(outcomes) == list(range(9))
+    assert {x: o.error for x, o in outcomes.items() if o.error} == {
+        2: "the worker process died (signal 9)",
+        3: "TimeLimit: not done after 2 s",
+        4: "SystemExit: gone",
+    }
+
+
+@pytest.mark.full
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what is allocated")
+def test_a_piece_that_eats_memory_fails_alone():
+    executor = ProcessExecutor(1, limits=Limits(memory_mb=200))
+    errors = {o.piece: o.error for o in executor.map(eat_on_two, range(4)) if o.error}
+    assert list(errors) == [2]
+    assert "MemoryError" in errors[2]
+
+
+def test_workers_that_cannot_start_are_one_error():
+    with pytest.raises(GnomonError, match="no worker process started"):
+        list(ProcessExecutor(2, prepare=refuse).map(square, range(4)))
+
+
+def test_who_does_the_work():
+    with pytest.raises(ValueError, match=r"^expected at least 1 worker, found 0$"):
+        make_executor(0)
+    assert isinstance(make_executor(1), SerialExecutor)
+    assert isinstance(make_executor(1, limits=Limits(time_s=1)), ProcessExecutor)
+    assert isinstance(make_executor(3), ProcessExecutor)
+
+
+SCRIPT = """
+import time
+from gnomon.execution import ProcessExecutor
+if __name__ == "__main__":
+    try:
+        for outcome in ProcessExecutor(2).map(time.sleep, [0.0, 60.0, 60.0]):
+            print("first", flush=True)
+    except KeyboardInterrupt:
+        print("stopped", flush=True)
+"""
+
+
+@pytest.mark.full
+def test_ctrl_c_stops_cleanly(tmp_path):
+    """The terminal sends the signal to the whole group; only the parent answers it."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    with subprocess.Popen(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "first\n"
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (out, err, process.returncode) == ("stopped\n", "", 0)

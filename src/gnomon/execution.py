@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from importlib import import_module
 from itertools import islice
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -123,7 +123,11 @@ class FutureExecutor:
         self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
     ) -> Iterator[Outcome[Piece, Result]]:
         """Yield the outcome of each piece; see :class:`Executor`."""
-        yield from _outcomes(partial(self._executor.submit, work), pieces, self._n_ahead)
+
+        def submit(piece: Piece) -> futures.Future[Result]:
+            return self._executor.submit(work, piece)
+
+        yield from _outcomes(submit, pieces, self._n_ahead)
 
 
 class ProcessExecutor:
@@ -162,7 +166,7 @@ class ProcessExecutor:
         waiting = list(pieces)
         if not waiting:
             return
-        pool = ProcessPool(
+        pool: Any = ProcessPool(
             min(self.n_workers, len(waiting)),
             initializer=_begin,
             initargs=(self._prepare, self._limits.memory_mb),
@@ -232,7 +236,7 @@ def cluster_executor(scheduler: str, n_workers: int = 1) -> Iterator[Executor]:
     Raises GnomonError: Dask is not installed, or no scheduler answers.
     """
     try:
-        from distributed import Client
+        connect: Any = import_module("distributed").Client
     except ImportError:
         raise GnomonError("a cluster needs Dask: pip install 'gnomon-rl[dask]'") from None
     how: dict[str, Any] = {"address": scheduler, "timeout": _CONNECT_S}
@@ -245,7 +249,7 @@ def cluster_executor(scheduler: str, n_workers: int = 1) -> Iterator[Executor]:
             "memory_limit": 0,
         }
     try:
-        client = Client(set_as_default=False, **how)
+        client = connect(set_as_default=False, **how)
     except (OSError, ValueError) as error:
         reason = _in_one_line(error)
         raise GnomonError(f"{scheduler}: expected a Dask scheduler, found none: {reason}") from None

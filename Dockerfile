@@ -4,7 +4,7 @@
 #   docker run --init --publish 127.0.0.1:8080:8080 --volume board:/data gnomon
 #
 # The first start prints the first admin's token, once. What follows the image's name is given to
-# `gnomon serve`: --allowed-host board.example.org, --public-url ..., see docs/operations.md.
+# `gnomon-board serve`: --allowed-host board.example.org, --public-url ..., see docs/board/operations.md.
 # A folder of the host in place of the volume must belong to the user 10001.
 FROM python:3.12-slim
 

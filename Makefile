@@ -3,11 +3,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
+# The three packages, from the lowest to the highest, as they stand in the tree.
+PACKAGES := --editable packages/gnomon --editable packages/gohr --editable packages/gnomon-board
+PROJECTS := $(wildcard packages/*/pyproject.toml) constraints.txt
 
-.PHONY: demo test test-all frameworks lint types contract docs wheel bench reproduce soak clean clean-cache
+.PHONY: demo test test-all frameworks lint types contract docs wheel bench soak clean clean-cache
 
 demo: $(VENV)/.runtime $(VENV)/.kernels
-	$(BIN)/gnomon demo
+	$(BIN)/gohr demo
 
 # What a newcomer runs: every package and every verb, in process and on SQLite.
 test: $(VENV)/.dev $(VENV)/.kernels
@@ -23,9 +26,9 @@ frameworks: $(VENV)/frameworks/.installed
 	$(VENV)/frameworks/bin/python -m pytest --no-skips --numprocesses auto --dist worksteal $(FRAMEWORKS)
 
 PAGE := tests/docs/test_code_blocks.py::test_the_code_of_a_page_runs_and_prints_what_the_page_says
-FRAMEWORKS := tests/integrations src/gnomon/integrations tests/learners/external \
-	tests/learners/test_registry.py \
-	$(foreach page,training-pettingzoo training-torch,'$(PAGE)[$(page).md]')
+FRAMEWORKS := packages/gohr/tests/integrations packages/gohr/src/gohr/integrations \
+	packages/gohr/tests/learners/external packages/gohr/tests/learners/test_registry.py \
+	$(foreach page,training-pettingzoo training-torch,'$(PAGE)[gohr/$(page).md]')
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -37,32 +40,32 @@ types: $(VENV)/.dev
 contract: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-docs: $(VENV)/.docs
+docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# The wheel alone, on each Python that this machine has.
+# Each wheel alone with its pins, on each Python that this machine has.
 wheel: $(VENV)/bin/python
 	PYTHON=$(BIN)/python bash .ci/wheel
+
+# The published numbers of four papers, computed again.
+reproduce: $(VENV)/.dev $(VENV)/.kernels
+	$(BIN)/python -m reproduction
 
 bench: $(VENV)/.dev $(VENV)/.kernels
 	$(BIN)/python -m benchmarks --keep
 
-# Every published number beside ours: reads ../shared/data, or the folder that GNOMON_DATA names.
-reproduce: $(VENV)/.dev $(VENV)/.kernels
-	for paper in atari5 rliable recht gohr; do $(BIN)/python reproduction/$$paper.py || exit 1; done
-
 # Numba does not notice a change in a file that another compiled file takes a kernel from: what it
 # has compiled is dropped when any source is newer.
-$(VENV)/.kernels: $(wildcard src/gnomon/*/*.py src/gnomon/*/*/*.py src/gnomon/*/*/*/*.py) | $(VENV)/bin/python
-	find src -name '*.nb[ic]' -delete
+$(VENV)/.kernels: $(shell find packages/*/src -name '*.py') | $(VENV)/bin/python
+	find packages -name '*.nb[ic]' -delete
 	touch $@
 
 # An hour of a steady load on a board; the full tier has a minute of it.
 soak: $(VENV)/.dev $(VENV)/.kernels
-	GNOMON_SOAK_S=3600 $(BIN)/python -m pytest -s -m full tests/web/test_soak.py
+	GNOMON_SOAK_S=3600 $(BIN)/python -m pytest -s -m full packages/gnomon-board/tests/web/test_soak.py
 
 clean-cache:
-	find src -name '*.nb[ic]' -delete
+	find packages -name '*.nb[ic]' -delete
 
 clean: clean-cache
 	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache
@@ -70,27 +73,25 @@ clean: clean-cache
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) install --quiet --constraint constraints.txt --editable .
+$(VENV)/.runtime: $(PROJECTS) | $(VENV)/bin/python
+	$(PIP) install --quiet --constraint constraints.txt $(PACKAGES)
 	touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+$(VENV)/.dev: $(PROJECTS) requirements-dev.txt | $(VENV)/bin/python
+	$(PIP) install --quiet --constraint constraints.txt $(PACKAGES) --requirement requirements-dev.txt
 	touch $@ $(VENV)/.runtime
 
-# Not in the extra dev, for its size: without it the tests of the game in JAX skip, and say so.
+# Not among the development requirements, for its size: without it the tests of the game in JAX
+# skip, and give the reason.
 $(VENV)/.jax: $(VENV)/.dev
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[jax]'
+	$(PIP) install --quiet --constraint constraints.txt 'jax>=0.6'
 	touch $@
 
 # Modules are compiled when they are imported: few are.
-$(VENV)/frameworks/.installed: pyproject.toml .ci/frameworks.txt | $(VENV)/bin/python
+$(VENV)/frameworks/.installed: $(PROJECTS) .ci/frameworks.txt | $(VENV)/bin/python
 	$(BIN)/python -m venv --clear $(VENV)/frameworks
 	$(VENV)/frameworks/bin/python -m pip --disable-pip-version-check install --quiet --no-compile \
-		--constraint .ci/frameworks.txt --editable '.[inspect,openenv,rl,verifiers,web]' \
+		--constraint .ci/frameworks.txt --editable packages/gnomon \
+		--editable 'packages/gohr[inspect,openenv,rl,verifiers]' --editable packages/gnomon-board \
 		pettingzoo hypothesis pytest pytest-timeout pytest-xdist
-	touch $@
-
-$(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from benchmarks import distill_in_use
 from benchmarks.record import Measurement
-from gnomon.distill import (
+from gnomon import ScoreTable
+from gnomon.distillation import (
     FactorProcedure,
     HeldOut,
     PreparedScores,
@@ -23,12 +24,11 @@ from gnomon.distill import (
     prepare,
     transform_of,
 )
-from gnomon.distill.atari import published_models
-from gnomon.distill.distillation import best_subsets
-from gnomon.distill.validation.cross_validation import Mask, nested_splits
-from gnomon.scores import load_scores
+from gnomon.distillation.atari import published_models
+from gnomon.distillation.distillation import best_subsets
+from gnomon.distillation.validation.cross_validation import Mask, nested_splits
+from gnomon.scores import FloatArray, load_scores
 from gnomon.scores.datasets import load_references
-from gnomon.scores.table import FloatArray, ScoreTable
 
 _OURS = FactorProcedure()
 #: Algorithms with lower medians are not in the training.

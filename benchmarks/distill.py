@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks import beyond_training, prototypes
 from benchmarks.record import Measurement
-from gnomon.distill import (
+from gnomon.distillation import (
     PROCEDURES,
     PreparedScores,
     atari,
@@ -100,7 +100,7 @@ def _by_scikit_learn(data: PreparedScores, tasks: tuple[str, ...]) -> float:
 def _whole_process() -> Iterator[Measurement]:
     command = [sys.executable, "-m", "gnomon", "distill", "atari5"]
     subprocess.run(command, check=True, capture_output=True)
-    everything = [sys.executable, "-c", "import gnomon.distill"]
+    everything = [sys.executable, "-c", "import gnomon.distillation"]
     imported = min(_child_seconds(everything, EAGER_IMPORT="1") for _ in range(3))
     note = f"processor time, all validations; importing all of gnomon.distill alone {imported:.2f}"
     seconds = min(_child_seconds(command) for _ in range(3))

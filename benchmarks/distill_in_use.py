@@ -9,22 +9,22 @@ from typing import Unpack
 import numpy as np
 
 from benchmarks.record import Measurement
-from gnomon.distill import (
+from gnomon.distillation import (
     FactorProcedure,
+    Forecast,
     HeldOut,
     PreparedScores,
     SubsetModel,
     baselines,
     nested_error,
 )
-from gnomon.distill.atari import published_models
-from gnomon.distill.forecasts.completion import completed_targets
-from gnomon.distill.forecasts.forecast import Forecast
-from gnomon.distill.forecasts.pairs import compare_forecasts
-from gnomon.distill.procedures.goals import BudgetProcedure
-from gnomon.distill.procedures.procedure import ChoiceOptions, Subsets
-from gnomon.distill.validation.cross_validation import held_out, nested_splits
-from gnomon.scores.table import FloatArray
+from gnomon.distillation.atari import published_models
+from gnomon.distillation.forecasts.completion import completed_targets
+from gnomon.distillation.forecasts.pairs import compare_forecasts
+from gnomon.distillation.procedures.goals import BudgetProcedure
+from gnomon.distillation.procedures.procedure import ChoiceOptions, Subsets
+from gnomon.distillation.validation.cross_validation import held_out, nested_splits
+from gnomon.scores import FloatArray
 
 _OURS = FactorProcedure()
 #: Greatest Brier scores that were asked for, by protocol.

@@ -23,9 +23,9 @@ from typing import Any
 
 from benchmarks.record import Measurement
 from gnomon.errors import GnomonError
-from gnomon.experiments import ExperimentConfig, RunFolder, run, score, status
-from gnomon.experiments.run_folder import is_run_folder
-from gnomon.experiments.store import RUN_FILE
+from gohr.experiments import ExperimentConfig, RunFolder, run, score, status
+from gohr.experiments.run_folder import is_run_folder
+from gohr.experiments.store import RUN_FILE
 
 #: Where the bits and the moments are drawn from.
 SEED = 20_261_123
@@ -122,7 +122,7 @@ def _read(folder: Path) -> tuple[Any, ...]:
 SCRIPT = """
 import sys
 from benchmarks.faults import LONG
-from gnomon.experiments import run
+from gohr.experiments import run
 if __name__ == "__main__":
     summary = run(LONG, sys.argv[1], workers=2, scheduler="processes")
     sys.exit(1 if summary.failed else 0)

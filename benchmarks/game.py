@@ -15,10 +15,9 @@ import numpy as np
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-import gnomon  # registers the environments
 from benchmarks.record import Measurement, best_seconds, processor_seconds
-from gnomon.game import CompiledRule, HiddenRulesEnv, compile_rule, draw_boards, outcomes
-from gnomon.game.engine import boards_in_play as engine
+from gohr.game import CompiledRule, HiddenRulesEnv, compile_rule, draw_boards, outcomes
+from gohr.game.engine import boards_in_play as engine
 
 N_ENVS = 1024
 #: A block of boards lasts as long: each round draws one.
@@ -29,7 +28,7 @@ N_ROUNDS = 30
 
 def measure() -> Iterator[Measurement]:
     """Measure everything of this file; the rule is color-match, four atoms."""
-    rule = compile_rule(gnomon.load_rule("color-match"))
+    rule = compile_rule(gohr.load_rule("color-match"))
     yield from _engine(rule)
     yield from _vector_env(rule)
     yield from _single_env(rule)
@@ -108,7 +107,7 @@ def _vector_env(rule: CompiledRule) -> Iterator[Measurement]:
             )
 
     def wrapped(copy: bool) -> Callable[[], None]:
-        envs = gymnasium.make_vec("gnomon/ColorMatch-v0", num_envs=N_ENVS, copy=copy)
+        envs = gymnasium.make_vec("gohr/ColorMatch-v0", num_envs=N_ENVS, copy=copy)
         envs.reset(seed=0)
 
         def play() -> None:
@@ -171,7 +170,7 @@ def _stepping_seconds(env: HiddenRulesEnv, tape: list[int]) -> float:
 _START = """
 import time; start = time.perf_counter()
 import gymnasium, gnomon
-env = gymnasium.make("gnomon/ColorMatch-v0"); env.reset(seed=0); env.step(0)
+env = gymnasium.make("gohr/ColorMatch-v0"); env.reset(seed=0); env.step(0)
 print(time.perf_counter() - start)
 """
 

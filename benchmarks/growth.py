@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.record import Measurement
-from gnomon.experiments import ExperimentConfig, run
+from gohr.experiments import ExperimentConfig, run
 
 #: Six learners on fifteen rules, 100 trials of 200 boards each: 9,000 trials.
 LEARNERS = [

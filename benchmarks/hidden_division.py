@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.record import Measurement
-from gnomon.leaderboard import RemoteBoard, RemotePlan, play_remotely
+from gnomon_board.leaderboard import RemoteBoard, RemotePlan, play_remotely
 
 GNOMON = [sys.executable, "-c", "from gnomon.cli import main; main()"]
 RULE = "(shape:star, bucket:0) (shape:[square,circle,triangle], bucket:3)"

@@ -23,9 +23,16 @@ from scipy.special import stdtrit
 
 import gnomon as gn
 from benchmarks.record import Measurement
-from gnomon.stats import Clusters, ConfidenceSequence, clopper_pearson, jeffreys, wilson
+from gnomon.stats import (
+    Clusters,
+    ConfidenceSequence,
+    clopper_pearson,
+    jeffreys,
+    pass_at,
+    pass_hat,
+    wilson,
+)
 from gnomon.stats.items.item_means import ItemDifference, ItemMean, moments
-from gnomon.stats.items.item_values import pass_at, pass_hat
 
 N_TABLES = int(os.environ.get("ITEM_TABLES", "400"))
 SIZES = (20, 50, 100, 300)
@@ -46,7 +53,7 @@ Array = npt.NDArray[np.float64]
 
 
 def measure() -> Iterator[Measurement]:
-    """Give the tables of docs/evaluations-statistics.md, and the time of large tables."""
+    """Give the tables of docs/gnomon/evaluations-statistics.md, and the time of large tables."""
     yield from _shares()
     yield from _pairs()
     yield from _epochs()

@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 from benchmarks.record import Measurement
-from gnomon.rules import available_rules
+from gohr.rules import available_rules
 
 #: Steps of a batch in one roll-out, by the number of rows.
 STEPS = {1_024: 200, 8_192: 40, 65_536: 200, 524_288: 60, 2_097_152: 30}
@@ -87,7 +87,7 @@ def _ours(rules: Any, num_envs: int, *, each: bool = False) -> Game:
     """Return the game; with ``each`` every row draws a board at every step."""
     import jax
 
-    from gnomon.game import jax as gjax
+    from gohr.game import jax as gjax
 
     env, params = gjax.make(rules)
 
@@ -216,7 +216,7 @@ def _compile_times() -> Iterator[Measurement]:
     """Time the compiler on one step of 1,024 boards, and then what it kept of that."""
     import jax
 
-    from gnomon.game import jax as gjax
+    from gohr.game import jax as gjax
 
     with tempfile.TemporaryDirectory() as folder:
         jax.config.update("jax_compilation_cache_dir", folder)

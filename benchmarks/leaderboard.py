@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.record import Measurement, best_seconds
-from gnomon.database.engine import Database
-from gnomon.database.schema import (
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import (
     Account,
     Entry,
     EntryAttempt,
@@ -31,14 +31,13 @@ from gnomon.database.schema import (
     Submission,
     VerifiedTrial,
 )
-from gnomon.experiments import ExperimentConfig, LearnerEntry
-from gnomon.experiments.attempts import frame_of
-from gnomon.leaderboard import Assignment, verify_log
-from gnomon.leaderboard.server_settings import ServerSettings
-from gnomon.leaderboard.submissions.submission import set_state
-from gnomon.leaderboard.submissions.uploaded_logs import keep_bytes
-from gnomon.web.backup import back_up
-from gnomon.web.server import prepare
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.submissions.submission import set_state
+from gnomon_board.leaderboard.submissions.uploaded_logs import keep_bytes
+from gnomon_board.web.backup import back_up
+from gnomon_board.web.server import prepare
+from gohr.experiments import Assignment, ExperimentConfig, LearnerEntry, verify_log
+from gohr.experiments.attempts import frame_of
 
 N_LEARNERS, N_RULES, N_TRIALS = 200, 60, 3
 N_PLAYERS, N_MOVES, THINK_S = 100, 15, 1.0
@@ -67,7 +66,7 @@ def measure() -> Iterator[Measurement]:
 
 
 def _verification() -> Iterator[Measurement]:
-    """Time the replay of many attempts, as the worker and ``gnomon verify`` do it."""
+    """Time the replay of many attempts, as the worker and ``gohr verify`` do it."""
     import polars as pl
 
     config = ExperimentConfig("load", ["clockwise", "color-match"], ["uniform"], trials=25)
@@ -161,8 +160,8 @@ def _serving(settings: ServerSettings) -> Iterator[tuple[str, int]]:
     """Run the server in a process of its own."""
     program = (
         "import sys\n"
-        "from gnomon.web.server import serve\n"
-        "from gnomon.leaderboard.server_settings import ServerSettings\n"
+        "from gnomon_board.web.server import serve\n"
+        "from gnomon_board.leaderboard.server_settings import ServerSettings\n"
         "settings = ServerSettings.from_json(sys.stdin.readline())\n"
         "serve(settings, '127.0.0.1', 0, worker=False,"
         " on_start=lambda started: print(started.url, flush=True))\n"

@@ -11,8 +11,7 @@ import numpy as np
 
 from benchmarks.record import Measurement, processor_seconds
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.ranking import audit, rank
-from gnomon.ranking.ranks import rank_intervals
+from gnomon.ranking import audit, rank, rank_intervals
 from gnomon.scores import ScoreTable
 from gnomon.stats.comparisons.improvement import PairwiseImprovement, pairwise_improvement
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from benchmarks.record import Measurement, best_seconds
-from gnomon.errors import RuleSyntaxError
-from gnomon.rules import available_rules, explain, lint_text, load_rule_text, parse
+from gohr.errors import RuleSyntaxError
+from gohr.rules import available_rules, explain, lint_text, load_rule_text, parse
 
 N_FUZZED = 120_000
 _PIECES = [

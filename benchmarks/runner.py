@@ -9,8 +9,8 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.record import Measurement, best_seconds
-from gnomon.experiments import ExperimentConfig, RunFolder, run, score_table, trials_of
-from gnomon.game.environments.registration import SAMPLE_RULES
+from gohr.experiments import ExperimentConfig, RunFolder, run, score_table, trials_of
+from gohr.game.environments.registration import SAMPLE_RULES
 
 N_TRIALS = 100  # of each of the four rules, as in the paper
 N_ROUNDS = 5

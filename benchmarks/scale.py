@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.record import Measurement
-from gnomon.experiments import ExperimentConfig, RunFolder, run, score_table, status
+from gohr.experiments import ExperimentConfig, RunFolder, run, score_table, status
 
 DQN = {"kind": "linear_dqn", "learning_rate": 0.03}
 #: What can be had of two cores: less than 2 where others are at work.
@@ -19,8 +19,8 @@ COUNTED = "what the machine gave to two at that time: no more can be hoped for b
 #: Scores a folder in a process of its own, and tells its attempts, seconds and most megabytes.
 SCORE = """
 import resource, sys, time
-from gnomon.experiments.run_folder import RunFolder
-from gnomon.experiments.scoring.run_scores import score_table
+from gohr.experiments.run_folder import RunFolder
+from gohr.experiments.scoring.run_scores import score_table
 folder = RunFolder.open(sys.argv[1])
 began = time.perf_counter()
 table = score_table(folder)

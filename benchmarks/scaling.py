@@ -18,11 +18,11 @@ import numpy as np
 
 from benchmarks.distill import made_up
 from benchmarks.record import Measurement
-from gnomon.distill import search_subsets
-from gnomon.execution import thread_executor
-from gnomon.experiments import ExperimentConfig, run
+from gnomon.distillation import search_subsets
 from gnomon.scores import ScoreTable
 from gnomon.stats import estimate
+from gohr.execution import thread_executor
+from gohr.experiments import ExperimentConfig, run
 
 #: Turns of each number of threads; the quickest counts.
 N_ROUNDS = 5

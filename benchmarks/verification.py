@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.record import Measurement, best_seconds
-from gnomon.experiments import ExperimentConfig, run
-from gnomon.game import Board, ReferenceGame
-from gnomon.leaderboard import Assignment, verify_log, verify_run
+from gohr.experiments import Assignment, ExperimentConfig, run, verify_log, verify_run
+from gohr.game import Board, ReferenceGame
 
 RULES = ["clockwise", "color-match", "leftmost-first", "quota-of-two"]
 

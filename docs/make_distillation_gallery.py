@@ -1,4 +1,4 @@
-"""Draw the figures of docs/distill.md from the published Atari scores.
+"""Draw the figures of docs/gnomon/distill.md from the published Atari scores.
 
 ``python docs/make_distillation_gallery.py [FOLDER]``. The scores are those that ``gnomon distill
 atari5`` takes, from ``GNOMON_DATA`` or from their authors. Drawn again, the figures differ only
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from gnomon.distill import (
+from gnomon.distillation import (
     PreparedScores,
     atari,
     correlations,

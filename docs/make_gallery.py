@@ -1,4 +1,4 @@
-"""Draw the figures of docs/gallery.md: ``python docs/make_gallery.py [FOLDER]``.
+"""Draw the figures of docs/gnomon/gallery.md: ``python docs/make_gallery.py [FOLDER]``.
 
 They come from two small runs, with fixed seeds, through the same code as any report and audit.
 Drawn again, they differ only where the code or the processor does. The figures of statistics are
@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.experiments import load_experiment, run, score_table
 from gnomon.ranking import audit
-from gnomon.report import report
+from gnomon.reports import report
+from gohr.experiments import load_experiment, run, score_table
 
 #: Name of the picture -> the figure of the demo's report that it is.
 OF_REPORT = {

@@ -3,13 +3,13 @@
 The data sets are made by these commands; the first takes some twenty minutes of two cores, the
 second five minutes of one, the others, which need the extra ``rl``, half an hour each::
 
-    gnomon run gohr-full-results --out full --workers 2
+    gohr run gohr-full-results --out full --workers 2
     python docs/make_measured_scores.py gohr-full full
-    gnomon run gohr-induction-results --out induction
+    gohr run gohr-induction-results --out induction
     python docs/make_measured_scores.py gohr-induction induction
-    gnomon run gohr-core-sb3 --out sb3 --workers 2
+    gohr run gohr-core-sb3 --out sb3 --workers 2
     python docs/make_measured_scores.py gohr-core-sb3 sb3
-    gnomon run gohr-core-sb3-unmasked --out unmasked --workers 2
+    gohr run gohr-core-sb3-unmasked --out unmasked --workers 2
     python docs/make_measured_scores.py gohr-core-sb3-unmasked unmasked
 """
 
@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gnomon.execution import make_executor
-from gnomon.experiments import ATTEMPT_METRICS, METRICS, RunFolder, TrialRecord, score_trial
-from gnomon.experiments.card import read_card
+from gohr.execution import make_executor
+from gohr.experiments import ATTEMPT_METRICS, METRICS, RunFolder, TrialRecord, score_trial
+from gohr.experiments.card import read_card
 
 METRICS_KEPT = ("tce", "errors_to_learn", "skill")
 OUT = Path(__file__).parents[1] / "src" / "gnomon" / "scores" / "data"

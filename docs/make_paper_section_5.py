@@ -1,7 +1,7 @@
-"""Write docs/paper-section-5.md: ``python docs/make_paper_section_5.py PAPER SWEEP``.
+"""Write docs/gohr/paper-section-5.md: ``python docs/make_paper_section_5.py PAPER SWEEP``.
 
-PAPER and SWEEP are the run folders of ``gnomon run paper-section-5`` and of
-``gnomon run paper-section-5-sweep``, which take minutes.
+PAPER and SWEEP are the run folders of ``gohr run paper-section-5`` and of
+``gohr run paper-section-5-sweep``, which take minutes.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from gnomon.experiments import RunFolder, score_table
 from gnomon.scores import ScoreTable
 from gnomon.stats import difficulty_order, median_interval
+from gohr.experiments import RunFolder, score_table
 
 HERE = Path(__file__).parent
 N_RESAMPLES = 50_000
@@ -31,9 +31,9 @@ This page is written by `python docs/make_paper_section_5.py p5 p5-sweep`, from 
 <!-- not run: minutes -->
 
 ```console
-$ gnomon run paper-section-5 --out p5 --workers 2
+$ gohr run paper-section-5 --out p5 --workers 2
 $ gnomon report p5
-$ gnomon run paper-section-5-sweep --out p5-sweep --workers 2
+$ gohr run paper-section-5-sweep --out p5-sweep --workers 2
 ```
 
 The report has the figures: all curves with the density of their ends (figure 3 of the paper),

@@ -1,4 +1,4 @@
-"""Make docs/peers.md: the same scores through Gnomon, rliable, SciPy, autorank and Arena-Rank.
+"""Make docs/gnomon/peers.md: the same scores through Gnomon, rliable, SciPy, autorank and Arena-Rank.
 
 Run ``python docs/make_peers_page.py FOLDER`` in an environment that has the peers as well; FOLDER
 holds ``atari100k_runs.csv``. No test needs them.

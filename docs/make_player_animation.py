@@ -21,12 +21,13 @@ from matplotlib.patches import Circle, Rectangle
 from matplotlib.transforms import Affine2D
 from PIL import Image
 
-import gnomon as gn
-from gnomon.game import BUCKET_PLACES, DEFAULT_SPEC, Piece
-from gnomon.learners import Learner, Observation, Transition
-from gnomon.plot.style import INK, MUTED, PAPER, SERIES, default_settings
-from gnomon.report import draw_board
-from gnomon.rules import rule_info
+import gohr
+from gnomon.plot import default_settings
+from gnomon.plot.style import INK, MUTED, PAPER, SERIES
+from gohr.game import BUCKET_PLACES, DEFAULT_SPEC, Piece
+from gohr.learners import Learner, Observation, Transition
+from gohr.rules import rule_info
+from gohr.run_page import draw_board
 
 RULE = "color-match"
 #: A board on which no shape is used up before all is known.
@@ -66,9 +67,9 @@ class Step(NamedTuple):
 class Watched(Learner):
     """The ideal learner, of which every step is kept."""
 
-    def __init__(self, spec: gn.BoardSpec, *, rng: np.random.Generator) -> None:
+    def __init__(self, spec: gohr.BoardSpec, *, rng: np.random.Generator) -> None:
         self.steps: list[Step] = []
-        self._ideal = gn.make_learner("ideal", spec, rng=rng)
+        self._ideal = gohr.make_learner("ideal", spec, rng=rng)
         self._spec = spec
         self._believed = Belief(np.full((4, 4), np.nan), 0)
 
@@ -100,17 +101,17 @@ class Watched(Learner):
         self._believed = Belief(chance, len(belief.alive))
 
 
-def play(spec: gn.BoardSpec = DEFAULT_SPEC, seed: int = SEED) -> list[Step]:
+def play(spec: gohr.BoardSpec = DEFAULT_SPEC, seed: int = SEED) -> list[Step]:
     """Let the ideal learner play one board of the rule, and return its steps."""
     rng = np.random.default_rng(seed)
     player = Watched(spec, rng=rng)
-    boards = gn.draw_boards(1, spec, rng=rng)
-    gn.play_trial(player, gn.load_rule(RULE), boards, board_spec=spec)
+    boards = gohr.draw_boards(1, spec, rng=rng)
+    gohr.play_trial(player, gohr.load_rule(RULE), boards, board_spec=spec)
     return player.steps
 
 
 def frames(
-    steps: Sequence[Step], spec: gn.BoardSpec = DEFAULT_SPEC
+    steps: Sequence[Step], spec: gohr.BoardSpec = DEFAULT_SPEC
 ) -> Iterator[tuple[Image.Image, int]]:
     """Yield the pictures of a game, each with the time that it stays in ms."""
     first, last = steps[0], steps[-1]
@@ -167,12 +168,12 @@ def _rule_in_words() -> str:
     return f"{sentence[0].lower()}{sentence[1:]}."
 
 
-def _moved(step: Step, spec: gn.BoardSpec) -> Piece:
-    pieces = gn.Board.from_codes(step.board.tolist(), spec).pieces
+def _moved(step: Step, spec: gohr.BoardSpec) -> Piece:
+    pieces = gohr.Board.from_codes(step.board.tolist(), spec).pieces
     return next(piece for piece in pieces if piece.pos == step.action // 4 + 1)
 
 
-def _picture(scene: _Scene, spec: gn.BoardSpec) -> Image.Image:
+def _picture(scene: _Scene, spec: gohr.BoardSpec) -> Image.Image:
     with default_settings():
         drawing = Figure(figsize=(9, 4.9), facecolor=PAPER, dpi=_DPI)
         canvas = FigureCanvasAgg(drawing)
@@ -182,7 +183,7 @@ def _picture(scene: _Scene, spec: gn.BoardSpec) -> Image.Image:
         return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
 
 
-def _draw_game(ax: Axes, scene: _Scene, spec: gn.BoardSpec) -> None:
+def _draw_game(ax: Axes, scene: _Scene, spec: gohr.BoardSpec) -> None:
     """Draw the board, and the piece that is on its way."""
     draw_board(scene.board, spec=spec, numbers=False, ax=ax)
     if scene.rule:

@@ -1,4 +1,4 @@
-"""Draw the figures of docs/ranking.md and docs/audit.md.
+"""Draw the figures of docs/gnomon/ranking.md and docs/gnomon/audit.md.
 
 ``python docs/make_ranking_figures.py DATA [FOLDER]``. DATA is a folder with the published tables that
 the page on audits names, as tidy files; they are not part of this project. The ladder comes from a
@@ -14,12 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.experiments import load_experiment, run, score_table
-from gnomon.plot import Figure, difficulty_ladder
+from gnomon.plot import Figure, difficulty_ladder, drawing_of
 from gnomon.plot.ranks import ranking_rows
-from gnomon.plot.style import drawing_of
 from gnomon.ranking import audit, rank
 from gnomon.scores import read_scores
+from gohr.experiments import load_experiment, run, score_table
 
 #: Figures of the audit of six agents on sixty games.
 OF_AUDIT = ("rank-intervals", "wins", "critical-difference")
@@ -28,7 +27,7 @@ NAMES = (*OF_AUDIT, "ladder")
 
 
 def audit_figures(data: Path) -> list[Figure]:
-    """Return the figures of the audit that docs/audit.md shows the text of."""
+    """Return the figures of the audit that docs/gnomon/audit.md shows the text of."""
     found = audit(read_scores(data / TABLE), rng=np.random.default_rng(0))
     figures = {figure.name: figure for figure in found.page(TABLE).figures}
     return [figures[name] for name in OF_AUDIT]

@@ -7,8 +7,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from gnomon.experiments import load_experiment, run
-from gnomon.report import report
+from gnomon.reports import report
+from gohr.experiments import load_experiment, run
 
 #: The page down to the end of its first figures.
 SIZE = (1200, 1768)

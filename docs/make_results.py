@@ -1,4 +1,4 @@
-"""Write docs/results.md and its figures: ``python docs/make_results.py [FOLDER]``.
+"""Write docs/gohr/results.md and its figures: ``python docs/make_results.py [FOLDER]``.
 
 Everything is computed from the scores that come with the package; see make_measured_scores.py.
 """
@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.patches import Rectangle
 
-from gnomon.distill import Distilled, distill, prepare
-from gnomon.plot import Figure
-from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, SERIES, SIZE, dress, new_drawing
+from gnomon.distillation import Distilled, distill, prepare
+from gnomon.plot import Figure, new_drawing
+from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, SERIES, SIZE, dress
 from gnomon.ranking import Ranking, rank
-from gnomon.rules import FAMILIES, rule_info
 from gnomon.scores import ScoreTable, load_scores, measured_provenance
 from gnomon.stats import estimate
+from gohr.rules import FAMILIES, rule_info
 
 HERE = Path(__file__).parent
 FULL, CORE, UNMASKED = "gohr-full", "gohr-core-sb3", "gohr-core-sb3-unmasked"
@@ -77,7 +77,7 @@ This page is written by `python docs/make_results.py`.
 <!-- not run: twenty minutes of two cores -->
 
 ```console
-$ gnomon run gohr-full-results --out full --workers 2
+$ gohr run gohr-full-results --out full --workers 2
 $ python docs/make_measured_scores.py gohr-full full
 ```
 
@@ -358,7 +358,7 @@ def sb3_text(skill: dict[tuple[str, str], float]) -> str:
     means = [errors.runs(a, rule).mean() for a in errors.algorithms for rule in errors.tasks]
     least, most = min(means), max(means)
     return (
-        "## Stable-Baselines3\n\n`gnomon run gohr-core-sb3 --out sb3` plays `MaskablePPO` on `gohr-core-v1`, and `gnomon run "
+        "## Stable-Baselines3\n\n`gohr run gohr-core-sb3 --out sb3` plays `MaskablePPO` on `gohr-core-v1`, and `gohr run "
         "gohr-core-sb3-unmasked --out unmasked` plays `A2C` and `DQN`, which take no masks; three trials a rule, "
         f"{n_trials} in all. Mean skill; beside it two learners of this project on the same rules:\n\n"
         + lines(head, rows)

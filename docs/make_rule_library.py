@@ -1,4 +1,4 @@
-"""Write docs/rule-library.md and its pictures: ``python docs/make_rule_library.py [FOLDER]``.
+"""Write docs/gohr/rule-library.md and its pictures: ``python docs/make_rule_library.py [FOLDER]``.
 
 Every rule of the catalogue by family: title, sentence, text, difficulty factors, and one board, the
 same for all, with the moves that the rule accepts on it. Rules that look back are shown after two
@@ -17,11 +17,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Polygon, Rectangle
 
-from gnomon.game import Board, Piece, ReferenceGame, draw_boards
-from gnomon.game.reference import Move
-from gnomon.plot.style import INK, SERIES, SIZE, new_drawing, svg_text
-from gnomon.report import draw_board
-from gnomon.rules import (
+from gnomon.plot import new_drawing
+from gnomon.plot.style import INK, SERIES, SIZE, svg_text
+from gohr.game import Board, Piece, ReferenceGame, draw_boards
+from gohr.game.reference import Move
+from gohr.rules import (
     FAMILIES,
     TAGS,
     RuleInfo,
@@ -30,6 +30,7 @@ from gnomon.rules import (
     load_rule_text,
     rule_info,
 )
+from gohr.run_page import draw_board
 
 #: A board on which most rules tell several kinds of pieces apart: among the best of 1,000 in that.
 SEED = 956
@@ -136,7 +137,7 @@ def _lines() -> Iterator[str]:
     yield ""
     yield (
         f"{len(available_rules())} rules come with Gnomon, in {len(FAMILIES)} families, each of "
-        "which varies one element of the task. `gnomon rules list --family NAME` lists a family, "
+        "which varies one element of the task. `gohr rules list --family NAME` lists a family, "
         "`load_rule(NAME)` loads a rule, and an experiment names it. This page gives every answer "
         "away: a player should not read on."
     )

@@ -1,4 +1,4 @@
-"""Draw the statistics figures of docs/gallery.md from published scores.
+"""Draw the statistics figures of docs/gnomon/gallery.md from published scores.
 
 ``python docs/make_statistics_gallery.py DATA [FOLDER]``. DATA is a folder with the published tables
 that the page names, as tidy files; they are not part of this project. Drawn again, the figures

@@ -17,7 +17,7 @@ import numpy as np
 from comparison import Comparison, compared, published_table, rounded, show, use_data
 from scipy.stats import ranksums, ttest_ind
 
-from gnomon.distill import (
+from gnomon.distillation import (
     HeldOut,
     PaperProcedure,
     PreparedScores,

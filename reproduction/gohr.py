@@ -22,7 +22,8 @@ from comparison import Comparison, show
 from scipy import stats
 
 import gnomon as gn
-from gnomon.experiments import load_experiment
+import gohr
+from gohr.experiments import load_experiment
 
 TITLE = "Pulick et al. 2022, section 5: a linear DQN on four rules of the Game of Hidden Rules"
 READINGS: Mapping[str, Mapping[str, object]] = {
@@ -47,8 +48,8 @@ def comparisons(trials: int = 100) -> Iterator[Comparison]:
             seed=0,
         )
         with tempfile.TemporaryDirectory() as folder:
-            run = gn.run(config, Path(folder) / "run", workers=os.cpu_count() or 1)
-            curves = _curves(gn.score(run, "cumulated_errors"))
+            run = gohr.run(config, Path(folder) / "run", workers=os.cpu_count() or 1)
+            curves = _curves(gohr.score(run, "cumulated_errors"))
         yield from _claims(f"section 5, reading: {reading}", curves)
 
 

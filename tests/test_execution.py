@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.execution import (
+from gohr.execution import (
     FutureExecutor,
     Limits,
     ProcessExecutor,
@@ -116,7 +116,7 @@ def test_who_does_the_work():
 
 SCRIPT = """
 import time
-from gnomon.execution import ProcessExecutor
+from gohr.execution import ProcessExecutor
 if __name__ == "__main__":
     try:
         for outcome in ProcessExecutor(2).map(time.sleep, [0.0, 60.0, 60.0]):

@@ -18,13 +18,13 @@ import gnomon
 SOURCE = Path(gnomon.__file__).parents[1]
 without_jax = pytest.mark.skipif(not find_spec("jax"), reason="needs JAX: the extra jax")
 PACKAGES = [
-    pytest.param(name, marks=without_jax if name == "gnomon.game.jax" else ())
+    pytest.param(name, marks=without_jax if name == "gohr.game.jax" else ())
     for stub in sorted(SOURCE.glob("gnomon/**/__init__.pyi"))
     for name in [".".join(stub.parent.relative_to(SOURCE).parts)]
 ]
 
 #: Packages whose names need a server, a database or a season to do anything: their tests show them.
-SERVED = {"gnomon.leaderboard", "gnomon.studies"}
+SERVED = {"gnomon_board.leaderboard", "gnomon_board.studies"}
 
 #: Names that need what does not come with Gnomon, which their tests fetch or skip without: the data
 #: set of the Atari-5 paper, gymnax.

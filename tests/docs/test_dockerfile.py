@@ -1,4 +1,4 @@
-"""The Dockerfile of ``gnomon serve``: linted, its commands tried, the image built where it can be.
+"""The Dockerfile of ``gnomon-board serve``: linted, its commands tried, the image built where it can be.
 
 A Docker engine is not everywhere. Without one the image is not built, and that is said; what its
 last lines do, serving and looking after its health, is done by the same commands in this
@@ -40,7 +40,7 @@ def listed(arguments: str) -> list[str]:
 
 
 def default_port() -> str:
-    """Return the port that ``gnomon serve`` listens on if it is told none."""
+    """Return the port that ``gnomon-board serve`` listens on if it is told none."""
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     return str(next(p.default for p in commands["serve"].params if p.name == "port"))
 
@@ -59,11 +59,11 @@ def findings(text: str) -> list[str]:
     if last.get("USER", "root").partition(":")[0] in ("root", "0"):
         found.append("USER: expected one that is not root")
     if last.get("EXPOSE") != default_port():
-        found.append(f"EXPOSE: expected {default_port()}, where gnomon serve listens")
+        found.append(f"EXPOSE: expected {default_port()}, where gnomon-board serve listens")
     if f"127.0.0.1:{default_port()}/" not in last.get("HEALTHCHECK", ""):
         found.append(f"HEALTHCHECK: expected one that asks port {default_port()}")
     if listed(last.get("ENTRYPOINT", "[]"))[:2] != ["gnomon", "serve"]:
-        found.append("ENTRYPOINT: expected gnomon serve")
+        found.append("ENTRYPOINT: expected gnomon-board serve")
     return found
 
 

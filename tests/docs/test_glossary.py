@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import gnomon as gn
-from gnomon.leaderboard.server_settings import ServerSettings
+import gohr
+from gnomon_board.leaderboard.server_settings import ServerSettings
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "glossary.md").read_text("utf-8")
@@ -57,8 +57,8 @@ def test_the_page_that_a_word_leads_to_uses_it():
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
     folder = tmp_path_factory.mktemp("glossary") / "run"
-    config = gn.ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=3)
-    gn.run(config, folder)
+    config = gohr.ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=3)
+    gohr.run(config, folder)
     return folder
 
 

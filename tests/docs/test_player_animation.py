@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import gnomon as gn
+import gohr
 
 pytestmark = pytest.mark.full  # a game is played and drawn
 
 DOCS = Path(__file__).parents[2] / "docs"
 #: Few enough names that the rules over them are listed in a moment.
-SPEC = gn.BoardSpec(
+SPEC = gohr.BoardSpec(
     pieces=3, shapes=2, colors=1, shape_palette=("STAR", "TRIANGLE"), color_palette=("RED",)
 )
 

@@ -15,21 +15,21 @@ import numpy as np
 import pytest
 import typer
 
-import gnomon
+import gohr
 from gnomon import plot as figures
 from gnomon.cli import app, main
-from gnomon.distill import SubsetModel
-from gnomon.experiments import METRICS as SCORES
-from gnomon.experiments import available_suites, load_suite
-from gnomon.experiments.attempts import frame_of
-from gnomon.experiments.config.config_fields import BoardFields, ExperimentFields
-from gnomon.game import compile_rule, outcomes
-from gnomon.learners import available_learners, learner_fields, make_learner, play_trial
-from gnomon.rules import FAMILIES, TAGS, available_rules, load_rule
+from gnomon.distillation import SubsetModel
 from gnomon.scores import ScoreTable, write_scores
 from gnomon.stats import estimates as estimate
 from gnomon.stats import metrics
 from gnomon.stats.learning_curves import curves_by_step as curves
+from gohr.experiments import METRICS as SCORES
+from gohr.experiments import available_suites, load_suite
+from gohr.experiments.attempts import frame_of
+from gohr.experiments.config.config_fields import BoardFields, ExperimentFields
+from gohr.game import compile_rule, outcomes
+from gohr.learners import available_learners, learner_fields, make_learner, play_trial
+from gohr.rules import FAMILIES, TAGS, available_rules, load_rule
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -126,10 +126,10 @@ def documented_records(verb: str) -> list[list[str]]:
 
 #: Verb -> what to call it with, for each kind of record that the page names, in that order.
 CALLS = {
-    "gnomon run": ["small.toml --out run", "small.toml --out run --dry-run"],
-    "gnomon status": ["run"],
-    "gnomon verify": ["run"],
-    "gnomon score": ["run"],
+    "gohr run": ["small.toml --out run", "small.toml --out run --dry-run"],
+    "gohr status": ["run"],
+    "gohr verify": ["run"],
+    "gohr score": ["run"],
     "gnomon estimate": ["run --resamples 20"],
     "gnomon compare": [
         "scores.csv a b",
@@ -149,34 +149,34 @@ CALLS = {
     "gnomon distill": ["scores.csv --size 2 --folds 3", "scores.csv --next new"],
     "gnomon predict": ["model.json scores.csv"],
     "gnomon report": ["run", "scores.csv --markdown"],
-    "gnomon learners": [""],
-    "gnomon rules list": [""],
-    "gnomon rules show": ["clockwise"],
-    "gnomon rules check": ["wrong.txt"],
-    "gnomon rules generate": ["step", ""],
+    "gohr learners": [""],
+    "gohr rules list": [""],
+    "gohr rules show": ["clockwise"],
+    "gohr rules check": ["wrong.txt"],
+    "gohr rules generate": ["step", ""],
 }
 
 #: Verbs that are not called here, and why.
 NOT_CALLED = {
-    "gnomon demo": "its own test runs it, and a minute is enough",
-    "gnomon leaderboard season new": "tests/cli/test_season.py has its records",
-    "gnomon leaderboard season reveal": "tests/cli/test_season.py has its records",
-    "gnomon leaderboard check-reveal": "tests/cli/test_season.py has its records",
-    "gnomon leaderboard study new": "tests/cli/test_study.py has its records",
-    "gnomon leaderboard study check": "tests/cli/test_study.py has its records",
-    "gnomon leaderboard study links": "tests/cli/test_study.py has its records",
-    "gnomon leaderboard study list": "tests/cli/test_study.py has its records",
-    "gnomon leaderboard study export": "tests/cli/test_study.py has its records",
-    "gnomon leaderboard study invite": "tests/cli/test_study.py has its records",
-    "gnomon leaderboard study close": "tests/cli/test_study.py has its records",
-    "gnomon serve": "tests/web/test_server.py has its records",
-    "gnomon register": "tests/web/test_server.py has its records",
-    "gnomon submit": "tests/web/test_server.py has its records",
-    "gnomon leaderboard token": "tests/web/test_server.py has its records",
-    "gnomon leaderboard migrate": "tests/web/test_server.py has its records",
-    "gnomon leaderboard backup": "tests/web/test_server.py has its records",
-    "gnomon leaderboard restore": "tests/web/test_server.py has its records",
-    "gnomon play": "reads what a person types; tests/studies has its records",
+    "gohr demo": "its own test runs it, and a minute is enough",
+    "gnomon-board season new": "packages/gnomon-board/tests/cli/test_season.py has its records",
+    "gnomon-board season reveal": "packages/gnomon-board/tests/cli/test_season.py has its records",
+    "gnomon-board check-reveal": "packages/gnomon-board/tests/cli/test_season.py has its records",
+    "gnomon-board study new": "packages/gnomon-board/tests/cli/test_study.py has its records",
+    "gnomon-board study check": "packages/gnomon-board/tests/cli/test_study.py has its records",
+    "gnomon-board study links": "packages/gnomon-board/tests/cli/test_study.py has its records",
+    "gnomon-board study list": "packages/gnomon-board/tests/cli/test_study.py has its records",
+    "gnomon-board study export": "packages/gnomon-board/tests/cli/test_study.py has its records",
+    "gnomon-board study invite": "packages/gnomon-board/tests/cli/test_study.py has its records",
+    "gnomon-board study close": "packages/gnomon-board/tests/cli/test_study.py has its records",
+    "gnomon-board serve": "packages/gnomon-board/tests/web/test_server.py has its records",
+    "gnomon-board register": "packages/gnomon-board/tests/web/test_server.py has its records",
+    "gnomon-board submit": "packages/gnomon-board/tests/web/test_server.py has its records",
+    "gnomon-board token": "packages/gnomon-board/tests/web/test_server.py has its records",
+    "gnomon-board migrate": "packages/gnomon-board/tests/web/test_server.py has its records",
+    "gnomon-board backup": "packages/gnomon-board/tests/web/test_server.py has its records",
+    "gnomon-board restore": "packages/gnomon-board/tests/web/test_server.py has its records",
+    "gohr play": "reads what a person types; packages/gnomon-board/tests/studies has its records",
 }
 
 
@@ -245,9 +245,9 @@ def test_every_score_of_a_run_is_documented():
 
 def test_every_column_of_the_attempts_is_documented():
     draws = np.random.default_rng(0)
-    boards = gnomon.draw_boards(1, rng=draws)
-    learner = make_learner("uniform", gnomon.BoardSpec(), rng=draws)
-    log = play_trial(learner, gnomon.load_rule("clockwise"), boards)
+    boards = gohr.draw_boards(1, rng=draws)
+    learner = make_learner("uniform", gohr.BoardSpec(), rng=draws)
+    log = play_trial(learner, gohr.load_rule("clockwise"), boards)
     assert set(frame_of(log).columns) <= set(rows(section("experiments.md", "The run folder")))
 
 

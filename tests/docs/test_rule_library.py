@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.rules import available_rules
+from gohr.rules import available_rules
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -188,7 +188,7 @@ SECTIONS = {
     "text": TEXT,
 }
 
-#: The words after ``gnomon captive``, and what a client sends.
+#: The words after ``gohr captive``, and what a client sends.
 CAPTIVE = {
     "full": (
         "reveal=true clockwise.txt board.json",

@@ -26,7 +26,7 @@ from unittest import mock
 from frozen.cases import CAPTIVE, LEARNERS, SECTIONS, write_inputs
 from gnomon import __version__
 from gnomon.cli import main
-from gnomon.experiments import RunFolder
+from gohr.experiments import RunFolder
 
 EXPECTED = Path(__file__).with_name("expected")
 _SECRET = {"token", "invitation", "salt", "commitment", "computed", "prefix"}
@@ -142,8 +142,8 @@ def _number(cell: str) -> Any:
 
 def _board(section: str) -> dict[str, Any]:
     # What may move: this is all that the test knows of the server's modules.
-    from gnomon.leaderboard.server_settings import ServerSettings
-    from gnomon.web.server import prepare
+    from gnomon_board.leaderboard.server_settings import ServerSettings
+    from gnomon_board.web.server import prepare
 
     database, _ = prepare(ServerSettings(Path("board").resolve()))
     database.close()
@@ -154,8 +154,8 @@ def _board(section: str) -> dict[str, Any]:
 
 def _openapi(_: str) -> dict[str, Any]:
     # As above.
-    from gnomon.leaderboard.server_settings import ServerSettings
-    from gnomon.web.app import create_app
+    from gnomon_board import create_app
+    from gnomon_board.leaderboard.server_settings import ServerSettings
 
     schema = create_app(ServerSettings(Path("served").resolve())).openapi()
     return json.loads(json.dumps(schema, sort_keys=True))

@@ -1,0 +1,10 @@
+"""A leaderboard that replays every score, hidden seasons, and studies with people.
+
+`create_app` makes the web application from `Settings`; `Client` speaks to a server and `submit`
+sends a run to it. The packages `leaderboard`, `studies`, `database` and `web` have the parts,
+`errors` what a board rejects.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,125 @@
+"""``gnomon-board season``: make a season, and reveal its hidden rules."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gnomon.cli import JsonOption, answering
+from gnomon_board.cli.serving import DatabaseOption, DataOption, board_answering
+
+if TYPE_CHECKING:
+    from gnomon_board.leaderboard.seasons.commitment import Reveal
+
+_DATA = Path("leaderboard-data")
+
+app = typer.Typer(
+    name="season",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Make a season of a TOML file, and reveal its hidden rules at the end.",
+)
+
+
+@app.command()
+def new(
+    file: Annotated[Path, typer.Argument(help="What the season is: a TOML file.")],
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Put a season on the board; hidden rules are drawn now, and committed to."""
+    with board_answering("season new", data, database, as_json) as (answer, opened):
+        from gnomon_board.leaderboard.seasons.season import create_season, secret_rng
+        from gnomon_board.leaderboard.seasons.season_plan import SeasonPlan
+
+        plan = SeasonPlan.from_toml(file, rng=secret_rng())
+        with opened.writing() as session:
+            season = create_season(session, plan)
+            record = {"season": season.name, "commitment": season.commitment}
+        n_hidden = len(plan.hidden_rules)
+        answer.results([record | {"n_rules": len(plan.rules), "n_hidden": n_hidden}])
+        answer.say(
+            f"season {plan.name}: {len(plan.rules)} rules, {n_hidden} of them hidden, "
+            f"{plan.division} division"
+        )
+        if season.commitment is not None:
+            answer.say(f"commitment: {season.commitment}")
+
+
+@app.command()
+def reveal(
+    name: Annotated[str, typer.Argument(help="The season.")],
+    out: Annotated[Path | None, typer.Option(help="Write what is revealed here too.")] = None,
+    early: Annotated[bool, typer.Option("--early", help="Close it first, if it is open.")] = False,
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Publish the hidden rules of a season that is over, with the salt of its commitment."""
+    with board_answering("season reveal", data, database, as_json) as (answer, opened):
+        from gnomon.files import write_atomically
+        from gnomon_board.leaderboard.seasons.entry_registration import find_season
+        from gnomon_board.leaderboard.seasons.season import reveal_season
+
+        with opened.writing() as session:
+            told = reveal_season(session, find_season(session, name), early=early)
+        record = told.to_record()
+        answer.results([record])
+        answer.say(f"season {name}: {len(told.rules)} rules revealed")
+        if out is not None:
+            text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+            write_atomically(out, text.encode())
+
+
+@app.command("check-reveal")
+def check_reveal(
+    source: Annotated[str, typer.Argument(help="The file of a reveal, or the season's address.")],
+    commitment: Annotated[
+        str | None, typer.Option(help="The commitment as it was published before the season.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute a season's commitment from the rules that it revealed."""
+    from gnomon_board.leaderboard.seasons.commitment import commit
+
+    with answering("check-reveal", as_json=as_json) as answer:
+        reveal = _reveal_from(source)
+        found = commit(reveal.season, reveal.rules, reveal.salt)
+        expected = reveal.commitment if commitment is None else commitment.strip().lower()
+        holds = found == expected
+        answer.results(
+            [
+                {
+                    "season": reveal.season,
+                    "holds": holds,
+                    "commitment": expected,
+                    "computed": found,
+                    "n_rules": len(reveal.rules),
+                }
+            ]
+        )
+        if holds:
+            answer.say(f"season {reveal.season}: the {len(reveal.rules)} rules are those committed")
+        else:
+            answer.say(f"season {reveal.season}: expected {expected}, computed {found}")
+        if commitment is None:
+            answer.warn("compared with the commitment in the reveal itself: use --commitment")
+    raise typer.Exit(0 if holds else 1)
+
+
+def _reveal_from(source: str) -> Reveal:
+    """Read a reveal from a file, or ask a leaderboard: ``http://HOST/api/seasons/NAME``."""
+    from gnomon_board.leaderboard.seasons.commitment import Reveal
+
+    if not source.startswith(("http://", "https://")):
+        return Reveal.from_json(source)
+    from gnomon_board.http_client import HttpClient
+
+    base, _, name = source.rstrip("/").removesuffix("/reveal").rpartition("/")
+    server = base.removesuffix("/api/seasons").removesuffix("/seasons")
+    found: Any = HttpClient(server, patience_s=5).get(f"/api/seasons/{name}/reveal")
+    return Reveal.from_record(found)

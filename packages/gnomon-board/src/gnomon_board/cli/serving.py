@@ -1,0 +1,187 @@
+"""``gnomon-board serve``, ``worker``, ``token``, ``backup``, ``restore`` and ``migrate``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from gnomon.cli import Answer, JsonOption, answering
+
+if TYPE_CHECKING:
+    from gnomon_board.database.engine import Database
+    from gnomon_board.leaderboard.server_settings import ServerSettings
+    from gnomon_board.web.server import Started
+
+DataOption = Annotated[Path, typer.Option("--data", help="The server's data folder.")]
+# An address may hold a password, and everybody on the machine can read a command line.
+DatabaseOption = Annotated[
+    str,
+    typer.Option(
+        "--database",
+        envvar="GNOMON_DATABASE_URL",
+        show_default=False,
+        help="Another database than the SQLite file in the data folder: postgresql://...",
+    ),
+]
+_DATA = Path("leaderboard-data")
+
+
+def serve(
+    data: DataOption = _DATA,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8080,
+    database: DatabaseOption = "",
+    allowed_host: Annotated[
+        list[str] | None, typer.Option(help="A name that the server goes by; repeatable.")
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None, typer.Option(help="Address of a proxy to believe; repeatable.")
+    ] = None,
+    public_url: Annotated[str, typer.Option(help="How the world sees the server.")] = "",
+    https: Annotated[
+        bool, typer.Option("--https", help="Behind a proxy that speaks HTTPS: secure cookies.")
+    ] = False,
+    worker: Annotated[bool, typer.Option(help="Verify submissions here too.")] = True,
+    log_format: Annotated[
+        Literal["text", "json"],
+        typer.Option(help="Of the log on stderr; as json it holds every request."),
+    ] = "text",
+    as_json: JsonOption = False,
+) -> None:
+    """Serve a leaderboard, with human play, to this machine or through a proxy to the world."""
+    from gnomon_board.leaderboard.server_settings import ServerSettings
+    from gnomon_board.web.server import serve as serve_until_stopped
+
+    changes: dict[str, Any] = {"public_url": public_url, "secure_cookies": https}
+    hosts = (*ServerSettings.allowed_hosts, *(allowed_host or ()))
+    changes |= {"allowed_hosts": hosts, "trusted_proxies": tuple(trusted_proxy or ())}
+    settings = ServerSettings(data, database, **changes)
+
+    def tell(started: Started) -> None:
+        with answering("serve", as_json=as_json) as answer:
+            answer.results([{"url": started.url, "first_token": started.first_token}])
+            answer.say(f"Serving {data} at {started.url} (Ctrl-C ends it)")
+            if started.first_token is not None:
+                answer.say(f"First admin token, shown only now: {started.first_token}")
+        print(end="", flush=True)  # whoever started the server may read through a pipe
+
+    serve_until_stopped(
+        *(settings, host, port), worker=worker, log_format=log_format, on_start=tell
+    )
+
+
+def worker(data: DataOption = _DATA, database: DatabaseOption = "") -> None:
+    """Verify submissions, beside a server that was started with --no-worker."""
+    from gnomon_board.leaderboard.submissions.worker import work_until_stopped
+
+    with opened_board(data, database) as (settings, opened):
+        work_until_stopped(opened, settings)
+
+
+def token(
+    account: Annotated[str, typer.Argument(help="The account; a new one is made.")],
+    scope: Annotated[
+        list[str] | None, typer.Option(help="submit, moderate or admin; repeatable.")
+    ] = None,
+    days: Annotated[float | None, typer.Option(min=0.01, help="It ends after so many.")] = None,
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Make an API token, on the server's machine; it is shown once."""
+    with board_answering("token", data, database, as_json) as (answer, opened):
+        from gnomon_board.leaderboard.accounts.accounts import token_for
+
+        text = token_for(opened, account, scope or ["submit"], days=days)
+        answer.results([{"account": account, "token": text}])
+        answer.say(text)
+
+
+def migrate(
+    to: Annotated[
+        str, typer.Option(help="A version of the tables; by default the newest.")
+    ] = "head",
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Bring the tables of the database to this program's version, or another."""
+    with board_answering("migrate", data, database, as_json, checked=False) as (answer, opened):
+        from gnomon_board.database.migration import current_revision, move_to
+
+        before = current_revision(opened)
+        move_to(opened, to)
+        after = current_revision(opened)
+        answer.results([{"before": before, "after": after}])
+        answer.say(f"the tables were at version {before or 'none'}, and are at {after or 'none'}")
+
+
+def backup(
+    out: Annotated[Path, typer.Argument(help="A new folder.")],
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Back everything up, while the server goes on."""
+    with board_answering("backup", data, database, as_json) as (answer, opened):
+        from gnomon_board.leaderboard.server_settings import ServerSettings
+        from gnomon_board.web.backup import back_up
+
+        record = back_up(ServerSettings(data, database), opened, out)
+        answer.results([record])
+        rows = sum(record["rows"].values())
+        answer.say(f"{rows} rows and {record['logs']} logs are in {out}")
+
+
+def restore(
+    backup: Annotated[Path, typer.Argument(help="A folder that backup has written.")],
+    data: DataOption = _DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Make a new server of a backup."""
+    from gnomon_board.leaderboard.server_settings import ServerSettings
+    from gnomon_board.web.backup import restore as restore_backup
+
+    with answering("restore", as_json=as_json) as answer:
+        record = restore_backup(backup, ServerSettings(data, database))
+        answer.results([record])
+        answer.say(f"the board of {record['taken']} is in {data}")
+
+
+@contextmanager
+def board_answering(
+    command: str, data: Path, database: str, as_json: bool, *, checked: bool = True
+) -> Iterator[tuple[Answer, Database]]:
+    """Answer a verb of ``gnomon leaderboard`` with the database of a server that exists."""
+    with (
+        opened_board(data, database, checked=checked) as (_, opened),
+        answering(f"leaderboard {command}", as_json=as_json) as answer,
+    ):
+        yield answer, opened
+
+
+@contextmanager
+def opened_board(
+    data: Path, database: str, *, checked: bool = True
+) -> Iterator[tuple[ServerSettings, Database]]:
+    """Open the database of a server that exists."""
+    from gnomon_board.database.engine import Database
+    from gnomon_board.database.migration import require_head
+    from gnomon_board.errors import LeaderboardError
+    from gnomon_board.leaderboard.server_settings import ServerSettings
+
+    settings = ServerSettings(data, database)
+    opened = Database(settings.database)
+    try:
+        if opened.file is not None and not opened.file.exists():
+            raise LeaderboardError(f"{opened.file}: there is no leaderboard")
+        if checked:
+            require_head(opened)
+        yield settings, opened
+    finally:
+        opened.close()

@@ -1,0 +1,120 @@
+"""``gnomon-board register`` and ``gnomon-board submit``: a learner's way onto a leaderboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gnomon.cli import JsonOption, answering
+
+ServerOption = Annotated[
+    str, typer.Option("--to", envvar="GNOMON_SERVER", help="The leaderboard: http://HOST:PORT.")
+]
+TokenOption = Annotated[
+    str, typer.Option("--token", envvar="GNOMON_TOKEN", help="An API token of it.")
+]
+
+
+def register(
+    season: Annotated[str, typer.Argument(help="The season.")],
+    name: Annotated[str, typer.Argument(help="How the learner is called on the board.")],
+    to: ServerOption,
+    token: TokenOption,
+    out: Annotated[Path | None, typer.Option(help="Write what to play to this TOML file.")] = None,
+    description: Annotated[str, typer.Option(help="What it is, as plain text.")] = "",
+    link: Annotated[str, typer.Option(help="A page about it.")] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Register a learner in a season of a leaderboard, and get what it has to play."""
+    from urllib.parse import quote
+
+    from gnomon.files import write_atomically
+    from gnomon_board.http_client import HttpClient
+
+    with answering("register", as_json=as_json) as answer:
+        client = HttpClient(to, token)
+        value: dict[str, Any] = {"name": name, "description": description, "link": link}
+        entry = client.ask("POST", f"/api/seasons/{quote(season, safe='')}/entries", value)
+        answer.results([entry])
+        answer.say(f"{entry['name']} is entry {entry['id']} of {entry['season']}")
+        if out is not None:
+            text = client.text(f"/api/entries/{entry['id']}/attempts/1/config")
+            write_atomically(out, text.encode())
+            answer.say(f"What it has to play is in {out}: put the learner in, then gohr run {out}")
+
+
+def submit(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    to: ServerOption,
+    token: TokenOption,
+    learner: Annotated[str | None, typer.Option(help="Which learner, if it has several.")] = None,
+    entry: Annotated[int | None, typer.Option(min=1, help="The entry on the server.")] = None,
+    attempt: Annotated[int, typer.Option(min=1, help="Which of its attempts.")] = 1,
+    wait_s: Annotated[
+        float, typer.Option(min=0, help="Wait so long for the verdict, in seconds.")
+    ] = 600.0,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Send it even if the server is bound to refuse it.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Submit a run to a leaderboard, once it has been verified here, and tell the verdict."""
+    from gnomon_board.http_client import HttpClient
+    from gnomon_board.leaderboard.client.submit_run import (
+        entry_of,
+        pack_run,
+        refusal_of,
+        wait_for_verdict,
+    )
+    from gnomon_board.leaderboard.client.submit_run import submit as send
+
+    with answering("submit", as_json=as_json) as answer:
+        packed = pack_run(folder, learner)
+        where = (entry, attempt) if entry is not None else entry_of(packed)
+        client = HttpClient(to, token)
+        refusal = None if anyway else refusal_of(client, packed, *where)
+        record: dict[str, Any] = {"id": None, "state": "not sent", "reason": refusal}
+        if refusal is None:
+            record = wait_for_verdict(client, send(client, packed, *where), most_s=wait_s)
+        answer.results([record])
+        which = f"submission {record['id']}" if record["id"] else str(folder)
+        answer.say(f"{which}: {record['state']}: {record['reason']}")
+    raise typer.Exit(0 if record["state"] in ("verified", "queued", "verifying") else 1)
+
+
+def play(
+    plan: Annotated[Path, typer.Argument(help="A TOML file: season, entry and learner.")],
+    to: ServerOption,
+    token: TokenOption,
+    seed: Annotated[int | None, typer.Option(min=0, help="Another seed of the learner.")] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Ask the server for another attempt first.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Play a hidden season on the server; after an interruption the same command continues."""
+    import dataclasses
+
+    from gnomon.cli import bar_of
+    from gnomon_board.leaderboard import RemoteBoard, RemotePlan, play_remotely
+
+    with answering("play", as_json=as_json) as answer:
+        planned = RemotePlan.from_toml(plan)
+        if seed is not None:
+            planned = dataclasses.replace(planned, seed=seed)
+        board = RemoteBoard(to, token)
+        try:
+            with bar_of("trials") as progress:
+                summary = play_remotely(planned, board, again=again, progress=progress)
+        except KeyboardInterrupt:
+            answer.warn("stopped; what was played is kept, and the same command continues")
+            raise typer.Exit(130) from None
+        answer.results([dataclasses.asdict(summary)])
+        answer.say(
+            f"{planned.entry}: {summary.done} trials played, {summary.skipped} before, "
+            f"{summary.n_attempts} attempts; season {summary.season}, entry {summary.entry}, "
+            f"attempt {summary.attempt}"
+        )
+        answer.say("the server replays them before they appear in the standings")

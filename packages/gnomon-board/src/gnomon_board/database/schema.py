@@ -1,0 +1,323 @@
+"""Tables: accounts, seasons, entries, submissions, remotely played trials, studies, games.
+
+Rows are added and marked, never taken away: a withdrawn submission stays as a tombstone. Moments
+are UTC.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, Literal
+
+from sqlalchemy import ForeignKey, Index, Integer, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from gnomon_board.database.columns import AccountId, Base, BigNumber, Id, Name, Sha256, now
+from gnomon_board.database.study_schema import PlayAttempt as PlayAttempt
+from gnomon_board.database.study_schema import PlaySession as PlaySession
+from gnomon_board.database.study_schema import Study as Study
+from gnomon_board.database.study_schema import StudyAnswer as StudyAnswer
+from gnomon_board.database.study_schema import StudyAssignment as StudyAssignment
+
+Division = Literal["hidden", "replayed"]
+SubmissionState = Literal[
+    "uploading", "queued", "verifying", "verified", "refused", "error", "withdrawn"
+]
+
+
+class Account(Base):
+    """Somebody who submits or moderates. ``erased_at``: the name was replaced on request."""
+
+    __tablename__ = "accounts"
+    id: Mapped[Id]
+    name: Mapped[Name]
+    name_key: Mapped[Name] = mapped_column(unique=True)
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    disabled_at: Mapped[datetime.datetime | None]
+    erased_at: Mapped[datetime.datetime | None]
+
+
+class Token(Base):
+    """An API token, known by the hash of its secret; ``key`` is the part that finds the row."""
+
+    __tablename__ = "tokens"
+    id: Mapped[Id]
+    account_id: Mapped[AccountId]
+    key: Mapped[str] = mapped_column(String(16), unique=True)
+    digest: Mapped[Sha256]
+    label: Mapped[Name] = mapped_column(default="")
+    scopes: Mapped[list[str]]
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime.datetime | None]
+    revoked_at: Mapped[datetime.datetime | None]
+    last_used_at: Mapped[datetime.datetime | None]
+    account: Mapped[Account] = relationship()
+
+
+class BrowserSession(Base):
+    """A browser that is signed in, known by the hash of its cookie; it ends with its token."""
+
+    __tablename__ = "browser_sessions"
+    id: Mapped[Id]
+    token_id: Mapped[int] = mapped_column(ForeignKey("tokens.id"), index=True)
+    digest: Mapped[Sha256] = mapped_column(unique=True)
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime.datetime]
+    ended_at: Mapped[datetime.datetime | None]
+    token: Mapped[Token] = relationship()
+
+
+class TokenRequest(Base):
+    """Somebody who asks for a token: ``waiting``, ``granted``, ``refused`` or ``claimed``, once."""
+
+    __tablename__ = "token_requests"
+    id: Mapped[Id]
+    name: Mapped[Name]
+    contact: Mapped[str] = mapped_column(default="")
+    reason: Mapped[str] = mapped_column(default="")
+    claim: Mapped[Sha256] = mapped_column(unique=True)
+    state: Mapped[str] = mapped_column(String(8), default="waiting", index=True)
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    decided_at: Mapped[datetime.datetime | None]
+
+
+class ServerSwitch(Base):
+    """A setting that moderators change while the server runs."""
+
+    __tablename__ = "server_switches"
+    name: Mapped[Name] = mapped_column(primary_key=True)
+    value: Mapped[Name]
+
+
+class Season(Base):
+    """A board of its own: which rules, on which boards, from when to when.
+
+    ``version`` counts every change that a page of the season can show: what is cached carries it.
+    ``salt`` and the hidden rules' texts are secret until ``revealed_at``.
+    """
+
+    __tablename__ = "seasons"
+    __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012 - SQLAlchemy reads it from the class
+    id: Mapped[Id]
+    name: Mapped[Name] = mapped_column(unique=True)
+    title: Mapped[str]
+    description: Mapped[str] = mapped_column(default="")
+    division: Mapped[str] = mapped_column(String(16))
+    board: Mapped[dict[str, Any]]
+    trials: Mapped[int]
+    episodes: Mapped[int]
+    horizon: Mapped[int]
+    max_attempts: Mapped[int | None]
+    opens_at: Mapped[datetime.datetime | None]
+    closes_at: Mapped[datetime.datetime | None]
+    commitment: Mapped[str | None] = mapped_column(String(64))
+    salt: Mapped[str | None]
+    revealed_at: Mapped[datetime.datetime | None]
+    version: Mapped[int] = mapped_column(default=1)
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    rules: Mapped[list[SeasonRule]] = relationship(order_by="SeasonRule.position")
+
+    def touch(self) -> None:
+        """Count one more version; the database adds, for two may do it at once."""
+        self.version = Season.version + 1
+
+
+class SeasonRule(Base):
+    """A rule of a season. ``name`` is what the world knows it by; the text of a hidden one is not.
+
+    A hidden rule has ``visibility == "hidden"`` until the season is revealed and ever after: ask
+    ``season.revealed_at`` whether the text may be told.
+    """
+
+    __tablename__ = "season_rules"
+    __table_args__ = (UniqueConstraint("season_id", "name"),)
+    id: Mapped[Id]
+    season_id: Mapped[int] = mapped_column(ForeignKey("seasons.id"), index=True)
+    position: Mapped[int]
+    name: Mapped[Name]
+    text: Mapped[str]
+    family: Mapped[Name] = mapped_column(default="")
+    tags: Mapped[list[str]] = mapped_column(default=list)
+    visibility: Mapped[str] = mapped_column(String(8), default="public")
+
+
+class Entry(Base):
+    """A learner that an account has registered in a season."""
+
+    __tablename__ = "entries"
+    __table_args__ = (UniqueConstraint("season_id", "name_key"),)
+    id: Mapped[Id]
+    season_id: Mapped[int] = mapped_column(ForeignKey("seasons.id"), index=True)
+    account_id: Mapped[AccountId]
+    name: Mapped[Name]
+    name_key: Mapped[Name]
+    description: Mapped[str] = mapped_column(default="")
+    link: Mapped[str] = mapped_column(default="")
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    withdrawn_at: Mapped[datetime.datetime | None]
+    withdrawn_reason: Mapped[str] = mapped_column(default="")
+    season: Mapped[Season] = relationship()
+    account: Mapped[Account] = relationship()
+    attempts: Mapped[list[EntryAttempt]] = relationship(order_by="EntryAttempt.number")
+
+
+class EntryAttempt(Base):
+    """One go of an entry at the board, from 1; ``seed`` decides the boards it must be played on.
+
+    It is used up by a submission that was taken in, whatever became of that one, and in the hidden
+    division by its first move: ``begun_at``. ``begun_from`` is a keyed hash of the address from
+    which that came first. ``closed_at``: what was not played is scored as errors.
+    """
+
+    __tablename__ = "attempts"
+    __table_args__ = (UniqueConstraint("entry_id", "number"),)
+    id: Mapped[Id]
+    entry_id: Mapped[int] = mapped_column(ForeignKey("entries.id"), index=True)
+    number: Mapped[int]
+    seed: Mapped[BigNumber]
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    begun_at: Mapped[datetime.datetime | None]
+    begun_from: Mapped[Sha256 | None]
+    closed_at: Mapped[datetime.datetime | None]
+    entry: Mapped[Entry] = relationship(back_populates="attempts")
+
+
+class Submission(Base):
+    """The evidence of an attempt: a manifest, and a log under its SHA-256; and its state.
+
+    ``verified`` is what was replayed.
+    ``log_sha256`` is empty until the log has come; what was announced stands in the manifest.
+    ``warnings`` are for the reader of the page: a trial that equals another submission's.
+    ``origin`` is ``upload``, or ``server`` for a log that the server wrote while it was played.
+    """
+
+    __tablename__ = "submissions"
+    __table_args__ = (
+        UniqueConstraint("season_id", "log_sha256"),
+        Index("ix_submissions_season_state", "season_id", "state"),
+    )
+    id: Mapped[Id]
+    season_id: Mapped[int] = mapped_column(ForeignKey("seasons.id"))
+    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempts.id"), unique=True)
+    state: Mapped[str] = mapped_column(String(16), default="uploading")
+    reason: Mapped[str] = mapped_column(default="")
+    origin: Mapped[str] = mapped_column(String(8), default="upload")
+    manifest: Mapped[dict[str, Any]]
+    log_sha256: Mapped[Sha256 | None]
+    log_format: Mapped[str] = mapped_column(String(16))
+    log_bytes: Mapped[BigNumber]
+    n_attempts: Mapped[int | None] = mapped_column(default=None)
+    warnings: Mapped[list[str]] = mapped_column(default=list)
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    verified_at: Mapped[datetime.datetime | None]
+    withdrawn_at: Mapped[datetime.datetime | None]
+    season: Mapped[Season] = relationship()
+    attempt: Mapped[EntryAttempt] = relationship()
+    trials: Mapped[list[VerifiedTrial]] = relationship(back_populates="submission")
+
+
+class VerifiedTrial(Base):
+    """The scores of one trial of a submission, computed from the replay and nothing else.
+
+    ``errors_to_learn`` is empty where the rule was not learned.
+    """
+
+    __tablename__ = "trials"
+    __table_args__ = (UniqueConstraint("submission_id", "rule_id", "number"),)
+    id: Mapped[Id]
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"), index=True)
+    rule_id: Mapped[int] = mapped_column(ForeignKey("season_rules.id"), index=True)
+    number: Mapped[int]
+    tce: Mapped[float]
+    errors_to_learn: Mapped[float | None]
+    n_episodes: Mapped[int]
+    n_attempts: Mapped[int]
+    n_moves: Mapped[int]
+    n_cleared: Mapped[int]
+    curve: Mapped[list[Any]] = mapped_column(default=list)
+    log_sha256: Mapped[Sha256] = mapped_column(index=True)
+    submission: Mapped[Submission] = relationship(back_populates="trials")
+    rule: Mapped[SeasonRule] = relationship()
+
+
+class Job(Base):
+    """Work for the worker; who holds it must say so before ``lease_until``."""
+
+    __tablename__ = "jobs"
+    __table_args__ = (Index("ix_jobs_state_lease", "state", "lease_until"),)
+    id: Mapped[Id]
+    kind: Mapped[str] = mapped_column(String(16), default="verify")
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"), index=True)
+    state: Mapped[str] = mapped_column(String(8), default="queued")
+    reason: Mapped[str] = mapped_column(default="")
+    n_attempts: Mapped[int] = mapped_column(default=0)
+    lease_owner: Mapped[Name | None]
+    lease_until: Mapped[datetime.datetime | None]
+    heartbeat_at: Mapped[datetime.datetime | None]
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    started_at: Mapped[datetime.datetime | None]
+    finished_at: Mapped[datetime.datetime | None]
+    submission: Mapped[Submission] = relationship()
+
+
+class AuditRecord(Base):
+    """Who did what to which; rows can neither be changed nor deleted (a trigger sees to it)."""
+
+    __tablename__ = "audit_log"
+    id: Mapped[Id]
+    at: Mapped[datetime.datetime] = mapped_column(default=now, index=True)
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    action: Mapped[Name]
+    subject: Mapped[Name] = mapped_column(default="")
+    subject_id: Mapped[int | None] = mapped_column(Integer)
+    detail: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    public: Mapped[bool] = mapped_column(default=True)
+    account: Mapped[Account | None] = relationship()
+
+
+class RateCount(Base):
+    """How often something was done within a window of time; old windows are swept."""
+
+    __tablename__ = "rate_limits"
+    key: Mapped[Name] = mapped_column(primary_key=True)
+    window: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    count: Mapped[int] = mapped_column(default=0)
+
+
+class ServerSecret(Base):
+    """What only this server knows: the key that assigns seeds, for one."""
+
+    __tablename__ = "server_secrets"
+    name: Mapped[Name] = mapped_column(primary_key=True)
+    value: Mapped[bytes]
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+
+
+class RemoteTrial(Base):
+    """A trial that a learner plays through the server; ``actions`` is every attempt so far.
+
+    ``state`` is ``playing``, ``done`` or ``abandoned``; boards and outcomes follow from the
+    attempt's seed, the rule and the number, so that the actions are all there is to keep. Of one
+    that was abandoned, ``episode``, ``n_attempts`` and ``n_errors`` are the learner's own; the
+    actions go on with the refused attempts that fill its remaining episodes.
+    """
+
+    __tablename__ = "remote_trials"
+    __table_args__ = (UniqueConstraint("attempt_id", "rule_id", "number"),)
+    id: Mapped[Id]
+    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempts.id"), index=True)
+    rule_id: Mapped[int] = mapped_column(ForeignKey("season_rules.id"))
+    number: Mapped[int]
+    state: Mapped[str] = mapped_column(String(16), default="playing")
+    episode: Mapped[int] = mapped_column(default=0)
+    n_attempts: Mapped[int] = mapped_column(default=0)
+    n_errors: Mapped[int] = mapped_column(default=0)
+    actions: Mapped[bytes] = mapped_column(default=b"")
+    log_sha256: Mapped[Sha256 | None]
+    created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    finished_at: Mapped[datetime.datetime | None]
+    attempt: Mapped[EntryAttempt] = relationship()
+    rule: Mapped[SeasonRule] = relationship()

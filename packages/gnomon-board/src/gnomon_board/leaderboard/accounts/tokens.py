@@ -1,0 +1,142 @@
+"""API tokens and browser sessions: 256 random bits, shown once, stored as a hash.
+
+A token reads ``gnomon_KEY_SECRET``. The key finds the row; the secret is compared by its hash in
+constant time, so that nothing can be learned from how long a refusal takes.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from gnomon_board.database.columns import now
+from gnomon_board.database.schema import Account, BrowserSession, Token
+from gnomon_board.errors import LeaderboardError
+
+Scope = Literal["submit", "moderate", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+#: What a token looks like. Nothing else is looked up: not every text is one to every database.
+_FORM = re.compile(r"gnomon_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
+#: Compared where no token bears the key, so that the answer takes as long.
+_NOBODY = "0" * 64
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The authenticated account of a request.
+
+    ``token_id`` is by which of the account's tokens, ``browser_session_id`` through which signed-in
+    browser, if through one. The scope ``admin`` allows everything.
+    """
+
+    account_id: int
+    account: str
+    token_id: int
+    scopes: frozenset[str]
+    browser_session_id: int | None = None
+
+    def may(self, scope: Scope) -> bool:
+        """Whether the scope is allowed."""
+        return scope in self.scopes or "admin" in self.scopes
+
+
+def digest_of(secret: str) -> str:
+    """Return the hash under which a secret is kept; it is random enough to need no salt."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def issue_token(
+    session: Session,
+    account: Account,
+    scopes: Iterable[str],
+    *,
+    label: str = "",
+    days: float | None = None,
+) -> tuple[Token, str]:
+    """Make a token of an account, and return its row and its text, which is kept nowhere.
+
+    Raises LeaderboardError: no scope, or one that does not exist.
+    """
+    wanted = sorted(set(scopes), key=lambda scope: (scope not in SCOPES, scope))
+    if not wanted or not set(wanted) <= set(SCOPES):
+        raise LeaderboardError(
+            f"expected scopes among {', '.join(SCOPES)}, found {', '.join(wanted) or 'none'}"
+        )
+    key, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
+    expires = None if days is None else now() + datetime.timedelta(days=days)
+    token = Token(
+        account=account,
+        key=key,
+        digest=digest_of(secret),
+        label=label,
+        scopes=wanted,
+        expires_at=expires,
+    )
+    session.add(token)
+    session.flush()
+    return token, f"gnomon_{key}_{secret}"
+
+
+def revoke_token(token: Token) -> None:
+    """End a token now, and with it every browser that signed in by it."""
+    token.revoked_at = token.revoked_at or now()
+
+
+def caller_of_token(session: Session, text: str) -> Caller | None:
+    """Return who holds a token; None for one that is wrong, revoked or expired."""
+    form = _FORM.fullmatch(text)
+    if form is None:
+        return None
+    key, secret = form.groups()
+    token = session.scalar(select(Token).where(Token.key == key))
+    known = hmac.compare_digest(digest_of(secret), token.digest if token else _NOBODY)
+    if token is None or not known or not is_live(token):
+        return None
+    return caller_by(token)
+
+
+def start_browser_session(
+    session: Session, caller: Caller, *, hours: float
+) -> tuple[BrowserSession, str]:
+    """Sign a browser in, and return the row and the text of its cookie."""
+    cookie = secrets.token_urlsafe(32)
+    expires = now() + datetime.timedelta(hours=hours)
+    row = BrowserSession(token_id=caller.token_id, digest=digest_of(cookie), expires_at=expires)
+    session.add(row)
+    session.flush()
+    return row, cookie
+
+
+def caller_of_cookie(session: Session, cookie: str) -> Caller | None:
+    """Return whose browser sends a cookie; None if it is signed out, or its token has ended."""
+    row = session.scalar(select(BrowserSession).where(BrowserSession.digest == digest_of(cookie)))
+    if row is None or row.ended_at is not None or row.expires_at <= now():
+        return None
+    return caller_by(row.token, row.id) if is_live(row.token) else None
+
+
+def end_browser_session(session: Session, caller: Caller) -> None:
+    """Sign the browser of the caller out."""
+    if caller.browser_session_id is not None:
+        session.get_one(BrowserSession, caller.browser_session_id).ended_at = now()
+
+
+def is_live(token: Token) -> bool:
+    """Whether a token is neither revoked nor expired, and its account open."""
+    expired = token.expires_at is not None and token.expires_at <= now()
+    return token.revoked_at is None and not expired and token.account.disabled_at is None
+
+
+def caller_by(token: Token, browser_session_id: int | None = None) -> Caller:
+    """Return who acts by a token, through a signed-in browser if that is given."""
+    account = token.account
+    return Caller(account.id, account.name, token.id, frozenset(token.scopes), browser_session_id)

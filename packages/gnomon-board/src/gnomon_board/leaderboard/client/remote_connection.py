@@ -1,0 +1,186 @@
+"""Connections to a leaderboard for remote play, by websocket or HTTP request."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
+
+from gnomon_board.errors import LeaderboardError
+from gnomon_board.http_client import HttpClient, RefusedError
+from gnomon_board.leaderboard.hidden.protocol import AttemptPlay, Move, Replies, Reply, TrialView
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
+
+#: Most bytes of an answer.
+_LARGEST = 8 << 20
+
+
+class Connection(Protocol):
+    """Interface of a connection that carries moves to the server and replies back."""
+
+    def move(self, moves: Sequence[Move]) -> list[Reply]:
+        """Make moves in different trials; a reply to each."""
+
+    def close(self) -> None:
+        """End the connection."""
+
+
+class HttpConnection:
+    """Connection by one HTTP request a message: slower, and nothing but HTTP is needed."""
+
+    def __init__(self, client: HttpClient) -> None:
+        self._client = client
+
+    def move(self, moves: Sequence[Move]) -> list[Reply]:
+        """Make moves; a GnomonError tells why the server refuses, or that it is gone."""
+        value = {"moves": [move.model_dump() for move in moves]}
+        answer = self._client.ask("POST", "/api/remote/moves", value)
+        return Replies.model_validate(answer).replies
+
+    def close(self) -> None:
+        """Do nothing: each request is a connection of its own."""
+
+
+class WebsocketConnection:
+    """Connection by websocket; when it breaks, it is opened and the message sent again.
+
+    ``url`` is that of the leaderboard, ``http://...`` or ``https://...``; ``patience_s`` is how
+    long a server may be away before it is given up.
+
+    Raises ModuleNotFoundError if websockets is not installed.
+    """
+
+    def __init__(self, url: str, token: str, *, patience_s: float = 30.0) -> None:
+        # The thread that opens the connection imports it again; if it is missing, that must be
+        # told to the caller, here, and not be lost in the thread.
+        import_module("websockets.sync.client")
+
+        self._url = "ws" + url.removeprefix("http") + "/api/remote/play"
+        self._token, self._patience_s = token, patience_s
+        self._connection: ClientConnection | None = None
+        self._opened = ExitStack()
+
+    def move(self, moves: Sequence[Move]) -> list[Reply]:
+        """Make moves; a GnomonError tells why the server refuses, or that it is gone."""
+        text = json.dumps({"moves": [move.model_dump() for move in moves]})
+        answer = json.loads(self._ask(text))
+        if "detail" in answer:
+            raise RefusedError(
+                f"{self._url}: {answer['status']}: {answer['detail']}", answer["status"]
+            )
+        return Replies.model_validate(answer).replies
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection = None
+        self._opened.close()
+
+    def _ask(self, text: str) -> str | bytes:
+        """Send a message until it is answered, or patience ends: it may be sent twice."""
+        from websockets.exceptions import InvalidStatus, WebSocketException
+
+        end, pause = time.monotonic() + self._patience_s, 0.1
+        while True:
+            try:
+                connection = self._connection or self._open()
+                self._connection = connection
+                connection.send(text)
+                return connection.recv(timeout=self._patience_s)
+            except InvalidStatus as refusal:
+                status = refusal.response.status_code
+                if status not in (429, 502, 503, 504):
+                    raise RefusedError(f"{self._url}: {status}: refused", status) from None
+                failure: Exception = refusal
+            except (OSError, WebSocketException) as error:
+                failure = error
+            self.close()
+            if time.monotonic() + pause > end:
+                what = str(failure) or type(failure).__name__
+                raise LeaderboardError(f"{self._url}: cannot be reached: {what}") from None
+            time.sleep(pause)
+            pause = min(2 * pause, 2.0)
+
+    def _open(self) -> ClientConnection:
+        from websockets.sync.client import connect
+
+        opening = connect(
+            self._url,
+            additional_headers={"Authorization": f"Bearer {self._token}"},
+            # A proxy of the environment is for the world outside; a token must not pass through it.
+            proxy=None,
+            max_size=_LARGEST,
+            compression=None,
+        )
+        return self._opened.enter_context(opening)
+
+
+class RemoteBoard:
+    """A leaderboard with a hidden division, as a player sees it.
+
+    All that it does needs that server to run; to make one asks nothing of it.
+
+    Parameters
+    ----------
+    url : str
+        ``http://...`` or ``https://...``.
+    token : str
+        An API token with the scope ``submit``.
+    patience_s : float
+        How long the server may be away before it is given up.
+    websocket : bool, optional
+        Whether to play over a websocket; by default if websockets is installed.
+    """
+
+    def __init__(
+        self, url: str, token: str, *, patience_s: float = 90.0, websocket: bool | None = None
+    ) -> None:
+        self.client = HttpClient(url, token, patience_s=patience_s)
+        self._token, self._patience_s, self._websocket = token, patience_s, websocket
+
+    def connect(self) -> Connection:
+        """Return a connection of its own to play on."""
+        if self._websocket is not False:
+            try:
+                return WebsocketConnection(
+                    self.client.url, self._token, patience_s=self._patience_s
+                )
+            except ModuleNotFoundError:
+                if self._websocket:
+                    raise LeaderboardError(
+                        "a websocket needs websockets, which is not installed; "
+                        "pip install 'gnomon-rl[web]'"
+                    ) from None
+        return HttpConnection(self.client)
+
+    def entry(self, season: str, name: str) -> dict[str, Any]:
+        """Return the entry of a name in a season, and register it if there is none."""
+        path = f"/api/seasons/{quote(season, safe='')}/entries"
+        after = 0
+        while page := self.client.get(f"{path}?limit=500&after={after}"):
+            for entry in page:
+                if entry["name"] == name:
+                    found: dict[str, Any] = entry
+                    return found
+            after = page[-1]["id"]
+        made: dict[str, Any] = self.client.ask("POST", path, {"name": name})
+        return made
+
+    def next_attempt(self, entry: int) -> dict[str, Any]:
+        """Ask for another go, on other boards; it is counted."""
+        made: dict[str, Any] = self.client.ask("POST", f"/api/entries/{entry}/attempts")
+        return made
+
+    def begin(self, entry: int, attempt: int) -> AttemptPlay:
+        """Begin an attempt, or go on with it."""
+        path = f"/api/remote/entries/{entry}/attempts/{attempt}"
+        return AttemptPlay.model_validate(self.client.ask("POST", path))
+
+    def view(self, trial: int) -> TrialView:
+        """Return what is to be seen of a trial now."""
+        return TrialView.model_validate(self.client.get(f"/api/remote/trials/{trial}"))

@@ -1,0 +1,181 @@
+"""Submission of a run folder: manifest and log are packed, announced, and sent."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import re
+import time
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gnomon import __version__
+from gnomon_board.errors import LeaderboardError
+from gnomon_board.http_client import HttpClient, RefusedError
+from gohr import RunFolder
+from gohr.experiments import score_trial
+from gohr.experiments.card import read_card
+
+_ENDS = ("verified", "refused", "error", "withdrawn")
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A run packed for submission."""
+
+    manifest: dict[str, Any]
+    log: bytes
+
+
+def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
+    """Return the manifest and the log of one learner of a run folder.
+
+    Parameters
+    ----------
+    folder : path
+    learner : str, optional
+        Which; needed if the run has several.
+
+    Raises
+    ------
+    RunFolderError, UnknownNameError
+        It is not a run folder, or has no such learner.
+    LeaderboardError
+        The run has several learners, or trials that are missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gohr.experiments import ExperimentConfig, run
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     packed = pack_run(run(config, out).folder.path)
+    >>> packed.manifest["learner"], len(packed.manifest["totals"]), packed.log[:4]
+    ('uniform', 1, b'PAR1')
+    """
+    import polars as pl
+
+    run = RunFolder.open(folder)
+    names = [each.name for each in run.config.learners]
+    if learner is None and len(names) > 1:
+        raise LeaderboardError(
+            f"{folder}: has the learners {', '.join(names)}; choose one of them (--learner)"
+        )
+    learner = learner or names[0]
+    frame = run.attempts(learner=learner)
+    trials = [t for t in run.trials() if t.learner == learner and t.status == "done"]
+    wanted = len(run.config.rules) * run.config.trials
+    if len(trials) != wanted:
+        raise LeaderboardError(
+            f"{folder}: expected {wanted} trials of {learner}, found {len(trials)}; "
+            "a leaderboard takes whole runs"
+        )
+    out = io.BytesIO()
+    frame.with_columns(pl.col("learner", "rule").cast(pl.String)).write_parquet(
+        out, compression="zstd", statistics=False
+    )
+    log = out.getvalue()
+    record = run.config.to_record()
+    record["learners"] = [each for each in record["learners"] if each["name"] == learner]
+    manifest = {
+        "format": 1,
+        "gnomon": __version__,
+        "learner": learner,
+        "config": record,
+        "card": read_card(run.path),
+        "totals": [_totals(run, trial) for trial in trials],
+        "log_format": "parquet",
+        "log_sha256": hashlib.sha256(log).hexdigest(),
+        "log_bytes": len(log),
+    }
+    return Packed(manifest, log)
+
+
+def _totals(run: RunFolder, trial: Any) -> dict[str, Any]:
+    log = run.log(trial)
+    to_learn = float(score_trial(log, "errors_to_learn"))
+    return {
+        "rule": trial.rule,
+        "trial": trial.trial,
+        "n_attempts": int(log.n_attempts.sum()),
+        "tce": float(score_trial(log, "tce")),
+        "errors_to_learn": to_learn if math.isfinite(to_learn) else None,
+    }
+
+
+def entry_of(packed: Packed) -> tuple[int, int]:
+    """Return entry and attempt, from the name that the server gave to the experiment.
+
+    Raises LeaderboardError: the experiment has another name.
+    """
+    name = str(packed.manifest["config"].get("name", ""))
+    match = re.fullmatch(r".+-entry-(\d{1,9})-attempt-(\d{1,9})", name)
+    if match is None:
+        raise LeaderboardError(
+            f"the experiment is called {name!r}, not as a server names what it assigns; "
+            "give --entry and --attempt"
+        )
+    return int(match[1]), int(match[2])
+
+
+def refusal_of(client: HttpClient, packed: Packed, entry: int, attempt: int) -> str | None:
+    """Say why the server would refuse a run, by what its worker does; None if it would not.
+
+    A log that is refused has used an attempt up. A hidden season has nothing to verify here.
+    """
+    from gnomon_board.leaderboard.verification.verify_submission import answer
+
+    try:
+        text = client.text(f"/api/entries/{entry}/attempts/{attempt}/config")
+    except RefusedError as refused:
+        if refused.status == 403:
+            return None
+        raise
+    request = {
+        "origin": "upload",
+        "manifest": packed.manifest,
+        "log": io.BytesIO(packed.log),
+        "assignment": tomllib.loads(text),
+    }
+    try:
+        found: str | None = answer(request).get("refused")
+    except LeaderboardError as error:
+        return str(error)
+    return found
+
+
+def submit(client: HttpClient, packed: Packed, entry: int, attempt: int) -> dict[str, Any]:
+    """Announce a run, send its log, and return the record of the submission.
+
+    It may be called again whenever its answer was lost: the same run is the same submission. It
+    needs a leaderboard that runs, and a token: ``client`` is :attr:`RemoteBoard.client`.
+    """
+    path = f"/api/entries/{entry}/attempts/{attempt}/submission"
+    record: dict[str, Any] = client.ask("PUT", path, packed.manifest)
+    if record["state"] == "uploading":
+        record = client.ask("PUT", f"/api/submissions/{record['id']}/log", data=packed.log)
+    return record
+
+
+def wait_for_verdict(
+    client: HttpClient,
+    record: dict[str, Any],
+    *,
+    most_s: float,
+    tell: Callable[[dict[str, Any]], None] = lambda record: None,
+) -> dict[str, Any]:
+    """Ask for a submission until there is a verdict, or the time is over.
+
+    It needs a leaderboard that runs, and the record that :func:`submit` returned.
+    """
+    end, pause = time.monotonic() + most_s, 0.3
+    while record["state"] not in _ENDS and time.monotonic() < end:
+        time.sleep(pause)
+        pause = min(1.5 * pause, 5.0)
+        record = client.get(f"/api/submissions/{record['id']}")
+        tell(record)
+    return record

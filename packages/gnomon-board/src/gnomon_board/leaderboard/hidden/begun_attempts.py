@@ -1,0 +1,272 @@
+"""Attempts from their first move on: what is unfinished, closing, who began how many.
+
+An attempt that was begun counts. Whoever plays several and finishes the best one has chosen, so
+that all of an account's whose boards were dealt count against its rank, and one that is unfinished
+after its first move keeps its entry from a rank until it is finished or closed. Closing plays what
+is left with attempts that the rule refuses: the log is whole, is replayed as any other, and its
+unplayed part is errors. The end of the season closes what is still open.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy.orm import Session
+
+from gnomon_board.database.columns import now
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import (
+    Account,
+    Entry,
+    EntryAttempt,
+    RemoteTrial,
+    Season,
+    SeasonRule,
+    Submission,
+)
+from gnomon_board.leaderboard.accounts.accounts import server_secret
+from gnomon_board.leaderboard.accounts.audit_log import note
+from gnomon_board.leaderboard.hidden.remote_game import RemoteGame
+from gnomon_board.leaderboard.refusals import Conflict, NotAllowed
+from gnomon_board.leaderboard.seasons.entry_registration import (
+    assignment_of,
+    attempt_of,
+    find_entry,
+)
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.submissions.uploaded_logs import keep_bytes
+from gohr.experiments.attempts import attempt_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """An attempt that was begun and not played to its end.
+
+    Parameters
+    ----------
+    entry_id, learner, account
+        Whose it is.
+    attempt, n_attempts : int
+        Which of how many that its entry has begun.
+    episode, n_episodes : int
+        How many episodes of its trial that went furthest without ending are over, of how many.
+    n_done, n_trials : int
+        Trials played to their end, and trials in all.
+    errors : int
+        Attempts so far that were not accepted, of all its trials.
+    closed : bool
+        Whether it was given up, so that its unplayed part is scored as errors.
+    """
+
+    entry_id: int
+    learner: str
+    account: str
+    attempt: int
+    n_attempts: int
+    episode: int
+    n_episodes: int
+    n_done: int
+    n_trials: int
+    errors: int
+    closed: bool
+
+    def __str__(self) -> str:
+        which = f"attempt {self.attempt} of {self.n_attempts}"
+        where = f"episode {self.episode + 1} of {self.n_episodes}"
+        done = f"{self.n_done} of {self.n_trials} trials done, {self.errors} errors so far"
+        if self.closed:
+            return f"{which} abandoned at {where}: {done}, the rest scored as errors"
+        return f"{which} unfinished at {where}: {done}"
+
+
+class BegunEntry(NamedTuple):
+    """An entry that was begun: its name, its account, and how many of its attempts were begun."""
+
+    name: str
+    account_id: int
+    n_attempts: int
+
+
+def mark_begun(session: Session, attempts: Collection[int], address: str) -> None:
+    """Count attempts from now on: their first move was made."""
+    for attempt in attempts:
+        row = session.get_one(EntryAttempt, attempt)
+        row.begun_at = now()
+        keep_address(session, row, address)
+        row.entry.season.touch()
+        note(
+            session, "first move", "entry", row.entry_id, by=row.entry.account_id, number=row.number
+        )
+
+
+def keep_address(session: Session, attempt: EntryAttempt, address: str) -> None:
+    """Keep from where an attempt was begun, by its first move or its log: a keyed hash of that."""
+    if attempt.begun_from is None:
+        key = server_secret(session) + attempt.entry.season.name.encode()
+        attempt.begun_from = hmac.new(key, address.encode(), hashlib.sha256).hexdigest()
+
+
+def begun_entries(session: Session, season_id: int) -> dict[int, BegunEntry]:
+    """Return the entries of a season of which an attempt was begun, by id, withdrawn ones too.
+
+    To be dealt its first boards is enough: whoever looks at several has a choice of them.
+    """
+    query = (
+        select(Entry.id, Entry.name, Entry.account_id, func.count())
+        .join(EntryAttempt, EntryAttempt.entry_id == Entry.id)
+        .where(Entry.season_id == season_id, _is_begun())
+        .group_by(Entry.id)
+        .order_by(Entry.id)
+    )
+    return {row[0]: BegunEntry(*row[1:]) for row in session.execute(query)}
+
+
+def _is_begun() -> ColumnElement[bool]:
+    """Return the condition under which there was a choice: boards were dealt, or a log came."""
+    made = (select(RemoteTrial.attempt_id), select(Submission.attempt_id))
+    return or_(*(EntryAttempt.id.in_(each) for each in made))
+
+
+def unfinished_attempts(
+    session: Session, season_id: int, entry_id: int | None = None
+) -> list[Unfinished]:
+    """Return the attempts of a season that were begun and left, as they stand, oldest first.
+
+    With ``entry_id`` those of one entry.
+    """
+    playing = RemoteTrial.state != "done"
+    of_entry = (
+        select(func.count())
+        .where(EntryAttempt.entry_id == Entry.id, _is_begun())
+        .correlate(Entry)
+        .scalar_subquery()
+    )
+    query = (
+        select(
+            Entry.id,
+            Entry.name,
+            Account.name,
+            EntryAttempt.number,
+            of_entry,
+            func.max(RemoteTrial.episode).filter(playing),
+            Season.episodes,
+            func.count().filter(RemoteTrial.state == "done"),
+            func.count(),
+            func.sum(RemoteTrial.n_errors),
+            EntryAttempt.closed_at.is_not(None),
+        )
+        .join(EntryAttempt, EntryAttempt.entry_id == Entry.id)
+        .join(RemoteTrial, RemoteTrial.attempt_id == EntryAttempt.id)
+        .join(Account, Account.id == Entry.account_id)
+        .join(Season, Season.id == Entry.season_id)
+        .where(Entry.season_id == season_id, EntryAttempt.begun_at.is_not(None))
+        .group_by(Entry.id, Account.id, EntryAttempt.id, Season.id)
+        .having(func.count().filter(playing) > 0)
+        .order_by(EntryAttempt.id)
+    )
+    if entry_id is not None:
+        query = query.where(Entry.id == entry_id)
+    return [Unfinished(*row) for row in session.execute(query)]
+
+
+def accounts_of_one_address(session: Session, season_id: int) -> list[tuple[str, ...]]:
+    """Return the groups of accounts that began attempts from one address, for a moderator."""
+    query = (
+        select(EntryAttempt.begun_from, Account.name)
+        .join(Entry, EntryAttempt.entry_id == Entry.id)
+        .join(Account, Account.id == Entry.account_id)
+        .where(Entry.season_id == season_id, EntryAttempt.begun_from.is_not(None))
+        .distinct()
+        .order_by(EntryAttempt.begun_from, Account.name)
+    )
+    groups: dict[str, list[str]] = {}
+    for address, account in session.execute(query):
+        groups.setdefault(str(address), []).append(account)
+    return sorted({tuple(names) for names in groups.values() if len(names) > 1})
+
+
+def close_attempt(
+    session: Session, settings: ServerSettings, entry_id: int, number: int, *, account_id: int
+) -> None:
+    """Close an attempt that was begun: what was not played is scored as errors.
+
+    Raises Refusal: there is no such attempt of this account, it was not begun, or nothing of it is
+    open.
+    """
+    entry = find_entry(session, entry_id)
+    if entry.account_id != account_id:
+        raise NotAllowed(f"entry {entry_id} is another account's")
+    attempt = attempt_of(entry, number)
+    if attempt.begun_at is None:
+        raise Conflict(f"attempt {number} of entry {entry_id} has no move yet: nothing is counted")
+    if _close(session, settings, attempt, by=account_id) == 0:
+        raise Conflict(f"attempt {number} of entry {entry_id} is finished or closed already")
+
+
+def close_unfinished(database: Database, settings: ServerSettings) -> int:
+    """Close what is still open in seasons that are over; return how many attempts that were."""
+    with database.reading() as session:
+        over = session.scalars(_unfinished_of_ended_seasons()).all()
+    for attempt_id in over:
+        with database.writing() as session:
+            _close(session, settings, session.get_one(EntryAttempt, attempt_id), by=None)
+    return len(over)
+
+
+def _unfinished_of_ended_seasons() -> Select[int]:
+    return (
+        select(EntryAttempt.id)
+        .join(Entry, EntryAttempt.entry_id == Entry.id)
+        .join(Season, Season.id == Entry.season_id)
+        .where(
+            EntryAttempt.begun_at.is_not(None),
+            EntryAttempt.closed_at.is_(None),
+            or_(Season.closes_at <= now(), Season.revealed_at.is_not(None)),
+            EntryAttempt.id.in_(
+                select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
+            ),
+        )
+        .order_by(EntryAttempt.id)
+    )
+
+
+def _close(
+    session: Session, settings: ServerSettings, attempt: EntryAttempt, *, by: int | None
+) -> int:
+    """Fill what is left of an attempt with errors; return how many trials were open."""
+    rows: Sequence[tuple[RemoteTrial, int]] = session.execute(
+        select(RemoteTrial, SeasonRule.position)
+        .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
+        .where(RemoteTrial.attempt_id == attempt.id, RemoteTrial.state == "playing")
+        .order_by(RemoteTrial.id)
+        .with_for_update(of=RemoteTrial)
+    ).all()
+    if not rows:
+        return 0
+    assignment = assignment_of(attempt)
+    for trial, position in rows:
+        game = RemoteGame.of(assignment, position, trial.number, trial.actions)
+        game.abandon()
+        trial.actions, trial.state = game.actions, "abandoned"
+        trial.changed_at = trial.finished_at = now()
+        trial.log_sha256 = keep_log(settings, game)
+    attempt.closed_at = now()
+    attempt.entry.season.touch()
+    note(
+        session, "attempt closed", "entry", attempt.entry_id, by=by, number=attempt.number,
+        trials=len(rows),
+    )  # fmt: skip
+    return len(rows)
+
+
+def keep_log(settings: ServerSettings, game: RemoteGame) -> str:
+    """Put the log of a trial that is over where evidence lies; return its hash."""
+    data = attempt_bytes(game.log())
+    sha256 = hashlib.sha256(data).hexdigest()
+    keep_bytes(settings, sha256, data)
+    return sha256

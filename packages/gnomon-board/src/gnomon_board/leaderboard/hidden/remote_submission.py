@@ -1,0 +1,133 @@
+"""Submission of remotely played attempts for verification, once all trials are over.
+
+The server's own log is put together, kept as evidence, and queued to be replayed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import logging
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from gnomon.files import write_atomically
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import EntryAttempt, Job, RemoteTrial, SeasonRule, Submission
+from gnomon_board.leaderboard.hidden.remote_game import RemoteGame
+from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.submissions.submission import set_state
+from gnomon_board.leaderboard.submissions.uploaded_logs import (
+    canonical_path,
+    evidence_path,
+    keep_bytes,
+)
+from gohr.experiments import Assignment
+from gohr.experiments.attempts import attempt_bytes, attempts_of, frame_of
+
+_log = logging.getLogger("gnomon.worker")
+
+
+def queue_played(database: Database, settings: ServerSettings) -> int:
+    """Submit every attempt whose trials have all been played; return how many there were.
+
+    The server's own log goes the way of all logs: into the queue, to be replayed.
+    """
+    with database.reading() as session:
+        unplayed = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
+        submitted = select(Submission.attempt_id)
+        ready = session.scalars(
+            select(RemoteTrial.attempt_id)
+            .where(
+                RemoteTrial.attempt_id.not_in(unplayed), RemoteTrial.attempt_id.not_in(submitted)
+            )
+            .distinct()
+        ).all()
+    for attempt_id in ready:
+        try:
+            _submit(database, settings, attempt_id)
+        except Exception:
+            # It is tried again at the next sweep; meanwhile the others go on.
+            _log.exception("attempt %d was played, and cannot be submitted", attempt_id)
+    return len(ready)
+
+
+def _submit(database: Database, settings: ServerSettings, attempt_id: int) -> None:
+    """Put the log of an attempt together, and into the queue."""
+    with database.reading() as session:
+        attempt = session.get_one(EntryAttempt, attempt_id)
+        learner = attempt.entry.name
+        data = _whole_log(session, settings, attempt_id, learner)
+    sha256 = hashlib.sha256(data).hexdigest()
+    keep_bytes(settings, sha256, data)
+    # It is Parquet already, as the worker wants it.
+    write_atomically(canonical_path(settings, sha256), data)
+    with database.writing() as session:
+        attempt = session.get_one(EntryAttempt, attempt_id, with_for_update=True)
+        if session.scalar(select(Submission.id).where(Submission.attempt_id == attempt_id)):
+            return
+        n_attempts = session.scalar(
+            select(func.sum(func.length(RemoteTrial.actions))).where(
+                RemoteTrial.attempt_id == attempt_id
+            )
+        )
+        submission = Submission(
+            season_id=attempt.entry.season_id,
+            attempt_id=attempt_id,
+            origin="server",
+            manifest={"format": 1, "learner": learner, "config": {}, "card": None, "totals": []},
+            log_sha256=sha256,
+            log_format="parquet",
+            log_bytes=len(data),
+            n_attempts=n_attempts,
+        )
+        session.add(submission)
+        session.flush()
+        set_state(session, submission, "queued", "waiting for a worker")
+        session.add(Job(submission_id=submission.id))
+
+
+def _whole_log(session: Session, settings: ServerSettings, attempt_id: int, learner: str) -> bytes:
+    """Return the log of an attempt as one Parquet file, in the form of an upload."""
+    import polars as pl
+
+    rows = session.execute(
+        select(
+            SeasonRule.name,
+            SeasonRule.position,
+            RemoteTrial.number,
+            RemoteTrial.log_sha256,
+            RemoteTrial.actions,
+        )
+        .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
+        .where(RemoteTrial.attempt_id == attempt_id)
+        .order_by(SeasonRule.position, RemoteTrial.number)
+    ).all()
+    assignment = assignment_of(session.get_one(EntryAttempt, attempt_id))
+    frames = [
+        frame_of(*attempts_of(_log_of_trial(row, assignment, settings))).select(
+            pl.lit(learner).alias("learner"),
+            pl.lit(row.name).alias("rule"),
+            pl.lit(row.number, dtype=pl.Int32).alias("trial"),
+            pl.all(),
+        )
+        for row in rows
+    ]
+    out = io.BytesIO()
+    pl.concat(frames).write_parquet(out, compression="zstd", statistics=False)
+    return out.getvalue()
+
+
+def _log_of_trial(row: Any, assignment: Assignment, settings: ServerSettings) -> bytes:
+    """Return the log of a trial: its file, or, where that is lost, what its attempts come to.
+
+    A backup has no file for a trial before the whole attempt is a submission.
+    """
+    path = evidence_path(settings, str(row.log_sha256))
+    if path.exists():
+        return path.read_bytes()
+    game = RemoteGame.of(assignment, row.position, row.number, row.actions)
+    return attempt_bytes(game.log())

@@ -1,0 +1,396 @@
+"""Generation of hidden rules of a given difficulty, by drawing drafts and testing them.
+
+A rule is drawn as an answer to two questions. *Whose turn is it*: any piece's, that of the first
+piece in an order, of one group of pieces before the rest, or of each line in turn. *Where does it
+go*: to buckets by its shape, colour or place, or by where a piece went before. Each answer that
+needs a look at something is an *element*; the more elements, the harder the rule.
+
+What is drawn is then tried, and thrown away if it cannot be compiled, can get stuck, accepts too
+much or too little of what is attempted at random, cannot be cleared within the horizon by one who
+knows it, or does the same as a rule of the library or as another that was drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from gnomon.errors import UnknownNameError
+from gnomon_board.errors import LeaderboardError
+from gohr import BoardSpec, available_rules, compile_rule, draw_boards, load_rule, parse, play_trial
+from gohr.errors import NotCompilableError
+from gohr.game import DEFAULT_SPEC, N_BUCKETS, N_CELLS, find_stalemate
+from gohr.game.outcomes import CLEARED, STALEMATE
+from gohr.learners import RulePlayer, Uniform, chance_of_success
+from gohr.rules import RuleSet
+from gohr.rules.orders import BUILT_IN_ORDERS
+
+#: What a rule may look at. The first three decide where a piece goes, and so does memory, by the
+#: bucket of a piece that went before; of the last three, which decide whose turn it is, a rule has
+#: one at most.
+ELEMENTS = ("shape", "color", "place", "memory", "order", "priority", "turns")
+#: Boards that a rule is tried on.
+_N_BOARDS = 60
+#: Drafts for each rule that is wanted, after which the difficulty is too narrow.
+_MOST_DRAFTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Difficulty:
+    """How hard the rules may be; each pair is an inclusive range.
+
+    Raises LeaderboardError if a value is outside its range; the message names the field.
+
+    Parameters
+    ----------
+    elements : tuple of str
+        What they may look at, some of `ELEMENTS`.
+    n_elements : (int, int)
+        How many of these a rule combines, 1 to 4.
+    n_buckets : (int, int)
+        To how many buckets a piece may go whose turn it is, 1 to 3.
+    chance : (float, float)
+        How probable it is that an attempt made at random is accepted: between 0 and 1, both
+        excluded. At 0.03 a board of nine pieces takes some 300 attempts at random.
+    """
+
+    elements: tuple[str, ...] = ELEMENTS
+    n_elements: tuple[int, int] = (1, 3)
+    n_buckets: tuple[int, int] = (1, 2)
+    chance: tuple[float, float] = (0.03, 0.6)
+
+    def __post_init__(self) -> None:
+        for name in self.elements:
+            if name not in ELEMENTS:
+                raise LeaderboardError(str(UnknownNameError("element", name, ELEMENTS)))
+        _check_range("n_elements", self.n_elements, 1, 4)
+        _check_range("n_buckets", self.n_buckets, 1, N_BUCKETS - 1)
+        _check_range("chance", self.chance, 0.001, 0.999)
+
+
+def _check_range(name: str, found: tuple[float, float], least: float, most: float) -> None:
+    if not (len(found) == 2 and least <= found[0] <= found[1] <= most):
+        raise LeaderboardError(
+            f"field {name!r}: expected a range within {least} to {most}, found {list(found)}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenRule:
+    """A rule that was drawn, and what is to be known of it by those who may.
+
+    ``elements`` is what it looks at, in the order of `ELEMENTS`; ``chance`` how probable it was
+    that an attempt made at random was accepted.
+    """
+
+    text: str
+    elements: tuple[str, ...]
+    chance: float
+
+
+def generate_rules(
+    n_rules: int,
+    difficulty: Difficulty | None = None,
+    *,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+    horizon: int = 100,
+    not_like: Collection[RuleSet] = (),
+    rng: np.random.Generator,
+) -> list[HiddenRule]:
+    """Draw rules that nobody has seen.
+
+    None behaves like a rule of the library or of ``not_like``. The same ``rng`` gives the same
+    rules: for rules that are to stay hidden it must come from a seed that cannot be guessed.
+
+    Raises LeaderboardError if so many rules of this difficulty are not found.
+    """
+    difficulty = difficulty or Difficulty()
+    known = set(_known_behaviours(board_spec))
+    known |= {behaviour(rule_set, board_spec) for rule_set in not_like}
+    found: list[HiddenRule] = []
+    for _ in range(_MOST_DRAFTS * n_rules):
+        if len(found) == n_rules:
+            return found
+        low, high = difficulty.n_elements
+        draft = draw_draft(
+            int(rng.integers(low, high + 1)),
+            allowed=difficulty.elements,
+            n_buckets=difficulty.n_buckets,
+            board_spec=board_spec,
+            rng=rng,
+        )
+        if draft is None:
+            continue
+        rule_set = parse(draft.text)
+        if reason_against(rule_set, difficulty, board_spec=board_spec, horizon=horizon):
+            continue
+        does = behaviour(rule_set, board_spec)
+        if does not in known:
+            known.add(does)
+            chance = chance_at_random(rule_set, board_spec, horizon)
+            found.append(HiddenRule(draft.text, draft.elements, chance))
+    if len(found) == n_rules:
+        return found
+    raise LeaderboardError(
+        f"expected {n_rules} rules of this difficulty, found {len(found)} in "
+        f"{_MOST_DRAFTS * n_rules} drafts; allow more elements or a wider chance"
+    )
+
+
+def reason_against(
+    rule_set: RuleSet,
+    difficulty: Difficulty,
+    *,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+    horizon: int = 100,
+) -> str | None:
+    """Say why a rule is not fit for a season; None if it is."""
+    try:
+        compile_rule(rule_set, board_spec)
+    except NotCompilableError as error:
+        return str(error)
+    boards = _boards(board_spec)
+    knows = play_trial(
+        RulePlayer(rng=np.random.default_rng(0)),
+        rule_set,
+        boards,
+        horizon=horizon,
+        board_spec=board_spec,
+    )
+    if (knows.finish == STALEMATE).any():
+        return "it can get stuck"
+    if (knows.finish != CLEARED).any():
+        return f"one who knows it does not clear a board in {horizon} attempts"
+    chance = chance_at_random(rule_set, board_spec, horizon)
+    low, high = difficulty.chance
+    if not low <= chance <= high:
+        return f"an attempt at random is accepted with probability {chance:.3f}"
+    # The thorough search comes last, for it takes longest.
+    search = find_stalemate(
+        rule_set,
+        shapes=board_spec.shape_palette,
+        colors=board_spec.color_palette,
+        max_pieces=board_spec.pieces[1],
+        max_states=400,
+    )
+    return None if search.board is None else "it can get stuck"
+
+
+def chance_at_random(rule_set: RuleSet, board_spec: BoardSpec, horizon: int) -> float:
+    """Return how probable it is that an attempt made at random is accepted.
+
+    The mean over the attempts of a player who attempts anything; 0 if there was nothing to attempt.
+    """
+    log = play_trial(
+        Uniform(rng=np.random.default_rng(1)),
+        rule_set,
+        _boards(board_spec),
+        horizon=horizon,
+        board_spec=board_spec,
+    )
+    if not log.outcomes.size:
+        return 0.0
+    return float(chance_of_success(rule_set, log, board_spec=board_spec).mean())
+
+
+def behaviour(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> str:
+    """Return a fingerprint of what a rule does: rules that do the same have the same one.
+
+    It is the hash of a game of attempts at random on boards that are always the same, so rules that
+    differ in what hardly ever happens may have the same one too.
+    """
+    log = play_trial(
+        Uniform(rng=np.random.default_rng(2)),
+        rule_set,
+        _boards(board_spec),
+        horizon=60,
+        board_spec=board_spec,
+    )
+    return hashlib.sha256(log.actions.tobytes() + b"|" + log.outcomes.tobytes()).hexdigest()
+
+
+@lru_cache(maxsize=8)
+def _boards(board_spec: BoardSpec) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
+    boards = draw_boards(_N_BOARDS, board_spec, rng=np.random.default_rng(3))
+    return boards.reshape(_N_BOARDS, -1)
+
+
+@lru_cache(maxsize=8)
+def _known_behaviours(board_spec: BoardSpec) -> frozenset[str]:
+    """Return what the rules of the library do, which everybody can read."""
+    return frozenset(behaviour(load_rule(name), board_spec) for name in available_rules())
+
+
+# -- drafts: rules drawn from a grammar of elements ------------------------------------------------
+
+
+_FEATURES = frozenset({"shape", "color", "place"})
+_TURNS = frozenset({"order", "priority", "turns"})
+#: More than two features at a time make a table that nobody learns.
+_MOST_FEATURES = 2
+
+#: Clauses of an atom, and the buckets of the pieces that meet them.
+_Clauses = tuple[str, ...]
+_Table = list[tuple[_Clauses, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDraft:
+    """A rule text, and the elements that it was made of."""
+
+    text: str
+    elements: tuple[str, ...]
+
+
+def draw_draft(
+    n_elements: int,
+    *,
+    allowed: Collection[str] = ELEMENTS,
+    n_buckets: tuple[int, int] = (1, 2),
+    board_spec: BoardSpec,
+    rng: np.random.Generator,
+) -> RuleDraft | None:
+    """Draw a rule of so many elements; None if those that were drawn do not go together.
+
+    ``allowed`` are some of `ELEMENTS`; ``n_buckets`` is the least and most number of buckets that a
+    piece may go to, 1 to 4.
+    """
+    listed = [name for name in ELEMENTS if name in allowed]
+    if len(listed) < n_elements:
+        return None
+    chosen = frozenset(str(x) for x in rng.choice(listed, n_elements, replace=False))
+    features, who = chosen & _FEATURES, chosen & _TURNS
+    if len(who) > 1 or len(features) > _MOST_FEATURES or {"turns", "memory"} <= chosen:
+        return None
+    if "priority" in chosen and features == _FEATURES:
+        return None
+    draw = _Draw(n_buckets, board_spec, rng)
+    lines = _lines(draw, sorted(features), next(iter(who), ""), memory="memory" in chosen)
+    text = "\n".join(" ".join(line) for line in lines)
+    return RuleDraft(text, tuple(name for name in ELEMENTS if name in chosen))
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """The random choices, one a method."""
+
+    n_buckets: tuple[int, int]
+    spec: BoardSpec
+    rng: np.random.Generator
+
+    def pick(self, n: int) -> int:
+        return int(self.rng.integers(n))
+
+    def buckets(self, variable: str) -> str:
+        """Return buckets; with a variable, steps from the bucket that it names."""
+        low, high = self.n_buckets
+        size = int(self.rng.integers(low, high + 1))
+        numbers = sorted(int(b) for b in self.rng.choice(N_BUCKETS, size, replace=False))
+        if not variable:
+            return _listed([str(number) for number in numbers])
+        steps = [f"{variable}+{number}" if number else variable for number in numbers]
+        # Before there is such a piece, any bucket will do.
+        return _listed([*steps, f"!{variable}*[0,1,2,3]"])
+
+    def groups(self, feature: str, *, halves: bool) -> list[str]:
+        """Return clauses that split all pieces by a feature; into two groups if need be."""
+        if feature == "place":
+            partitions = [p for p in _PARTITIONS if len(p) == 2 or not halves]
+            places = partitions[self.pick(len(partitions))]
+            return [f"pos:{_listed([str(cell) for cell in place])}" for place in places]
+        palette = self.spec.shape_palette if feature == "shape" else self.spec.color_palette
+        names = [name.lower() if name.isidentifier() else f'"{name}"' for name in palette]
+        if not halves or len(names) == 1:
+            return [f"{feature}:{name}" for name in names]
+        order = self.rng.permutation(len(names))
+        cut = 1 + self.pick(len(names) - 1)
+        parts = [[names[i] for i in sorted(part)] for part in (order[:cut], order[cut:])]
+        return [f"{feature}:{_listed(part)}" for part in parts]
+
+
+def _lines(draw: _Draw, features: Sequence[str], who: str, *, memory: bool) -> list[list[str]]:
+    """Return the atoms of each line, the line's own count before them if it has one."""
+    variable = ("p", "pc", "ps")[draw.pick(3)] if memory else ""
+    if who == "turns":
+        n_lines = 2 + draw.pick(3)
+        return [["1", *_atoms(_table(draw, features, ""))] for _ in range(n_lines)]
+    table = _table(draw, features, variable)
+    if who == "order":
+        names = list(BUILT_IN_ORDERS)
+        return [_atoms(table, f"pos:{names[draw.pick(len(names))]}")]
+    if who == "priority":
+        others = sorted(_FEATURES - set(features))
+        groups = draw.groups(others[draw.pick(len(others))], halves=True)
+        if draw.pick(2):
+            groups.reverse()
+        return [_atoms(table, group) for group in groups]
+    return [_atoms(table)]
+
+
+def _table(draw: _Draw, features: Sequence[str], variable: str) -> _Table:
+    """Return which pieces go where: every piece somewhere, and not all to the same buckets."""
+    groups = [draw.groups(feature, halves=len(features) > 1) for feature in features]
+    cells = list(itertools.product(*groups))
+    for _ in range(100):
+        table = [(cell, draw.buckets(variable)) for cell in cells]
+        if len(cells) == 1 or len({buckets for _, buckets in table}) > 1:
+            break
+    return table
+
+
+def _atoms(table: _Table, *more: str) -> list[str]:
+    return [f"({', '.join((*more, *clauses, f'bucket:{b}'))})" for clauses, b in table]
+
+
+def _listed(items: Sequence[str]) -> str:
+    return items[0] if len(items) == 1 else f"[{','.join(items)}]"
+
+
+def _partition(*tests: str) -> list[list[int]]:
+    """Return the cells for which each expression in column x and row y, from 1, first holds."""
+    parts: list[list[int]] = [[] for _ in range(len(tests))]
+    for pos in range(1, N_CELLS + 1):
+        x, y = (pos - 1) % 6 + 1, (pos - 1) // 6 + 1
+        parts[[_PLACES[test](x, y) for test in tests].index(True)].append(pos)
+    return parts
+
+
+_PLACES: Mapping[str, Callable[[int, int], bool]] = {
+    "left": lambda x, y: x <= 3,
+    "top": lambda x, y: y >= 4,
+    "top left": lambda x, y: x <= 3 and y >= 4,
+    "top right": lambda x, y: x >= 4 and y >= 4,
+    "bottom left": lambda x, y: x <= 3 and y <= 3,
+    "inside": lambda x, y: x in range(2, 6) and y in range(2, 6),
+    "middle": lambda x, y: x in (3, 4) and y in (3, 4),
+    "white": lambda x, y: (x + y) % 2 == 0,
+    "odd column": lambda x, y: x % 2 == 1,
+    "odd row": lambda x, y: y % 2 == 1,
+    "above the diagonal": lambda x, y: y > x,
+    "on the diagonal": lambda x, y: y == x,
+    "left third": lambda x, y: x <= 2,
+    "middle columns": lambda x, y: x in (3, 4),
+    "lower third": lambda x, y: y <= 2,
+    "middle rows": lambda x, y: y in (3, 4),
+    "rest": lambda x, y: True,
+}
+
+_PARTITIONS = (
+    _partition("left", "rest"),
+    _partition("top", "rest"),
+    _partition("inside", "rest"),
+    _partition("white", "rest"),
+    _partition("odd column", "rest"),
+    _partition("odd row", "rest"),
+    _partition("above the diagonal", "rest"),
+    _partition("middle", "inside", "rest"),
+    _partition("above the diagonal", "on the diagonal", "rest"),
+    _partition("left third", "middle columns", "rest"),
+    _partition("lower third", "middle rows", "rest"),
+    _partition("top left", "top right", "bottom left", "rest"),
+)

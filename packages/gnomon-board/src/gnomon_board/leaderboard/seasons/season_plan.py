@@ -1,0 +1,253 @@
+"""Plan of a season, read from a TOML file and validated.
+
+::
+
+    name = "s1"
+    title = "Season 1"
+    division = "hidden"                # or replayed
+    rules = ["clockwise", "red-first"]  # rules that everybody may read, as in an experiment
+    trials = 20
+    episodes = 200
+    horizon = 100
+    max_attempts = 3
+    opens = 2027-01-01T00:00:00Z
+    closes = 2027-04-01T00:00:00Z
+
+    [board]
+    pieces = 9
+
+    [hidden]
+    generate = 12                      # draw so many rules
+    (gnomon_board.leaderboard.seasons.rule_generation) n_elements = [1, 3]
+    rules = ["mine.txt"]               # and these
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gnomon.files import read_toml
+from gnomon_board.errors import LeaderboardError
+from gnomon_board.leaderboard.refusals import wrong_field
+from gnomon_board.leaderboard.seasons.rule_generation import (
+    ELEMENTS,
+    Difficulty,
+    generate_rules,
+    reason_against,
+)
+from gohr import ExperimentConfig, available_rules
+from gohr.experiments import RuleEntry
+from gohr.rules import rule_info
+
+Division = Literal["hidden", "replayed"]
+_Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+_Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
+_Counts = Annotated[list[int], Field(min_length=2, max_length=2)]
+_Moment = datetime.datetime | datetime.date
+#: What a rule of one's own must be: fit to be played, however hard.
+_ANY_CHANCE = Difficulty(chance=(0.001, 0.999))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRule:
+    """A rule of a season: the name that the world knows it by, and what is to be kept of it."""
+
+    name: str
+    text: str
+    family: str = ""
+    tags: tuple[str, ...] = ()
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonPlan:
+    """All settings of a season before it is created.
+
+    ``rules`` stand in the order of the season: those that everybody may read, then the hidden ones.
+    ``max_attempts`` is how often an entry may have another go, None for as often as it likes. Times
+    are UTC.
+    """
+
+    name: str
+    title: str
+    description: str
+    division: Division
+    rules: tuple[PlannedRule, ...]
+    board: Mapping[str, Any]
+    trials: int
+    episodes: int
+    horizon: int
+    max_attempts: int | None
+    opens_at: datetime.datetime | None
+    closes_at: datetime.datetime | None
+
+    @property
+    def hidden_rules(self) -> tuple[RuleEntry, ...]:
+        """The rules that a commitment is for."""
+        return tuple(RuleEntry(rule.name, rule.text) for rule in self.rules if rule.hidden)
+
+    @classmethod
+    def from_toml(cls, path: str | Path, *, rng: np.random.Generator) -> SeasonPlan:
+        """Read a season file; rule files are looked for beside it.
+
+        ``rng`` draws the hidden rules and their order: from a seed that cannot be guessed.
+
+        Raises GnomonError: one line that begins with the name of the file.
+        """
+        base = Path(path).parent
+        return read_toml(
+            path, lambda values: cls.from_record(values, base=base, rng=rng), error=LeaderboardError
+        )
+
+    @classmethod
+    def from_record(
+        cls, values: Mapping[str, Any], *, base: Path | None = None, rng: np.random.Generator
+    ) -> SeasonPlan:
+        """Read a season from the fields of its file; as :meth:`from_toml`."""
+        fields = _checked(values)
+        hidden = fields.hidden
+        own = [*fields.rules, *(hidden.rules if hidden else ())]
+        config = _experiment(fields, own or ["anything-goes"], base)
+        entries = list(config.rules) if own else []
+        n_public = len(config.rules) - (len(hidden.rules) if hidden else 0) if own else 0
+        planned = [_public(entry) for entry in entries[:n_public]]
+        if hidden is not None:
+            planned += _hidden(fields.name, entries[n_public:], hidden, config, rng)
+        if not planned:
+            raise LeaderboardError("field 'rules': expected at least one rule, found none")
+        return cls(
+            fields.name,
+            fields.title or fields.name,
+            fields.description,
+            fields.division,
+            tuple(planned),
+            config.to_record()["board"],
+            config.trials,
+            config.episodes,
+            config.horizon,
+            fields.max_attempts,
+            _utc(fields.opens),
+            _utc(fields.closes),
+        )
+
+
+class _HiddenFields(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    generate: Annotated[int, Field(strict=True, ge=0, le=500)] = 0
+    rules: list[Any] = Field(default_factory=list, max_length=500)
+    elements: list[str] = list(ELEMENTS)
+    n_elements: _Counts = [1, 3]
+    n_buckets: _Counts = [1, 2]
+    chance: _Pair = [0.03, 0.6]
+
+
+class _SeasonFields(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=40)]
+    title: Annotated[str, Field(max_length=120)] = ""
+    description: Annotated[str, Field(max_length=4000)] = ""
+    division: Division
+    rules: list[Any] = Field(default_factory=list)
+    board: dict[str, Any] | None = None
+    trials: _Count = 20
+    episodes: _Count = 200
+    horizon: _Count = 100
+    max_attempts: _Count | None = None
+    opens: _Moment | None = None
+    closes: _Moment | None = None
+    hidden: _HiddenFields | None = None
+
+
+def _checked(values: Mapping[str, Any]) -> _SeasonFields:
+    """Read the fields; a LeaderboardError names the first that is wrong."""
+    try:
+        fields = _SeasonFields.model_validate(dict(values))
+    except ValidationError as errors:
+        raise wrong_field(errors) from None
+    if (fields.division == "hidden") != (fields.hidden is not None):
+        wanted = "a table [hidden]" if fields.hidden is None else "no table [hidden]"
+        raise LeaderboardError(f"division {fields.division!r}: expected {wanted}")
+    opens, closes = _utc(fields.opens), _utc(fields.closes)
+    if opens is not None and closes is not None and closes <= opens:
+        raise LeaderboardError(f"field 'closes': expected a moment after {opens:%Y-%m-%d %H:%M}")
+    return fields
+
+
+def _utc(moment: _Moment | None) -> datetime.datetime | None:
+    """Return a moment with its zone; a date is its midnight, and what has no zone is UTC."""
+    if moment is None:
+        return None
+    if not isinstance(moment, datetime.datetime):
+        moment = datetime.datetime.combine(moment, datetime.time())
+    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
+
+
+def _experiment(fields: _SeasonFields, rules: Sequence[Any], base: Path | None) -> ExperimentConfig:
+    """Let an experiment find rules, suites and boards, as it does anywhere."""
+    record: dict[str, Any] = {
+        "name": fields.name,
+        "rules": rules,
+        "learners": ["uniform"],
+        "trials": fields.trials,
+        "episodes": fields.episodes,
+        "horizon": fields.horizon,
+    }
+    if fields.board is not None:
+        record["board"] = fields.board
+    return ExperimentConfig.from_record(record, base=base, try_learners=False)
+
+
+def _public(entry: RuleEntry) -> PlannedRule:
+    if entry.name in available_rules() and RuleEntry.named(entry.name).hash == entry.hash:
+        info = rule_info(entry.name)
+        return PlannedRule(entry.name, entry.text, info.family, info.tags)
+    return PlannedRule(entry.name, entry.text)
+
+
+def _hidden(
+    season: str,
+    own: Sequence[RuleEntry],
+    fields: _HiddenFields,
+    config: ExperimentConfig,
+    rng: np.random.Generator,
+) -> list[PlannedRule]:
+    """Return the hidden rules in an order that tells nothing, under names that tell nothing."""
+    where: dict[str, Any] = {"board_spec": config.board, "horizon": config.horizon}
+    for entry in own:
+        reason = reason_against(entry.rule_set, _ANY_CHANCE, **where)
+        if reason is not None:
+            raise LeaderboardError(f"hidden rule {entry.name!r}: {reason}")
+    rules: list[tuple[str, tuple[str, ...]]] = [(entry.text, ()) for entry in own]
+    if fields.generate:
+        difficulty = Difficulty(
+            tuple(fields.elements),
+            _pair(fields.n_elements),
+            _pair(fields.n_buckets),
+            (fields.chance[0], fields.chance[1]),
+        )
+        drawn = generate_rules(
+            fields.generate,
+            difficulty,
+            not_like=[entry.rule_set for entry in config.rules],
+            rng=rng,
+            **where,
+        )
+        rules += [(rule.text, rule.elements) for rule in drawn]
+    if not rules:
+        raise LeaderboardError("field 'hidden': expected 'generate' or 'rules', found no rule")
+    order = rng.permutation(len(rules)).tolist()
+    return [
+        PlannedRule(f"{season}-h{place:02d}", rules[i][0], tags=rules[i][1], hidden=True)
+        for place, i in enumerate(order, 1)
+    ]
+
+
+def _pair(numbers: Sequence[int]) -> tuple[int, int]:
+    return numbers[0], numbers[1]

@@ -1,0 +1,56 @@
+"""Health of a server: what is wrong with its disk and its worker, and figures to watch."""
+
+from __future__ import annotations
+
+import datetime
+import errno
+import shutil
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from gnomon_board.database.columns import now
+from gnomon_board.database.schema import Job
+from gnomon_board.leaderboard.refusals import NoRoom
+from gnomon_board.leaderboard.server_settings import MIB, ServerSettings
+
+
+def free_bytes(settings: ServerSettings) -> int:
+    """Return how many bytes are free where the data folder is."""
+    return shutil.disk_usage(settings.data).free
+
+
+def jobs_by_state(session: Session) -> dict[str, int]:
+    """Return how many jobs wait (``queued``) and how many are done now (``running``)."""
+    pending = select(Job.state, func.count()).where(Job.finished_at.is_(None)).group_by(Job.state)
+    return {"queued": 0, "running": 0} | {str(state): n for state, n in session.execute(pending)}
+
+
+def faults(session: Session, settings: ServerSettings) -> list[str]:
+    """Return what is wrong with the server, one line each; nothing if it is well.
+
+    The disk has less than ``min_free_mib`` left; or a job is there for longer than one may take,
+    and no worker has begun or gone on with any in that time. A queue that is only long is no fault.
+    """
+    found = []
+    free = free_bytes(settings) // MIB
+    if free < settings.min_free_mib:
+        found.append(f"the disk has {free} MiB left, less than {settings.min_free_mib}")
+    since = now() - datetime.timedelta(seconds=settings.verify_timeout_s + settings.lease_s)
+    oldest = session.scalar(select(func.min(Job.created_at)).where(Job.finished_at.is_(None)))
+    if oldest is not None and oldest < since:
+        # Not whether one is held at this moment: between two jobs of a long queue none is.
+        heard = session.scalar(select(func.max(Job.heartbeat_at)))
+        if heard is None or heard < since:
+            found.append(f"no worker does what has waited since {oldest:%Y-%m-%d %H:%M} UTC")
+    return found
+
+
+def no_room(error: Exception) -> NoRoom | None:
+    """Return the refusal to which a full disk comes; None if the error says nothing of one."""
+    if isinstance(error, OperationalError):
+        full = "is full" in str(error) or "No space left" in str(error)
+    else:
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return NoRoom("the server's disk is full: nothing was kept of this") if full else None

@@ -1,0 +1,228 @@
+"""A job queue in the database, with leases, heartbeats and bounded retries.
+
+A job is taken with a *lease*. The worker prolongs it with every heartbeat; a lease that ran out is
+given to the next worker, and after a few times the job is an error with a reason. So nothing waits
+for a worker that is dead.
+
+Whoever changes a job holds its submission's row first: two who locked in different orders would
+wait for each other.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Select, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from gnomon_board.database.columns import now
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import Job, Submission
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.submissions.submission import set_state
+
+#: How long a job may wait for a worker, and an announced submission for its log.
+_MAX_WAIT = datetime.timedelta(hours=24)
+
+
+class LeaseLost(Exception):  # noqa: N818 - an event, not a mistake
+    """The lease of a job was lost to another worker, or the job was ended from outside."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A job that a worker holds: ``n_attempts`` tells how often it was begun, with this time."""
+
+    job_id: int
+    submission_id: int
+    owner: str
+    n_attempts: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Place of a submission in the queue.
+
+    ``ahead`` are before it; ``expected_s`` is about how long until it is done, from the last jobs,
+    None if there were none.
+    """
+
+    ahead: int
+    expected_s: float | None
+
+
+def claim(database: Database, owner: str, *, lease_s: float) -> Claim | None:
+    """Take the job that has waited longest; None if none waits."""
+    with database.writing() as session:
+        waiting = _with_submissions(Job.state == "queued").order_by(Job.id).limit(1)
+        # PostgreSQL passes over what somebody else is just at; in SQLite writers take turns.
+        job = session.scalar(waiting.with_for_update(skip_locked=True))
+        if job is None:
+            return None
+        job.state, job.lease_owner = "running", owner
+        job.n_attempts += 1
+        job.reason = ""
+        job.started_at = job.heartbeat_at = now()
+        job.lease_until = now() + datetime.timedelta(seconds=lease_s)
+        submission = session.get_one(Submission, job.submission_id)
+        again = f", attempt {job.n_attempts}" if job.n_attempts > 1 else ""
+        set_state(session, submission, "verifying", f"by {owner}{again}")
+        return Claim(job.id, job.submission_id, owner, job.n_attempts)
+
+
+def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
+    """Prolong the lease.
+
+    Raises LeaseLost: it ran out, and the job has been given to another worker, or was ended.
+    """
+    with database.writing() as session:
+        kept = session.execute(
+            update(Job)
+            .where(Job.id == held.job_id, *_is_held(held))
+            .values(heartbeat_at=now(), lease_until=now() + datetime.timedelta(seconds=lease_s))
+            .returning(Job.id)
+        ).first()
+        if kept is None:
+            raise LeaseLost(f"job {held.job_id}")
+
+
+def finish(session: Session, held: Claim) -> Submission:
+    """End a job that is done, in the transaction in which its result is written.
+
+    Raises LeaseLost: as :func:`heartbeat`; then nothing may be written.
+    """
+    job = _held_job(session, held)
+    if job is None:
+        raise LeaseLost(f"job {held.job_id}")
+    job.state, job.reason, job.finished_at = "done", "", now()
+    job.lease_owner = job.lease_until = None
+    return session.get_one(Submission, job.submission_id)
+
+
+def give_back(database: Database, held: Claim, reason: str, *, most: int) -> None:
+    """Put a job back that could not be done; after the last time it is an error."""
+    with database.writing() as session:
+        job = _held_job(session, held)
+        if job is not None:
+            _retry_or_fail(session, job, reason, most)
+
+
+def release(database: Database, owner: str, reason: str, *, most: int) -> None:
+    """Put back whatever a worker held that is known to be dead."""
+    with database.reading() as session:
+        running = select(Job).where(Job.state == "running", Job.lease_owner == owner)
+        jobs = session.scalars(running).all()
+    for job in jobs:
+        held = Claim(job.id, job.submission_id, owner, job.n_attempts)
+        give_back(database, held, reason, most=most)
+
+
+def sweep(database: Database, settings: ServerSettings) -> int:
+    """Requeue or fail jobs and uploads that are stuck, with a reason; return their number.
+
+    A lease that ran out, a job that no worker took for a day, a log that was announced a day ago
+    and never came.
+    """
+    if not _anything_stuck(database):
+        return 0
+    found, moment = 0, now()
+    with database.writing() as session:
+        expired = _with_submissions(Job.state == "running", Job.lease_until < moment)
+        for job in session.scalars(expired.with_for_update(skip_locked=True)):
+            reason = f"{job.lease_owner} has said nothing since {job.heartbeat_at:%H:%M:%S} UTC"
+            _retry_or_fail(session, job, reason, settings.max_job_attempts)
+            found += 1
+        waiting = _with_submissions(Job.state == "queued", Job.created_at < moment - _MAX_WAIT)
+        for job in session.scalars(waiting.with_for_update(skip_locked=True)):
+            _fail(session, job, "no worker took it within 24 hours")
+            found += 1
+        silent = select(Submission).where(
+            Submission.state == "uploading",
+            Submission.changed_at < moment - _MAX_WAIT,
+            Submission.reason != _NEVER_CAME,
+        )
+        for submission in session.scalars(silent.with_for_update(skip_locked=True)):
+            # It stays open: the attempt was not used, and its log may still come.
+            set_state(session, submission, "uploading", _NEVER_CAME)
+            found += 1
+    return found
+
+
+_NEVER_CAME = "its log was announced, and did not come within 24 hours"
+
+
+def _anything_stuck(database: Database) -> bool:
+    """Look without writing: most of the time there is nothing to do."""
+    moment = now()
+    with database.reading() as session:
+        stuck = or_(
+            (Job.state == "running") & (Job.lease_until < moment),
+            (Job.state == "queued") & (Job.created_at < moment - _MAX_WAIT),
+        )
+        silent = (
+            (Submission.state == "uploading")
+            & (Submission.changed_at < moment - _MAX_WAIT)
+            & (Submission.reason != _NEVER_CAME)
+        )
+        return bool(
+            session.scalar(select(Job.id).where(stuck).limit(1))
+            or session.scalar(select(Submission.id).where(silent).limit(1))
+        )
+
+
+def place_in_queue(session: Session, submission_id: int) -> Place | None:
+    """Return where a submission stands; None if it waits for nothing."""
+    job = session.scalar(
+        select(Job).where(Job.submission_id == submission_id, Job.finished_at.is_(None))
+    )
+    if job is None:
+        return None
+    ahead = session.scalar(select(func.count()).where(Job.finished_at.is_(None), Job.id < job.id))
+    last = session.execute(
+        select(Job.started_at, Job.finished_at)
+        .where(Job.state == "done", Job.started_at.is_not(None))
+        .order_by(Job.id.desc())
+        .limit(20)
+    ).all()
+    took = [(done - begun).total_seconds() for begun, done in last if begun and done]
+    mean = sum(took) / len(took) if took else None
+    return Place(ahead or 0, None if mean is None else round(mean * ((ahead or 0) + 1), 1))
+
+
+def _with_submissions(*conditions: ColumnElement[bool]) -> Select[Job]:
+    """Return the query for jobs that locks their submissions with them."""
+    return select(Job).join(Submission, Job.submission_id == Submission.id).where(*conditions)
+
+
+def _held_job(session: Session, held: Claim) -> Job | None:
+    """Return a job that is still held, locked behind its submission."""
+    session.get_one(Submission, held.submission_id, with_for_update=True)
+    return session.scalar(
+        select(Job).where(Job.id == held.job_id, *_is_held(held)).with_for_update()
+    )
+
+
+def _is_held(held: Claim) -> tuple[ColumnElement[bool], ...]:
+    return (
+        Job.state == "running",
+        Job.lease_owner == held.owner,
+        Job.n_attempts == held.n_attempts,
+    )
+
+
+def _retry_or_fail(session: Session, job: Job, reason: str, most: int) -> None:
+    if job.n_attempts >= most:
+        _fail(session, job, f"given up after {job.n_attempts} attempts; the last: {reason}")
+        return
+    job.state, job.reason = "queued", reason
+    job.lease_owner = job.lease_until = None
+    submission = session.get_one(Submission, job.submission_id)
+    set_state(session, submission, "queued", f"again, after attempt {job.n_attempts}: {reason}")
+
+
+def _fail(session: Session, job: Job, reason: str) -> None:
+    job.state, job.reason, job.finished_at = "error", reason, now()
+    job.lease_owner = job.lease_until = None
+    submission = session.get_one(Submission, job.submission_id)
+    set_state(session, submission, "error", reason)

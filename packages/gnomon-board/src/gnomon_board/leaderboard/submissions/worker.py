@@ -1,0 +1,275 @@
+"""The verification worker and its supervisor: each job runs in a limited process.
+
+It keeps nothing of its own: killed at any moment, its job goes to the next worker when the lease
+runs out, and the result of a job is written in one transaction with its end, once.
+
+``python -m gnomon_board.leaderboard.submissions.worker NAME`` is the worker of a server. Its settings
+come on standard input, where no other user sees them; when the input ends, because the server has
+ended it or was killed, the worker gives back what it holds and ends too.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from gnomon.errors import visible
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import SeasonRule, Submission, VerifiedTrial
+from gnomon_board.errors import LeaderboardError
+from gnomon_board.leaderboard.hidden.begun_attempts import close_unfinished
+from gnomon_board.leaderboard.hidden.remote_submission import queue_played
+from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.submissions import job_queue
+from gnomon_board.leaderboard.submissions.submission import find_submission, set_state
+from gnomon_board.leaderboard.submissions.uploaded_logs import canonical_path
+from gohr.child_process import ChildProcess, ProcessFailure, end_of_input, run_limited
+
+_log = logging.getLogger("gnomon.worker")
+#: Of the supervisor, which is a part of the server.
+_server_log = logging.getLogger("gnomon.server")
+#: Between two looks into an empty queue, in seconds.
+_PAUSE_S = 0.5
+_SWEEP_S = 5.0
+
+
+def work(
+    database: Database, settings: ServerSettings, owner: str, stopped: threading.Event
+) -> None:
+    """Verify submissions from the queue until stopped.
+
+    ``owner`` is the worker's name, which no other has. When ``stopped`` is set, a job that is
+    running is given back.
+    """
+    swept = 0.0
+    while not stopped.is_set():
+        try:
+            if time.monotonic() - swept > _SWEEP_S:
+                # First: whatever goes wrong here must not keep the queue from being worked on.
+                swept = time.monotonic()
+                job_queue.sweep(database, settings)
+                close_unfinished(database, settings)
+                queue_played(database, settings)
+            busy = work_on_one(database, settings, owner, stopped)
+        except Exception:
+            # Such as a database that is away for a while: the worker outlives it.
+            _log.exception("the worker goes on after an error")
+            busy = False
+        if not busy:
+            stopped.wait(_PAUSE_S)
+
+
+def work_on_one(
+    database: Database,
+    settings: ServerSettings,
+    owner: str,
+    stopped: threading.Event | None = None,
+) -> bool:
+    """Verify the submission that has waited longest; return whether there was one."""
+    held = job_queue.claim(database, owner, lease_s=settings.lease_s)
+    if held is None:
+        return False
+    began = time.monotonic()
+
+    most = settings.max_job_attempts
+
+    def tick() -> None:
+        nonlocal most
+        job_queue.heartbeat(database, held, lease_s=settings.lease_s)
+        if stopped is not None and stopped.is_set():
+            most = held.n_attempts + 1  # that was nothing of the submission's doing
+            raise ProcessFailure("the worker was stopped")
+
+    try:
+        with database.reading() as session:
+            request = _request_of(session, settings, held.submission_id)
+        answer = run_limited(
+            "gnomon_board.leaderboard.verification.verify_submission",
+            request,
+            timeout_s=settings.verify_timeout_s,
+            memory_mb=settings.verify_memory_mb,
+            tick=tick,
+            tick_s=settings.heartbeat_s,
+        )
+        with database.writing() as session:
+            submission = job_queue.finish(session, held)
+            _write_verdict(session, submission, answer, time.monotonic() - began)
+    except job_queue.LeaseLost:
+        _log.warning("job %d was given to another worker", held.job_id)
+    except ProcessFailure as failure:
+        job_queue.give_back(database, held, str(failure), most=most)
+    except Exception as error:
+        _log.exception("job %d", held.job_id)
+        reason = f"the server failed: {type(error).__name__}"
+        job_queue.give_back(database, held, reason, most=most)
+    return True
+
+
+def _request_of(session: Session, settings: ServerSettings, submission_id: int) -> dict[str, Any]:
+    """Return what the verifying process has to know."""
+    submission = find_submission(session, submission_id)
+    if submission.log_sha256 is None:
+        raise LeaderboardError(f"submission {submission_id} has no log")
+    return {
+        "log": str(canonical_path(settings, submission.log_sha256)),
+        "origin": submission.origin,
+        "manifest": submission.manifest,
+        "assignment": assignment_of(submission.attempt).to_record(),
+    }
+
+
+def _write_verdict(
+    session: Session, submission: Submission, answer: dict[str, Any], seconds: float
+) -> None:
+    """Write the verdict and the scores."""
+    # Of an earlier verification; the same trials are told anew.
+    for old in list(submission.trials):
+        session.delete(old)
+    session.flush()
+    if "refused" in answer:
+        set_state(session, submission, "refused", visible(str(answer["refused"]), kept="")[:500])
+        return
+    trials = answer["trials"]
+    hashes = [trial["log_sha256"] for trial in trials]
+    earlier = _same_trials(session, submission, hashes)
+    if len(earlier) == len(trials) and trials:
+        first = min(earlier.values())
+        set_state(
+            session, submission, "refused", f"every trial is one of submission {first}: a repeat"
+        )
+        return
+    rules = dict(
+        session.execute(
+            select(SeasonRule.name, SeasonRule.id).where(
+                SeasonRule.season_id == submission.season_id
+            )
+        ).all()
+    )
+    session.add_all(
+        VerifiedTrial(
+            submission_id=submission.id,
+            rule_id=rules[trial["rule"]],
+            **{name: value for name, value in trial.items() if name != "rule"},
+        )
+        for trial in trials
+    )
+    submission.n_attempts = sum(trial["n_attempts"] for trial in trials)
+    submission.warnings = [
+        f"rule {rule}, trial {number}: the same attempts as in submission {earlier[sha256]}"
+        for trial in trials
+        if (sha256 := trial["log_sha256"]) in earlier
+        for rule, number in [(trial["rule"], trial["number"])]
+    ][:100]
+    n = submission.n_attempts
+    set_state(session, submission, "verified", f"{n} attempts replayed in {seconds:.1f} s")
+
+
+def _same_trials(session: Session, submission: Submission, hashes: list[str]) -> dict[str, int]:
+    """Return which trials other submissions have too, and the first that has each."""
+    found: dict[str, int] = {}
+    for start in range(0, len(hashes), 500):
+        rows = session.execute(
+            select(VerifiedTrial.log_sha256, VerifiedTrial.submission_id)
+            .where(
+                VerifiedTrial.log_sha256.in_(hashes[start : start + 500]),
+                VerifiedTrial.submission_id != submission.id,
+            )
+            .order_by(VerifiedTrial.submission_id.desc())
+        )
+        found.update((sha256, submission_id) for sha256, submission_id in rows)
+    return found
+
+
+#: Seconds between a worker that died and the next, and for a worker to end when it is told to.
+_REPLACE_S, _GRACE_S = 1.0, 15.0
+
+
+def new_worker_name() -> str:
+    """Return a name that no other worker has."""
+    return f"worker-{os.getpid()}-{os.urandom(3).hex()}"
+
+
+@dataclass
+class WorkerSupervisor:
+    """Supervisor of one worker process, for as long as the server runs.
+
+    A worker that dies is replaced, and what it held is put back at once, with the reason.
+    """
+
+    database: Database
+    settings: ServerSettings
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def start(self) -> None:
+        """Start the worker, and watch it."""
+        self._thread = threading.Thread(target=self._keep, name="worker-keeper", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the worker."""
+        self.stopped.set()
+        self._thread.join(30)
+
+    def _keep(self) -> None:
+        while not self.stopped.is_set():
+            name = new_worker_name()
+            child = ChildProcess([sys.executable, "-m", __name__, name])
+            child.send(self.settings.to_json().encode() + b"\n")
+            _server_log.info("worker %s: process %d", name, child.pid)
+            while not child.how_it_ended and not self.stopped.wait(0.2):
+                pass
+            child.stop(_GRACE_S)
+            child.close()
+            if not self.stopped.is_set():
+                self._put_back(name, child.how_it_ended)
+                self.stopped.wait(_REPLACE_S)
+
+    def _put_back(self, name: str, how: str) -> None:
+        _server_log.warning("worker %s died (%s); another one takes its place", name, how)
+        with suppress(Exception):  # then the lease runs out
+            job_queue.release(
+                self.database,
+                name,
+                f"the worker died ({how})",
+                most=self.settings.max_job_attempts,
+            )
+
+
+def work_until_stopped(
+    database: Database, settings: ServerSettings, name: str | None = None
+) -> None:
+    """Work in this process until SIGTERM or SIGINT."""
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stderr)
+    stopped = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopped.set())
+    with suppress(OSError):
+        os.nice(5)  # whoever plays must not wait for a verification
+    if name is not None:
+        end_of_input(stopped.set)
+    work(database, settings, name or new_worker_name(), stopped)
+
+
+def main() -> None:
+    """Run as the worker process of a server."""
+    settings = ServerSettings.from_json(sys.stdin.readline())
+    database = Database(settings.database, pool_size=2)
+    try:
+        work_until_stopped(database, settings, sys.argv[1])
+    finally:
+        database.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""Export of a study: tidy tables with a codebook, a transcript, and run folders, by pseudonym."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from gnomon.files import safe_cell, write_atomically
+from gnomon_board.database.schema import PlaySession, Study, StudyAnswer, StudyAssignment
+from gnomon_board.leaderboard.refusals import Conflict
+from gnomon_board.studies.export.study_run import by_run_folder, write_study_run
+from gnomon_board.studies.game_store import rebuild_game
+from gnomon_board.studies.participants import player_counts
+from gnomon_board.studies.plan.study_plan import StudyPlan
+from gnomon_board.studies.study_store import points_of_players
+from gohr import available_rules
+from gohr.people import Attempt, ClientTimes, PlayedGame, transcript_text
+from gohr.people.play_records import OUTCOME_WORDS
+from gohr.people.transcript_writer import boards_text, episode_name, first_attempts
+from gohr.rules import load_rule_text
+
+_GUARDED = "an apostrophe stands before text that a spreadsheet takes for a formula"
+#: The columns of each table, with what they mean.
+TABLES: dict[str, dict[str, str]] = {
+    "participants": {
+        "player": "pseudonym",
+        "rule_list": "list of rules; empty before the consent",
+        "joined_at": "when the player came, UTC",
+        "consented_at": "when the player agreed to take part, UTC",
+        "finished_at": "when the last board was over, UTC",
+        "ending": "finished, left or screened out; empty before",
+        "n_series": "series that were played to their end",
+        "n_attempts": "moves and picks",
+        "points": "points of all series",
+        "trial": "number of the player's trials in the run folders; empty: not in them",
+        "excluded": "1 if the experimenter took the player out, else 0",
+    },
+    "attempts": {
+        "player": "pseudonym",
+        "rule_list": "list of rules",
+        "series": "place of the rule in the list, from 0",
+        "rule": "name of the rule",
+        "episode": "board of the series, from 0",
+        "episode_id": "name of the board in the transcript",
+        "attempt": "number on the board, from 1",
+        "at": "when the server handled it, UTC",
+        "cell": "1 at the bottom left to 36 at the top right",
+        "piece": "number of the piece on its board; empty for an empty cell",
+        "shape": "of the piece; empty for an empty cell",
+        "color": "of the piece; empty for an empty cell",
+        "bucket": "0 at the top left, then clockwise; empty for a pick",
+        "outcome": "0 accepted, 3 empty cell, 4 denied, 7 immovable",
+        "outcome_words": "the outcome in words",
+        "board_after": "0 going on, 1 cleared, 2 stalemate",
+        "reaction_s": "seconds since the reply before, by the server's clock",
+        "client_touch_ms": "display to first touch, by the player's clock, in ms",
+        "client_action_ms": "display to the attempt, by the player's clock, in ms",
+        "client_away_ms": "part of it while the page was not in front, in ms",
+        "client_animation_ms": "part of it while a piece flew, in ms",
+    },
+    "answers": {
+        "player": "pseudonym",
+        "page": "quiz, demographics or guess",
+        "name": "name of the question; guess for a guess",
+        "text": f"the answer; of a guess, what the player thinks that the rule is; {_GUARDED}",
+        "series": "of a guess: place of the rule in the list, from 0",
+        "episode": "of a guess: the board after which it was made, from 0",
+        "confidence": "of a guess: 1 not at all to 5 quite sure",
+        "at": "when it came, UTC",
+    },
+    "identifiers": {
+        "player": "pseudonym",
+        "completion_code": "the code that the player got at the end",
+        "identifiers": "parameters of the invitation, as JSON",
+    },
+}
+
+
+def games_of(session: Session, study: Study) -> list[PlayedGame]:
+    """Return every game of a study, player by player."""
+    rows = session.execute(
+        select(PlaySession, StudyAssignment)
+        .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
+        .where(StudyAssignment.study_id == study.id)
+        .order_by(StudyAssignment.id, PlaySession.series)
+    )
+    return [
+        PlayedGame(a.player, a.rule_list, row.series, row.rule, rebuild_game(session, row).session)
+        for row, a in rows
+    ]
+
+
+def study_transcript(session: Session, study: Study) -> str:
+    """Return every attempt, in the detailed format of the reference game server."""
+    return transcript_text(games_of(session, study))
+
+
+def write_study(
+    session: Session, study: Study, folder: Path, *, identifiers: bool = False
+) -> list[Path]:
+    """Write everything that was recorded into a folder, and return the paths.
+
+    With ``identifiers``, those of the players and their completion codes are a further table.
+
+    Raises Conflict: there is no attempt yet.
+    """
+    games = games_of(session, study)
+    if not any(game.session.attempts for game in games):
+        raise Conflict("this study has no attempt yet")
+    trials = trial_numbers(session, study, games)
+    tables = {
+        "participants": _participants(session, study, trials),
+        "attempts": (row for game in games for row in _attempts(game)),
+        "answers": _answers(session, study),
+    }
+    if identifiers:
+        tables["identifiers"] = _identifiers(session, study)
+    # A rule of a season that is still hidden leaves the server in no file.
+    rules = _rules(StudyPlan.from_record(study.plan), games)
+    files = {f"{name}.csv": _table_text(name, rows) for name, rows in tables.items()}
+    files |= {
+        "codebook.csv": _codebook_text(tables),
+        f"{study.name}-transcript.csv": transcript_text(games),
+        f"{study.name}-boards.csv": boards_text(games),
+        "study_plan.json": json.dumps(study.plan, indent=1, ensure_ascii=False) + "\n",
+        **{f"rules/{name}.txt": text for name, text in rules.items()},
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / name, text.encode())
+    folders = by_run_folder(game for game in games if game.rule in rules)
+    runs = [write_study_run(folder / name, study.name, each, trials) for name, each in folders]
+    return [*(folder / name for name in files), *(run.path for run in runs if run is not None)]
+
+
+def trial_numbers(session: Session, study: Study, games: Sequence[PlayedGame]) -> dict[str, int]:
+    """Return the number that the trials of each player have in a run folder.
+
+    The players who attempted anything and are not excluded are numbered in the order in which they
+    came.
+    """
+    active = {game.player for game in games if game.session.attempts}
+    players = [player for player, _ in player_counts(session, study)]
+    counted = [p.player for p in players if p.player in active and p.excluded_at is None]
+    return {player: number for number, player in enumerate(counted)}
+
+
+def _rules(plan: StudyPlan, games: Sequence[PlayedGame]) -> dict[str, str]:
+    """Return the texts of the rules that an analysis needs, without hidden ones of a season."""
+    ours = available_rules()
+    texts = {name: load_rule_text(name) for name in plan.rules if name in ours} | plan.rule_texts
+    # As they were played, where the library has changed since.
+    return texts | {game.rule: game.session.game.rule_text for game in games if game.rule in texts}
+
+
+def _participants(
+    session: Session, study: Study, trials: dict[str, int]
+) -> Iterator[Sequence[Any]]:
+    points = points_of_players(session, study)
+    for p, count in player_counts(session, study):
+        yield (
+            *(p.player, p.rule_list, p.created_at, p.consented_at, p.finished_at, p.ending),
+            *(p.n_played, count.n_attempts, points.get(p.id, 0), trials.get(p.player)),
+            int(p.excluded_at is not None),
+        )
+
+
+def _attempts(game: PlayedGame) -> Iterator[Sequence[Any]]:
+    names = {e: episode_name(game, first) for e, first in first_attempts(game).items()}
+    boards = {e: {p.pos: p for p in game.session.board(e).pieces} for e in names}
+    for attempt in game.session.attempts:
+        piece = boards.get(attempt.episode, {}).get(attempt.cell)
+        yield (
+            *(game.player, game.rule_list, game.series, game.rule, attempt.episode),
+            *(names.get(attempt.episode), attempt.number),
+            datetime.datetime.fromtimestamp(attempt.at, datetime.UTC),
+            *(attempt.cell, *((piece.id, piece.shape, piece.color) if piece else (None,) * 3)),
+            *(attempt.bucket, attempt.outcome, OUTCOME_WORDS[attempt.outcome], attempt.finish),
+            *(round(attempt.reaction_s, 3), *_client_times(attempt)),
+        )
+
+
+def _client_times(attempt: Attempt) -> Sequence[int | None]:
+    return astuple(attempt.client) if attempt.client else [None] * len(fields(ClientTimes))
+
+
+def _answers(session: Session, study: Study) -> Iterator[Sequence[Any]]:
+    names = {player.id: player.player for player in study.assignments}
+    query = select(StudyAnswer).where(StudyAnswer.assignment_id.in_(names))
+    for each in session.scalars(query.order_by(StudyAnswer.id)):
+        yield (
+            *(names[each.assignment_id], each.page, each.name, each.text),
+            *(each.series, each.episode, each.confidence, each.at),
+        )
+
+
+def _identifiers(session: Session, study: Study) -> Iterator[Sequence[Any]]:
+    for player, _ in player_counts(session, study):
+        yield player.player, player.completion_code, json.dumps(player.identifiers)
+
+
+def _table_text(name: str, rows: Iterable[Sequence[Any]]) -> str:
+    return _csv_text(tuple(TABLES[name]), rows)
+
+
+def _codebook_text(tables: Iterable[str]) -> str:
+    """Return what each column of some tables means, as CSV."""
+    rows = ((table, *column) for table in tables for column in TABLES[table].items())
+    return _csv_text(("table", "column", "meaning"), rows)
+
+
+def _csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    out = io.StringIO()
+    # A missing value is an empty cell without quotation marks: a column of numbers stays one.
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(timespec="milliseconds")
+    if isinstance(value, str):
+        # The writer would not quote a carriage return, which ends a line for some readers.
+        value = value.replace("\r\n", "\n").replace("\r", "\n")
+    return safe_cell(value)

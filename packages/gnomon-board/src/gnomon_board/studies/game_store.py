@@ -1,0 +1,344 @@
+"""Games of people in the database: creation, look-up by key, and storage of each attempt."""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, replace
+from threading import Lock
+from typing import Any, cast
+
+from sqlalchemy import Table, bindparam, select
+from sqlalchemy.orm import Session
+
+from gnomon_board.database.columns import now
+from gnomon_board.database.schema import PlayAttempt, SeasonRule, StudyAnswer, StudyAssignment
+from gnomon_board.database.schema import PlaySession as Row
+from gnomon_board.leaderboard.accounts.tokens import digest_of
+from gnomon_board.leaderboard.refusals import Conflict, Missing
+from gnomon_board.studies.plan.recruitment import Ending, completion_code
+from gnomon_board.studies.plan.study_plan import StudyPlan
+from gnomon_board.studies.playable_rules import Puzzle
+from gohr import BoardSpec
+from gohr.people import Attempt, ClientTimes, Game, PlaySession, SeriesTerms
+from gohr.rules import load_rule_text
+
+
+@dataclass(frozen=True, eq=False)
+class StoredGame:
+    """A game and its row in the database.
+
+    ``ending`` is how the study ended for the player, empty before.
+    """
+
+    row: Row
+    session: PlaySession
+    ending: str = ""
+
+    @property
+    def guess_due(self) -> bool:
+        """Whether the player is asked now what the rule is."""
+        due = {
+            "never": False,
+            "board": self.session.state in ("board over", "ended"),
+            "series": self.session.state == "ended",
+            "mastery": self.session.is_mastered,
+        }[self.session.game.terms.guess]
+        return due and not self.has_guessed
+
+    @property
+    def has_guessed(self) -> bool:
+        """Whether the player has said after this board what the rule is."""
+        return self.session.episode in self.row.settings.get("guessed", [])
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the player no longer takes part, without having finished."""
+        return self.ending not in ("", "finished")
+
+
+def begin_game(
+    session: Session,
+    puzzle: Puzzle,
+    *,
+    assignment: StudyAssignment | None = None,
+    series: int = 0,
+    key: str = "",
+    **more: Any,
+) -> str:
+    """Create a game, and return the key by which alone it can be found again.
+
+    ``more`` is kept with the settings of the game.
+    """
+    key = key or secrets.token_urlsafe(24)
+    settings = {
+        "shown": puzzle.shown,
+        "episodes": puzzle.episodes,
+        "horizon": puzzle.horizon,
+        "gave_up": False,
+        "terms": puzzle.terms.model_dump(mode="json"),
+        **more,
+    }
+    session.add(
+        Row(
+            key=digest_of(key),
+            assignment_id=None if assignment is None else assignment.id,
+            season_rule_id=puzzle.season_rule_id,
+            rule=puzzle.rule,
+            series=series,
+            seed=secrets.randbits(62),
+            board=puzzle.board.record(),
+            settings=settings,
+            n_episodes=1,
+        )
+    )
+    return key
+
+
+def find_game(session: Session, key: str) -> StoredGame:
+    """Return the game of a key.
+
+    Raises Missing: there is none.
+    """
+    return _with_ending(session, rebuild_game(session, _row_of(session, key)))
+
+
+def _row_of(session: Session, key: str) -> Row:
+    row = session.scalar(select(Row).where(Row.key == digest_of(key)))
+    if row is None:
+        raise Missing("there is no such game")
+    return row
+
+
+def _with_ending(session: Session, game: StoredGame) -> StoredGame:
+    player = game.row.assignment_id
+    if player is None:
+        return game
+    ending = select(StudyAssignment.ending).where(StudyAssignment.id == player)
+    return replace(game, ending=session.scalar(ending) or "")
+
+
+class PlayedGameCache:
+    """LRU cache of games in play, so that a game is not replayed at each move.
+
+    A game is taken out while somebody is at it, and put back when what came of it is kept. What is
+    here is only used if the database says that nothing has happened since.
+    """
+
+    def __init__(self, size: int = 1000) -> None:
+        self._size = size
+        self._lock = Lock()
+        self._games: OrderedDict[int, tuple[datetime.datetime, PlaySession]] = OrderedDict()
+
+    def take(self, session: Session, key: str) -> StoredGame:
+        """Return the game of a key, as :func:`find_game` does."""
+        row = _row_of(session, key)
+        with self._lock:
+            changed_at, played = self._games.pop(row.id, (None, None))
+        if played is None or changed_at != row.changed_at:
+            return _with_ending(session, rebuild_game(session, row))
+        return _with_ending(session, StoredGame(row, played))
+
+    def put_back(self, game: StoredGame, changed_at: datetime.datetime) -> None:
+        """Keep a game as it was left at a moment."""
+        with self._lock:
+            self._games[game.row.id] = changed_at, game.session
+            while len(self._games) > self._size:
+                self._games.popitem(last=False)
+
+
+def rebuild_game(session: Session, row: Row) -> StoredGame:
+    """Return the game of a row, as far as it was played."""
+    rows = session.execute(
+        select(*_COLUMNS).where(PlayAttempt.session_id == row.id).order_by(PlayAttempt.id)
+    )
+    settings = row.settings
+    played = PlaySession(
+        Game(
+            settings["shown"],
+            _text_of(session, row),
+            row.seed,
+            settings["episodes"],
+            settings["horizon"],
+            BoardSpec(**row.board),
+            SeriesTerms.model_validate(settings["terms"]),
+        ),
+        _attempts(rows),
+        n_boards=row.n_episodes,
+        gave_up=settings["gave_up"],
+        seen_at=row.changed_at.timestamp(),
+    )
+    return StoredGame(row, played)
+
+
+_COLUMNS = (
+    PlayAttempt.episode,
+    PlayAttempt.number,
+    PlayAttempt.cell,
+    PlayAttempt.bucket,
+    PlayAttempt.outcome,
+    PlayAttempt.finish,
+    PlayAttempt.reaction_ms,
+    PlayAttempt.at,
+    PlayAttempt.client_touch_ms,
+    PlayAttempt.client_action_ms,
+    PlayAttempt.client_away_ms,
+    PlayAttempt.client_animation_ms,
+)
+
+
+def _attempts(rows: Iterable[Any]) -> Iterable[Attempt]:
+    for episode, number, cell, bucket, outcome, finish, reaction_ms, at, *times in rows:
+        seconds = (reaction_ms or 0) / 1000
+        client = None if times[1] is None else ClientTimes(*times)
+        yield Attempt(
+            episode, number, cell, bucket, outcome, finish, seconds, at.timestamp(), client
+        )
+
+
+def _text_of(session: Session, row: Row) -> str:
+    if row.season_rule_id is not None:
+        return session.get_one(SeasonRule, row.season_rule_id).text
+    return str(row.settings.get("text") or load_rule_text(row.rule))
+
+
+_CHANGED = ("n_episodes", "changed_at", "settings", "state", "finished_at")
+_ROWS, _ATTEMPTS = cast(Table, Row.__table__), cast(Table, PlayAttempt.__table__)
+#: Made once: to put a statement together takes longer than to execute it.
+_CHANGE = (
+    _ROWS.update()
+    .where(
+        _ROWS.c.id == bindparam("this_id"),
+        _ROWS.c.state == "playing",
+        _ROWS.c.n_episodes == bindparam("this_board"),
+        # Not even a guess: the settings are written as a whole.
+        _ROWS.c.changed_at == bindparam("this_change"),
+    )
+    .values({name: bindparam(name) for name in _CHANGED})
+)
+_ADD = _ATTEMPTS.insert()
+
+
+def store_changes(
+    session: Session, game: StoredGame, attempt: Attempt | None = None
+) -> datetime.datetime:
+    """Store what has changed since the game was found: an attempt, another board, the end.
+
+    Returns the moment of the change.
+
+    The game may have been found in a session that is over: to think takes longer than to write.
+
+    Raises Conflict: somebody else has changed it meanwhile; nothing is put down.
+    """
+    row, played = game.row, game.session
+    changed_at = now() if attempt is None else _moment(attempt.at)
+    ended = played.state == "ended"
+    changes = {
+        "this_id": row.id,
+        "this_board": row.n_episodes,
+        "this_change": row.changed_at,
+        "n_episodes": played.n_boards,
+        "changed_at": changed_at,
+        "settings": _changed_settings(game),
+        "state": "ended" if ended else "playing",
+        "finished_at": changed_at if ended else None,
+    }
+    connection = session.connection()
+    if not connection.execute(_CHANGE, changes).rowcount:
+        raise Conflict("this game has gone on meanwhile")
+    if attempt is not None:
+        connection.execute(_ADD, _values_of(game, attempt))
+    if ended and row.assignment_id is not None:
+        player = session.get_one(StudyAssignment, row.assignment_id)
+        session.refresh(player, with_for_update=True)
+        end_series(player, row.series)
+    return changed_at
+
+
+def _changed_settings(game: StoredGame) -> dict[str, Any]:
+    played = game.session
+    changed = {**game.row.settings, "gave_up": played.gave_up}
+    if played.game.terms.points is not None:
+        changed["points"] = sum(played.points_by_board())
+    return changed
+
+
+def end_series(player: StudyAssignment, series: int) -> None:
+    """Note that a player has come to the end of a series; after the last one the study is over.
+
+    Nothing changes for a player who no longer takes part.
+    """
+    if player.ending not in ("", "finished"):
+        return
+    plan = StudyPlan.from_record(player.study.plan)
+    player.n_played = max(player.n_played, series + 1)
+    if player.n_played >= len(plan.lists[player.rule_list]) and not player.ending:
+        end_study(player, plan, "finished")
+
+
+def end_study(player: StudyAssignment, plan: StudyPlan, ending: Ending) -> None:
+    """Note how a study ended for a player, with the code for it."""
+    player.ending = ending
+    player.completion_code = completion_code(plan.recruitment.completion(ending))
+    if ending == "finished":
+        player.finished_at = now()
+
+
+def store_guess(
+    session: Session, game: StoredGame, text: str, confidence: int | None = None
+) -> None:
+    """Keep what a player thinks that the rule is, once after each board.
+
+    Raises Conflict: no guess is asked for now.
+    """
+    if not game.guess_due or game.row.assignment_id is None:
+        raise Conflict("no guess is asked for now")
+    row = session.get_one(Row, game.row.id)
+    session.refresh(row, with_for_update=True)
+    guessed = row.settings.get("guessed", [])
+    if game.session.episode in guessed:
+        # The same was sent at the same time.
+        return
+    session.add(
+        StudyAnswer(
+            assignment_id=game.row.assignment_id,
+            page="guess",
+            name="guess",
+            text=text.replace("\0", "").strip()[:2000],
+            series=game.row.series,
+            episode=game.session.episode,
+            confidence=confidence,
+        )
+    )
+    row.settings = {**row.settings, "guessed": [*guessed, game.session.episode]}
+    row.changed_at = now()
+
+
+def _values_of(game: StoredGame, attempt: Attempt) -> dict[str, Any]:
+    first = attempt.number == 1
+    codes = game.session.board(attempt.episode).codes(game.session.game.board) if first else None
+    return {
+        "session_id": game.row.id,
+        "episode": attempt.episode,
+        "number": attempt.number,
+        "cell": attempt.cell,
+        "bucket": attempt.bucket,
+        "outcome": attempt.outcome,
+        "finish": attempt.finish,
+        "board": None if codes is None else codes.tobytes(),
+        "at": _moment(attempt.at),
+        "reaction_ms": min(round(1000 * attempt.reaction_s), 2**31 - 1),
+        **{f"client_{name}": value for name, value in _times_of(attempt.client).items()},
+    }
+
+
+def _times_of(client: ClientTimes | None) -> dict[str, int | None]:
+    if client is None:
+        return {field.name: None for field in fields(ClientTimes)}
+    return asdict(client)
+
+
+def _moment(seconds: float) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC)

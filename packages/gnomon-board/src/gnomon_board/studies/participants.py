@@ -1,0 +1,353 @@
+"""Participants of a study: joining, the pages before and after play, leaving, the next series.
+
+A browser needs one key and no cookie: the key of a player leads to the key of the first game, and
+each game's key to the next one's. Who has one can go on, and cannot go back.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from gnomon.errors import UnknownNameError
+from gnomon_board.database.columns import now
+from gnomon_board.database.schema import (
+    PlayAttempt,
+    PlaySession,
+    Season,
+    SeasonRule,
+    Study,
+    StudyAnswer,
+    StudyAssignment,
+)
+from gnomon_board.leaderboard.accounts.tokens import digest_of
+from gnomon_board.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal
+from gnomon_board.studies.game_store import begin_game, end_study
+from gnomon_board.studies.languages import texts
+from gnomon_board.studies.plan.balancing import PlayerCount, next_list
+from gnomon_board.studies.plan.questionnaire import checked_answers
+from gnomon_board.studies.plan.study_plan import StudyPlan
+from gnomon_board.studies.playable_rules import Puzzle, puzzle_named
+from gohr.people import SeriesPlan
+
+#: What a participant meets, in this order; a page that the plan does not have is passed over.
+Step = Literal["consent", "instructions", "quiz", "play", "demographics", "end"]
+
+
+def next_key(key: str) -> str:
+    """Return the key that follows a key; the way back cannot be found."""
+    digest = hashlib.sha256(b"next " + key.encode()).digest()
+    return base64.urlsafe_b64encode(digest)[:32].decode()
+
+
+def find_invitation(session: Session, key: str) -> Study:
+    """Return the study that a key invites to.
+
+    Raises Missing, NotAllowed: there is none, or it is over.
+    """
+    study = session.scalar(select(Study).where(Study.invitation == digest_of(key)))
+    if study is None:
+        raise Missing("there is no such invitation")
+    if study.closes_at is not None and study.closes_at <= now():
+        raise NotAllowed("this study is over")
+    return study
+
+
+def find_player(session: Session, key: str) -> StudyAssignment:
+    """Return the player of a key; a :class:`Missing` tells that there is none."""
+    digest = digest_of(key)
+    found = session.scalar(
+        select(StudyAssignment).where(
+            or_(StudyAssignment.key == digest, StudyAssignment.end_key == digest)
+        )
+    )
+    if found is None:
+        raise Missing("there is no such player")
+    return found
+
+
+def join(session: Session, study: Study, query: Mapping[str, str] | None = None) -> str:
+    """Take in a player who agreed, and return the player's key.
+
+    ``query`` are the parameters of the invitation's address, of which the plan says what is kept.
+    Who comes again by the same identity gets a new key to the same place: the old one ends.
+    """
+    plan = StudyPlan.from_record(study.plan)
+    kept = plan.recruitment.kept(query or {})
+    identity = identity_of(study, plan, kept)
+    # Two who come at once are dealt with one after the other.
+    session.get_one(Study, study.id, with_for_update=True)
+    key = secrets.token_urlsafe(24)
+    known = None if identity is None else _of_identity(session, study, identity)
+    if known is not None:
+        # A key of a game follows from the player's: the games that were begun go over to the new.
+        rename_games(session, known, key)
+        known.key = digest_of(key)
+        return key
+    player = add_player(session, study, key)
+    player.identity, player.identifiers = identity, kept
+    consent(session, player)
+    return key
+
+
+def identity_of(study: Study, plan: StudyPlan, kept: Mapping[str, str]) -> str | None:
+    """Return the hash by which a participant is known again, None if nothing identifies one."""
+    name = plan.recruitment.identity
+    if name is None or name not in kept:
+        return None
+    return hashlib.sha256(f"{study.id} {kept[name]}".encode()).hexdigest()
+
+
+def _of_identity(session: Session, study: Study, identity: str) -> StudyAssignment | None:
+    query = select(StudyAssignment).where(StudyAssignment.study_id == study.id)
+    return session.scalar(query.where(StudyAssignment.identity == identity))
+
+
+def rename_games(session: Session, player: StudyAssignment, key: str) -> None:
+    """Give the games of a player the keys that follow from a new one."""
+    games = select(PlaySession).where(PlaySession.assignment_id == player.id)
+    for game in session.scalars(games.order_by(PlaySession.series)):
+        key = next_key(key)
+        game.key = digest_of(key)
+
+
+def add_player(session: Session, study: Study, key: str) -> StudyAssignment:
+    """Add a player who has not agreed yet, and so has no list."""
+    count = select(func.count()).where(StudyAssignment.study_id == study.id)
+    number = session.scalar(count) or 0
+    player = StudyAssignment(
+        study_id=study.id,
+        key=digest_of(key),
+        player=f"{study.name}-{number + 1:04d}",
+        rule_list="",
+    )
+    session.add(player)
+    session.flush()
+    return player
+
+
+def consent(session: Session, player: StudyAssignment) -> None:
+    """Note that a player agrees, and deal the list that lacks players most."""
+    if player.consented_at is not None:
+        return
+    study = session.get_one(Study, player.study_id, with_for_update=True)
+    plan = StudyPlan.from_record(study.plan)
+    counts = [count for other, count in player_counts(session, study) if other.id != player.id]
+    rng = np.random.default_rng(secrets.randbits(64))
+    player.rule_list = next_list(list(plan.lists), counts, plan.already, rng=rng)
+    player.consented_at = now()
+    session.flush()
+
+
+def player_counts(session: Session, study: Study) -> list[tuple[StudyAssignment, PlayerCount]]:
+    """Return all players of a study, in the order of their coming, as balancing sees them."""
+    played = {
+        assignment: (n, last)
+        for assignment, n, last in session.execute(
+            select(StudyAssignment.id, func.count(PlayAttempt.id), func.max(PlayAttempt.at))
+            .join(PlaySession, PlaySession.assignment_id == StudyAssignment.id)
+            .join(PlayAttempt, PlayAttempt.session_id == PlaySession.id)
+            .where(StudyAssignment.study_id == study.id)
+            .group_by(StudyAssignment.id)
+        )
+    }
+    at = now()
+    query = select(StudyAssignment).where(StudyAssignment.study_id == study.id)
+    found = []
+    for player in session.scalars(query.order_by(StudyAssignment.id)):
+        n, last = played.get(player.id, (0, player.consented_at or player.created_at))
+        gone = player.excluded_at is not None or player.ending not in ("", "finished")
+        done = player.finished_at is not None
+        idle_s = (at - last).total_seconds()
+        found.append((player, PlayerCount(player.rule_list, done, n, idle_s, gone)))
+    return found
+
+
+# -- pages before and after play -------------------------------------------------------------------
+
+
+def steps_of(plan: StudyPlan) -> list[tuple[Step, int]]:
+    """Return the pages after the consent, each with its number among those of its kind."""
+    found: list[tuple[Step, int]] = [("instructions", i) for i in range(len(plan.instructions))]
+    found += [("quiz", 0)] if plan.quiz else []
+    found.append(("play", 0))
+    found += [("demographics", 0)] if plan.demographics else []
+    return [*found, ("end", 0)]
+
+
+def step_of(player: StudyAssignment, plan: StudyPlan) -> tuple[Step, int]:
+    """Return where a player stands."""
+    if player.consented_at is None:
+        return "consent", 0
+    if player.ending not in ("", "finished"):
+        return "end", 0
+    steps = steps_of(plan)
+    step = steps[min(player.step, len(steps) - 1)]
+    if step[0] == "play" and player.ending == "finished":
+        return steps[min(player.step + 1, len(steps) - 1)]
+    return step
+
+
+def take_step(
+    session: Session, player: StudyAssignment, step: Step, given: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Take the answers to a page, and go on to the next.
+
+    A page that was sent twice is taken once; that of a quiz bears how often it was answered before,
+    as :func:`quiz_tries`. Returns the questions of a quiz that were answered
+    wrongly, in which case the player stays, or is screened out after so many tries.
+
+    Raises AnswerError: an answer is missing, or is none. Raises Conflict: the player has not
+    agreed.
+    """
+    # Two that come at once are dealt with one after the other.
+    session.refresh(player, with_for_update=True)
+    plan = StudyPlan.from_record(player.study.plan)
+    here, number = step_of(player, plan)
+    if here == "quiz":
+        number = quiz_tries(session, player, plan)
+    if here != step or str(number) != given.get("page", str(number)):
+        return ()
+    if step == "consent":
+        if given.get("agree") != "yes":
+            raise Conflict("without consent nobody takes part")
+        consent(session, player)
+        return ()
+    if step == "quiz":
+        return _take_quiz(session, player, plan, given)
+    if step == "demographics":
+        _keep(session, player, "demographics", checked_answers(plan.demographics, given))
+    if step in ("instructions", "demographics"):
+        player.step = steps_of(plan).index((here, number)) + 1
+    return ()
+
+
+def _take_quiz(
+    session: Session, player: StudyAssignment, plan: StudyPlan, given: Mapping[str, str]
+) -> tuple[str, ...]:
+    assert plan.quiz is not None
+    answers = checked_answers(plan.quiz.questions, given)
+    _keep(session, player, "quiz", answers)
+    wrong = plan.quiz.wrong(answers)
+    if not wrong:
+        player.step = steps_of(plan).index(("quiz", 0)) + 1
+        return ()
+    session.flush()
+    if quiz_tries(session, player, plan) >= plan.quiz.tries:
+        end_study(player, plan, "screened out")
+    return wrong
+
+
+def quiz_tries(session: Session, player: StudyAssignment, plan: StudyPlan) -> int:
+    """Return how often a player has answered the quiz."""
+    if plan.quiz is None:
+        return 0
+    query = select(func.count(StudyAnswer.id)).where(
+        StudyAnswer.assignment_id == player.id, StudyAnswer.page == "quiz"
+    )
+    return (session.scalar(query) or 0) // len(plan.quiz.questions)
+
+
+def _keep(session: Session, player: StudyAssignment, page: str, answers: Mapping[str, str]) -> None:
+    session.add_all(
+        StudyAnswer(assignment_id=player.id, page=page, name=name, text=text)
+        for name, text in answers.items()
+    )
+
+
+def leave(session: Session, player: StudyAssignment) -> None:
+    """End a study for a player who wants to go.
+
+    Raises Conflict: it has ended.
+    """
+    session.refresh(player, with_for_update=True)
+    if player.ending:
+        raise Conflict("this study is over for you")
+    end_study(player, StudyPlan.from_record(player.study.plan), "left")
+
+
+# -- series ----------------------------------------------------------------------------------------
+
+
+def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) -> str | None:
+    """Begin the game that comes as number ``series``, or find it if it has begun.
+
+    Series count from 0. ``key`` is that of the player, for the first game; else of the game before,
+    which must be over.
+
+    Raises Conflict: the game before is in progress, or the player is not to play now: has not read
+    and answered what comes before, or does not take part.
+
+    Returns the key of the game; None if the list has come to its end.
+    """
+    # A form that was sent twice at once leads twice to one game.
+    session.refresh(assignment, with_for_update=True)
+    plan = StudyPlan.from_record(assignment.study.plan)
+    if assignment.ending not in ("", "finished"):
+        raise Conflict("expected a player who takes part")
+    if step_of(assignment, plan)[0] in ("consent", "instructions", "quiz"):
+        raise Conflict("expected a player who has gone through the pages before play")
+    listed = plan.series(assignment.rule_list)
+    if series:
+        before = session.scalar(select(PlaySession).where(PlaySession.key == digest_of(key)))
+        if before is None or before.state != "ended":
+            raise Conflict("expected a game that is over; this one is in progress")
+    if series >= len(listed):
+        return None
+    following = next_key(key)
+    if session.scalar(select(PlaySession).where(PlaySession.key == digest_of(following))) is None:
+        puzzle = puzzle_for(session, plan, listed[series], series + 1)
+        text = plan.rule_texts.get(listed[series].rule)
+        begin_game(session, puzzle, assignment=assignment, series=series, key=following, text=text)
+    return following
+
+
+def end_key(player: StudyAssignment, key: str) -> str:
+    """Return the key that leads from a player's last game to the pages at the end."""
+    following = next_key(key)
+    player.end_key = digest_of(following)
+    return following
+
+
+def puzzle_for(session: Session, plan: StudyPlan, series: SeriesPlan, number: int) -> Puzzle:
+    """Return a series as a puzzle, of which players see the number only.
+
+    Raises Refusal: there is no such rule.
+    """
+    known = _rule_of(session, plan, series.rule)
+    return replace(
+        known,
+        shown=texts(plan.language)["puzzle"].format(n=number),
+        episodes=series.episodes,
+        horizon=series.horizon,
+        board=series.spec(),
+        terms=series.terms(),
+    )
+
+
+def _rule_of(session: Session, plan: StudyPlan, rule: str) -> Puzzle:
+    """Return a rule of a plan: its own text, of the catalogue, or ``season/rule``."""
+    if rule in plan.rule_texts:
+        return Puzzle(rule, "", plan.rule_texts[rule])
+    season, slash, name = rule.partition("/")
+    if slash:
+        found = session.scalar(
+            select(SeasonRule)
+            .join(Season, SeasonRule.season_id == Season.id)
+            .where(Season.name == season, SeasonRule.name == name)
+        )
+        if found is None:
+            raise Refusal(f"plan: there is no rule {rule[:128]!r}")
+        return Puzzle(found.name, "", found.text, found.id)
+    try:
+        return puzzle_named(rule)
+    except UnknownNameError as error:
+        raise Refusal(f"plan: {error}") from None

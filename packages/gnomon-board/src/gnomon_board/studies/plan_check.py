@@ -1,0 +1,259 @@
+"""Check of a plan before anybody plays: the screens of each list, and what is wrong or unusual.
+
+An error is something that cannot be played, a warning something that probably is a mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gnomon.errors import GnomonError, UnknownNameError, counted
+from gnomon_board.studies.languages import COLOR_CODES, DRAWN_SHAPES
+from gnomon_board.studies.plan.study_plan import StudyPlan
+from gohr import Board, BoardSpec, available_rules, parse
+from gohr.errors import RuleSyntaxError
+from gohr.game import check_rule
+from gohr.game.stalemate import random_way
+from gohr.people import SeriesPlan, deal_boards
+from gohr.people.rewards import points_of
+from gohr.rules import load_rule_text
+from gohr.rules.catalogue import info_of
+
+#: Looks up the text of ``season/rule``; None where there is no server to ask.
+RuleFinder = Callable[[str], str | None]
+#: How many boards of a series are dealt and played to see whether they get stuck.
+_MOST_TRIED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFinding:
+    """Something to correct in a plan, or to know about it."""
+
+    severity: Literal["error", "warning", "note"]
+    where: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What a participant of a list sees, in order; ``most_points`` is the best possible."""
+
+    rule_list: str
+    number: int
+    kind: str
+    text: str
+    most_points: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPlan:
+    """A plan with its screens and all findings.
+
+    Examples
+    --------
+    >>> plan = StudyPlan(name="p", title="P", consent="Yes.", lists={"a": ["clockwise"]})
+    >>> found = check_plan(plan)
+    >>> found.passes, [screen.kind for screen in found.screens]
+    (True, ['consent', 'series', 'end'])
+    """
+
+    screens: tuple[Screen, ...]
+    findings: tuple[PlanFinding, ...]
+
+    @property
+    def passes(self) -> bool:
+        """Whether there is nothing to correct."""
+        return all(each.severity == "note" for each in self.findings)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a record for each screen and each finding."""
+        screens = [{"record": "screen", **asdict(each)} for each in self.screens]
+        return screens + [{"record": "finding", **asdict(each)} for each in self.findings]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{screen.rule_list} {screen.number:>2}  {screen.kind:<13} {screen.text}"
+            + ("" if screen.most_points is None else f"; at most {screen.most_points} points")
+            for screen in self.screens
+        ]
+        lines += [f"{each.severity}: {each.where}: {each.message}" for each in self.findings]
+        return "\n".join(lines)
+
+
+def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> CheckedPlan:
+    """Check a plan, and lay out the screens of each of its lists.
+
+    Parameters
+    ----------
+    plan : StudyPlan
+    find_rule : callable, optional
+        Returns the text of a rule of a season.
+
+    Returns
+    -------
+    CheckedPlan
+        Every finding, not the first alone.
+    """
+    series = {name: plan.series(name) for name in plan.lists}
+    screens = [screen for name in plan.lists for screen in _screens(plan, name)]
+    findings: list[PlanFinding] = []
+    texts = {rule: rule_text(plan, rule, find_rule) for rule in plan.rules}
+    for name, listed in series.items():
+        for number, each in enumerate(listed, 1):
+            where = f"{name}, series {number}"
+            findings += [*_look_findings(each.spec(), where), *_series_findings(each, where)]
+            if (text := texts[each.rule]) is not None:
+                findings += _deal_findings(each, text, where)
+    for rule, text in texts.items():
+        specs = [e.spec() for listed in series.values() for e in listed if e.rule == rule]
+        findings += _rule_findings(rule, text, specs)
+    return CheckedPlan(tuple(screens), (*findings, *_plan_findings(plan)))
+
+
+def rule_text(plan: StudyPlan, name: str, find_rule: RuleFinder) -> str | None:
+    """Return the text of a rule: of the plan, of the library, or of a season."""
+    if name in plan.rule_texts:
+        return plan.rule_texts[name]
+    if name in available_rules():
+        return load_rule_text(name)
+    return find_rule(name)
+
+
+def _rule_findings(
+    name: str, text: str | None, specs: Sequence[BoardSpec]
+) -> Iterator[PlanFinding]:
+    where = f"rule {name}"
+    if text is None:
+        in_season = "/" in name or name.startswith("puzzle-")
+        severity: Literal["note", "error"] = "note" if in_season else "error"
+        remedy = "looked up when the study is made"
+        if not in_season:
+            remedy = str(UnknownNameError("rule", name, available_rules()))
+        yield PlanFinding(severity, where, remedy)
+        return
+    shapes = [name for spec in specs for name in spec.shape_palette]
+    colors = [name for spec in specs for name in spec.color_palette]
+    severities: dict[str, Literal["error", "warning"]] = {"error": "error", "warning": "warning"}
+    for finding in check_rule(name, text, max_states=0, shapes=shapes, colors=colors).findings:
+        place = f"{where}, line {finding.line}" if finding.line else where
+        yield PlanFinding(severities.get(finding.severity, "note"), place, finding.message)
+
+
+def _deal_findings(series: SeriesPlan, text: str, where: str) -> Iterator[PlanFinding]:
+    try:
+        spec, n_boards = series.spec(), min(_MOST_TRIED, series.episodes)
+        dealt = deal_boards(spec, series.terms(), n_boards, seed=0, rule=text)
+        yield from _stalemates(text, [Board.from_codes(codes, spec) for codes in dealt], where)
+    except RuleSyntaxError as error:
+        if text not in (series.train, series.test) and error.source_line in text.splitlines():
+            return  # The check of the rule reports it.
+        yield PlanFinding("error", where, str(error))
+    except GnomonError as error:
+        yield PlanFinding("error", where, str(error))
+
+
+def _stalemates(text: str, boards: Sequence[Board], where: str) -> Iterator[PlanFinding]:
+    """Play each board by accepted moves at random, and find pieces that nothing accepts."""
+    rule_set = parse(text)
+    if "can-stall" in info_of("", rule_set).tags:
+        return
+    ways = [random_way(rule_set, board, np.random.default_rng(0)) for board in boards]
+    left = [
+        len(board.pieces) - len(way)
+        for board, way in zip(boards, ways, strict=True)
+        if way is not None
+    ]
+    if left:
+        message = (
+            f"{len(left)} of {counted(len(boards), 'board')} tried got stuck, with up to "
+            f"{counted(max(left), 'piece')} left that no line accepts; such a board counts as "
+            "cleared"
+        )
+        yield PlanFinding("warning", where, message)
+
+
+def _look_findings(spec: BoardSpec, where: str) -> Iterator[PlanFinding]:
+    """Find shapes and colours that no page can draw."""
+    for noun, names, drawn in (
+        ("shape", spec.shape_palette, DRAWN_SHAPES),
+        ("colour", spec.color_palette, tuple(COLOR_CODES)),
+    ):
+        for name in names:
+            if name not in drawn:
+                message = f"no browser draws the {noun} {name}; known: {', '.join(drawn)}"
+                yield PlanFinding("error", where, message)
+
+
+def _series_findings(series: SeriesPlan, where: str) -> Iterator[PlanFinding]:
+    most = series.spec().pieces[1] * series.episodes
+    if (series.mastery or 0) > most:
+        message = f"mastery needs {series.mastery} moves in a row, all boards have {most} pieces"
+        yield PlanFinding("warning", where, message)
+    if series.mastery is not None and series.give_up_at is not None and series.give_up_at > 0:
+        message = "a player who gives up may have been about to master the rule"
+        yield PlanFinding("warning", where, message)
+
+
+def _plan_findings(plan: StudyPlan) -> Iterator[PlanFinding]:
+    sizes = {name: sum(each.episodes for each in plan.series(name)) for name in plan.lists}
+    if len(set(sizes.values())) > 1:
+        least, most = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+        message = f"{least} has up to {sizes[least]} boards, {most} up to {sizes[most]}"
+        yield PlanFinding("warning", "lists of unequal length", message)
+    for page in (plan.consent, *plan.instructions, plan.demographics_page, plan.debrief):
+        for name in _missing_pictures(page, plan.pictures):
+            yield PlanFinding("error", "pages", f"there is no picture {name!r}")
+    if plan.recruitment.identity is not None and plan.recruitment.finished is None:
+        message = "a participant who has finished gets no code and no address"
+        yield PlanFinding("warning", "recruitment", message)
+
+
+def _missing_pictures(page: str, pictures: Collection[str]) -> Iterator[str]:
+    for part in page.split("](")[1:]:
+        name = part.partition(")")[0].strip()
+        is_file = name.lower().endswith((".png", ".jpg", ".jpeg", ".gif")) and ":" not in name
+        if is_file and name not in pictures:
+            yield name
+
+
+def _screens(plan: StudyPlan, name: str) -> list[Screen]:
+    kinds: list[tuple[str, str, int | None]] = [("consent", "the consent text", None)]
+    n_pages = len(plan.instructions)
+    kinds += [("instructions", f"page {n} of {n_pages}", None) for n in range(1, n_pages + 1)]
+    if plan.quiz is not None:
+        quiz = f"{counted(len(plan.quiz.questions), 'question')}, {plan.quiz.tries} tries"
+        kinds.append(("quiz", quiz, None))
+    for series in plan.series(name):
+        kinds.append(("series", _in_words(series), _most_points(series)))
+        if series.guess != "never":
+            when = {"board": "after each board", "series": "at the end", "mastery": "at mastery"}
+            kinds.append(("guess", when[series.guess], None))
+    if plan.demographics:
+        kinds.append(("demographics", counted(len(plan.demographics), "question"), None))
+    code = "" if plan.recruitment.finished is None else ", with a completion code"
+    kinds.append(("end", f"{'the debriefing' if plan.debrief else 'thanks'}{code}", None))
+    return [Screen(name, n, kind, text, most) for n, (kind, text, most) in enumerate(kinds, 1)]
+
+
+def _in_words(series: SeriesPlan) -> str:
+    low, high = series.spec().pieces
+    pieces = str(low) if low == high else f"{low} to {high}"
+    parts = [f"{series.rule}: up to {counted(series.episodes, 'board')} of {pieces} pieces"]
+    parts += [f"{len(series.given)} given, {series.order}"] if series.given else []
+    parts += ["for training"] if series.train else ["for testing"] if series.test else []
+    parts.append(f"{series.feedback} feedback")
+    parts += [f"picks cost {series.pick_cost:g}"] if series.pick_cost is not None else []
+    parts += [f"ends at {series.mastery} in a row"] if series.mastery is not None else []
+    if series.give_up_at is not None:
+        until = f"giving up between boards, until board {series.give_up_at}"
+        parts.append(until if series.give_up_at else "no giving up")
+    return ", ".join(parts)
+
+
+def _most_points(series: SeriesPlan) -> int | None:
+    """Return the points of a player who makes no error; None where nothing is paid."""
+    return None if series.points is None else series.episodes * points_of(series.points, 0.0)

@@ -1,0 +1,234 @@
+"""Studies in the database: creation, invitations, players, closing, export."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import secrets
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from gnomon_board.database.columns import now
+from gnomon_board.database.schema import (
+    Account,
+    PlaySession,
+    Season,
+    SeasonRule,
+    Study,
+    StudyAssignment,
+)
+from gnomon_board.leaderboard.accounts.audit_log import note
+from gnomon_board.leaderboard.accounts.names import clean_name, clean_text
+from gnomon_board.leaderboard.accounts.tokens import digest_of
+from gnomon_board.leaderboard.refusals import Conflict, Missing, Refusal
+from gnomon_board.studies.participants import add_player, player_counts, puzzle_for
+from gnomon_board.studies.plan.study_plan import StudyPlan
+from gnomon_board.studies.plan_check import check_plan
+from gnomon_board.studies.playable_rules import puzzle_named
+
+
+def make_study(session: Session, plan: StudyPlan, *, by: int) -> tuple[Study, str]:
+    """Add a study, and return its row and the key of its invitation, which is kept nowhere.
+
+    Raises Refusal: the plan names a rule that there is not, or there is a study of that name.
+    """
+    checked = check_plan(plan, lambda name: rule_of_season(session, name))
+    for finding in checked.findings:
+        if finding.severity == "error":
+            raise Refusal(f"plan: {finding.where}: {finding.message}")
+    for name in plan.lists:
+        for series in plan.series(name):
+            puzzle_for(session, plan, series, 1)
+    if session.scalar(select(Study).where(Study.name == plan.name)) is not None:
+        raise Conflict(f"there is a study {plan.name!r} already")
+    key = secrets.token_urlsafe(24)
+    study = Study(
+        account_id=by,
+        name=plan.name,
+        title=clean_name(plan.title, "title"),
+        consent=_clean(plan.consent),
+        plan=plan.model_dump(mode="json"),
+        invitation=digest_of(key),
+    )
+    session.add(study)
+    session.flush()
+    note(session, "study made", "study", study.id, by=by, public=False, name=plan.name)
+    return study, key
+
+
+def _clean(consent: str) -> str:
+    """Check a text piece by piece: it may be longer than a description."""
+    return "\n".join(clean_text(line, "consent") for line in consent.splitlines())
+
+
+@dataclass(frozen=True)
+class StudyLine:
+    """A study among others."""
+
+    id: int
+    name: str
+    title: str
+    n_players: int
+    n_finished: int
+    closed: bool
+
+    @classmethod
+    def of(cls, study: Study) -> StudyLine:
+        """Count the players of a study."""
+        finished = sum(player.finished_at is not None for player in study.assignments)
+        closed = study.closes_at is not None and study.closes_at <= now()
+        return cls(study.id, study.name, study.title, len(study.assignments), finished, closed)
+
+
+def study_lines(session: Session) -> list[StudyLine]:
+    """Return all studies, the newest first."""
+    return [
+        StudyLine.of(study) for study in session.scalars(select(Study).order_by(Study.id.desc()))
+    ]
+
+
+@dataclass(frozen=True)
+class PlayerRecord:
+    """A player of a study, by pseudonym."""
+
+    player: str
+    rule_list: str
+    n_played: int
+    n_attempts: int
+    joined_at: datetime.datetime
+    finished_at: datetime.datetime | None
+    ending: str
+    points: int
+    completion_code: str
+    excluded: bool
+
+
+def players_of(session: Session, study: Study) -> list[PlayerRecord]:
+    """Return the players of a study in the order in which they came."""
+    points = points_of_players(session, study)
+    return [
+        PlayerRecord(
+            player.player,
+            player.rule_list,
+            player.n_played,
+            count.n_attempts,
+            player.created_at,
+            player.finished_at,
+            player.ending,
+            points.get(player.id, 0),
+            player.completion_code,
+            player.excluded_at is not None,
+        )
+        for player, count in player_counts(session, study)
+    ]
+
+
+def points_of_players(session: Session, study: Study) -> dict[int, int]:
+    """Return the points of each player."""
+    return _points(session, StudyAssignment.study_id == study.id)
+
+
+def points_of_player(session: Session, player: StudyAssignment) -> int:
+    """Return the points of one player."""
+    return _points(session, StudyAssignment.id == player.id).get(player.id, 0)
+
+
+def _points(session: Session, whose: ColumnElement[bool]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    rows = session.execute(
+        select(StudyAssignment.id, PlaySession.settings)
+        .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
+        .where(whose)
+    )
+    for player, settings in rows:
+        found[player] = found.get(player, 0) + settings.get("points", 0)
+    return found
+
+
+def exclude(session: Session, study: Study, player: str, *, by: int) -> bool:
+    """Take a player out of the balance of the lists, or put one back; return whether one is out.
+
+    Raises Missing: there is no such player.
+    """
+    found = session.scalar(
+        select(StudyAssignment).where(
+            StudyAssignment.study_id == study.id, StudyAssignment.player == player
+        )
+    )
+    if found is None:
+        raise Missing("there is no such player")
+    found.excluded_at = now() if found.excluded_at is None else None
+    out = found.excluded_at is not None
+    what = "player excluded" if out else "player restored"
+    note(session, what, "study", study.id, by=by, public=False, player=player)
+    return out
+
+
+def personal_links(session: Session, study: Study, n: int, *, by: int) -> list[tuple[str, str]]:
+    """Add players, and return the pseudonym and the key of each: a link for one person.
+
+    Raises Conflict: the study is closed.
+    """
+    if study.closes_at is not None and study.closes_at <= now():
+        raise Conflict(f"study {study.name!r} is closed")
+    # Players are numbered one after the other.
+    session.get_one(Study, study.id, with_for_update=True)
+    found = []
+    for _ in range(n):
+        key = secrets.token_urlsafe(24)
+        found.append((add_player(session, study, key).player, key))
+    note(session, "personal links made", "study", study.id, by=by, public=False, n=n)
+    return found
+
+
+def rule_of_season(session: Session, name: str) -> str | None:
+    """Return the text of ``season/rule``, or of a numbered puzzle."""
+    season, slash, rule = name.partition("/")
+    if not slash:
+        return puzzle_named(name).text if re.fullmatch(r"puzzle-\d+", name) else None
+    return session.scalar(
+        select(SeasonRule.text)
+        .join(Season, SeasonRule.season_id == Season.id)
+        .where(Season.name == season, SeasonRule.name == rule)
+    )
+
+
+def study_named(session: Session, name: str) -> Study:
+    """Return a study; a :class:`Missing` tells that there is none."""
+    study = session.scalar(select(Study).where(Study.name == name))
+    if study is None:
+        raise Missing(f"there is no study {name[:64]!r}")
+    return study
+
+
+def first_account(session: Session) -> int:
+    """Return the account that the server began with: whoever sits at its machine acts for it."""
+    found = session.scalar(select(Account.id).order_by(Account.id).limit(1))
+    if found is None:
+        raise Missing("there is no account yet; start the server once with gnomon-board serve")
+    return found
+
+
+def invite_anew(session: Session, study: Study, *, by: int) -> str:
+    """Return the key of a new invitation; the one before leads nowhere from now on.
+
+    Whoever has begun is not touched: players have keys of their own.
+    """
+    key = secrets.token_urlsafe(24)
+    study.invitation = digest_of(key)
+    study.closes_at = None
+    note(session, "study invites anew", "study", study.id, by=by, public=False, name=study.name)
+    return key
+
+
+def close_study(session: Session, study: Study, *, by: int) -> None:
+    """Let nobody else join; whoever has begun may play to the end.
+
+    Raises Conflict: it is closed.
+    """
+    if study.closes_at is not None and study.closes_at <= now():
+        raise Conflict(f"study {study.name!r} is closed already")
+    study.closes_at = now()
+    note(session, "study closed", "study", study.id, by=by, public=False, name=study.name)

@@ -1,0 +1,345 @@
+"""JSON API of administration: accounts, tokens, sign-in, moderation, the audit log."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import select
+from sqlalchemy.orm import joinedload
+
+from gnomon_board.database.schema import AuditRecord, Token
+from gnomon_board.leaderboard.accounts.accounts import (
+    close_account,
+    erase_account,
+    find_account,
+    make_account,
+)
+from gnomon_board.leaderboard.accounts.audit_log import note
+from gnomon_board.leaderboard.accounts.names import clean_text
+from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, MINUTE_S, count_or_refuse
+from gnomon_board.leaderboard.accounts.registration import (
+    Registration,
+    ask_for_token,
+    claim_token,
+    decide,
+    registration,
+    request_of,
+    set_registration,
+    waiting_requests,
+)
+from gnomon_board.leaderboard.accounts.tokens import (
+    Caller,
+    Scope,
+    caller_of_token,
+    end_browser_session,
+    issue_token,
+    revoke_token,
+    start_browser_session,
+)
+from gnomon_board.leaderboard.refusals import Missing, NotAllowed, Refusal
+from gnomon_board.leaderboard.submissions.submission import find_submission, refuse_later, requeue
+from gnomon_board.web.api.dependencies import (
+    COOKIE,
+    After,
+    CsrfChecked,
+    CurrentSettings,
+    DatabaseOf,
+    Limit,
+    MaybeCaller,
+    ReadSession,
+    RowId,
+    WriteSession,
+    caller,
+    identified,
+    paced,
+)
+from gnomon_board.web.api.records import (
+    AuditLine,
+    IssuedToken,
+    Reason,
+    SubmissionRecord,
+    TokenRecord,
+    TokenRequestRecord,
+)
+from gnomon_board.web.middleware import address_of
+
+router = APIRouter(prefix="/api", tags=["accounts and tokens"])
+
+Admin = Annotated[Caller, Depends(caller("admin"))]
+Anybody = Annotated[Caller, Depends(identified)]
+_Label = Annotated[str, Field(max_length=128)]
+_Days = Annotated[float, Field(gt=0, le=3650, allow_inf_nan=False)]
+_Scopes = Annotated[list[Scope], Field(min_length=1, max_length=3)]
+
+
+#: Requests for a token that one address may send in an hour.
+_ASKS_PER_HOUR = 10
+
+
+class WrongToken(Refusal):
+    """A token that is not valid."""
+
+    kind = "unauthenticated"
+
+
+class NewToken(BaseModel):
+    """A token that is wanted, for so many days."""
+
+    model_config = ConfigDict(extra="forbid")
+    scopes: _Scopes = ["submit"]
+    label: _Label = ""
+    days: _Days | None = 90
+
+
+class NewAccount(NewToken):
+    """An account that is wanted, with its first token."""
+
+    name: Annotated[str, Field(max_length=200)]
+
+
+@router.get("/tokens")
+def list_tokens(
+    session: ReadSession, who: Anybody, limit: Limit = 100, after: After = 0
+) -> list[TokenRecord]:
+    """List one's own tokens, without their secrets; an admin sees all."""
+    rows = select(Token).where(Token.id > after).order_by(Token.id).limit(limit)
+    if not who.may("admin"):
+        rows = rows.where(Token.account_id == who.account_id)
+    return [TokenRecord.of(token) for token in session.scalars(rows)]
+
+
+@router.post("/tokens", status_code=201, dependencies=[Depends(paced)])
+def make_token(session: WriteSession, wanted: NewToken, who: Anybody) -> IssuedToken:
+    """Make another token of one's own account, with no more scopes than the one that asks."""
+    for scope in wanted.scopes:
+        if not who.may(scope):
+            raise NotAllowed(f"this token may not give the scope {scope!r}")
+    return _issue(session, who.account_id, wanted, who)
+
+
+@router.post("/accounts", status_code=201)
+def make_new_account(session: WriteSession, wanted: NewAccount, who: Admin) -> IssuedToken:
+    """Make an account, and its first token."""
+    account = make_account(session, wanted.name)
+    note(session, "account made", "account", account.id, by=who.account_id, public=False)
+    return _issue(session, account.id, wanted, who)
+
+
+@router.delete("/tokens/{token}")
+def revoke(session: WriteSession, token: RowId, who: Anybody) -> TokenRecord:
+    """Revoke a token now: one's own, or as an admin anybody's."""
+    found = session.get(Token, token)
+    if found is None or not (found.account_id == who.account_id or who.may("admin")):
+        raise Missing(f"there is no token {token}, or it is another account's")
+    revoke_token(found)
+    note(session, "token revoked", "token", found.id, by=who.account_id, public=False)
+    return TokenRecord.of(found)
+
+
+@router.post("/accounts/{account}/close", status_code=204)
+def close(session: WriteSession, account: RowId, why: Reason, who: Admin) -> None:
+    """Close an account and revoke all its tokens; its entries stay."""
+    close_account(session, find_account(session, account))
+    reason = clean_text(why.reason, "reason")
+    note(session, "account closed", "account", account, by=who.account_id, reason=reason)
+
+
+@router.post("/accounts/{account}/erase", status_code=204)
+def erase(session: WriteSession, account: RowId, who: Admin) -> None:
+    """Take a person's name and texts off an account, on request; its scores stay."""
+    erase_account(session, find_account(session, account))
+    note(session, "account erased", "account", account, by=who.account_id)
+
+
+def _issue(session: WriteSession, account_id: int, wanted: NewToken, who: Caller) -> IssuedToken:
+    account = find_account(session, account_id)
+    label = clean_text(wanted.label, "label")
+    token, text = issue_token(session, account, wanted.scopes, label=label, days=wanted.days)
+    note(
+        session,
+        "token issued",
+        "token",
+        token.id,
+        by=who.account_id,
+        public=False,
+        scopes=token.scopes,
+    )
+    return IssuedToken(**TokenRecord.of(token).model_dump(), token=text)
+
+
+moderation_router = APIRouter(prefix="/api", tags=["moderation"])
+
+Moderator = Annotated[Caller, Depends(caller("moderate"))]
+
+
+@moderation_router.post("/submissions/{submission}/refuse")
+def refuse(
+    session: WriteSession, submission: RowId, why: Reason, who: Moderator
+) -> SubmissionRecord:
+    """Refuse what was taken in, with a reason that everybody sees."""
+    found = find_submission(session, submission, lock=True)
+    refuse_later(session, found, why.reason, by=who.account_id)
+    return SubmissionRecord.of(found)
+
+
+@moderation_router.post("/submissions/{submission}/requeue")
+def verify_again(session: WriteSession, submission: RowId, who: Moderator) -> SubmissionRecord:
+    """Verify a submission again: after an error, or because the verification has changed."""
+    found = find_submission(session, submission, lock=True)
+    requeue(session, found, by=who.account_id)
+    session.flush()
+    return SubmissionRecord.of(found, session)
+
+
+class TokenAsked(BaseModel):
+    """Who asks for a token, how a moderator reaches them, and why."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: Annotated[str, Field(max_length=200)]
+    contact: Annotated[str, Field(max_length=300)] = ""
+    reason: Annotated[str, Field(max_length=4000)] = ""
+
+
+class Claim(BaseModel):
+    """By what a token is fetched once the request for it is granted; shown only here."""
+
+    claim: str
+
+
+class ClaimedToken(BaseModel):
+    """A token that was asked for; shown only here."""
+
+    name: str
+    token: str
+
+
+@router.post("/token-requests", status_code=201)
+def ask(request: Request, database: DatabaseOf, wanted: TokenAsked) -> Claim:
+    """Ask for an account and a token; an address may ask ten times an hour."""
+    with database.writing() as session:
+        key = f"ask {address_of(request.scope)}"
+        count_or_refuse(session, key, _ASKS_PER_HOUR, HOUR_S)
+    with database.writing() as session:
+        return Claim(claim=ask_for_token(session, wanted.name, wanted.contact, wanted.reason))
+
+
+@router.post("/token-requests/{claim}/token")
+def claim(session: WriteSession, claim: Annotated[str, Path(max_length=64)]) -> ClaimedToken:
+    """Fetch the token of a request that was granted, once."""
+    name = request_of(session, claim).name
+    return ClaimedToken(name=name, token=claim_token(session, claim))
+
+
+class SignIn(BaseModel):
+    """The token that a browser signs in by."""
+
+    model_config = ConfigDict(extra="forbid")
+    token: Annotated[str, Field(max_length=300)]
+
+
+@router.post("/session", status_code=204)
+def sign_in(
+    request: Request,
+    response: Response,
+    database: DatabaseOf,
+    settings: CurrentSettings,
+    given: SignIn,
+) -> None:
+    """Sign a browser in: a cookie stands for the token until it is signed out."""
+    with database.writing() as session:
+        key, most = f"sign-in {address_of(request.scope)}", settings.sign_ins_per_minute
+        count_or_refuse(session, key, most, MINUTE_S)
+    with database.writing() as session:
+        who = caller_of_token(session, given.token.strip())
+        if who is None:
+            raise WrongToken("this token is wrong, revoked or expired")
+        _, cookie = start_browser_session(session, who, hours=settings.session_hours)
+        note(session, "signed in", "account", who.account_id, by=who.account_id, public=False)
+    response.set_cookie(
+        COOKIE,
+        cookie,
+        max_age=round(settings.session_hours * 3600),
+        path="/",
+        secure=settings.secure_cookies,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+class Identity(BaseModel):
+    """Who asks, by token or cookie, and with what scopes; null for a stranger."""
+
+    account: str | None
+    scopes: list[str]
+
+
+@router.get("/session")
+def who_asks(who: MaybeCaller) -> Identity:
+    """Return who asks."""
+    if who is None:
+        return Identity(account=None, scopes=[])
+    return Identity(account=who.account, scopes=sorted(who.scopes))
+
+
+@router.delete("/session", status_code=204)
+def sign_out(
+    response: Response, session: WriteSession, who: MaybeCaller, _: Annotated[None, CsrfChecked]
+) -> None:
+    """Sign a browser out, on the server as well as in the browser."""
+    if who is not None:
+        end_browser_session(session, who)
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
+
+
+class Switch(BaseModel):
+    """Whether strangers get accounts: at once, once a moderator has agreed, or not."""
+
+    registration: Registration
+
+
+@moderation_router.get("/registration")
+def get_registration(session: ReadSession) -> Switch:
+    """Tell whether strangers get accounts."""
+    return Switch(registration=registration(session))
+
+
+@moderation_router.put("/registration")
+def put_registration(session: WriteSession, wanted: Switch, who: Moderator) -> Switch:
+    """Turn the switch."""
+    set_registration(session, wanted.registration, by=who.account_id)
+    return wanted
+
+
+class Decision(BaseModel):
+    """Whether a request is granted."""
+
+    grant: bool
+
+
+@moderation_router.get("/token-requests")
+def list_requests(session: ReadSession, who: Moderator) -> list[TokenRequestRecord]:
+    """List the requests for a token that wait, the oldest first."""
+    return [TokenRequestRecord.of(each) for each in waiting_requests(session)]
+
+
+@moderation_router.post("/token-requests/{request}/decision")
+def decide_request(
+    session: WriteSession, request: RowId, decision: Decision, who: Moderator
+) -> TokenRequestRecord:
+    """Grant a request, which makes the account, or refuse it."""
+    found = decide(session, request, grant=decision.grant, by=who.account_id)
+    return TokenRequestRecord.of(found)
+
+
+@moderation_router.get("/audit-log")
+def audit_log(
+    session: ReadSession, who: MaybeCaller, limit: Limit = 100, after: After = 0
+) -> list[AuditLine]:
+    """List what was done, in the order in which it was; moderators see all of it."""
+    rows = select(AuditRecord).where(AuditRecord.id > after)
+    if who is None or not who.may("moderate"):
+        rows = rows.where(AuditRecord.public)
+    rows = rows.options(joinedload(AuditRecord.account)).order_by(AuditRecord.id).limit(limit)
+    return [AuditLine.of(record) for record in session.scalars(rows)]

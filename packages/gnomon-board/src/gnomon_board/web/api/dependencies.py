@@ -1,0 +1,212 @@
+"""Dependencies of request handlers: settings, sessions, authentication, CSRF, parameters."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager, asynccontextmanager
+from typing import Annotated
+
+from anyio import CancelScope, CapacityLimiter
+from anyio.to_thread import run_sync
+from fastapi import Depends, HTTPException, Path, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.requests import HTTPConnection
+from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+from sqlalchemy.orm import Session
+
+from gnomon_board.database.engine import Database
+from gnomon_board.leaderboard.accounts.names import MAX_NAME
+from gnomon_board.leaderboard.accounts.rate_limits import MINUTE_S, count_or_refuse, is_over
+from gnomon_board.leaderboard.accounts.tokens import (
+    Caller,
+    Scope,
+    caller_of_cookie,
+    caller_of_token,
+)
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.web.middleware import address_of
+
+#: The cookie of a browser that is signed in.
+COOKIE = "gnomon_session"
+#: Where a form, and a script, put the token against forged requests.
+CSRF_FIELD = "csrf"
+CSRF_HEADER = "X-CSRF-Token"
+
+_bearer = HTTPBearer(auto_error=False, description="An API token: gnomon_...")
+_cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="A browser that is signed in.")
+
+
+# What takes no time is ``async``: the framework sends everything else through a thread.
+async def settings(connection: HTTPConnection) -> ServerSettings:
+    """Return how the server was set up."""
+    found: ServerSettings = connection.app.state.settings
+    return found
+
+
+def site_of(connection: HTTPConnection) -> str:
+    """Return the address of this server as the world sees it, without a final slash."""
+    settings: ServerSettings = connection.app.state.settings
+    return (settings.public_url or str(connection.base_url)).rstrip("/")
+
+
+async def database(connection: HTTPConnection) -> Database:
+    """Return the database, for handlers that open their own sessions (websockets)."""
+    found: Database = connection.app.state.database
+    return found
+
+
+CurrentSettings = Annotated[ServerSettings, Depends(settings)]
+DatabaseOf = Annotated[Database, Depends(database)]
+
+
+# Handlers wait for the database in threads of a pool. If a session ended in one of these too, a
+# pool full of writers that wait would keep the one they wait for from ending.
+_ENDINGS = CapacityLimiter(64)
+
+
+@asynccontextmanager
+async def _ended_apart(manager: AbstractContextManager[Session]) -> AsyncIterator[Session]:
+    """Open a session here, which costs nothing, and end it in a thread that always is to be had."""
+    session = manager.__enter__()
+    try:
+        yield session
+    except BaseException:
+        reason = sys.exc_info()
+        with CancelScope(shield=True):
+            await run_sync(manager.__exit__, *reason, limiter=_ENDINGS)
+        raise
+    with CancelScope(shield=True):
+        await run_sync(manager.__exit__, None, None, None, limiter=_ENDINGS)
+
+
+async def reading(database: DatabaseOf) -> AsyncIterator[Session]:
+    """Yield a session to read in."""
+    async with _ended_apart(database.reading()) as session:
+        yield session
+
+
+async def writing(database: DatabaseOf) -> AsyncIterator[Session]:
+    """Yield a session whose work is committed before the answer leaves."""
+    async with _ended_apart(database.writing()) as session:
+        yield session
+
+
+# "function": the session ends, and commits, before the answer is sent: what was acknowledged is
+# kept.
+ReadSession = Annotated[Session, Depends(reading, scope="function")]
+WriteSession = Annotated[Session, Depends(writing, scope="function")]
+
+
+async def maybe_caller(
+    connection: HTTPConnection,
+    database: DatabaseOf,
+    settings: CurrentSettings,
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+    cookie: Annotated[str | None, Depends(_cookie)],
+) -> Caller | None:
+    """Return who asks; None for nobody in particular.
+
+    A token that is not valid is refused even where nobody needs one: its holder should know.
+    """
+    if bearer is None and not cookie:
+        return None
+    token = None if bearer is None else bearer.credentials
+    address = address_of(connection.scope)
+    return await run_in_threadpool(_known, database, settings, token, cookie or "", address)
+
+
+def _known(
+    database: Database, settings: ServerSettings, token: str | None, cookie: str, address: str
+) -> Caller | None:
+    """Look up a token, or else a cookie."""
+    with database.reading() as session:
+        if token is None:
+            return caller_of_cookie(session, cookie)
+        found = caller_of_token(session, token)
+    if found is None:
+        _count_wrong(database, settings, address)
+        raise HTTPException(401, "this token is wrong, revoked or expired", _CHALLENGE)
+    return found
+
+
+def _count_wrong(database: Database, settings: ServerSettings, address: str) -> None:
+    """Count a wrong token; after some a minute, an address is told to wait."""
+    key, most = f"wrong-token {address}", settings.sign_ins_per_minute
+    with database.reading() as session:
+        is_over(session, key, most, MINUTE_S)
+    with database.writing() as session:
+        count_or_refuse(session, key, most, MINUTE_S)
+
+
+_CHALLENGE = {"WWW-Authenticate": "Bearer"}
+MaybeCaller = Annotated[Caller | None, Depends(maybe_caller)]
+
+
+def csrf_token(cookie: str) -> str:
+    """Return the CSRF token of a session cookie, which a form must send back.
+
+    It follows from the cookie, which a foreign page cannot read.
+    """
+    return hmac.new(cookie.encode(), b"csrf", hashlib.sha256).hexdigest()
+
+
+async def csrf_checked(request: Request) -> None:
+    """Refuse a change that a foreign page may have asked a signed-in browser for.
+
+    Only a cookie is sent along unasked; a request with a token of its own needs no check.
+    """
+    cookie = request.cookies.get(COOKIE)
+    has_token = await _bearer(request) is not None
+    if not cookie or has_token or request.method in ("GET", "HEAD"):
+        return
+    given = request.headers.get(CSRF_HEADER)
+    if given is None:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
+            value = (await request.form()).get(CSRF_FIELD)
+            given = value if isinstance(value, str) else None
+    if not hmac.compare_digest((given or "").encode(), csrf_token(cookie).encode()):
+        raise HTTPException(403, "this form is out of date: load the page again")
+
+
+CsrfChecked = Depends(csrf_checked)
+
+
+async def identified(found: MaybeCaller, _: Annotated[None, CsrfChecked]) -> Caller:
+    """Return who asks, whatever the scopes: 401 for nobody in particular."""
+    if found is None:
+        raise HTTPException(401, "this needs a token, or a browser that is signed in", _CHALLENGE)
+    return found
+
+
+def paced(
+    database: DatabaseOf, settings: CurrentSettings, who: Annotated[Caller, Depends(identified)]
+) -> None:
+    """Refuse what one account makes too fast."""
+    with database.noting() as session:
+        count_or_refuse(session, f"write {who.account_id}", settings.writes_per_minute, MINUTE_S)
+
+
+def caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
+    """Return the dependency that wants a caller with a scope: 401 without one, 403 without that.
+
+    It includes the check against forged requests.
+    """
+
+    async def wanted(found: Annotated[Caller, Depends(identified)]) -> Caller:
+        if not found.may(scope):
+            raise HTTPException(403, f"this needs a token with the scope {scope!r}")
+        return found
+
+    return wanted
+
+
+_MOST = 2**31 - 1
+
+RowId = Annotated[int, Path(ge=1, le=_MOST)]
+Slug = Annotated[str, Path(min_length=1, max_length=MAX_NAME, pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+Limit = Annotated[int, Query(ge=1, le=500, description="Most records of the answer.")]
+After = Annotated[int, Query(ge=0, le=_MOST, description="Only records with a greater id.")]

@@ -1,0 +1,87 @@
+"""Health and figures of the server, for whoever runs it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
+from pydantic import BaseModel
+
+from gnomon import __version__
+from gnomon_board.leaderboard.refusals import NotAllowed
+from gnomon_board.leaderboard.server_health import faults, free_bytes, jobs_by_state
+from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession
+from gnomon_board.web.middleware import address_of
+
+router = APIRouter(tags=["server"])
+
+#: Who may read the figures: programs of this machine. A proxy that is trusted tells who asks it.
+_THIS_MACHINE = ("127.0.0.1", "::1")
+
+
+class Health(BaseModel):
+    """The version, and how much waits."""
+
+    gnomon: str
+    queued: int
+    running: int
+
+
+class Figures:
+    """Counts and times of requests, and what is looked up when they are asked for."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self.requests = Counter(
+            "gnomon_requests", "Requests answered.", ["method", "status"], registry=self.registry
+        )
+        self.seconds = Histogram(
+            "gnomon_request_seconds", "Seconds until an answer begins.", registry=self.registry
+        )
+        self.jobs = Gauge("gnomon_jobs", "Jobs, by state.", ["state"], registry=self.registry)
+        self.free = Gauge(
+            "gnomon_disk_free_bytes", "Bytes free on the disk of the data.", registry=self.registry
+        )
+        self.faults = Gauge(
+            "gnomon_faults", "What /healthz names as wrong.", registry=self.registry
+        )
+
+    def told(self, method: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        self.requests.labels(method, str(status)).inc()
+        self.seconds.observe(seconds)
+
+
+@router.get("/api/health")
+def health(session: ReadSession) -> Health:
+    """Tell that the server and its database answer, and how long the queue is."""
+    return Health(gnomon=__version__, **jobs_by_state(session))
+
+
+@router.get("/healthz", include_in_schema=False)
+def healthz(session: ReadSession, settings: CurrentSettings) -> Response:
+    """Answer 200 if all is well, else 503 with what is wrong: the disk, or a stuck worker."""
+    found = faults(session, settings)
+    return JSONResponse({"faults": found}, 503 if found else 200)
+
+
+@router.get("/metrics", include_in_schema=False)
+def metrics(request: Request, session: ReadSession, settings: CurrentSettings) -> Response:
+    """Return figures in the format of Prometheus, to programs of this machine."""
+    if address_of(request.scope) not in _THIS_MACHINE:
+        raise NotAllowed("the figures are for programs of the server's own machine")
+    figures: Figures = request.app.state.figures
+    for state, n in jobs_by_state(session).items():
+        figures.jobs.labels(state).set(n)
+    figures.free.set(free_bytes(settings))
+    figures.faults.set(len(faults(session, settings)))
+    return PlainTextResponse(generate_latest(figures.registry), media_type=CONTENT_TYPE_LATEST)

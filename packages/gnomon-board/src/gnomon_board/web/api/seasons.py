@@ -1,0 +1,150 @@
+"""JSON API of seasons and their entries: registration, assignments, attempts, withdrawal."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import PlainTextResponse
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import select
+
+from gnomon_board.database.schema import Entry, Season, Submission
+from gnomon_board.leaderboard.accounts.tokens import Caller
+from gnomon_board.leaderboard.refusals import NotAllowed
+from gnomon_board.leaderboard.seasons.entry_registration import (
+    assignment_of,
+    attempt_of,
+    find_entry,
+    find_season,
+    new_attempt,
+    register,
+    withdraw_entry,
+)
+from gnomon_board.web.api.dependencies import (
+    After,
+    Limit,
+    ReadSession,
+    RowId,
+    Slug,
+    WriteSession,
+    caller,
+    paced,
+)
+from gnomon_board.web.api.records import EntryRecord, Reason, SeasonRecord, SubmissionRecord
+
+router = APIRouter(prefix="/api/seasons", tags=["seasons"])
+
+
+@router.get("")
+def list_seasons(session: ReadSession) -> list[SeasonRecord]:
+    """List the seasons, the newest first."""
+    return [SeasonRecord.of(s) for s in session.scalars(select(Season).order_by(Season.id.desc()))]
+
+
+@router.get("/{season}")
+def get_season(session: ReadSession, season: Slug) -> SeasonRecord:
+    """Tell of a season."""
+    return SeasonRecord.of(find_season(session, season))
+
+
+@router.get("/{season}/entries")
+def list_entries(
+    session: ReadSession, season: Slug, limit: Limit = 100, after: After = 0
+) -> list[EntryRecord]:
+    """List the registered learners of a season, withdrawn ones too, in the order of their ids."""
+    found = find_season(session, season)
+    rows = select(Entry).where(Entry.season_id == found.id, Entry.id > after)
+    return [EntryRecord.of(e) for e in session.scalars(rows.order_by(Entry.id).limit(limit))]
+
+
+@router.get("/{season}/submissions")
+def list_submissions(
+    session: ReadSession, season: Slug, limit: Limit = 100, after: After = 0
+) -> list[SubmissionRecord]:
+    """List all submissions of a season with their states, in the order of their ids."""
+    found = find_season(session, season)
+    rows = select(Submission).where(Submission.season_id == found.id, Submission.id > after)
+    listed = session.scalars(rows.order_by(Submission.id).limit(limit))
+    return [SubmissionRecord.of(each, session) for each in listed]
+
+
+entries_router = APIRouter(prefix="/api", tags=["entries"])
+
+Submitter = Annotated[Caller, Depends(caller("submit"))]
+
+
+class NewEntry(BaseModel):
+    """A learner that is to be registered. Texts are plain; a link is http or https."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: Annotated[str, Field(max_length=200)]
+    description: Annotated[str, Field(max_length=8000)] = ""
+    link: Annotated[str, Field(max_length=1000)] = ""
+
+
+def check_owner(entry: Entry, who: Caller) -> None:
+    """Refuse with a :class:`NotAllowed` what only the entry's account, or a moderator, may do."""
+    if entry.account_id != who.account_id and not who.may("moderate"):
+        raise NotAllowed(f"entry {entry.id} is another account's")
+
+
+@entries_router.post("/seasons/{season}/entries", status_code=201, dependencies=[Depends(paced)])
+def register_entry(
+    session: WriteSession,
+    season: Slug,
+    entry: NewEntry,
+    who: Submitter,
+) -> EntryRecord:
+    """Register a learner in a season; the answer says on which boards it has to play."""
+    made = register(
+        session,
+        find_season(session, season),
+        who.account_id,
+        entry.name,
+        description=entry.description,
+        link=entry.link,
+    )
+    session.refresh(made)
+    return EntryRecord.of(made)
+
+
+@entries_router.get("/entries/{entry}")
+def get_entry(session: ReadSession, entry: RowId) -> EntryRecord:
+    """Tell of an entry and its attempts."""
+    return EntryRecord.of(find_entry(session, entry))
+
+
+@entries_router.get("/entries/{entry}/attempts/{number}/config", response_class=PlainTextResponse)
+def get_config(session: ReadSession, entry: RowId, number: RowId) -> str:
+    """Return what an attempt has to play, as the TOML file for ``gohr run``.
+
+    Of a hidden season it is told when that has been revealed, so that anybody can replay its logs.
+    """
+    attempt = attempt_of(find_entry(session, entry), number)
+    season = attempt.entry.season
+    if season.division != "replayed" and season.revealed_at is None:
+        raise NotAllowed(
+            f"season {season.name} is of the {season.division} division, which assigns no file; "
+            f"what to do instead: /entries/{entry}/attempts/{number}/submit"
+        )
+    return assignment_of(attempt).to_toml()
+
+
+@entries_router.post("/entries/{entry}/attempts", status_code=201, dependencies=[Depends(paced)])
+def assign_next_attempt(session: WriteSession, entry: RowId, who: Submitter) -> EntryRecord:
+    """Assign the next attempt of an entry, on other boards. It counts from now on."""
+    found = find_entry(session, entry)
+    check_owner(found, who)
+    new_attempt(session, found)
+    session.refresh(found)
+    return EntryRecord.of(found)
+
+
+@entries_router.post("/entries/{entry}/withdraw")
+def withdraw(session: WriteSession, entry: RowId, why: Reason, who: Submitter) -> EntryRecord:
+    """Take an entry off the board. It stays as a tombstone, with the reason."""
+    found = find_entry(session, entry)
+    check_owner(found, who)
+    withdraw_entry(session, found, why.reason, by=who.account_id)
+    return EntryRecord.of(found)

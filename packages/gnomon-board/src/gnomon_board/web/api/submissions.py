@@ -1,0 +1,199 @@
+"""JSON API of submissions: announcement, upload, state, trials, evidence."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse
+from sqlalchemy import select
+from sqlalchemy.orm import joinedload
+
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import VerifiedTrial
+from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
+from gnomon_board.leaderboard.accounts.tokens import Caller
+from gnomon_board.leaderboard.hidden.begun_attempts import keep_address
+from gnomon_board.leaderboard.refusals import Missing, NotAllowed
+from gnomon_board.leaderboard.seasons.entry_registration import attempt_of, find_entry
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.submissions.manifest import manifest_schema, read_manifest
+from gnomon_board.leaderboard.submissions.submission import (
+    announce,
+    find_submission,
+    shows_hidden_rules,
+    withdraw,
+)
+from gnomon_board.leaderboard.submissions.uploaded_logs import (
+    evidence_path,
+    receive,
+    receiving,
+    take_in,
+)
+from gnomon_board.web.api.dependencies import (
+    After,
+    CurrentSettings,
+    DatabaseOf,
+    Limit,
+    ReadSession,
+    RowId,
+    WriteSession,
+    caller,
+)
+from gnomon_board.web.api.records import Reason, SubmissionRecord, TrialRecord
+from gnomon_board.web.api.seasons import check_owner
+from gnomon_board.web.client_limits import Intake, count_upload
+from gnomon_board.web.middleware import address_of
+
+router = APIRouter(prefix="/api", tags=["submissions"])
+
+Submitter = Annotated[Caller, Depends(caller("submit"))]
+#: How often a log may be sent for each that may be announced: answers are lost.
+_SENDS = 3
+#: Bytes more than were announced that are read, so that they are refused as another log.
+_MORE = 1 << 16
+
+
+async def _body(request: Request) -> bytes:
+    return await request.body()
+
+
+@router.put(
+    "/entries/{entry}/attempts/{number}/submission",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": manifest_schema()}},
+        }
+    },
+)
+def announce_submission(
+    request: Request,
+    database: DatabaseOf,
+    settings: CurrentSettings,
+    entry: RowId,
+    number: RowId,
+    sent: Annotated[bytes, Depends(_body)],
+    who: Submitter,
+) -> SubmissionRecord:
+    """Announce the log of an attempt.
+
+    The log itself follows by ``PUT /api/submissions/{id}/log``. Asking again with the same log
+    gives the same submission.
+    """
+    with database.writing() as session:
+        key = f"submit {who.account_id}"
+        count_or_refuse(session, key, settings.submissions_per_hour, HOUR_S)
+    # Here, in a thread and once it is known who asks: megabytes would hold up the event loop.
+    manifest = read_manifest(sent)
+    with database.writing() as session:
+        found = find_entry(session, entry)
+        check_owner(found, who)
+        attempt = attempt_of(found, number)
+        submission = announce(session, settings, attempt, manifest)
+        keep_address(session, attempt, address_of(request.scope))
+        return SubmissionRecord.of(submission, session)
+
+
+@router.put(
+    "/submissions/{submission}/log",
+    status_code=202,
+    openapi_extra={
+        "requestBody": {
+            "description": "The bytes of the log, as the manifest announced them.",
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def send_log(
+    request: Request,
+    database: DatabaseOf,
+    settings: CurrentSettings,
+    submission: RowId,
+    who: Submitter,
+) -> SubmissionRecord:
+    """Send the log of a submission. It is queued once it is whole, and a log."""
+    intake: Intake = request.app.state.intake
+    with intake.uploads.held(who.account_id):
+        address = address_of(request.scope)
+        most = await run_in_threadpool(_may_send, database, settings, submission, who, address)
+        with receiving(settings) as incoming:
+            await receive(request.stream(), incoming, most)
+            take = partial(take_in, database, settings, submission, incoming)
+            await intake.read(request, (who.account_id, address_of(request.scope)), take)
+    return await run_in_threadpool(_told, database, submission)
+
+
+@router.get("/submissions/{submission}")
+def get_submission(session: ReadSession, submission: RowId) -> SubmissionRecord:
+    """Tell the state of a submission, with the reason, and its place in the queue."""
+    return SubmissionRecord.of(find_submission(session, submission), session)
+
+
+@router.get("/submissions/{submission}/trials")
+def list_trials(
+    session: ReadSession, submission: RowId, limit: Limit = 100, after: After = 0
+) -> list[TrialRecord]:
+    """List the scores of a submission's trials, in the order of their ids."""
+    found = find_submission(session, submission)
+    rows = (
+        select(VerifiedTrial)
+        .where(VerifiedTrial.submission_id == found.id, VerifiedTrial.id > after)
+        .options(joinedload(VerifiedTrial.rule))
+        .order_by(VerifiedTrial.id)
+        .limit(limit)
+    )
+    return [TrialRecord.of(trial) for trial in session.scalars(rows)]
+
+
+@router.get("/submissions/{submission}/log", response_class=FileResponse)
+def get_log(session: ReadSession, settings: CurrentSettings, submission: RowId) -> FileResponse:
+    """Return the log of a submission, as it was sent; not while its rules are hidden."""
+    found = find_submission(session, submission)
+    if shows_hidden_rules(found):
+        raise NotAllowed("the attempts are shown when the hidden rules are revealed")
+    if found.log_sha256 is None:
+        raise Missing(f"submission {found.id} has no log")
+    path = evidence_path(settings, found.log_sha256)
+    if not path.exists():
+        raise Missing(f"the log of submission {found.id} is not there any more")
+    return FileResponse(
+        path,
+        media_type="application/octet-stream",
+        filename=f"submission-{found.id}.{found.log_format}",
+        content_disposition_type="attachment",
+    )
+
+
+@router.post("/submissions/{submission}/withdraw")
+def withdraw_submission(
+    session: WriteSession, submission: RowId, why: Reason, who: Submitter
+) -> SubmissionRecord:
+    """Take a submission off the board. It stays as a tombstone, and the attempt counts."""
+    found = find_submission(session, submission, lock=True)
+    check_owner(found.attempt.entry, who)
+    withdraw(session, found, why.reason, by=who.account_id)
+    return SubmissionRecord.of(found, session)
+
+
+def _may_send(
+    database: Database, settings: ServerSettings, submission_id: int, who: Caller, address: str
+) -> int:
+    """Refuse what is not the caller's, or too often; return how many bytes there may be."""
+    with database.writing() as session:
+        key = f"send {who.account_id}"
+        count_or_refuse(session, key, _SENDS * settings.submissions_per_hour, HOUR_S)
+    with database.reading() as session:
+        submission = find_submission(session, submission_id)
+        check_owner(submission.attempt.entry, who)
+        announced = submission.log_bytes
+    count_upload(database, settings, who, address, announced)
+    return min(announced + _MORE, settings.max_upload_bytes)
+
+
+def _told(database: Database, submission_id: int) -> SubmissionRecord:
+    with database.reading() as session:
+        return SubmissionRecord.of(find_submission(session, submission_id), session)

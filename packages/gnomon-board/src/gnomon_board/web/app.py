@@ -1,0 +1,176 @@
+"""The ASGI application: routers, middleware, error handlers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from anyio.to_thread import current_default_thread_limiter
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from fastapi.staticfiles import StaticFiles
+from sqlalchemy.exc import IntegrityError, OperationalError
+from starlette.exceptions import HTTPException as AnyHTTPException
+from starlette.requests import ClientDisconnect
+from starlette.routing import BaseRoute
+
+from gnomon import __version__
+from gnomon.errors import GnomonError
+from gnomon_board.database.engine import Database
+from gnomon_board.leaderboard.refusals import NoRoom, TooMany
+from gnomon_board.leaderboard.server_health import no_room
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.web import pages
+from gnomon_board.web.api import administration, hidden_play, monitoring, seasons, submissions
+from gnomon_board.web.api.records import Problem, status_of
+from gnomon_board.web.client_limits import Intake
+from gnomon_board.web.middleware import AT_ONCE, HEADERS, Gate
+from gnomon_board.web.request_log import HEADER as REQUEST_ID
+from gnomon_board.web.request_log import current_request
+
+#: In the order in which their paths are tried.
+_ROUTERS = (
+    monitoring.router,
+    seasons.router,
+    seasons.entries_router,
+    submissions.router,
+    administration.router,
+    administration.moderation_router,
+    hidden_play.router,
+    pages.router,
+)
+_log = logging.getLogger("gnomon.server")
+_STATIC = Path(__file__).with_name("pages") / "static"
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem} for status in (400, 401, 403, 404, 409, 413, 422, 429)
+}
+
+
+def create_app(settings: ServerSettings, database: Database | None = None) -> FastAPI:
+    """Return the application.
+
+    ``database`` is one that is open already, at the newest version; without it, the application
+    opens the one of the settings, and closes it when it ends.
+    """
+    opened = database or Database(settings.database)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        current_default_thread_limiter().total_tokens = AT_ONCE
+        yield
+        if hasattr(app.state, "board"):
+            app.state.board.standings.close()
+        if database is None:
+            opened.close()
+
+    app = FastAPI(
+        title="Gnomon leaderboard",
+        version=__version__,
+        lifespan=lifespan,
+        # Its pages load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.settings, app.state.database = settings, opened
+    app.state.intake, app.state.figures = Intake(settings), monitoring.Figures()
+    app.add_middleware(
+        Gate, settings=settings, turns=app.state.intake.turns, told=app.state.figures.told
+    )
+    app.add_exception_handler(GnomonError, _refused)
+    app.add_exception_handler(AnyHTTPException, _refused)
+    app.add_exception_handler(RequestValidationError, _refused)
+    app.add_exception_handler(IntegrityError, _collided)
+    app.add_exception_handler(OperationalError, _away)
+    app.add_exception_handler(ClientDisconnect, _left)
+    app.add_exception_handler(OSError, _disk)
+    app.add_exception_handler(Exception, _failed)
+    app.router.routes.extend(_routes())
+    app.mount("/static", StaticFiles(directory=_STATIC), name="static")
+    return app
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """Return the routes of every application: what they need is found by their signatures, once."""
+    router = APIRouter(responses=_REFUSALS)
+    for each in _ROUTERS:
+        router.include_router(each)
+    return router.routes
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    """Answer what was refused, with one sentence."""
+    headers: dict[str, str] = {}
+    status = status_of(error)
+    if isinstance(error, AnyHTTPException):
+        status, headers = error.status_code, dict(error.headers or {})
+        detail = str(error.detail)
+    elif isinstance(error, RequestValidationError):
+        detail = _first_problem(error)
+    else:
+        detail = str(error).splitlines()[0]
+    if isinstance(error, TooMany):
+        headers["Retry-After"] = str(error.retry_after_s)
+    return _told(request, status, detail, headers)
+
+
+def _left(request: Request, error: Exception) -> Response:
+    """Answer who left before the request was whole: for the log, by the status of proxies."""
+    return Response(status_code=499)
+
+
+def _collided(request: Request, error: Exception) -> Response:
+    """Answer who came second: what must be there once was made by somebody else meanwhile."""
+    return _told(request, 409, "the same was made at the same time; ask again", {})
+
+
+def _away(request: Request, error: Exception) -> Response:
+    """Answer while the database does not: it is being restarted, or there was no end of waiting."""
+    if (refusal := no_room(error)) is not None:
+        return _full(request, refusal)
+    _log.error("the database does not answer: %s", type(error).__name__)
+    return _told(request, 503, "the database does not answer; ask again", {"Retry-After": "2"})
+
+
+def _disk(request: Request, error: Exception) -> Response:
+    """Answer where the disk has no room; another fault of the system is a mistake of ours."""
+    if (refusal := no_room(error)) is not None:
+        return _full(request, refusal)
+    # Not the path: the key of a player or of a request may stand in it.
+    route = getattr(request.scope.get("route"), "path", "-")
+    _log.exception("answering %s", route, exc_info=error)
+    return _failed(request, error)
+
+
+def _full(request: Request, refusal: NoRoom) -> Response:
+    _log.error("the disk is full")
+    return _refused(request, refusal)
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    """Answer a mistake of ours: the reason goes to the log, and not to the world."""
+    # This answer does not pass the gate on its way out.
+    headers = {**HEADERS, REQUEST_ID: current_request()}
+    detail = f"the server made a mistake; it has been noted as {current_request()}"
+    return _told(request, 500, detail, headers)
+
+
+def _told(request: Request, status: int, detail: str, headers: dict[str, str]) -> Response:
+    path, wanted = request.url.path, request.headers.get("accept", "")
+    if path.startswith("/api") or "text/html" not in wanted:
+        return JSONResponse({"detail": detail}, status, headers)
+    answer = pages.error_page(request, status, detail)
+    answer.headers.update(headers)
+    return answer
+
+
+def _first_problem(error: RequestValidationError) -> str:
+    """Return the first field that is not as it should be, and why, without what was sent."""
+    first = error.errors()[0]
+    where = ".".join(str(part)[:80] for part in first["loc"])
+    return f"{where}: {first['msg']}"

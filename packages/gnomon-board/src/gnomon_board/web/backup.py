@@ -1,0 +1,262 @@
+"""Backup and restore of a server, taken while it runs.
+
+::
+
+    backup.json          version, moment, number of rows of each table
+    leaderboard.sqlite   every table, whichever database they came from
+    evidence/ab/abcd...  the logs that the tables speak of
+
+It holds hashes of tokens, the key that assigns seeds, and hidden rules: keep it as the server's
+own folder is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, CursorResult, Table, func, insert, select, text
+
+from gnomon import __version__
+from gnomon.files import write_atomically
+from gnomon_board.database.columns import Base, now
+from gnomon_board.database.engine import Database
+from gnomon_board.database.migration import current_revision, require_head, upgrade
+from gnomon_board.database.schema import Submission
+from gnomon_board.errors import LeaderboardError
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path
+
+_MANIFEST = "backup.json"
+_DATABASE = "leaderboard.sqlite"
+_CHUNK = 1000
+
+
+def back_up(settings: ServerSettings, database: Database, out: Path) -> dict[str, Any]:
+    """Write a backup into a new folder; the server may be running.
+
+    The tables are as they were at one moment. Their logs were there before them and never change,
+    so they are copied afterwards.
+
+    Returns what ``backup.json`` says.
+
+    Raises LeaderboardError: the folder is not empty, or a log is missing or damaged.
+    """
+    require_head(database)
+    _make_empty(out)
+    _copy_database(database, out / _DATABASE)
+    copied = Database(f"sqlite:///{out / _DATABASE}")
+    try:
+        n_logs = sum(_copy_log(settings, sha256, out) for sha256 in _logs(copied))
+        with copied.engine.begin() as connection:
+            counts = _row_counts(connection)
+        revision = current_revision(copied)
+        _one_file(copied)
+    finally:
+        copied.close()
+    record = {
+        "format": 1,
+        "gnomon": __version__,
+        "revision": revision,
+        "taken": now().isoformat(timespec="seconds"),
+        "rows": counts,
+        "logs": n_logs,
+    }
+    # Written last: a folder without it is not a whole backup.
+    write_atomically(out / _MANIFEST, json.dumps(record, indent=2).encode() + b"\n")
+    return record
+
+
+def restore(backup: Path, settings: ServerSettings) -> dict[str, Any]:
+    """Make a server's data folder and database of a backup; both must be new.
+
+    An older backup is brought to this program's version.
+
+    Raises LeaderboardError: it is not a whole backup, is damaged, or there is a leaderboard
+    already.
+    """
+    record = _read_manifest(backup)
+    if settings.evidence.exists() and any(settings.evidence.iterdir()):
+        raise LeaderboardError(f"{settings.evidence}: expected no logs yet, found some")
+    settings.data.mkdir(parents=True, exist_ok=True)
+    settings.data.chmod(0o700)
+    held = settings.data / ".restoring.sqlite"
+    target = Database(settings.database)
+    if target.file is not None and target.file.exists():
+        target.close()
+        raise LeaderboardError(f"{target.file}: expected no leaderboard yet, found one")
+    # Standings that were computed of another board, at versions that this one will have too.
+    for snapshot in settings.snapshots.glob("*.json"):
+        snapshot.unlink()
+    shutil.copyfile(backup / _DATABASE, held)
+    source = Database(f"sqlite:///{held}")
+    try:
+        _check(source, record)
+        upgrade(source)
+        n_logs = sum(_put_log(backup, settings, sha256) for sha256 in _logs(source))
+        if current_revision(target) is None:
+            upgrade(target)
+        _copy_tables(source, target)
+    finally:
+        source.close()
+        target.close()
+        for leftover in settings.data.glob(".restoring.sqlite*"):
+            leftover.unlink()
+    return record | {"logs": n_logs}
+
+
+def _make_empty(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise LeaderboardError(f"{out}: expected a new or empty folder")
+    out.mkdir(parents=True, exist_ok=True)
+    out.chmod(0o700)
+
+
+def _copy_database(database: Database, path: Path) -> None:
+    """Write every table, as they are at one moment, into one SQLite file."""
+    if database.is_sqlite:
+        with database.engine.connect() as connection:
+            # Not within a transaction; readers and writers go on meanwhile.
+            raw = connection.connection.driver_connection
+            assert raw is not None
+            raw.execute("VACUUM INTO ?", (str(path),))
+        return
+    copy = Database(f"sqlite:///{path}")
+    try:
+        upgrade(copy)
+        _copy_tables(database, copy)
+    finally:
+        copy.close()
+
+
+def _one_file(database: Database) -> None:
+    """Fold the write-ahead log in, so that one file remains."""
+    with database.engine.connect() as connection:
+        raw = connection.connection.driver_connection
+        assert raw is not None
+        raw.execute("PRAGMA journal_mode = DELETE").fetchall()
+
+
+def _logs(database: Database) -> Iterator[str]:
+    """Yield the SHA-256 of every log that has come; trials in play are whole in their rows."""
+    with database.reading() as session:
+        came = select(Submission.log_sha256).where(Submission.log_sha256.is_not(None))
+        for sha256 in session.scalars(came.distinct().order_by(Submission.log_sha256)):
+            yield str(sha256)
+
+
+def _copy_log(settings: ServerSettings, sha256: str, out: Path) -> bool:
+    target = out / "evidence" / sha256[:2] / sha256
+    return _copy_checked(evidence_path(settings, sha256), target, sha256)
+
+
+def _put_log(backup: Path, settings: ServerSettings, sha256: str) -> bool:
+    source = backup / "evidence" / sha256[:2] / sha256
+    return _copy_checked(source, evidence_path(settings, sha256), sha256)
+
+
+def _copy_checked(source: Path, target: Path, sha256: str) -> bool:
+    """Copy a log, and what was made of it, and see that it is what its name says."""
+    if not source.exists():
+        raise LeaderboardError(f"{source}: expected the log of a submission, found nothing")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+    with target.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
+            raise LeaderboardError(f"{source}: damaged: not the bytes that its name tells of")
+    rows = source.with_name(f"{sha256}.parquet")
+    if rows.exists():
+        shutil.copyfile(rows, target.with_name(rows.name))
+    return True
+
+
+def _read_manifest(backup: Path) -> dict[str, Any]:
+    try:
+        record = json.loads((backup / _MANIFEST).read_bytes())
+        if record["format"] == 1 and isinstance(record["rows"], dict):
+            found: dict[str, Any] = record
+            return found
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise LeaderboardError(f"{backup}: expected a whole backup, with a {_MANIFEST} of format 1")
+
+
+def _check(database: Database, record: dict[str, Any]) -> None:
+    """Refuse a database that is damaged, or not the one that the backup was of."""
+    with database.engine.begin() as connection:
+        verdict = connection.scalar(text("PRAGMA integrity_check"))
+        found = {
+            name: connection.scalar(text(f'SELECT COUNT(*) FROM "{name}"'))
+            for name in record["rows"]
+            if name.isidentifier()
+        }
+    if verdict != "ok" or found != record["rows"]:
+        raise LeaderboardError("the backup's database is damaged")
+
+
+def _copy_tables(source: Database, target: Database) -> dict[str, int]:
+    """Copy every row, as it is at one moment, into an empty leaderboard of the same version.
+
+    Returns the number of rows of each table.
+
+    Raises LeaderboardError: the target has rows, or one of the two is of another version.
+    """
+    require_head(source)
+    require_head(target)
+    writing = target.engine.execution_options(gnomon_writing=True)
+    with _snapshot(source) as reading, writing.begin() as there:
+        for table in Base.metadata.sorted_tables:
+            if there.scalar(select(func.count()).select_from(table)):
+                raise LeaderboardError(f"expected an empty leaderboard, found rows in {table.name}")
+        counts = {}
+        for table in Base.metadata.sorted_tables:
+            counts[table.name] = _copy(table, reading, there)
+        if not target.is_sqlite:
+            _set_sequences(there)
+        if counts != _row_counts(there):
+            raise LeaderboardError("expected as many rows as were copied, found others")
+    return counts
+
+
+def _snapshot(database: Database) -> Any:
+    """Return a connection, as a context, that sees the database as it is at one moment."""
+    if database.is_sqlite:  # a transaction of a write-ahead log sees just that
+        return database.engine.begin()
+    return database.engine.execution_options(isolation_level="REPEATABLE READ").begin()
+
+
+def _row_counts(connection: Connection) -> dict[str, int]:
+    """Return the number of rows of each table."""
+    return {
+        table.name: connection.scalar(select(func.count()).select_from(table)) or 0
+        for table in Base.metadata.sorted_tables
+    }
+
+
+def _copy(table: Table, source: Connection, target: Connection) -> int:
+    n = 0
+    for rows in _rows(table, source).partitions(_CHUNK):
+        target.execute(insert(table), [row._asdict() for row in rows])
+        n += len(rows)
+    return n
+
+
+def _rows(table: Table, connection: Connection) -> CursorResult[Any]:
+    query = select(table).order_by(*table.primary_key.columns)
+    return connection.execute(query, execution_options={"yield_per": _CHUNK})
+
+
+def _set_sequences(connection: Connection) -> None:
+    """Let PostgreSQL go on counting behind the ids that were copied."""
+    for table in Base.metadata.sorted_tables:
+        if "id" in table.columns:
+            connection.execute(
+                text(
+                    f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), "
+                    f"COALESCE(MAX(id), 1), MAX(id) IS NOT NULL) FROM {table.name}"
+                )
+            )

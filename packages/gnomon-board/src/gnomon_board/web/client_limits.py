@@ -1,0 +1,190 @@
+"""Limits on what one client has in hand at once: connections, uploads, websockets.
+
+Counts of a minute or an hour stand in the database (:mod:`gnomon_board.leaderboard.accounts.rate_limits`)
+and hold for all processes; what is open now is this process's own affair.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import threading
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from typing import Any, Protocol
+from weakref import WeakSet, WeakValueDictionary
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+
+from gnomon_board.database.engine import Database
+from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
+from gnomon_board.leaderboard.accounts.tokens import Caller
+from gnomon_board.leaderboard.refusals import Refusal, TooMany
+from gnomon_board.leaderboard.server_settings import MIB, ServerSettings
+
+#: Seconds after which somebody who has too much in hand may try again.
+_AGAIN_S = 5
+
+
+def client_of(address: str) -> str:
+    """Return an address as that of one client: of IPv6 the first 64 bits, which are a line's own.
+
+    Within them a client takes as many addresses as it likes, and would have the limits of each.
+    Some proxies tell a port too, which is another one for each connection.
+
+    Examples
+    --------
+    >>> [client_of(x) for x in ("192.0.2.7", "2001:db8:1:2:3::4", "::ffff:192.0.2.7", "::1")]
+    ['192.0.2.7', '2001:db8:1:2::', '192.0.2.7', '::1']
+    >>> client_of("192.0.2.7:4711"), client_of("[2001:db8:1:2:3::4]:4711")
+    ('192.0.2.7', '2001:db8:1:2::')
+    """
+    if address.startswith("["):
+        address = address[1:].partition("]")[0]
+    elif address.count(":") == 1:
+        address = address.partition(":")[0]
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address) or found.is_loopback:
+        return address
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.IPv6Address(int(found) >> 64 << 64))
+
+
+class Transport(Protocol):
+    """What is asked of a connection."""
+
+    def is_closing(self) -> bool:
+        """Whether it is closed, or about to be."""
+
+
+class Connections:
+    """The open connections of each address.
+
+    A connection that becomes a websocket changes its protocol; so these are the transports, which
+    stay, and nobody has to say that one has ended.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: dict[str, WeakSet[Any]] = {}
+
+    def admit(self, address: str, transport: Transport) -> bool:
+        """Return whether an address may open one more connection, and count it."""
+        held = {each for each in self._open.get(address, ()) if not each.is_closing()}
+        if len(held) >= self._most:
+            return False
+        self._open[address] = WeakSet([*held, transport])
+        if len(self._open) > 2 * self._most:
+            self._open = {name: held for name, held in self._open.items() if held}
+        return True
+
+
+class AtOnce:
+    """Counts of things in hand, for each key up to a limit. For the event loop alone.
+
+    Examples
+    --------
+    >>> uploads = AtOnce(1)
+    >>> with uploads.held("ada"), uploads.held("bob"):
+    ...     with uploads.held("ada"):
+    ...         pass
+    Traceback (most recent call last):
+    gnomon_board.leaderboard.refusals.TooMany: too many at once (1 of one client); try again in 5 s
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: Counter[Hashable] = Counter()
+
+    @contextmanager
+    def held(self, *keys: Hashable) -> Iterator[None]:
+        """Hold one more of each key; raises TooMany if one has its limit already."""
+        if any(self._held[key] >= self._most for key in keys):
+            detail = f"too many at once ({self._most} of one client); try again in {_AGAIN_S} s"
+            raise TooMany(detail, _AGAIN_S)
+        self._held.update(keys)
+        try:
+            yield
+        finally:
+            self._held.subtract(keys)
+            for key in keys:
+                if not self._held[key]:
+                    del self._held[key]
+
+
+class Turns:
+    """Concurrency limit of each address: a few of its requests are answered at once, others wait.
+
+    So what one address asks for never fills the server, and whoever comes is answered soon: the
+    reserve for everybody else. For the event loop alone.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._of: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    def of(self, address: str) -> asyncio.Semaphore:
+        """Return the semaphore of an address, to be held while a request of it is answered."""
+        return self._of.setdefault(address, asyncio.Semaphore(self._at_once))
+
+
+class Intake:
+    """What clients of a server have in hand: uploads, websockets, and logs that are being read."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.turns = Turns(settings.answers_at_once)
+        self.uploads = AtOnce(settings.uploads_at_once)
+        self.websockets = AtOnce(settings.websockets_at_once)
+        self._readings: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
+
+    async def read(
+        self,
+        request: Request,
+        clients: Sequence[Hashable],
+        work: Callable[[Callable[[], None]], None],
+    ) -> None:
+        """Do what an upload asks for in a thread, one of each client at a time.
+
+        ``clients`` are the account and the address, always in this order: an address may have many
+        accounts. ``work`` gets a function that raises Refusal once the client has left.
+        """
+        left = threading.Event()
+
+        def check() -> None:
+            if left.is_set():
+                raise Refusal("the client has left")
+
+        async def watch() -> None:
+            # The request is whole: what comes next is the end of the connection.
+            await request.receive()
+            left.set()
+
+        watching = asyncio.create_task(watch())
+        try:
+            async with AsyncExitStack() as turns:
+                for client in clients:
+                    turn = self._readings.setdefault(client, asyncio.Lock())
+                    await turns.enter_async_context(turn)
+                await run_in_threadpool(work, check)
+        finally:
+            watching.cancel()
+
+
+def count_upload(
+    database: Database, settings: ServerSettings, who: Caller, address: str, n_bytes: int
+) -> None:
+    """Count the bytes of a log that an account sends from an address; TooMany above a limit.
+
+    What the one is refused is not counted of the other: a neighbour behind the same address must
+    not use up an account.
+    """
+    most, amount = settings.upload_mib_per_hour, -(-n_bytes // MIB)
+    with database.writing() as session:
+        for client in (str(who.account_id), address):
+            count_or_refuse(session, f"MiB {client}", most, HOUR_S, amount=amount)

@@ -1,0 +1,412 @@
+"""ASGI middleware: host and origin checks, body sizes, rate limit, security headers.
+
+Plain ASGI, so that websockets pass through the same gate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from fastapi import HTTPException
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+
+from gnomon_board.leaderboard.accounts.rate_limits import MINUTE_S
+from gnomon_board.leaderboard.refusals import TooMany
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.web.client_limits import AtOnce, Turns, client_of
+from gnomon_board.web.request_log import HEADER as REQUEST_ID
+from gnomon_board.web.request_log import begin_request, log_request
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+#: Of every answer.
+HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+#: Bytes a second that a body comes by at least, besides the seconds that it may be silent.
+_LEAST_RATE = 2000
+#: Seconds from one refusal of an address to its next.
+_REFUSAL_S = 0.05
+#: A body of more bytes counts among the uploads that its address may have open.
+_SMALL = 64 << 10
+#: Of one address, larger bodies are answered one after the other, and refused with a pause.
+_QUICK = 4 << 10
+#: Most bytes of JSON that is no manifest: the event loop parses it, and lists every mistake in it.
+_MOST_JSON = 256 << 10
+#: Most lines of a request's head.
+_MOST_HEADERS = 100
+#: Most requests that are answered at once. There is a thread for each: one that holds the database
+#: and goes on in another thread never waits behind those that wait for the database.
+AT_ONCE = 500
+#: Most requests of one address that are there at all. Those of clients that have left wait for
+#: their turn, or for their refusal, like others, and would otherwise become ever more.
+IN_HAND = 500
+#: The first messages of answers that may be refusals.
+_BEGINNINGS = ("http.response.start", "websocket.http.response.start", "websocket.close")
+_METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
+#: Paths that take a log.
+_UPLOADS = re.compile(r"^/api/submissions/\d+/log$")
+_MANIFESTS = re.compile(r"^/api/entries/\d+/attempts/\d+/submission$")
+
+
+class Gate:
+    """Middleware that checks hosts, sizes and rates of requests, and sets headers of answers."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: ServerSettings,
+        turns: Turns,
+        told: Callable[[str, int, float], None],
+    ) -> None:
+        self._app, self._settings, self._turns, self._told = app, settings, turns, told
+        self._limit = ReadLimit(settings.requests_per_minute)
+        self._uploads = AtOnce(settings.uploads_at_once)
+        self._refusals, self._large = Turns(1), Turns(1)
+        self._in_hand, self._at_work = AtOnce(IN_HAND), 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it here."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        address = scope["gnomon.address"] = _client_address(scope, self._settings)
+        with ExitStack() as held:
+            try:
+                held.enter_context(self._in_hand.held(address))
+            except TooMany as error:
+                refusal: JSONResponse | None = _answer(429, str(error), error.retry_after_s)
+            else:
+                refusal = self._refusal(scope)
+                send = self._paced(scope, send, refused=refusal is not None)
+            answer = self._websocket if scope["type"] == "websocket" else self._http
+            await answer(refusal, scope, receive, send)
+
+    async def _http(
+        self, refusal: JSONResponse | None, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        method = scope["method"]
+        if method == "HEAD":
+            # Answered as GET would be, without the body; the pages need not know.
+            scope, send = {**scope, "method": "GET"}, _without_body(send)
+        request_id = begin_request(scope, believed=_asked_by_a_proxy(scope, self._settings))
+        headers = {**HEADERS, REQUEST_ID: request_id, "Cache-Control": "no-store"}
+        if self._settings.secure_cookies:
+            headers["Strict-Transport-Security"] = "max-age=31536000"
+        noted = self._noted(scope, method, time.perf_counter())
+        sending = _with_headers(send, headers, noted)
+        if refusal is not None:
+            await refusal(scope, receive, sending)
+            return
+        try:
+            await self._with_limits(scope, receive, sending)
+        except Exception:
+            # Answered outside of this gate.
+            noted(500)
+            raise
+
+    async def _with_limits(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, with its body counted as it comes."""
+        most = _most_bytes(scope, self._settings)
+        counted = _counted(receive, most, self._settings.slow_client_s)
+        reads = scope["method"] in ("GET", "HEAD", "OPTIONS")
+        is_upload = _UPLOADS.search(scope["path"]) and scope["method"] == "PUT"
+        with ExitStack() as held:
+            if is_upload or not (reads or _is_small(scope, _SMALL)):
+                try:
+                    # A form is read whole before anybody knows whose it is.
+                    held.enter_context(self._uploads.held(scope["gnomon.address"]))
+                except TooMany as error:
+                    await _answer(429, str(error), error.retry_after_s)(scope, receive, send)
+                    return
+            if is_upload:
+                await self._answered(scope, counted, send, held)
+                return
+            try:
+                whole = counted if reads else await _read_whole(counted)
+            except HTTPException as error:
+                await _answer(error.status_code, error.detail)(scope, receive, send)
+                return
+            await self._in_turn(scope, whole, send)
+
+    async def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request when its address has a turn, which ends as the answer begins.
+
+        The request is there, whole: who sends it slowly keeps no others of the address waiting. How
+        fast the client takes the answer is its own affair: a download holds no turn.
+        """
+        turns = self._turns if _is_small(scope, _QUICK) else self._large
+        turn = turns.of(scope["gnomon.address"])
+        await turn.acquire()
+        with ExitStack() as held:
+            held.callback(turn.release)
+
+            async def sending(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    held.close()
+                await send(message)
+
+            await self._answered(scope, receive, sending, held)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send, held: ExitStack) -> None:
+        """Answer a request if there is a thread for it, which it holds with what else it holds.
+
+        Those that wait for a turn, or whose answers are taken slowly, are not counted: five
+        addresses would keep everybody out by waiting.
+        """
+        if self._at_work >= AT_ONCE:
+            await _answer(503, "too many requests at once; ask again", 2)(scope, receive, send)
+            return
+        self._at_work += 1
+        held.callback(self._let_go)
+        await self._app(scope, receive, send)
+
+    def _let_go(self) -> None:
+        self._at_work -= 1
+
+    def _paced(self, scope: Scope, send: Send, *, refused: bool) -> Send:
+        """Return a sender that delays refusals, so that an address gets twenty a second at most.
+
+        Hundreds of its clients that ask again as soon as they are refused would leave the event
+        loop no time for anybody else; so would one whose bodies take long to be refused.
+        """
+        address, costly = scope["gnomon.address"], not _is_small(scope, _QUICK)
+
+        async def sending(message: Message) -> None:
+            if message["type"] in _BEGINNINGS:
+                status = message.get("status", 0)
+                if refused or status == 429 or (costly and status >= 400):
+                    async with self._refusals.of(address):
+                        await asyncio.sleep(_REFUSAL_S)
+            await send(message)
+
+        return sending
+
+    def _noted(self, scope: Scope, method: str, began: float) -> Callable[[int], None]:
+        """Return a function that counts and logs the first status of an answer, as it begins.
+
+        One that fails after it has begun is not another answer.
+        """
+        method = method if method in _METHODS else "other"
+        begun = False
+
+        def note(status: int) -> None:
+            nonlocal begun
+            if begun:
+                return
+            begun = True
+            seconds = time.perf_counter() - began
+            self._told(method, status, seconds)
+            log_request(scope, method, status, seconds)
+
+        return note
+
+    async def _websocket(
+        self, refusal: JSONResponse | None, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        if refusal is None:
+            await self._app(scope, receive, send)
+            return
+        await receive()
+        # Before it is accepted, closing answers the handshake with 403.
+        await send({"type": "websocket.close", "code": 1008})
+
+    def _refusal(self, scope: Scope) -> JSONResponse | None:
+        """Return the answer to a request that goes no further."""
+        if len(scope["headers"]) > _MOST_HEADERS:
+            found = len(scope["headers"])
+            return _answer(431, f"expected at most {_MOST_HEADERS} headers, found {found}")
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not is_allowed_host(host, self._settings.allowed_hosts):
+            return _answer(400, "this server does not go by that name")
+        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD", "OPTIONS")
+        if not (reads or _is_own_origin(headers.get("origin"), host, self._settings.public_url)):
+            return _answer(403, "expected a page of this server")
+        wait = self._limit.seconds_to_wait(scope["gnomon.address"])
+        if wait:
+            return _answer(429, f"too many requests; try again in {wait} s", wait)
+        announced = headers.get("content-length", "0")
+        if scope["type"] == "http":
+            most = _most_bytes(scope, self._settings)
+            if not (announced.isascii() and announced.isdigit()):
+                return _answer(400, "expected a Content-Length that is a number")
+            if int(announced) > most:
+                return _answer(413, f"expected at most {most:,} bytes, found {int(announced):,}")
+        return None
+
+
+class ReadLimit:
+    """Rate limit of one address per minute, in this process alone: reading costs no writing."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._clock = per_minute, clock
+        self._window, self._counts = -1, dict[str, int]()
+
+    def seconds_to_wait(self, address: str) -> int:
+        """Count a request; return 0 if it may be answered."""
+        at = self._clock()
+        window = int(at // MINUTE_S)
+        if window != self._window:
+            self._window, self._counts = window, {}
+        counted = self._counts[address] = self._counts.get(address, 0) + 1
+        return 0 if counted <= self._most else max(1, round((window + 1) * MINUTE_S - at))
+
+
+def is_allowed_host(header: str, allowed: Sequence[str]) -> bool:
+    """Whether a ``Host`` header names this server; ``*.example.org`` allows every name below it."""
+    match = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?", header)
+    if match is None:
+        return False
+    name = match[1].lower().rstrip(".")
+    return any(
+        name == each.lower() or (each.startswith("*.") and name.endswith(each[1:].lower()))
+        for each in allowed
+    )
+
+
+def address_of(scope: Scope) -> str:
+    """Return the address that a request came from, as far as it can be believed."""
+    found: str = scope.get("gnomon.address", "")
+    return found
+
+
+def _peer(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else "local"
+
+
+def _asked_by_a_proxy(scope: Scope, settings: ServerSettings) -> bool:
+    return _peer(scope) in settings.trusted_proxies
+
+
+def _client_address(scope: Scope, settings: ServerSettings) -> str:
+    address = _peer(scope)
+    if _asked_by_a_proxy(scope, settings):
+        # The proxy puts the address that it saw behind whatever the client said of itself.
+        # Some proxies add a header of their own, behind the one that a client made up.
+        forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
+        address = forwarded.rpartition(",")[2].strip()[:64] or address
+    return client_of(address)
+
+
+def _is_own_origin(origin: str | None, host: str, public_url: str) -> bool:
+    """Whether a page of ours asks for a change or a websocket, or a program, which has no origin.
+
+    Examples
+    --------
+    >>> _is_own_origin(None, "a.org", ""), _is_own_origin("https://b.org", "a.org", "")
+    (True, False)
+    """
+    if origin is None:
+        return True
+    try:
+        found = urlsplit(origin).netloc.lower()
+    except ValueError:
+        return False
+    return bool(found) and found in (host.lower(), urlsplit(public_url).netloc.lower())
+
+
+def _most_bytes(scope: Scope, settings: ServerSettings) -> int:
+    if _UPLOADS.search(scope["path"]):
+        return settings.max_upload_bytes + settings.max_manifest_bytes
+    if _MANIFESTS.search(scope["path"]):
+        return settings.max_manifest_bytes
+    is_json = "json" in Headers(scope=scope).get("content-type", "").lower()
+    return min(settings.max_body_bytes, _MOST_JSON) if is_json else settings.max_body_bytes
+
+
+def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
+    """Return a receiver that stops at the first byte that is too much, whatever was announced.
+
+    It does not wait for ever for a body that does not come, or comes byte by byte.
+    """
+    received, complete, began = 0, False, time.monotonic()
+
+    async def counting() -> Message:
+        nonlocal received, complete
+        try:
+            message = await asyncio.wait_for(receive(), None if complete else patience_s)
+        except TimeoutError:
+            raise HTTPException(408, "the rest of this request did not come") from None
+        if message["type"] == "http.request":
+            complete = not message.get("more_body", False)
+            received += len(message.get("body", b""))
+            if received > most:
+                raise HTTPException(413, f"expected at most {most:,} bytes, found more")
+            slow = time.monotonic() - began > patience_s + received / _LEAST_RATE
+            if slow and not complete:
+                raise HTTPException(408, "this request comes too slowly")
+        return message
+
+    return counting
+
+
+def _is_small(scope: Scope, most: int) -> bool:
+    """Whether a body of at most so many bytes is announced."""
+    headers = Headers(scope=scope)
+    announced = headers.get("content-length", "0")
+    is_number = announced.isascii() and announced.isdigit()
+    return "transfer-encoding" not in headers and is_number and int(announced) <= most
+
+
+async def _read_whole(receive: Receive) -> Receive:
+    """Return a receiver of a body that has come to its end, or of what came before the client left.
+
+    Raises HTTPException: it is too large, or comes too slowly.
+    """
+    messages = [await receive()]
+    while messages[-1].get("more_body", False):
+        messages.append(await receive())
+    waiting = iter(messages)
+
+    async def replaying() -> Message:
+        message = next(waiting, None)
+        return await receive() if message is None else message
+
+    return replaying
+
+
+def _with_headers(send: Send, values: Mapping[str, str], noted: Callable[[int], None]) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            noted(message["status"])
+            headers = MutableHeaders(scope=message)
+            for name, value in values.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sending
+
+
+def _without_body(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await send(message)
+
+    return sending
+
+
+def _answer(status: int, detail: str, retry_after_s: int = 0) -> JSONResponse:
+    headers = {"Retry-After": str(retry_after_s)} if retry_after_s else None
+    return JSONResponse({"detail": detail}, status, headers)

@@ -1,0 +1,72 @@
+"""Figures of pages, drawn by :mod:`gnomon.plot`: SVG in the address of an image.
+
+A figure is part of the page that shows it, and is kept with the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+    from gnomon.plot import MedianCurve
+    from gnomon.stats import Profile
+
+#: Matplotlib's settings belong to the process.
+_DRAWING = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class PageFigure:
+    """The address of an image, and what it shows in words."""
+
+    address: str
+    alt: str
+
+
+def curve_figure(
+    curves: Sequence[MedianCurve], alt: str, *, xlabel: str = "", ylabel: str = ""
+) -> PageFigure | None:
+    """Draw median curves of the errors so far; None if there are none."""
+    from gnomon.plot import drawing_of, median_curves
+
+    def draw() -> Drawing:
+        axes = median_curves(curves)
+        axes.set_xlabel(xlabel or axes.get_xlabel())
+        axes.set_ylabel(ylabel or axes.get_ylabel())
+        return drawing_of(axes)
+
+    return _figure(draw, alt) if curves else None
+
+
+def profile_figure(profiles: Sequence[Profile], alt: str) -> PageFigure | None:
+    """Draw profiles of learners; None if there are none."""
+    from gnomon.plot import drawing_of, profile_curves
+
+    def draw() -> Drawing:
+        axes = profile_curves(profiles)
+        axes.set_xlabel("errors of a trial")
+        axes.set_ylabel("share of trials with at most as many")
+        return drawing_of(axes)
+
+    return _figure(draw, alt) if profiles else None
+
+
+def box_figure(runs: Mapping[str, Sequence[float]], alt: str) -> PageFigure | None:
+    """Draw the errors of each learner's trials as a box with dots; None if there are none."""
+    from gnomon.plot import box_plots
+
+    return _figure(lambda: box_plots({"": runs}, list(runs)), alt) if runs else None
+
+
+def _figure(draw: Callable[[], Drawing], alt: str) -> PageFigure:
+    from gnomon.plot import Figure
+
+    with _DRAWING:
+        svg = Figure("figure", "", "", alt, draw, ()).as_bytes("svg")
+    return PageFigure(f"data:image/svg+xml,{quote(svg)}", alt)

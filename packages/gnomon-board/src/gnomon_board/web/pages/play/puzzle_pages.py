@@ -1,0 +1,148 @@
+"""Pages of puzzles before they are played: rules of the library, by number, or of a season."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import BaseModel
+
+from gnomon.errors import UnknownNameError
+from gnomon_board.database.engine import Database
+from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
+from gnomon_board.leaderboard.refusals import Missing
+from gnomon_board.leaderboard.seasons.entry_registration import find_rule, find_season
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.studies.game_store import begin_game, find_game
+from gnomon_board.studies.playable_rules import Puzzle, puzzle_named, puzzle_of, puzzles
+from gnomon_board.web.api.dependencies import CurrentSettings, DatabaseOf, ReadSession, Slug
+from gnomon_board.web.middleware import address_of
+from gnomon_board.web.pages.play.game_pages import Checked, page_of
+from gnomon_board.web.pages.rule_page import RuleName as SeasonRuleName
+from gnomon_board.web.pages.templating import twin
+
+router = APIRouter(tags=["play"])
+
+RuleName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+
+
+@dataclass(frozen=True)
+class PuzzlePage:
+    """A rule before it is played: its address, what it is called, and what a game of it is.
+
+    ``season``: whose learners play it too, and its title; empty for a rule of the library.
+    """
+
+    name: str
+    shown: str
+    episodes: int
+    horizon: int
+    season: str = ""
+    season_title: str = ""
+
+
+@dataclass(frozen=True)
+class PuzzlesPage:
+    """How many puzzles there are; ``/play/puzzle-1`` is the first."""
+
+    n_puzzles: int
+
+
+@twin(router, "/play", "play/puzzles.html")
+def puzzles_json() -> PuzzlesPage:
+    """Tell how many puzzles there are."""
+    return PuzzlesPage(len(puzzles()))
+
+
+def named(name: RuleName) -> Puzzle:
+    """Return the puzzle of an address."""
+    try:
+        return puzzle_named(name)
+    except UnknownNameError as error:
+        raise Missing(str(error)) from None
+
+
+Named = Annotated[Puzzle, Depends(named)]
+
+
+@twin(router, "/play/{name}", "play/puzzle.html")
+def puzzle_json(name: RuleName, puzzle: Named) -> PuzzlePage:
+    """Tell of a puzzle what may be told: not the rule."""
+    return PuzzlePage(name, puzzle.shown, puzzle.episodes, puzzle.horizon)
+
+
+class BegunGame(BaseModel):
+    """A game that was begun: its key, known to nobody else, and the first board."""
+
+    key: str
+    game: Any
+
+
+@router.post("/play/{name}.json", status_code=201)
+def begin_json(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: Named, _: Checked
+) -> BegunGame:
+    """Begin a game."""
+    return begun_game(database, begun(request, database, settings, puzzle))
+
+
+@router.post("/play/{name}", include_in_schema=False)
+def begin(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: Named, _: Checked
+) -> Response:
+    """Begin a game, and lead to it."""
+    return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)
+
+
+def begun(request: Request, database: Database, settings: ServerSettings, puzzle: Puzzle) -> str:
+    """Begin a game, unless this address has begun too many, and return its key."""
+    most = settings.max_play_sessions_per_hour
+    with database.noting() as session:
+        count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
+        return begin_game(session, puzzle)
+
+
+def begun_game(database: Database, key: str) -> BegunGame:
+    """Return a game that was just begun."""
+    with database.reading() as session:
+        return BegunGame(key=key, game=page_of(find_game(session, key)))
+
+
+# -- a public rule of a season, before the game ----------------------------------------------------
+
+
+def of_season(session: ReadSession, season: Slug, rule: SeasonRuleName) -> Puzzle:
+    """Return the puzzle of an address."""
+    found = find_season(session, season)
+    return puzzle_of(found, find_rule(found, rule))
+
+
+OfSeason = Annotated[Puzzle, Depends(of_season)]
+
+
+@twin(router, "/play/seasons/{season}/{rule}", "play/puzzle.html", name="puzzle_json")
+def season_puzzle_json(
+    session: ReadSession, season: Slug, rule: SeasonRuleName, puzzle: OfSeason
+) -> PuzzlePage:
+    """Tell how a rule of a season is played."""
+    address = f"seasons/{season}/{rule}"
+    title = find_season(session, season).title
+    return PuzzlePage(address, puzzle.shown, puzzle.episodes, puzzle.horizon, season, title)
+
+
+@router.post("/play/seasons/{season}/{rule}.json", status_code=201, name="begin_json")
+def begin_season_json(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
+) -> BegunGame:
+    """Begin a game."""
+    return begun_game(database, begun(request, database, settings, puzzle))
+
+
+@router.post("/play/seasons/{season}/{rule}", include_in_schema=False)
+def begin_season(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
+) -> Response:
+    """Begin a game, and lead to it."""
+    return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)

@@ -1,0 +1,236 @@
+"""Page of the standings: search, filters, order and pages by query parameters, without a script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from gnomon_board.database.schema import Entry, Season, Submission
+from gnomon_board.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
+from gnomon_board.leaderboard.seasons.entry_registration import find_season
+from gnomon_board.leaderboard.standing_records import METRICS, Standings
+from gnomon_board.leaderboard.standing_selection import (
+    PER_PAGE,
+    Order,
+    Selection,
+    StandingQuery,
+    select_standings,
+)
+from gnomon_board.leaderboard.standing_snapshots import Snapshot
+from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug
+from gnomon_board.web.api.records import SeasonRecord
+from gnomon_board.web.pages.interval_bars import Intervals, intervals, odds_intervals
+from gnomon_board.web.pages.page_cache import CurrentBoard
+from gnomon_board.web.pages.page_links import PageLinks
+from gnomon_board.web.pages.season_archive import Citation
+from gnomon_board.web.pages.templating import rendered
+
+router = APIRouter(tags=["pages"])
+
+MetricName = Annotated[str, Query(pattern=f"^({'|'.join(METRICS)})$")]
+PageNumber = Annotated[int, Query(ge=1, le=100_000, description="Which page, from 1.")]
+_WAITING = ("uploading", "queued", "verifying")
+#: Entries without a rank, and withdrawn ones, that stand below the first page of the ranked.
+_FEW = 20
+
+
+@dataclass(frozen=True)
+class StandingsQuery:
+    """The parameters of the page."""
+
+    q: str
+    verified: str
+    by: Order
+    metric: str
+    show: Literal["ranked", "unranked", "withdrawn"]
+    page: int
+
+    def for_standings(self) -> StandingQuery:
+        """Return what it asks of the standings."""
+        return StandingQuery(
+            "unranked" if self.show == "unranked" else "ranked",
+            self.q.strip(),
+            bool(self.verified),
+            self.by,
+            self.metric,
+            self.page,
+        )
+
+
+async def standings_query(
+    q: Annotated[str, Query(max_length=128)] = "",
+    verified: Literal["", "yes"] = "",
+    by: Order = "wins",
+    metric: MetricName = METRICS[0],
+    show: Literal["ranked", "unranked", "withdrawn"] = "ranked",
+    page: PageNumber = 1,
+) -> StandingsQuery:
+    """Return the parameters of the page: what is shown of the standings, and in which order."""
+    return StandingsQuery(q, verified, by, metric, show, page)
+
+
+Asked = Annotated[StandingsQuery, Depends(standings_query)]
+DEFAULTS = StandingsQuery("", "", "wins", METRICS[0], "ranked", 1)
+
+
+@dataclass(frozen=True)
+class Tombstone:
+    """An entry that was taken off the board, and why."""
+
+    entry_id: int
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class StandingsPage:
+    """A page of the board of a season.
+
+    ``standings`` is null while the first ones are computed; ``is_current`` is false while newer
+    ones are; its ``ranked``, ``unranked``, and ``withdrawn``, hold what stands on this page, of
+    ``n_ranked``, ``n_unranked`` and ``n_withdrawn`` in all. ``n_found`` are those that were asked
+    for, on ``n_pages`` pages. ``out_of_order`` are entries that are better than one above them in
+    what the order does not go by. ``waiting`` counts the
+    submissions that are not judged yet;
+    ``unfinished`` are the attempts of those on this page that were begun and left.
+    """
+
+    season: SeasonRecord
+    standings: Standings | None
+    is_current: bool
+    asked: StandingsQuery
+    n_ranked: int
+    n_unranked: int
+    n_withdrawn: int
+    n_found: int
+    page: int
+    n_pages: int
+    out_of_order: list[int]
+    waiting: int
+    withdrawn: list[Tombstone]
+    unfinished: list[Unfinished]
+
+    @property
+    def first(self) -> int:
+        """The number of its first line among those that were found."""
+        return (self.page - 1) * PER_PAGE + 1
+
+
+def standings_page(
+    session: Session,
+    season: Season,
+    snapshot: Snapshot | None,
+    unfinished: Sequence[Unfinished],
+    asked: StandingsQuery = DEFAULTS,
+) -> StandingsPage:
+    """Return a page of the board of a season with what stands beside the standings."""
+    whole = snapshot.standings if snapshot else Standings(season.name, 0, (), (), ())
+    found = select_standings(whole, asked.for_standings())
+    n_withdrawn, page_withdrawn, withdrawn = _withdrawn(session, season, asked)
+    page = found.page if asked.show != "withdrawn" else page_withdrawn
+    shown = _shown(whole, found, asked)
+    here = {line.contender.entry_id for line in (*shown.ranked, *shown.unranked)}
+    n_found = n_withdrawn if asked.show == "withdrawn" else found.n_found
+    return StandingsPage(
+        SeasonRecord.of(season),
+        None if snapshot is None else shown,
+        snapshot is not None and snapshot.is_current,
+        asked,
+        *(len(whole.ranked), len(whole.unranked), n_withdrawn),
+        *(n_found, page, max(1, -(-n_found // PER_PAGE))),
+        sorted(found.out_of_order & here),
+        _waiting(session, season),
+        withdrawn,
+        [left for left in unfinished if left.entry_id in here],
+    )
+
+
+def _shown(whole: Standings, found: Selection, asked: StandingsQuery) -> Standings:
+    """Return the standings with the lines of this page alone."""
+    if asked.show == "ranked":
+        beside = StandingQuery("unranked", asked.q.strip())
+        few = select_standings(whole, beside).lines[:_FEW] if _is_first(asked) else ()
+        return replace(whole, ranked=found.lines, unranked=few)
+    unranked = found.lines if asked.show == "unranked" else ()
+    return replace(whole, ranked=(), unranked=unranked)
+
+
+def _is_first(asked: StandingsQuery) -> bool:
+    """Whether it is the page that shows those without a rank too: nothing but a name is asked."""
+    return replace(asked, q="", by="wins", metric=METRICS[0]) == DEFAULTS
+
+
+def _withdrawn(
+    session: Session, season: Season, asked: StandingsQuery
+) -> tuple[int, int, list[Tombstone]]:
+    """Return how many entries were withdrawn, the number of the page, and those on it."""
+    gone = Entry.season_id == season.id, Entry.withdrawn_at.is_not(None)
+    n_gone = session.scalar(select(func.count()).select_from(Entry).where(*gone)) or 0
+    page = min(asked.page, max(1, -(-n_gone // PER_PAGE)))
+    most, after = 0, 0
+    if asked.show == "withdrawn":
+        most, after = PER_PAGE, (page - 1) * PER_PAGE
+    elif _is_first(asked) and not asked.q:
+        most = _FEW
+    rows = session.scalars(select(Entry).where(*gone).order_by(Entry.id).offset(after).limit(most))
+    return n_gone, page, [Tombstone(e.id, e.name, e.withdrawn_reason) for e in rows]
+
+
+def within_pages(session: Session, season: Season, number: int) -> int:
+    """Return the number of a page, at most that of the last one that all entries would fill.
+
+    So that the cache does not hold the last page under a hundred thousand numbers.
+    """
+    if number == 1:
+        return 1
+    of_season = select(func.count()).select_from(Entry).where(Entry.season_id == season.id)
+    return min(number, max(1, -(-(session.scalar(of_season) or 0) // PER_PAGE)))
+
+
+def _waiting(session: Session, season: Season) -> int:
+    query = select(func.count()).select_from(Submission)
+    of_season = Submission.season_id == season.id, Submission.state.in_(_WAITING)
+    return session.scalar(query.where(*of_season)) or 0
+
+
+@router.get("/seasons/{name}", include_in_schema=False)
+def standings_html(
+    request: Request,
+    session: ReadSession,
+    settings: CurrentSettings,
+    board: CurrentBoard,
+    name: Slug,
+    asked: Asked,
+) -> Response:
+    """Show the standings of a season, fifty at a time: estimates, rank intervals, tie groups."""
+    season = find_season(session, name)
+    asked = replace(asked, page=within_pages(session, season, asked.page))
+    # Every move changes how an attempt in play stands, and not the version of the season.
+    unfinished = unfinished_attempts(session, season.id) if season.division == "hidden" else []
+    # What was searched for is nobody else's page.
+    key = () if asked.q else ("standings", asked)
+
+    def make() -> str:
+        snapshot = board.snapshot(season)
+        page = standings_page(session, season, snapshot, unfinished, asked)
+        links = PageLinks(f"/seasons/{season.name}", asdict(page.asked), asdict(DEFAULTS))
+        drawn = _drawn(page)
+        return rendered(
+            "board/standings.html", links.path, page, links=links, drawn=drawn,
+            bibtex=Citation.of(season, settings).bibtex,
+        )  # fmt: skip
+
+    return board.answer(request, season, key, make, tuple(unfinished))
+
+
+def _drawn(page: StandingsPage) -> Intervals:
+    """Lay out the intervals of what the lines are ordered by: odds, or errors."""
+    lines = page.standings.ranked if page.standings else ()
+    if page.asked.by == "errors":
+        return intervals([line.estimates[page.asked.metric] for line in lines])
+    return odds_intervals([line.rating for line in lines])

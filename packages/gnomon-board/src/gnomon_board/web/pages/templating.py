@@ -1,0 +1,338 @@
+"""Rendering of Jinja templates: autoescaping, strict undefined names, filters, error pages."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+
+from gnomon import __version__
+from gnomon.errors import counted
+from gnomon_board.leaderboard.standing_records import Why
+from gnomon_board.studies.languages import COLOR_CODES, texts
+from gnomon_board.web.api.dependencies import COOKIE, csrf_token
+from gnomon_board.web.pages.interval_bars import MOST_LOG_ODDS
+from gnomon_board.web.pages.page_cache import CachedPage, cached_response
+from gohr.game.instructions import INSTRUCTIONS
+
+_STATIC = Path(__file__).with_name("static")
+_Handler = TypeVar("_Handler", bound=Callable[..., Any])
+
+
+def number(value: float | None) -> str:
+    """Return a number as a reader wants it: three digits or so, or words for what there is not.
+
+    Examples
+    --------
+    >>> [number(x) for x in (1234.5, 56.78, 0.1234, 7.0, None, math.inf)]
+    ['1,234', '56.8', '0.123', '7', 'not estimable', 'not reached']
+    """
+    if value is None or math.isnan(value):
+        return "not estimable"
+    if math.isinf(value):
+        return "not reached"
+    digits = ",.0f" if value == round(value) or abs(value) >= 100 else ".3g"
+    return f"{value:{digits}}".replace("-", "−")
+
+
+def moment(value: datetime.datetime | str | None) -> Markup:
+    """Return a moment in UTC for people and machines."""
+    if value is None:
+        return Markup("–")
+    at = datetime.datetime.fromisoformat(value) if isinstance(value, str) else value
+    return Markup('<time datetime="{}">{}</time>').format(
+        at.isoformat(timespec="seconds"), f"{at:%Y-%m-%d %H:%M} UTC"
+    )
+
+
+def piece_words(piece: Any) -> str:
+    """Return what a piece looks like, in words.
+
+    Examples
+    --------
+    >>> piece_words({"shape": "STAR", "color": "RED"})
+    'red star'
+    """
+    names = ("color", "shape")
+    words = [piece[n] if isinstance(piece, Mapping) else getattr(piece, n) for n in names]
+    return " ".join(str(word).lower() for word in words if word) or "empty cell"
+
+
+def signed(value: float | None) -> str:
+    """Return a number with its sign.
+
+    Examples
+    --------
+    >>> signed(3.0), signed(-3.0), signed(None)
+    ('+3', '−3', 'not estimable')
+    """
+    if value is None:
+        return number(None)
+    text = number(abs(value))
+    return f"+{text}" if value > 0 else f"−{text}" if value < 0 else text
+
+
+def odds(logarithm: float | None) -> str:
+    """Return the odds of a logarithm as a reader wants them, won to lost; no line breaks in them.
+
+    Examples
+    --------
+    >>> [" ".join(odds(x).split()) for x in (0.0, 1.5, -1.5, math.log(1e4), -99.0, None)]
+    ['1 : 1', '4.5 : 1', '1 : 4.5', '10,000 : 1', '1 : >10⁶', 'not estimable']
+    """
+    if logarithm is None or not math.isfinite(logarithm):
+        return number(None)
+    if abs(logarithm) > MOST_LOG_ODDS:
+        text = ">10⁶"
+    else:
+        size = math.exp(abs(logarithm))
+        text = f"{size:,.0f}" if size >= 9.95 else f"{size:.1f}".removesuffix(".0")
+    return "\u00a0:\u00a0".join(("1", text) if logarithm < 0 else (text, "1"))
+
+
+_CHOICE = ", so that what is left may be a choice"
+_WHY = {
+    "incomplete": "trials are missing",
+    "withdrawn attempt": f"a verified attempt was withdrawn{_CHOICE}",
+    "refused attempt": f"an attempt was used up and does not count{_CHOICE}",
+    "unfinished attempt": f"an attempt was begun and is not finished{_CHOICE}",
+}
+
+
+def why_unranked(why: Why) -> str:
+    """Return in words why an entry has no rank.
+
+    Examples
+    --------
+    >>> why_unranked("incomplete")
+    'trials are missing'
+    """
+    return _WHY[why]
+
+
+def letter(group: int) -> str:
+    """Return a, b, ..., z, a2, ... for the number of a tie group.
+
+    Examples
+    --------
+    >>> letter(1), letter(27)
+    ('a', 'a2')
+    """
+    turn, place = divmod(group - 1, 26)
+    return chr(ord("a") + place) + (str(turn + 1) if turn else "")
+
+
+def lines(text: str) -> Markup:
+    """Return a plain text with its line breaks; whatever it holds stays text.
+
+    Examples
+    --------
+    >>> lines("a < b")
+    Markup('a &lt; b')
+    """
+    return Markup("<br>").join(escape(line) for line in text.splitlines())
+
+
+def page_markup(text: str, pictures: Mapping[str, str] | None = None) -> Markup:
+    r"""Return a page in Markdown as HTML, in which whatever is HTML stays text.
+
+    ``pictures`` are the data addresses of the pictures that a page may show, by name.
+
+    Examples
+    --------
+    >>> page_markup("Find **it**. <b>")
+    Markup('<p>Find <strong>it</strong>. &lt;b&gt;</p>\n')
+    """
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(text)
+    for token in [*tokens, *(inner for each in tokens for inner in each.children or ())]:
+        source = str(token.attrs.get("src", ""))
+        if token.type == "image" and source in (pictures or {}):
+            token.attrs["src"] = (pictures or {})[source]
+    return Markup(parser.renderer.render(tokens, parser.options, {}))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("gnomon_board.web.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "why_unranked": why_unranked,
+        "number": number,
+        "moment": moment,
+        "piece": piece_words,
+        "signed": signed,
+        "odds": odds,
+        "counted": counted,
+        "letter": letter,
+        "lines": lines,
+        "zip": zip,
+        "page_markup": page_markup,
+    }
+    environment.globals |= {
+        "version": __version__,
+        "static": _static,
+        "color_codes": dict(COLOR_CODES),
+        "instructions": INSTRUCTIONS,
+    }
+    return environment
+
+
+def compile_templates() -> None:
+    """Compile all templates at once, each of which the first page of its kind would wait for."""
+    for name in _environment().list_templates():
+        _environment().get_template(name)
+
+
+@cache
+def _static(name: str) -> str:
+    """Return the address of a file of our own; another version has another address."""
+    import hashlib
+
+    digest = hashlib.sha256((_STATIC / name).read_bytes()).hexdigest()[:10]
+    return f"/static/{name}?v={digest}"
+
+
+def rendered(
+    template: str,
+    path: str,
+    page: Any,
+    *,
+    csrf: str = "",
+    json: bool = True,
+    twin: str | None = None,
+    **more: Any,
+) -> str:
+    """Return a page as text.
+
+    ``page`` is what it tells and ``more`` what only its drawing needs; ``csrf`` is what its forms
+    send back, and ``json`` tells whether the page has a twin for programs: ``twin``, or the path
+    with ``.json``. ``site`` is how the world sees the server, if it does: then the page tells what
+    a link to it should look like (OpenGraph).
+    """
+    if twin is None:
+        twin = ("/index.json" if path == "/" else f"{path}.json") if json else ""
+    more.setdefault("t", texts("en"))
+    more.setdefault("language", "en")
+    found = _environment().get_template(template)
+    return found.render(page=page, path=path, csrf=csrf, twin=twin, **more)
+
+
+def html_response(
+    request: Request,
+    template: str,
+    page: Any,
+    *,
+    status: int = 200,
+    json: bool = True,
+    public: bool = False,
+    **more: Any,
+) -> Response:
+    """Return a rendered page as a response that is not cached: it may hold a form.
+
+    ``public``: whether all who are not signed in get the same; for them it is packed, and not sent
+    again while it is as it was.
+    """
+    cookie = request.cookies.get(COOKIE)
+    csrf = csrf_token(cookie) if cookie else ""
+    text = rendered(template, request.url.path, page, csrf=csrf, json=json, **more)
+    if public and not cookie and "authorization" not in request.headers:
+        answer = cached_response(request, CachedPage.of(text))
+        answer.headers["Vary"] = "Accept-Encoding, Cookie, Authorization"
+        return answer
+    return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
+
+
+def page(
+    router: APIRouter, path: str, template: str, **more: Any
+) -> Callable[[_Handler], _Handler]:
+    """Decorate the function that makes the content of the page at ``path``.
+
+    The template gets this content, the parameters of the path, the query, and ``more``.
+    """
+
+    def register(handler: _Handler) -> _Handler:
+        content = Depends(handler)
+
+        def html(request: Request, page: Any = content) -> Response:
+            given = {**request.path_params, "query": request.url.query, **more}
+            return html_response(request, template, page, json=False, **given)
+
+        router.get(path, include_in_schema=False)(html)
+        return handler
+
+    return register
+
+
+def twin(
+    router: APIRouter,
+    path: str,
+    template: str,
+    *,
+    name: str | None = None,
+    drawn: Callable[[Any], dict[str, Any]] = lambda page: {},
+    **more: Any,
+) -> Callable[[_Handler], _Handler]:
+    """Decorate the handler of ``PATH.json``: what it returns is shown to people at ``PATH``.
+
+    The template gets that page, the parameters of the path, the query, ``more``, and what ``drawn``
+    makes of the page.
+    """
+
+    def register(handler: _Handler) -> _Handler:
+        told = Depends(handler)
+
+        def html(request: Request, page: Any = told) -> Response:
+            given = {**request.path_params, "query": request.url.query, **more, **drawn(page)}
+            return html_response(request, template, page, **given)
+
+        router.get(f"{path}.json", name=name)(handler)
+        router.get(path, include_in_schema=False)(html)
+        return handler
+
+    return register
+
+
+_TITLES = {
+    400: "That request could not be read",
+    401: "Sign in first",
+    403: "Not allowed",
+    404: "Not here",
+    405: "Not that way",
+    409: "Not now",
+    413: "Too large",
+    422: "That is not as it should be",
+    429: "Too many requests",
+    500: "A mistake of ours",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A status, its name for people, and one sentence."""
+
+    status: int
+    title: str
+    detail: str
+
+
+def error_page(request: Request, status: int, detail: str) -> Response:
+    """Return the page of an HTTP error."""
+    problem = Problem(status, _TITLES.get(status, "That did not work"), detail)
+    return html_response(request, "problem.html", problem, status=status, json=False)

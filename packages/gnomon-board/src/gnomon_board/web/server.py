@@ -1,0 +1,279 @@
+"""The server process: tables, first admin token, worker, sweeper, HTTP.
+
+Connections that send nothing, or very slowly, are closed: the server's library waits for ever for
+the end of a request's head. A proxy would not; but a board may stand without one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import math
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from gnomon_board.database.engine import Database
+from gnomon_board.database.migration import current_revision, require_head, upgrade
+from gnomon_board.errors import LeaderboardError
+from gnomon_board.leaderboard.accounts.accounts import make_account, no_accounts
+from gnomon_board.leaderboard.accounts.audit_log import note
+from gnomon_board.leaderboard.accounts.tokens import issue_token
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.submissions.job_queue import sweep
+from gnomon_board.leaderboard.submissions.worker import WorkerSupervisor
+from gnomon_board.web.client_limits import Connections, client_of
+from gnomon_board.web.middleware import ReadLimit
+from gnomon_board.web.request_log import LogFormat, log_to_stderr
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+_log = logging.getLogger("gnomon.server")
+_SWEEP_S = 5.0
+#: An upload that was not touched for so long belongs to a process that is dead.
+_STALE_S = 6 * 3600
+#: What pages import when they are made.
+_LATE = (
+    "gnomon.ranking.ranks",
+    "gnomon.stats.bootstrap.kernels",
+    "gnomon.stats.profiles.performance",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.figure",
+)
+#: Connections that wait for the event loop, and that it takes before it turns to what is open: one
+#: who connects thousands of times a second would keep it from everybody else.
+_QUEUE, _ACCEPTED_AT_ONCE = 2048, 16
+#: What a connection is told that is one too many of its address.
+_TOO_MANY = (
+    b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\n"
+    b"Content-Length: 0\r\nConnection: close\r\n\r\n"
+)
+
+
+@dataclass(frozen=True)
+class Started:
+    """URL and first token of a server that has started.
+
+    ``first_token`` is the first admin's, on the very first start; it is kept nowhere.
+    """
+
+    url: str
+    first_token: str | None
+
+
+def prepare(settings: ServerSettings) -> tuple[Database, str | None]:
+    """Open the database of a server: a new one gets its tables and its first admin.
+
+    Returns the database, and the first admin's token if this is a new server.
+
+    Raises LeaderboardError: the database is of another version, or cannot be reached.
+    """
+    settings.data.mkdir(parents=True, exist_ok=True)
+    settings.data.chmod(0o700)
+    settings.evidence.mkdir(exist_ok=True)
+    _sweep_incoming(settings)
+    database = Database(settings.database)
+    try:
+        if current_revision(database) is None:
+            upgrade(database)
+        require_head(database)
+        return database, _first_token(database)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _first_token(database: Database) -> str | None:
+    with database.writing() as session:
+        if not no_accounts(session):
+            return None
+        account = make_account(session, "admin")
+        note(session, "account made", "account", account.id, public=False)
+        return issue_token(session, account, ["admin"], label="first")[1]
+
+
+def _sweep_incoming(settings: ServerSettings) -> None:
+    """Remove uploads that a dead process left behind."""
+    settings.incoming.mkdir(exist_ok=True)
+    for leftover in settings.incoming.iterdir():
+        with suppress(OSError):
+            if time.time() - leftover.stat().st_mtime > _STALE_S:
+                leftover.unlink()
+
+
+def serve(
+    settings: ServerSettings,
+    host: str,
+    port: int,
+    *,
+    worker: bool = True,
+    log_format: LogFormat = "text",
+    warm: bool = True,
+    on_start: Callable[[Started], None],
+) -> None:
+    """Serve until told to stop (SIGINT or SIGTERM).
+
+    ``host`` is an address of this machine and ``port`` 0 any free one. Without ``worker``, that of
+    ``gnomon-board worker`` has to run. ``log_format`` is that of the log on standard error.
+    With ``warm``, what pages need is imported and compiled before the start, and not while the
+    first reader of each waits for it. ``on_start`` is called once, when the port is open.
+
+    Raises LeaderboardError: as :func:`prepare`, and if the port is taken.
+    """
+    import uvicorn
+
+    from gnomon_board.web.app import create_app
+
+    log_to_stderr(log_format)
+    database, first_token = prepare(settings)
+    with closing(database), closing(_bound(host, port)) as listening:
+        app = create_app(settings, database)
+        if warm:
+            warm_up(app)
+        # Not the library's log of requests: an address may hold an invitation.
+        config = uvicorn.Config(
+            app,
+            http=impatient(settings),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            # The gate decides whom to believe.
+            proxy_headers=False,
+            ws_max_size=settings.max_body_bytes,
+            # Messages that wait in memory, of each websocket; a player waits for each answer.
+            ws_max_queue=2,
+            backlog=_ACCEPTED_AT_ONCE,
+            # Longer than the 5 s for which many clients keep a silent connection: if both sides
+            # give up at the same moment, a request is sent into a closed one.
+            timeout_keep_alive=math.ceil(settings.slow_client_s),
+            timeout_graceful_shutdown=5,
+        )
+        keeper = WorkerSupervisor(database, settings) if worker else None
+        stopped = threading.Event()
+        sweeper = threading.Thread(
+            target=_keep_sweeping, args=(database, settings, stopped), daemon=True
+        )
+        if keeper is not None:
+            keeper.start()
+        sweeper.start()
+        on_start(Started(_url(listening), first_token))
+        try:
+            uvicorn.Server(config).run(sockets=[listening])
+        finally:
+            stopped.set()
+            if keeper is not None:
+                keeper.stop()
+            sweeper.join(10)
+
+
+def warm_up(app: FastAPI) -> None:
+    """Build routes, compile templates and import modules that first pages would wait for.
+
+    It takes a second of processor time, during which an event loop would answer nobody.
+    """
+    from gnomon_board.web.pages.templating import compile_templates
+
+    for route in app.routes:  # each is built when a path is first compared with it
+        route.matches({"type": "http", "method": "GET", "path": "/-", "headers": []})
+    compile_templates()
+    for name in _LATE:
+        import_module(name)
+    # All of this stays, and a collection that goes through it holds up everybody for 0.1 s.
+    gc.collect()
+    gc.freeze()
+
+
+def _keep_sweeping(database: Database, settings: ServerSettings, stopped: threading.Event) -> None:
+    """Move on what is stuck, even if no worker is there to do it."""
+    while not stopped.wait(_SWEEP_S):
+        try:
+            sweep(database, settings)
+        except Exception:
+            _log.exception("sweeping the queue")
+
+
+class _Listening(socket.socket):
+    """A socket whose queue of connections is longer than what the event loop takes at once."""
+
+    def listen(self, backlog: int = 0, /) -> None:
+        """Listen; asyncio's one number for both is the other one."""
+        super().listen(_QUEUE)
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Named as TCP, or asyncio would leave each answer waiting 40 ms for the one before (Nagle).
+    listening = _Listening(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise LeaderboardError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+    listening.listen()
+    return listening
+
+
+def _url(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def impatient(settings: ServerSettings) -> type[asyncio.Protocol]:
+    """Return an HTTP protocol that closes connections which are too slow, or too many.
+
+    The first head has ``slow_client_s`` seconds, each later one one to two such spans. One address
+    has at most ``connections_per_address`` open, and opens no more in a minute than it may ask for.
+    """
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    seconds, connections = settings.slow_client_s, Connections(settings.connections_per_address)
+    opened = ReadLimit(settings.requests_per_minute)
+
+    # Whichever of the library's protocols it is, `cycle` is the request whose head has come.
+    # The library chooses that one at run time, by what is installed, and keeps it in a variable; as
+    # a base class mypy takes only what a class statement names.
+    class Impatient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        _next_look: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            address = transport.get_extra_info("peername")[0]
+            client = client_of(address)
+            if address in settings.trusted_proxies or (
+                not opened.seconds_to_wait(client) and connections.admit(client, transport)
+            ):
+                super().connection_made(transport)
+                # As if it had been looked at, with no request yet.
+                self._look_again((None,))
+            else:
+                # One that never counts among the server's; it asks for this at the end.
+                self.transport = transport
+                transport.write(_TOO_MANY)
+                transport.close()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            if self._next_look is not None:
+                self._next_look.cancel()  # it would hold all this in memory until then
+
+        def _look_again(self, seen: object) -> None:
+            self._next_look = self.loop.call_later(seconds, self._look, seen)
+
+        def _look(self, seen: Any) -> None:
+            # A websocket goes on under another protocol.
+            if self.transport.is_closing() or self.transport.get_protocol() is not self:
+                return
+            waits = self.cycle is None or self.cycle.response_complete
+            if waits and seen is not None and seen[0] is self.cycle:
+                self.transport.close()
+            else:
+                self._look_again((self.cycle,) if waits else None)
+
+    return Impatient

@@ -1,0 +1,143 @@
+"""Studies at the command line: made of a plan, joined, exported, closed, invited to anew."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+import gohr
+from gnomon.cli import main
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.studies import StudyPlan
+from gnomon_board.web.server import prepare
+from gohr.experiments.game_log_reader import read_game_log
+from serving import serving
+
+PLAN = """
+name = "pilot"
+title = "Which rules do people find?"
+consent = "Every attempt is kept."
+episodes = 1
+horizon = 4
+already = { a = 9 }
+[lists]
+a = ["anything-goes"]
+b = ["clockwise"]
+"""
+
+
+@pytest.fixture
+def data(tmp_path) -> Path:
+    database, _ = prepare(ServerSettings(tmp_path / "data"))
+    database.close()
+    (tmp_path / "plan.toml").write_text(PLAN)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def gnomon(monkeypatch, capsys, data):
+    """Run a verb of studies, and return its status, its records and its error output."""
+
+    def run(*arguments: str | Path) -> tuple[int, list[dict], str]:
+        words = ["gnomon", "leaderboard", "study", *map(str, arguments), "--data", str(data)]
+        monkeypatch.setattr("sys.argv", [*words, "--json"])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), json.loads(out)["results"] if out else [], err
+
+    return run
+
+
+def play(client: httpx.Client, invitation: str) -> None:
+    """Join a study, and play its only game to the end."""
+    player = client.post(invitation, data={"agree": "yes"}).headers["location"]
+    game = client.post(f"{player}/begin").headers["location"]
+    view = client.get(f"{game}.json").json()["view"]
+    while view["state"] == "playing":
+        body = {"cell": view["pieces"][0]["cell"], "bucket": 0}
+        view = client.post(f"{game}/attempts.json", json=body).json()["view"]
+    end = client.post(f"{game}/continue").headers["location"]
+    assert "Thank you" in client.get(end).text
+
+
+def test_a_study_from_its_plan_to_its_files(gnomon, data, tmp_path):
+    status, (made,), _ = gnomon("new", tmp_path / "plan.toml", "--public-url", "http://b.example/")
+    assert (status, made["study"]) == (0, "pilot")
+    assert list(made) == ["id", "study", "invitation"]
+    assert made["invitation"].startswith("http://b.example/join/")
+    assert gnomon("export", "pilot", tmp_path / "none")[0] == 2
+    with serving(ServerSettings(data)) as server, httpx.Client(base_url=server.url) as client:
+        play(client, made["invitation"].removeprefix("http://b.example"))
+    _, (line,), _ = gnomon("list")
+    assert line == {
+        "id": 1,
+        "name": "pilot",
+        "title": "Which rules do people find?",
+        "n_players": 1,
+        "n_finished": 1,
+        "closed": False,
+    }
+    status, paths, _ = gnomon("export", "pilot", tmp_path / "out")
+    assert status == 0
+    found = {Path(each["path"]).name: Path(each["path"]) for each in paths}
+    assert read_game_log(found["pilot-transcript.csv"]).algorithms == ("pilot-0001",)
+    assert gohr.score(found["run"], "tce").runs("people", "anything-goes").tolist() == [0.0]
+    assert {"anything-goes.txt", "clockwise.txt"} <= set(found), "also what nobody has played yet"
+    again = StudyPlan.from_toml(found["study_plan.json"].read_text())
+    assert again.rules == ("anything-goes", "clockwise")
+
+
+def test_a_closed_study_takes_nobody_until_it_invites_anew(gnomon, data, tmp_path):
+    _, (made,), _ = gnomon("new", tmp_path / "plan.toml")
+    assert gnomon("close", "pilot")[:2] == (0, [{"study": "pilot", "closed": True}])
+    status, _, err = gnomon("close", "pilot")
+    assert (status, "study 'pilot' is closed already" in err) == (2, True)
+    _, (again,), _ = gnomon("invite", "pilot")
+    assert list(again) == ["study", "invitation"]
+    with serving(ServerSettings(data)) as server, httpx.Client(base_url=server.url) as client:
+        assert client.get("/join/" + made["invitation"].split("/join/")[1]).status_code == 404
+        assert client.get("/join/" + again["invitation"].split("/join/")[1]).status_code == 200
+
+
+def test_what_is_not_there_is_told_in_a_line(gnomon, tmp_path):
+    status, _, err = gnomon("export", "none", tmp_path / "out")
+    assert (status, err.strip()) == (2, "gnomon: there is no study 'none'")
+    (tmp_path / "bad.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
+    status, _, err = gnomon("new", tmp_path / "bad.toml")
+    assert status == 2
+    assert "nothing-goes" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_plan_is_checked_without_a_server(monkeypatch, capsys, tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN)
+
+    def check(*arguments: str | Path) -> tuple[int, list[dict]]:
+        words = ["gnomon", "leaderboard", "study", "check", *map(str, arguments), "--json"]
+        monkeypatch.setattr("sys.argv", words)
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out = capsys.readouterr().out
+        return int(stop.value.code or 0), json.loads(out)["results"] if out else []
+
+    status, records = check(tmp_path / "plan.toml")
+    assert (status, [each["kind"] for each in records]) == (0, ["consent", "series", "end"] * 2)
+    assert list(records[0]) == ["record", "rule_list", "number", "kind", "text", "most_points"]
+    (tmp_path / "odd.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
+    status, records = check(tmp_path / "odd.toml")
+    assert status == 1
+    assert list(records[-1]) == ["record", "severity", "where", "message"]
+    assert check()[0] == 2
+
+
+def test_links_are_for_one_person_each(gnomon, data, tmp_path):
+    gnomon("new", tmp_path / "plan.toml")
+    status, made, _ = gnomon("links", "pilot", "2", "--public-url", "http://b.example")
+    assert status == 0
+    assert [list(each) for each in made] == [["player", "link"]] * 2
+    assert made[0]["player"] == "pilot-0001"
+    assert made[0]["link"].startswith("http://b.example/players/")

@@ -1,0 +1,423 @@
+"""Learners of the registry play a hidden season of a real server, as they would play at home."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+
+import gymnasium
+import numpy as np
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from gnomon.errors import UnknownNameError
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import Entry, EntryAttempt, RemoteTrial, Season, Submission
+from gnomon_board.errors import LeaderboardError
+from gnomon_board.http_client import RefusedError
+from gnomon_board.leaderboard import RemoteBoard, RemoteEnv, RemotePlan, play_remotely
+from gnomon_board.leaderboard.client.remote_connection import HttpConnection, WebsocketConnection
+from gnomon_board.leaderboard.client.remote_run import learner_rng
+from gnomon_board.leaderboard.hidden.protocol import Move, Reply
+from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gohr.experiments import Assignment
+from gohr.experiments.attempts import attempt_bytes
+from gohr.game import BoardSpec
+from gohr.learners import TrialLog, play_trial
+from private_postgresql import fresh_database
+from remote_play import hidden_season
+from serving import Server, serving
+from small_season import make_account
+
+pytestmark = pytest.mark.full  # servers and processes are started and killed
+
+DQN = {"kind": "linear_dqn", "plays_on": True, "learning_rate": 0.02}
+
+
+@dataclass
+class Place:
+    """A server that the tests of this file share: each has a season of its own on it."""
+
+    database: Database
+    server: Server
+    token: str
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def place(request, tmp_path_factory) -> Iterator[Place]:
+    folder = tmp_path_factory.mktemp("place")
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            shutil.copy(request.getfixturevalue("sqlite_template"), folder / "board.sqlite")
+            url = f"sqlite:///{folder / 'board.sqlite'}"
+        else:
+            cluster = request.getfixturevalue("postgresql")
+            url = stack.enter_context(fresh_database(cluster, "empty"))
+        settings = ServerSettings(folder / "data", url)
+        database = stack.enter_context(closing(Database(url)))
+        token = make_account(database, "ada", "submit")
+        yield Place(database, stack.enter_context(serving(settings)), token)
+
+
+@pytest.fixture
+def board(place) -> RemoteBoard:
+    return RemoteBoard(place.server.url, place.token)
+
+
+_numbers = itertools.count(1)
+
+
+def new_plan(database: Database, learner: object = "uniform", **changes: object) -> RemotePlan:
+    """Make a season, and a plan to play it."""
+    season = f"season-{next(_numbers)}"
+    hidden_season(database, season, **changes)
+    return RemotePlan.from_record({"season": season, "entry": "My learner", "learner": learner})
+
+
+@pytest.fixture
+def plan(place) -> RemotePlan:
+    return new_plan(place.database)
+
+
+def assigned(session: Session, plan: RemotePlan) -> Assignment:
+    """Return what the first attempt of a plan's entry has to play."""
+    attempts = select(EntryAttempt).join(Entry).join(Season).where(Season.name == plan.season)
+    return assignment_of(session.scalars(attempts.where(EntryAttempt.number == 1)).one())
+
+
+def logs_at_home(database: Database, plan: RemotePlan) -> dict[tuple[str, int], TrialLog]:
+    """Play the assigned boards here, by the rules that the server keeps."""
+    with database.reading() as session:
+        assignment = assigned(session, plan)
+    complete = replace(plan, learner=plan.learner.completed(assignment.board))
+    logs = {}
+    for rule in assignment.rules:
+        for number in range(assignment.trials):
+            rng = learner_rng(complete, rule.name, number)
+            logs[rule.name, number] = play_trial(
+                complete.learner.make(assignment.board, rng=rng),
+                rule.rule_set,
+                assignment.deal(rule, number),
+                horizon=assignment.horizon,
+                board_spec=assignment.board,
+            )
+    return logs
+
+
+def rows_there(session: Session, plan: RemotePlan) -> dict[tuple[str, int], RemoteTrial]:
+    """Return the trials of the first attempt at a plan's season."""
+    found = select(RemoteTrial).join(EntryAttempt).join(Entry).join(Season)
+    rows = session.scalars(found.where(Season.name == plan.season, EntryAttempt.number == 1))
+    return {(row.rule.name, row.number): row for row in rows}
+
+
+def hashes_there(database: Database, plan: RemotePlan) -> dict[tuple[str, int], str | None]:
+    with database.reading() as session:
+        return {key: row.log_sha256 for key, row in rows_there(session, plan).items()}
+
+
+def hashes_at_home(database: Database, plan: RemotePlan) -> dict[tuple[str, int], str]:
+    logs = logs_at_home(database, plan)
+    return {key: hashlib.sha256(attempt_bytes(log)).hexdigest() for key, log in logs.items()}
+
+
+def wait_for(found: Callable[[], bool], what: str) -> None:
+    for _ in range(1200):
+        if found():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"expected {what} within a minute")
+
+
+@pytest.mark.parametrize("websocket", [True, False], ids=["websocket", "http"])
+def test_a_learner_plays_there_as_at_home(place, plan, websocket):
+    there = RemoteBoard(place.server.url, place.token, websocket=websocket)
+    seen = []
+    summary = play_remotely(plan, there, progress=lambda n, of: seen.append((n, of)))
+    assert (summary.season, summary.done, summary.skipped) == (plan.season, 4, 0)
+    assert seen[0] == (0, 4)
+    assert seen[-1] == (4, 4)
+    assert hashes_there(place.database, plan) == hashes_at_home(place.database, plan)
+    n_attempts = sum(log.n_attempts.sum() for log in logs_at_home(place.database, plan).values())
+    assert summary.n_attempts == n_attempts
+    again = play_remotely(plan, there)
+    assert (again.done, again.skipped, again.n_attempts) == (0, 4, 0)
+
+
+def state_of(database: Database, plan: RemotePlan) -> list[str]:
+    with database.reading() as session:
+        states = select(Submission.state).join(Season).where(Season.name == plan.season)
+        return list(session.scalars(states))
+
+
+def test_the_submission_is_verified_and_another_go_is_counted(place, board, plan):
+    play_remotely(plan, board)
+    wait_for(lambda: state_of(place.database, plan) == ["verified"], "a verified submission")
+    summary = play_remotely(plan, board, again=True)
+    assert (summary.attempt, summary.done) == (2, 4)
+
+
+def test_a_learner_that_plays_on_is_only_told_so_at_home(place, board):
+    """Its attempts after the end stay at home, and it learns the same from them."""
+    few = {"pieces": [1, 1], "shapes": [0, 0], "colors": [0, 0]}
+    plan = new_plan(place.database, DQN, board=few, horizon=250)
+    play_remotely(plan, board)
+    logs = logs_at_home(place.database, plan)
+    assert any((log.outcomes == -4).any() for log in logs.values())
+    with place.database.reading() as session:
+        for key, row in rows_there(session, plan).items():
+            assert row.actions == logs[key].actions[logs[key].outcomes != -4].tobytes()
+
+
+def test_a_server_that_is_killed_loses_nothing(database, settings, token):
+    """Kill -9 twice in the middle of a run; the run waits, and goes on where it was."""
+    plan = new_plan(database, trials=3, episodes=40)
+    outcome: list[object] = []
+
+    def play(board: RemoteBoard) -> None:
+        try:
+            outcome.append(play_remotely(plan, board))
+        except Exception as error:
+            outcome.append(error)
+
+    def n_attempts() -> int:
+        with database.reading() as session:
+            return sum(row.n_attempts for row in rows_there(session, plan).values())
+
+    with serving(settings) as first:
+        board = RemoteBoard(first.url, token, patience_s=90)
+        player = threading.Thread(target=play, args=[board])
+        player.start()
+        wait_for(lambda: n_attempts() > 100, "attempts")
+        first.kill()
+    with serving(settings, port=first.port) as second:
+        wait_for(lambda: n_attempts() > 600, "more attempts")
+        second.kill()
+    with serving(settings, port=first.port):
+        player.join(120)
+        assert not player.is_alive()
+    assert getattr(outcome[0], "done", outcome[0]) == 6
+    assert hashes_there(database, plan) == hashes_at_home(database, plan)
+
+
+def test_a_run_that_was_stopped_is_begun_again(place, board, plan, monkeypatch):
+    """The learner makes its attempts again, and is answered as before, until new ones come."""
+
+    class Stopped(Exception):  # noqa: N818 - an event
+        pass
+
+    sent = 0
+    whole = WebsocketConnection.move
+
+    def for_a_while(line: WebsocketConnection, moves: Sequence[Move]) -> list[Reply]:
+        nonlocal sent
+        sent += 1
+        if sent == 30:
+            raise Stopped
+        return whole(line, moves)
+
+    monkeypatch.setattr(WebsocketConnection, "move", for_a_while)
+    with pytest.raises(Stopped):
+        play_remotely(plan, board)
+    monkeypatch.undo()
+    assert play_remotely(plan, board).done == 4
+    assert hashes_there(place.database, plan) == hashes_at_home(place.database, plan)
+
+
+def test_another_learner_cannot_go_on_with_the_trials_of_one(board, plan):
+    line = board.connect()
+    play = board.begin(board.entry(plan.season, plan.entry)["id"], 1)
+    (reply,) = line.move([Move(trial=play.trials[0].trial, position=0, actions=[143, 143])])
+    assert reply.position == 2
+    line.close()
+    with pytest.raises(RefusedError, match=r"attempt 0 was 143, and not \d+; a trial goes on from"):
+        play_remotely(plan, board)
+
+
+def test_a_yardstick_does_not_play(board, plan):
+    plan = RemotePlan.from_record({"season": plan.season, "learner": "rule_player"})
+    with pytest.raises(LeaderboardError, match="'rule_player' must be shown the rule"):
+        play_remotely(plan, board)
+
+
+def test_a_misspelt_learner_is_told_before_the_server_hears_of_it():
+    plan = RemotePlan.from_record({"season": "s", "learner": "unifrom"})
+    nowhere = RemoteBoard("http://127.0.0.1:1", "t", patience_s=1)
+    with pytest.raises(UnknownNameError, match="unknown learner 'unifrom'; did you mean 'uniform'"):
+        play_remotely(plan, nowhere)
+
+
+def test_who_has_no_token_does_not_play(place):
+    for websocket in (True, False):
+        nobody = RemoteBoard(place.server.url, "gnomon_0_0", websocket=websocket, patience_s=2)
+        with pytest.raises(RefusedError) as refusal:
+            nobody.connect().move([Move(trial=1, position=0, actions=[])])
+        assert refusal.value.status in (401, 403)
+
+
+@pytest.mark.parametrize(
+    ("message", "detail"),
+    [
+        ("nonsense", "Invalid JSON"),
+        ("{}", "moves: Field required"),
+        ('{"moves": [{"trial": 1, "position": 0, "actions": [999]}]}', "less than or equal"),
+        ("[" * 3000, "Invalid JSON"),
+    ],
+)
+def test_nonsense_on_the_websocket_is_answered(board, plan, message, detail):
+    line = board.connect()
+    assert isinstance(line, WebsocketConnection)
+    assert detail in str(line._ask(message))
+    play = board.begin(board.entry(plan.season, plan.entry)["id"], 1)
+    assert line.move([Move(trial=play.trials[0].trial, position=0, actions=[])])
+    line.close()
+
+
+def answer_to(connection, message: str | bytes) -> str | bytes:
+    connection.send(message)
+    return connection.recv(timeout=60)
+
+
+def test_bytes_and_large_messages_end_the_websocket(place):
+    from websockets.exceptions import ConnectionClosed
+    from websockets.sync.client import connect
+
+    url = "ws" + place.server.url.removeprefix("http") + "/api/remote/play"
+    headers = {"Authorization": f"Bearer {place.token}"}
+    for message in (b"\x00\xff", "x" * (2 << 20)):
+        with (
+            # The server may close while the message is still being sent.
+            pytest.raises(ConnectionClosed),
+            connect(url, additional_headers=headers, proxy=None) as connection,
+        ):
+            answer_to(connection, message)
+
+
+def test_a_page_of_another_site_opens_no_websocket(place):
+    from websockets.exceptions import InvalidStatus
+    from websockets.sync.client import connect
+
+    url = "ws" + place.server.url.removeprefix("http") + "/api/remote/play"
+    headers = {"Authorization": f"Bearer {place.token}", "Origin": "https://evil.example"}
+    with (
+        pytest.raises(InvalidStatus, match="403"),
+        connect(url, additional_headers=headers, proxy=None),
+    ):
+        pass
+
+
+# -- the environment -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def env(board, plan) -> Iterator[RemoteEnv]:
+    play = board.begin(board.entry(plan.season, plan.entry)["id"], 1)
+    trial = next(t.trial for t in play.trials if t.rule == "s1-h01")
+    env = RemoteEnv(board.connect(), board.view(trial), BoardSpec())
+    yield env
+    env.close()
+
+
+def test_the_environment_has_the_spaces_of_the_game(env):
+    at_home = gymnasium.make("gohr/HiddenRules-v0")
+    assert env.observation_space == at_home.observation_space
+    assert env.action_space == at_home.action_space
+    observation, info = env.reset(seed=1)
+    home_observation, home_info = at_home.reset(seed=1)
+    assert env.observation_space.contains(observation)
+    assert {k: type(v) for k, v in info.items()} == {k: type(v) for k, v in home_info.items()}
+    assert {k: type(v) for k, v in observation.items()} == {
+        k: type(v) for k, v in home_observation.items()
+    }
+    assert "permitted" not in info
+    assert env.action_masks().sum() == 36
+
+
+def test_a_trial_is_played_to_its_end(env, place, plan):
+    """Boards are the assigned ones, and what is told is what the rule at home would say."""
+    with place.database.reading() as session:
+        assignment = assigned(session, plan)
+    boards = assignment.deal(assignment.rules[1], 0)
+    home = gymnasium.make("gohr/HiddenRules-v0", rule=assignment.rules[1].rule_set).unwrapped
+    rng = np.random.default_rng(0)
+    n_boards = 0
+    while not env.over:
+        observation, info = env.reset()
+        assert observation["board"].tolist() == boards[n_boards].tolist()
+        n_boards += 1
+        home.reset(options={"board": boards[n_boards - 1]})
+        done = False
+        while not done:
+            action = int(rng.choice(np.flatnonzero(info["action_mask"])))
+            seen = env.step(action)
+            at_home = home.step(action)
+            observation, reward, terminated, truncated, info = seen
+            assert (reward, terminated) == at_home[1:3]
+            assert observation["board"].tolist() == at_home[0]["board"].tolist()
+            assert all(observation[k] == at_home[0][k] for k in ("shape", "color", "bucket"))
+            assert info["outcome"] == at_home[4]["outcome"]
+            assert info["stalemate"] == at_home[4]["stalemate"]
+            assert info["action_mask"].tolist() == at_home[4]["action_mask"].tolist()
+            done = terminated or truncated
+        with pytest.raises(LeaderboardError, match="expected a reset"):
+            env.step(0)
+    assert n_boards == 3
+    with pytest.raises(LeaderboardError, match="every board has been played"):
+        env.reset()
+
+
+def test_no_board_is_left_before_its_end(env):
+    first, _ = env.reset()
+    again, _ = env.reset()
+    assert first["board"].tolist() == again["board"].tolist()
+    env.step(0)
+    with pytest.raises(LeaderboardError, match="to be played to its end"):
+        env.reset()
+    for action in (-1, 144):
+        with pytest.raises(ValueError, match="an integer from 0 to 143"):
+            env.step(action)
+
+
+def test_an_environment_goes_on_where_a_trial_is(env, board):
+    env.reset()
+    after = [env.step(action) for action in (0, 1, 40, 80)][-1]
+    again = RemoteEnv(board.connect(), board.view(env._trial), BoardSpec())
+    observation, _ = again.reset()
+    assert observation["board"].tolist() == after[0]["board"].tolist()
+    assert [observation[k] for k in ("shape", "color", "bucket")] == [
+        after[0][k] for k in ("shape", "color", "bucket")
+    ]
+    truncated = [again.step(0)[3] for _ in range(46)]
+    assert truncated == [False] * 45 + [True]
+    again.close()
+
+
+def test_lines_are_of_the_kind_that_is_asked_for():
+    assert isinstance(RemoteBoard("http://127.0.0.1:1", "t").connect(), WebsocketConnection)
+    assert isinstance(
+        RemoteBoard("http://127.0.0.1:1", "t", websocket=False).connect(), HttpConnection
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, "field 'season': Field required"),
+        ({"season": "s1"}, "field 'learner': Field required"),
+        ({"season": "s1", "learner": {}}, "field 'learner': expected a kind"),
+        ({"season": "s1", "learner": "uniform", "rules": []}, "field 'rules': Extra inputs"),
+        ({"season": "s1", "learner": "uniform", "seed": -1}, "field 'seed': "),
+    ],
+)
+def test_what_is_no_plan_is_refused(values, message):
+    with pytest.raises(LeaderboardError) as error:
+        RemotePlan.from_record(values)
+    assert str(error.value).startswith(message)

@@ -1,0 +1,113 @@
+"""What an entry has to play: it survives its own file, and names nothing of ours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gnomon.errors import GnomonError
+from gnomon_board.errors import LeaderboardError
+from gohr.experiments import Assignment, ExperimentConfig, RuleEntry, trials_of
+from gohr.experiments.verification.assignment import assigned_seed
+from gohr.game import BoardSpec
+
+ASSIGNMENT = Assignment(
+    (
+        RuleEntry("turn", '# say "hello" \\ and """\n(1,*,*,*,*)\n(*,*,*,*,p+1)'),
+        RuleEntry("π = 3", "(*,red,*,*,[1,2]) (*,*,*,*,0)"),
+    ),
+    trials=3,
+    episodes=7,
+    horizon=40,
+    seed=2**63 - 1,
+    board=BoardSpec(pieces=(3, 5), shapes=0, colors=(1, 2)),
+    name='a "name"',
+)
+
+
+def test_its_file_says_the_same(tmp_path):
+    path = tmp_path / "assigned.toml"
+    path.write_text(ASSIGNMENT.to_toml(), encoding="utf-8")
+    again = Assignment.from_toml(path)
+    assert again == ASSIGNMENT
+    assert ASSIGNMENT.difference(again) is None
+    config = ExperimentConfig.from_toml(path)
+    assert Assignment.of(config) == ASSIGNMENT
+    assert [learner.kind for learner in config.learners] == ["uniform"]
+
+
+def test_its_record_says_the_same():
+    assert Assignment.from_record(ASSIGNMENT.to_record()) == ASSIGNMENT
+
+
+def test_its_boards_are_those_of_the_experiment():
+    config = ExperimentConfig.from_record(ASSIGNMENT.to_record([{"kind": "uniform"}]))
+    for trial in trials_of(config):
+        rule = next(rule for rule in ASSIGNMENT.rules if rule.name == trial.rule.name)
+        assert np.array_equal(trial.play().boards, ASSIGNMENT.deal(rule, trial.number))
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        ({"seed": 4}, f"seed: expected {2**63 - 1}, found 4"),
+        ({"trials": 2}, "trials: expected 3, found 2"),
+        ({"episodes": 70}, "episodes: expected 7, found 70"),
+        ({"horizon": 41}, "horizon: expected 40, found 41"),
+        ({"board": BoardSpec()}, "board: not drawn as was assigned"),
+        ({"rules": ASSIGNMENT.rules[:1]}, "rules: expected 2, found 1"),
+        ({"rules": ASSIGNMENT.rules[::-1]}, "rules: expected 'turn', found 'π = 3'"),
+        (
+            {"rules": (RuleEntry("turn", "(*,*,*,*,*)"), ASSIGNMENT.rules[1])},
+            "rule 'turn': not the text that was assigned",
+        ),
+        ({"name": "another"}, None),
+        ({"rules": (RuleEntry("turn", "(1,*,*,*,*)\n(*,*,*,*,p+1)#"), ASSIGNMENT.rules[1])}, None),
+    ],
+)  # fmt: skip
+def test_differences_are_told(change, difference):
+    assert ASSIGNMENT.difference(replace(ASSIGNMENT, **change)) == difference
+
+
+def test_a_config_of_a_stranger_has_no_file_of_ours_read(tmp_path):
+    """Not even to say that it does not parse: the message would tell a line of it."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the password is swordfish")
+    for rules in ([str(secret)], [{"name": str(secret)}], [{"name": "clockwise"}], "clockwise"):
+        with pytest.raises(GnomonError) as error:
+            Assignment.from_record(ASSIGNMENT.to_record() | {"rules": rules})
+        assert "swordfish" not in str(error.value)
+    board = {"files": [str(secret)]}
+    with pytest.raises(LeaderboardError, match="expected the boards themselves"):
+        Assignment.from_record(ASSIGNMENT.to_record() | {"board": board})
+
+
+def test_no_learner_of_a_stranger_is_made(tmp_path):
+    marker = tmp_path / "ran"
+    learner = {"kind": "process", "command": f"touch {marker}"}
+    Assignment.from_record(ASSIGNMENT.to_record([learner]))
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("values", [{}, {"rules": None}, {"rules": [], "name": "x"}])
+def test_what_is_no_config_is_refused(values):
+    with pytest.raises(GnomonError):
+        Assignment.from_record(values)
+
+
+def test_seeds_cannot_be_chosen():
+    secret = bytes(range(32))
+    seeds = {
+        assigned_seed(secret, season, entry, attempt)
+        for season in ("s1", "s2")
+        for entry in (1, 2, 11)
+        for attempt in (1, 2, 11)
+    }
+    assert len(seeds) == 18
+    assert all(0 <= seed < 2**63 for seed in seeds)
+    assert assigned_seed(secret, "s1", 1, 1) == assigned_seed(secret, "s1", 1, 1)
+    assert assigned_seed(bytes(32), "s1", 1, 1) not in seeds
+    with pytest.raises(ValueError, match="at least 32 bytes"):
+        assigned_seed(b"short", "s1", 1, 1)

@@ -1,0 +1,237 @@
+"""Seasons: a file becomes rows and a commitment, and at the end the rules are revealed."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import select
+
+from gnomon.errors import GnomonError
+from gnomon_board.database.schema import AuditRecord, Season
+from gnomon_board.leaderboard import RemotePlan, Reveal
+from gnomon_board.leaderboard.refusals import Conflict, NotAllowed
+from gnomon_board.leaderboard.seasons.commitment import canonical_text
+from gnomon_board.leaderboard.seasons.rule_generation import ELEMENTS
+from gnomon_board.leaderboard.seasons.season import (
+    create_season,
+    reveal_of,
+    reveal_season,
+    secret_rng,
+)
+from gnomon_board.leaderboard.seasons.season_plan import SeasonPlan, _HiddenFields
+from gnomon_board.web.api.records import SeasonRecord
+
+FILE = """
+name = "s1"
+title = "Season 1"
+division = "hidden"
+rules = ["clockwise"]
+trials = 2
+episodes = 3
+horizon = 40
+closes = 2020-01-01
+
+[hidden]
+generate = 2
+rules = ["mine.txt"]
+elements = ["shape", "color"]
+n_elements = [1, 1]
+"""
+MINE = "# my secret\n(shape:star, bucket:0) (shape:[square,circle,triangle], bucket:3)\n"
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory) -> SeasonPlan:
+    folder = tmp_path_factory.mktemp("season")
+    (folder / "mine.txt").write_text(MINE)
+    (folder / "s1.toml").write_text(FILE)
+    return SeasonPlan.from_toml(folder / "s1.toml", rng=np.random.default_rng(0))
+
+
+def made(database, plan) -> Season:
+    with database.writing() as session:
+        create_season(session, plan)
+    with database.reading() as session:
+        season = session.scalar(select(Season).where(Season.name == plan.name))
+        assert season is not None
+        assert season.rules
+        return season
+
+
+def test_a_file_is_read(plan):
+    assert [rule.name for rule in plan.rules] == ["clockwise", "s1-h01", "s1-h02", "s1-h03"]
+    assert [rule.hidden for rule in plan.rules] == [False, True, True, True]
+    assert plan.rules[0].family == "sequence"
+    assert (plan.trials, plan.episodes, plan.horizon) == (2, 3, 40)
+    assert plan.closes_at == datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+    assert sum(rule.text == MINE for rule in plan.rules) == 1
+
+
+def test_the_place_of_a_rule_in_the_file_tells_nothing(monkeypatch):
+    # Whether they are fit to be played takes long, and is of no consequence here.
+    name = "gnomon_board.leaderboard.seasons.season_plan.reason_against"
+    monkeypatch.setattr(name, lambda *rule, **where: None)
+    texts = ["(shape:star, bucket:0) (shape:[square,circle,triangle], bucket:3)", "(bucket:p+1)"]
+    own = [{"name": str(i), "text": t.replace("p+1", "[1,2]")} for i, t in enumerate(texts)]
+    values = {"name": "s", "division": "hidden", "hidden": {"rules": own}}
+    first: set[str] = set()
+    for seed in range(8):
+        plan = SeasonPlan.from_record(values, rng=np.random.default_rng(seed))
+        first.add(plan.rules[0].text)
+        if len(first) == 2:
+            return
+    pytest.fail("the rule that stands first in the file always comes first")
+
+
+def test_it_is_committed_to_and_revealed(database, plan):
+    season = made(database, plan)
+    assert season.commitment
+    assert season.salt
+    assert len(season.salt) == 64
+    with database.writing() as session:
+        found = session.get_one(Season, season.id)
+        reveal = reveal_season(session, found)
+    assert reveal.holds
+    assert reveal.commitment == season.commitment
+    assert [rule.text for rule in reveal.rules] == [rule.text for rule in plan.rules[1:]]
+    assert Reveal.from_record(json.loads(json.dumps(reveal.to_record()))) == reveal
+    with database.reading() as session:
+        found = session.get_one(Season, season.id)
+        assert found.version == season.version + 1
+        assert reveal_of(found) == reveal
+        actions = session.scalars(select(AuditRecord.action)).all()
+        assert actions == ["season made", "season revealed"]
+
+
+def test_before_the_reveal_nothing_tells_a_hidden_rule(database, plan):
+    season = made(database, plan)
+    told = SeasonRecord.of(season).model_dump_json()
+    assert season.commitment in told
+    assert season.salt not in told
+    for rule in plan.rules[1:]:
+        assert json.dumps(rule.text)[1:-1] not in told
+        assert canonical_text(rule.text) not in told
+    hidden = [rule for rule in SeasonRecord.of(season).rules if rule.visibility == "hidden"]
+    assert [(rule.text, rule.family, rule.tags) for rule in hidden] == [(None, "", [])] * 3
+    with database.reading() as session:
+        kept = session.scalars(select(AuditRecord)).all()
+        assert all(season.salt not in json.dumps(record.detail) for record in kept)
+        assert all("bucket" not in json.dumps(record.detail) for record in kept)
+    with pytest.raises(NotAllowed, match="has not been revealed"):
+        reveal_of(season)
+
+
+def test_an_open_season_is_not_revealed_by_mistake(database, plan):
+    season = made(database, plan)
+    with database.writing() as session:
+        found = session.get_one(Season, season.id)
+        found.closes_at = datetime.datetime(2999, 1, 1, tzinfo=datetime.UTC)
+    with pytest.raises(NotAllowed, match="open until 2999"), database.writing() as session:
+        reveal_season(session, session.get_one(Season, season.id))
+    with database.writing() as session:
+        found = session.get_one(Season, season.id)
+        assert reveal_season(session, found, early=True).holds
+        assert found.closes_at == found.revealed_at
+
+
+def test_a_name_is_given_once(database, plan):
+    made(database, plan)
+    with pytest.raises(Conflict, match="there is a season 's1' already"):
+        made(database, plan)
+
+
+def test_a_season_without_hidden_rules_commits_to_nothing(database):
+    values = {"name": "spring", "division": "replayed", "rules": ["clockwise", "color-match"]}
+    plan = SeasonPlan.from_record(values, rng=np.random.default_rng(0))
+    season = made(database, plan)
+    assert season.commitment is season.salt is None
+    assert (season.trials, season.episodes, season.horizon) == (20, 200, 100)
+    with pytest.raises(NotAllowed, match="no hidden rules"), database.writing() as session:
+        reveal_season(session, session.get_one(Season, season.id))
+
+
+def test_a_suite_brings_its_boards():
+    values = {"name": "core", "division": "replayed", "rules": ["gohr-core"]}
+    plan = SeasonPlan.from_record(values, rng=np.random.default_rng(0))
+    assert len(plan.rules) == 15
+    assert plan.board["pieces"] == [9, 9]
+
+
+def test_secret_generators_differ():
+    assert len({int(secret_rng().integers(2**62)) for _ in range(20)}) == 20
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "Season One"}, "field 'name': "),
+        ({"division": "secret"}, "field 'division': "),
+        ({"division": "replayed"}, "division 'replayed': expected no table [hidden]"),
+        ({"hidden": None}, "division 'hidden': expected a table [hidden]"),
+        ({"trials": 0}, "field 'trials': "),
+        ({"trails": 3}, "field 'trails': "),
+        ({"rules": ["clockwize"]}, "unknown rule or file 'clockwize'"),
+        ({"hidden": {"generate": 0}}, "field 'hidden': expected 'generate' or 'rules'"),
+        ({"hidden": {"generate": 1, "elements": ["luck"]}}, "unknown element 'luck'"),
+        ({"hidden": {"rules": [{"name": "x", "text": "(*,*,*,*,*)"}]}}, "hidden rule 'x': an att"),
+        ({"hidden": {"rules": [{"name": "x", "text": "(*,red,*,*,1)"}]}}, "hidden rule 'x': it c"),
+        ({"opens": datetime.date(2020, 1, 1)}, "field 'closes': expected a moment after 2020"),
+    ],
+)
+def test_what_is_no_season_is_refused(change, message):
+    values = {
+        "name": "s1",
+        "division": "hidden",
+        "closes": datetime.date(2020, 1, 1),
+        "hidden": {"generate": 1},
+    } | change
+    with pytest.raises(GnomonError) as error:
+        SeasonPlan.from_record(values, rng=np.random.default_rng(0))
+    assert str(error.value).startswith(message)
+
+
+def test_errors_name_the_file(tmp_path):
+    path = tmp_path / "s.toml"
+    with pytest.raises(GnomonError, match="cannot read this"):
+        SeasonPlan.from_toml(path, rng=np.random.default_rng(0))
+    path.write_text("name = ")
+    with pytest.raises(GnomonError, match="not a TOML file"):
+        SeasonPlan.from_toml(path, rng=np.random.default_rng(0))
+    path.write_text('name = "s"')
+    with pytest.raises(GnomonError) as error:
+        SeasonPlan.from_toml(path, rng=np.random.default_rng(0))
+    assert str(error.value).startswith(f"{path}: field 'division'")
+
+
+def block_of_the_page(name: str) -> str:
+    """Return a file that docs/board/hidden-seasons.md shows."""
+    page = (Path(__file__).parents[5] / "docs" / "hidden-seasons.md").read_text("utf-8")
+    found = re.search(rf"<!-- file: {name} -->\n\n```toml\n(.*?)```", page, re.DOTALL)
+    assert found
+    return found[1]
+
+
+def test_the_files_of_the_page_are_read(tmp_path):
+    (tmp_path / "mine.txt").write_text(MINE)
+    season = tmp_path / "s1.toml"
+    season.write_text(block_of_the_page("s1.toml").replace("generate = 12 ", "generate = 1 "))
+    plan = SeasonPlan.from_toml(season, rng=np.random.default_rng(1))
+    assert len(plan.hidden_rules) == 2
+    assert plan.opens_at == datetime.datetime(2027, 1, 1, tzinfo=datetime.UTC)
+    (tmp_path / "plan.toml").write_text(block_of_the_page("plan.toml"))
+    assert RemotePlan.from_toml(tmp_path / "plan.toml").learner.params == {"learning_rate": 0.03}
+
+
+def test_every_knob_has_its_row_on_the_page():
+    page = (Path(__file__).parents[5] / "docs" / "hidden-seasons.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page, re.MULTILINE))
+    knobs = _HiddenFields.model_fields
+    assert set(rows) == set(knobs)
+    for name, default in [(n, knobs[n].default) for n in ("n_elements", "n_buckets", "chance")]:
+        assert str(default) in rows[name]
+    assert all(f"`{element}`" in page for element in ELEMENTS)

@@ -1,0 +1,163 @@
+"""Nothing can be stuck without a word: leases, heartbeats, attempts, reasons."""
+
+from __future__ import annotations
+
+import datetime
+import threading
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import select, update
+
+from gnomon_board.database.columns import now
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import Job, Season, Submission
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.submissions import job_queue as queue
+from gnomon_board.leaderboard.submissions.submission import find_submission, set_state, withdraw
+from gnomon_board.leaderboard.submissions.worker import work_on_one
+from small_season import add_submission, make_account
+
+
+@pytest.fixture
+def queued(database, settings, season) -> list[int]:
+    """Three submissions that wait."""
+    make_account(database, "ada", "submit")
+    return [queue_one(database, settings, season, k) for k in range(3)]
+
+
+def queue_one(database: Database, settings: ServerSettings, season: Season, k: int) -> int:
+    number = add_submission(database, settings, season, k).id
+    with database.writing() as session:
+        submission = find_submission(session, number)
+        set_state(session, submission, "queued", "waiting for a worker")
+        session.add(Job(submission=submission))
+    return number
+
+
+def look(database: Database, number: int) -> tuple[str, str]:
+    with database.reading() as session:
+        submission = session.get_one(Submission, number)
+        return submission.state, submission.reason
+
+
+def age(database: Database, **columns: datetime.timedelta) -> None:
+    """Let the jobs be older than they are."""
+    with database.writing() as session:
+        for name, by in columns.items():
+            session.execute(update(Job).values({name: now() - by}).where(Job.finished_at.is_(None)))
+
+
+def test_first_come_first_served_and_each_once(database, queued):
+    claims = [queue.claim(database, f"w{k}", lease_s=60) for k in range(4)]
+    assert [held.submission_id for held in claims if held] == queued
+    assert claims[3] is None
+    assert look(database, queued[0]) == ("verifying", "by w0")
+
+
+def test_many_workers_at_once_share_without_a_double(database, settings, season, queued):
+    more = queued + [queue_one(database, settings, season, k) for k in range(3, 12)]
+    taken: list[int] = []
+
+    def take(name: str) -> None:
+        while (held := queue.claim(database, name, lease_s=60)) is not None:
+            taken.append(held.submission_id)
+
+    threads = [threading.Thread(target=take, args=(f"w{k}",)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(taken) == more
+
+
+def test_the_place_in_the_queue(database, queued):
+    with database.reading() as session:
+        places = [queue.place_in_queue(session, number) for number in queued]
+        assert [place.ahead for place in places if place] == [0, 1, 2]
+        assert queue.place_in_queue(session, 999) is None
+
+
+def test_a_lease_that_ran_out_goes_to_the_next_worker(database, settings, queued):
+    held = queue.claim(database, "dead", lease_s=60)
+    assert held is not None
+    assert queue.sweep(database, settings) == 0
+    age(database, lease_until=datetime.timedelta(seconds=1))
+    assert queue.sweep(database, settings) == 1
+    state, reason = look(database, queued[0])
+    assert state == "queued"
+    assert reason.startswith("again, after attempt 1: dead has said nothing since")
+    second = queue.claim(database, "alive", lease_s=60)
+    assert second is not None
+    assert (second.submission_id, second.n_attempts) == (queued[0], 2)
+    # The first one, should it live after all, may neither go on nor write.
+    with pytest.raises(queue.LeaseLost):
+        queue.heartbeat(database, held, lease_s=60)
+    with pytest.raises(queue.LeaseLost), database.writing() as session:
+        queue.finish(session, held)
+    queue.heartbeat(database, second, lease_s=60)
+
+
+def test_after_three_attempts_it_is_an_error_with_the_reason(database, settings, queued):
+    for _ in range(settings.max_job_attempts):
+        held = queue.claim(database, "w", lease_s=60)
+        assert held is not None
+        assert held.submission_id == queued[0]
+        queue.give_back(database, held, "it ran out of memory", most=settings.max_job_attempts)
+    assert look(database, queued[0]) == (
+        "error",
+        "given up after 3 attempts; the last: it ran out of memory",
+    )
+    held = queue.claim(database, "w", lease_s=60)
+    assert held is not None
+    assert held.submission_id == queued[1]
+
+
+def test_what_no_worker_takes_is_an_error_after_a_day(database, settings, queued):
+    age(database, created_at=datetime.timedelta(hours=25))
+    assert queue.sweep(database, settings) == 3
+    assert look(database, queued[2]) == ("error", "no worker took it within 24 hours")
+
+
+def test_a_log_that_never_came_is_told(database, settings, queued):
+    with database.writing() as session:
+        submission = find_submission(session, queued[0])
+        submission.state = "uploading"
+        submission.changed_at = now() - datetime.timedelta(hours=25)
+    assert queue.sweep(database, settings) == 1
+    assert look(database, queued[0])[1].startswith("its log was announced, and did not come")
+    assert queue.sweep(database, settings) == 0
+
+
+def test_what_is_withdrawn_meanwhile_is_not_written(database, queued):
+    held = queue.claim(database, "w", lease_s=60)
+    assert held is not None
+    with database.writing() as session:
+        withdraw(session, find_submission(session, queued[0], lock=True), "mine", by=1)
+    with pytest.raises(queue.LeaseLost), database.writing() as session:
+        queue.finish(session, held)
+    assert look(database, queued[0]) == ("withdrawn", "mine")
+
+
+def test_a_failure_of_the_server_is_told_and_tried_again(database, settings, queued):
+    # The rows of the log are not where they should be.
+    settings = replace(settings, max_job_attempts=2)
+    for _ in range(2):
+        assert work_on_one(database, settings, "w")
+    state, reason = look(database, queued[0])
+    assert state == "error"
+    assert reason.startswith("given up after 2 attempts; the last: it ended with status 1")
+    with database.reading() as session:
+        job = session.scalars(select(Job).where(Job.submission_id == queued[0])).all()[-1]
+        assert (job.state, job.n_attempts) == ("error", 2)
+
+
+def test_a_worker_that_is_stopped_costs_a_submission_no_attempt(database, settings, queued):
+    settings = replace(settings, heartbeat_s=0.05, max_job_attempts=1)
+    stopped = threading.Event()
+    stopped.set()
+    for _ in range(2):
+        assert work_on_one(database, settings, "w", stopped)
+        state, reason = look(database, queued[0])
+        assert state == "queued"
+        assert reason.endswith("the worker was stopped")

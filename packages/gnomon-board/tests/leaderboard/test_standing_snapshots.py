@@ -1,0 +1,186 @@
+"""Standings that are ready when asked for: right after a change, or honestly the ones before."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from sqlalchemy import select
+
+from gnomon_board.database.schema import Account, Entry, Season
+from gnomon_board.leaderboard.seasons.entry_registration import register
+from gnomon_board.leaderboard.standing_snapshots import StandingsCache, board_of
+from gnomon_board.leaderboard.standings import standings_of
+from gnomon_board.leaderboard.submissions.submission import find_submission, refuse_later, withdraw
+from populated_board import populate
+from small_season import make_account
+
+LEARNERS = (
+    ("Chance", "ada", {"kind": "uniform"}, 2),
+    ("Frugal", "grace", {"kind": "frugal"}, 1),
+)
+
+
+@pytest.fixture
+def season_id(database, settings):
+    return populate(
+        *(database, settings),
+        rules=("clockwise", "color-match"),
+        learners=LEARNERS,
+        trials=3,
+        episodes=4,
+    )
+
+
+def version_of(database, season_id):
+    with database.reading() as session:
+        return session.get_one(Season, season_id).version
+
+
+def test_the_board_of_the_database_has_every_trial_that_counts(database, season_id):
+    with database.reading() as session:
+        board = board_of(session, session.get_one(Season, season_id))
+    assert [(c.name, c.n_attempts, c.n_verified) for c in board.contenders] == [
+        ("Chance", 2, 2),
+        ("Frugal", 1, 1),
+    ]
+    assert board.scores.height == 2 * (6 + 3)
+    assert board.scores.filter(board.scores["entry"] == 1)["run"].unique().sort().to_list() == [
+        *range(6)
+    ]
+
+
+def test_an_attempt_that_is_refused_is_held_against_its_entry(database, season_id):
+    with database.writing() as session:
+        refuse_later(session, find_submission(session, 2), "not what it says", by=1)
+    with database.reading() as session:
+        board = board_of(session, session.get_one(Season, season_id))
+    assert [(c.name, c.n_verified, c.n_refused) for c in board.contenders] == [
+        ("Chance", 1, 1),
+        ("Frugal", 1, 0),
+    ]
+
+
+def test_who_registers_many_and_shows_few_is_named(database, season_id):
+    make_account(database, "eve", "submit")
+    with database.writing() as session:
+        season = session.get_one(Season, season_id)
+        accounts = {account.name: account.id for account in session.scalars(select(Account))}
+        for k in range(3):
+            register(session, season, accounts["ada"], f"One of many {k}")
+            register(session, season, accounts["eve"], f"Not here yet {k}")
+        n = session.query(Entry).filter_by(account_id=accounts["ada"]).count()
+        board = board_of(session, season)
+    assert board.notes == (
+        f"ada has registered {n} learners, of which 1 are shown: "
+        "the best of many looks better than it is",
+    )
+    assert standings_of(board).notes[0] == board.notes[0]
+
+
+def test_standings_of_another_past_are_not_believed(database, settings, season_id):
+    """A restored board goes through the versions of the one before it once more."""
+    version = version_of(database, season_id)
+    StandingsCache(database, settings.snapshots).get(season_id, version)
+    (path,) = settings.snapshots.glob("*.json")
+    path.write_text(path.read_text().replace(f'"version": {version}', f'"version": {version + 9}'))
+    found = StandingsCache(database, settings.snapshots).get(season_id, version)
+    assert found is not None
+    assert found.is_current
+    assert found.standings.version == version
+
+
+def test_a_small_board_is_right_at_once_after_a_change(database, settings, season_id):
+    cache = StandingsCache(database, settings.data / "standings")
+    first = cache.get(season_id, version_of(database, season_id))
+    assert first is not None
+    assert first.is_current
+    assert len(first.standings.ranked) == 2
+    with database.writing() as session:
+        withdraw(session, find_submission(session, 3), "a mistake", by=1)
+    second = cache.get(season_id, version_of(database, season_id))
+    assert second is not None
+    assert second.is_current
+    assert [line.contender.name for line in second.standings.ranked] == ["Chance"]
+
+
+def test_what_was_computed_is_found_by_the_next_server(database, settings, season_id, monkeypatch):
+    folder, version = settings.data / "standings", version_of(database, season_id)
+    first = StandingsCache(database, folder).get(season_id, version)
+
+    def never(board):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr("gnomon_board.leaderboard.standing_snapshots.standings_of", never)
+    assert StandingsCache(database, folder).get(season_id, version) == first
+
+
+def test_who_registers_and_has_played_nothing_costs_no_computation(
+    database, settings, season_id, monkeypatch
+):
+    folder = settings.data / "standings"
+    cache = StandingsCache(database, folder)
+    before = cache.get(season_id, version_of(database, season_id))
+    make_account(database, "eve", "submit")
+    with database.writing() as session:
+        eve = session.scalar(select(Account.id).where(Account.name == "eve"))
+        register(session, session.get_one(Season, season_id), eve, "Not here yet")
+
+    def never(board):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr("gnomon_board.leaderboard.standing_snapshots.standings_of", never)
+    version = version_of(database, season_id)
+    for found in (
+        cache.get(season_id, version),
+        StandingsCache(database, folder).get(season_id, version),
+    ):
+        assert found is not None
+        assert (found.is_current, found.standings.version) == (True, version)
+        assert found.standings.ranked == before.standings.ranked
+    with database.writing() as session:
+        withdraw(session, find_submission(session, 3), "a mistake", by=1)
+    with pytest.raises(AssertionError, match="computed again"):
+        cache.get(season_id, version_of(database, season_id))
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"format": 0}', '{"format": 1, "standings": {}}'])
+def test_a_file_that_is_no_snapshot_is_computed_again(database, settings, season_id, text):
+    folder = settings.data / "standings"
+    folder.mkdir()
+    (folder / f"{season_id}.json").write_text(text)
+    found = StandingsCache(database, folder).get(season_id, version_of(database, season_id))
+    assert found is not None
+    assert len(found.standings.ranked) == 2
+
+
+@pytest.mark.full  # it starts a process
+def test_a_large_board_is_shown_as_it_was_while_another_process_computes(
+    database, settings, season_id
+):
+    folder = settings.data / "standings"
+    version = version_of(database, season_id)
+    before = StandingsCache(database, folder).get(season_id, version)
+    with database.writing() as session:
+        withdraw(session, find_submission(session, 3), "a mistake", by=1)
+    cache = StandingsCache(database, folder, small=0)
+    version = version_of(database, season_id)
+    stale = cache.get(season_id, version)
+    assert stale is not None
+    assert before is not None
+    assert (stale.is_current, stale.standings) == (False, before.standings)
+    for _ in range(600):
+        found = cache.get(season_id, version)
+        assert found is not None
+        if found.is_current:
+            break
+        time.sleep(0.1)
+    cache.close()
+    assert found.is_current
+    assert [line.contender.name for line in found.standings.ranked] == ["Chance"]
+
+
+def test_a_large_board_that_was_never_computed_is_not_waited_for(database, settings, season_id):
+    cache = StandingsCache(database, settings.data / "standings", small=0)
+    assert cache.get(season_id, version_of(database, season_id)) is None
+    cache.close()

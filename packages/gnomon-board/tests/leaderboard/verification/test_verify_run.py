@@ -1,0 +1,659 @@
+"""Verification: honest runs pass, and whatever was changed is found where it first differs."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon_board.errors import LeaderboardError
+from gohr.errors import RunFolderError
+from gohr.experiments import (
+    Assignment,
+    ExperimentConfig,
+    RunFolder,
+    Verdict,
+    run,
+    score_trial,
+    verify_log,
+    verify_run,
+)
+from gohr.experiments.verification.verify_run import verify_trial
+from runs import edit, forge, forge_experiment
+from slow_verdict import first_wrong_place
+
+CONFIG = ExperimentConfig(
+    "small", ["clockwise", "red-first"], ["uniform"], trials=2, episodes=4, horizon=30, seed=3
+)
+ASSIGNMENT = Assignment.of(CONFIG)
+KEY = ("uniform", "clockwise", 0)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory) -> RunFolder:
+    return run(CONFIG, tmp_path_factory.mktemp("played") / "run").folder
+
+
+@pytest.fixture
+def folder(played, tmp_path) -> RunFolder:
+    """A copy of the run, to be changed."""
+    shutil.copytree(played.path, tmp_path / "run")
+    return RunFolder.open(tmp_path / "run")
+
+
+@pytest.fixture(scope="module")
+def shard(played) -> pl.DataFrame:
+    """The rows of the first trial."""
+    return played.frame(played.trials()[0])
+
+
+@pytest.fixture(scope="module")
+def log(played) -> pl.DataFrame:
+    return played.attempts()
+
+
+def only(verdicts: list[Verdict]) -> Verdict:
+    """Return the one verdict that is not well."""
+    (bad,) = [verdict for verdict in verdicts if not verdict.ok]
+    return bad
+
+
+def verdict_of(frame: pl.DataFrame, assignment: Assignment = ASSIGNMENT) -> Verdict:
+    return verify_trial(frame, assignment, KEY, rule=assignment.rules[0])
+
+
+def with_value(frame: pl.DataFrame, row: int, column: str, value: object) -> pl.DataFrame:
+    """Return a log in which one field is another."""
+    values = frame[column].to_list()
+    values[row] = value
+    return frame.with_columns(pl.Series(column, values, dtype=frame[column].dtype))
+
+
+def row_of(frame: pl.DataFrame, episode: int, attempt: int) -> int:
+    here = (frame["episode"] == episode) & (frame["attempt"] == attempt)
+    return int(here.arg_max() or 0)
+
+
+# -- what is honest --------------------------------------------------------------------------------
+
+
+def test_an_honest_run_is_well(played):
+    verdicts = list(verify_run(played.path, assignment=ASSIGNMENT))
+    assert [(v.rule, v.trial) for v in verdicts] == [
+        ("clockwise", 0),
+        ("clockwise", 1),
+        ("red-first", 0),
+        ("red-first", 1),
+    ]
+    assert all(v.ok and v.reason == "" and v.episode is None for v in verdicts)
+    for verdict, record in zip(verdicts, played.trials(), strict=True):
+        expected = played.log(record)
+        assert verdict.log is not None
+        for name in ("boards", "n_attempts", "actions", "outcomes", "finish"):
+            found, wanted = getattr(verdict.log, name), getattr(expected, name)
+            assert found.dtype == wanted.dtype
+            assert np.array_equal(found, wanted)
+
+
+def test_the_log_of_a_run_is_well_in_any_order_and_type(log):
+    assert all(v.ok for v in verify_log(log, ASSIGNMENT, learner="uniform"))
+    text = log.with_columns(pl.col("board").bin.encode("hex"), pl.col("rule").cast(pl.String))
+    wide = text.with_columns(pl.col("cell", "bucket", "outcome", "finish").cast(pl.Int64))
+    assert all(v.ok for v in verify_log(wide, ASSIGNMENT))
+    turned = pl.concat(log.partition_by("rule", "trial", maintain_order=True)[::-1])
+    assert all(v.ok for v in verify_log(turned, ASSIGNMENT))
+    mixed = log.sort(["episode", "attempt"], maintain_order=True)
+    assert all(v.ok for v in verify_log(mixed, ASSIGNMENT))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        # Stuck from the start, at times; an interpreter's rule; a learner that plays on.
+        ExperimentConfig(
+            "stuck", [{"name": "r", "text": "(*,red,*,*,0)"}, "red-first"], ["uniform"],
+            trials=2, episodes=30, horizon=9,
+            board=replace(ASSIGNMENT.board, pieces=(1, 4), shapes=(0, 0), colors=(0, 0)),
+        ),
+        ExperimentConfig(
+            "interpreted", [{"name": "r", "text": "(shape:q.bucket.shape) (*,*,*,*,[0,1])"}],
+            ["uniform"], trials=1, episodes=6, horizon=20,
+        ),
+        ExperimentConfig(
+            "on", ["nearby"], [{"kind": "linear_dqn", "plays_on": True}],
+            trials=1, episodes=5, horizon=60,
+        ),
+    ],
+    ids=lambda config: config.name,
+)  # fmt: skip
+def test_every_kind_of_episode_is_well(config, tmp_path):
+    folder = run(config, tmp_path).folder
+    assert all(v.ok for v in verify_run(folder.path)), list(verify_run(folder.path))
+    assert all(v.ok for v in verify_log(folder.attempts(), Assignment.of(config)))
+
+
+# -- one trial, changed ----------------------------------------------------------------------------
+
+
+def test_a_flipped_move_is_found(shard):
+    row = row_of(shard, 2, 5)
+    flipped = with_value(shard, row, "bucket", (shard["bucket"][row] + 1) % 4)
+    verdict = verdict_of(flipped)
+    assert not verdict.ok
+    # A denied move may be denied in another bucket too; then what follows, or nothing, differs.
+    assert verdict.episode == 2
+    assert verdict.attempt is not None
+    assert verdict.attempt >= 5
+
+
+def accepted_rows(frame: pl.DataFrame) -> list[int]:
+    return [i for i, outcome in enumerate(frame["outcome"].to_list()) if outcome == 0]
+
+
+def test_an_accepted_move_elsewhere_is_found_there(shard):
+    for row in accepted_rows(shard)[3:12]:
+        flipped = with_value(shard, row, "bucket", (shard["bucket"][row] + 1) % 4)
+        verdict = verdict_of(flipped)
+        place = (shard["episode"][row], shard["attempt"][row])
+        if (verdict.episode, verdict.attempt) != place:
+            # The first move of an episode may go anywhere: the second then differs.
+            assert shard["attempt"][row] == min(
+                shard["attempt"][i] for i in accepted_rows(shard)
+                if shard["episode"][i] == place[0]
+            )  # fmt: skip
+        assert not verdict.ok
+
+
+def test_an_edited_outcome_is_found(shard):
+    row = shard["outcome"].to_list().index(4, 20)
+    verdict = verdict_of(with_value(shard, row, "outcome", 0))
+    assert (verdict.episode, verdict.attempt) == (shard["episode"][row], shard["attempt"][row])
+    assert verdict.reason == "outcome: expected 4 (denied), found 0 (accepted)"
+
+
+def test_an_edited_finish_is_found(shard):
+    row = len(shard) - 1
+    edited = with_value(shard, row, "finish", 2 if shard["finish"][row] == 1 else 1)
+    verdict = verdict_of(edited)
+    assert (verdict.episode, verdict.attempt) == (3, shard["attempt"][row])
+    assert verdict.reason.startswith("finish: expected ")
+    early = verdict_of(with_value(shard, 0, "finish", 1))
+    assert (early.episode, early.attempt) == (0, 1)
+    assert early.reason == "finish: expected 0 (going on), found 1 (cleared)"
+
+
+def test_a_board_that_was_not_assigned_is_found(shard):
+    row = row_of(shard, 1, 1)
+    codes = bytearray(shard["board"][row])
+    cell = next(i for i, code in enumerate(codes) if code)
+    codes[cell] = codes[cell] % 16 + 1
+    verdict = verdict_of(with_value(shard, row, "board", bytes(codes)))
+    assert (verdict.episode, verdict.attempt) == (1, None)
+    expected = f"not the board that was assigned: in cell {cell + 1} expected"
+    assert verdict.reason.startswith(expected)
+
+
+def test_boards_of_another_seed_are_found(shard):
+    verdict = verdict_of(shard, replace(ASSIGNMENT, seed=4))
+    assert (verdict.episode, verdict.attempt) == (0, None)
+    assert "not the board that was assigned" in verdict.reason
+
+
+def test_an_extra_episode_is_found(shard):
+    extra = shard.filter(pl.col("episode") == 3).with_columns(pl.col("episode") + 1)
+    verdict = verdict_of(pl.concat([shard, extra]))
+    assert (verdict.episode, verdict.attempt) == (4, None)
+    assert verdict.reason == "expected 4 episodes, found more"
+
+
+def test_a_missing_episode_is_found(shard):
+    verdict = verdict_of(shard.filter(pl.col("episode") < 3))
+    assert (verdict.episode, verdict.reason) == (3, "expected 4 episodes, found 3")
+    left_out = verdict_of(shard.filter(pl.col("episode") != 1))
+    assert (left_out.episode, left_out.reason) == (0, "expected episode 0 or the next, found 2")
+    none = verdict_of(shard.head(0))
+    assert (none.episode, none.reason) == (0, "expected 4 episodes, found 0")
+
+
+def test_a_truncated_log_is_found(shard):
+    verdict = verdict_of(shard.head(len(shard) - 1))
+    assert verdict.episode == 3
+    assert verdict.attempt == shard["attempt"][len(shard) - 1]
+    assert verdict.reason.startswith("expected attempts until the episode ends or has 30")
+
+
+def test_a_left_out_attempt_is_found(shard):
+    row = row_of(shard, 1, 3)
+    verdict = verdict_of(pl.concat([shard[:row], shard[row + 1 :]]))
+    assert (verdict.episode, verdict.attempt) == (1, 3)
+    assert verdict.reason == "expected attempt 3, found 4"
+
+
+def test_attempts_after_the_end_are_found(tmp_path):
+    config = ExperimentConfig("easy", ["nearby"], ["rule_player"], trials=1, episodes=3)
+    folder = run(config, tmp_path).folder
+    frame = folder.frame(folder.trials()[0])
+    last = frame.filter(pl.col("episode") == 2)[-1:]
+    more = last.with_columns(pl.col("attempt") + 1, pl.lit(-4, dtype=pl.Int8).alias("outcome"))
+    key = ("rule_player", "nearby", 0)
+    assignment = Assignment.of(config)
+    verdict = verify_trial(pl.concat([frame, more]), assignment, key, rule=config.rules[0])
+    assert (verdict.episode, verdict.attempt) == (2, 10)
+    assert verdict.reason == "attempted after the end of the episode"
+    again = more.with_columns(pl.lit(4, dtype=pl.Int8).alias("outcome"))
+    verdict = verify_trial(pl.concat([frame, again]), assignment, key, rule=config.rules[0])
+    assert verdict.reason == "outcome: expected -4 (after the end of the episode), found 4 (denied)"
+
+
+def test_attempts_beyond_the_horizon_are_found(shard):
+    verdict = verdict_of(shard, replace(ASSIGNMENT, horizon=29))
+    assert verdict.attempt == 30
+    assert verdict.reason == "expected at most 29 attempts, found 30"
+
+
+def test_a_doubled_trial_is_found(shard):
+    verdict = verdict_of(pl.concat([shard, shard]))
+    assert (verdict.episode, verdict.reason) == (None, "the trial is told twice")
+
+
+def test_another_rule_is_found(shard):
+    other = replace(ASSIGNMENT.rules[0], text="(*,*,*,*,p+2)")
+    verdict = verify_trial(shard, ASSIGNMENT, KEY, rule=other)
+    assert not verdict.ok
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "reason"),
+    [
+        ("cell", 37, "column 'cell': expected 1 to 36, found 37"),
+        ("cell", 0, "column 'cell': expected 1 to 36, found 0"),
+        ("cell", None, "column 'cell': expected 1 to 36, found nothing"),
+        ("bucket", 4, "column 'bucket': expected 0 to 3, found 4"),
+        ("bucket", -1, "column 'bucket': expected 0 to 3, found -1"),
+        ("attempt", 2**62, f"expected attempt 7, found {2**62}"),
+        ("attempt", -(2**63), f"expected attempt 7, found {-(2**63)}"),
+        ("attempt", None, "expected attempt 7, found nothing"),
+        ("episode", 2**63 - 1, f"expected episode 1 or the next, found {2**63 - 1}"),
+        ("episode", -1, "expected episode 1 or the next, found -1"),
+        ("episode", None, "expected episode 1 or the next, found nothing"),
+        ("outcome", 5, "found 5"),
+        ("outcome", None, "found nothing"),
+        ("outcome", 2**40, f"found {2**40}"),
+        ("finish", 9, "found 9"),
+        ("finish", None, "found nothing"),
+    ],
+)
+def test_numbers_out_of_range_are_found(shard, column, value, reason):
+    wide = shard.with_columns(pl.col(column).cast(pl.Int64))
+    verdict = verdict_of(with_value(wide, row_of(shard, 1, 7), column, value))
+    assert verdict.reason.endswith(reason)
+    assert verdict.reason.count("\n") == 0
+    assert (verdict.episode, verdict.attempt) == (1, 7)
+
+
+@pytest.mark.parametrize("board", [None, b"", b"\x00" * 35, b"\x00" * 37])
+def test_a_board_of_another_size_is_found(shard, board):
+    verdict = verdict_of(with_value(shard, row_of(shard, 2, 1), "board", board))
+    assert (verdict.episode, verdict.attempt) == (2, None)
+    assert verdict.reason == f"expected a board of 36 bytes, found {len(board or b'')}"
+
+
+def test_a_second_board_is_found(shard):
+    verdict = verdict_of(with_value(shard, row_of(shard, 2, 2), "board", shard["board"][0]))
+    assert (verdict.episode, verdict.attempt) == (2, 2)
+    assert verdict.reason == "expected a board on the first row of an episode alone"
+
+
+def test_codes_of_no_piece_are_found(shard):
+    verdict = verdict_of(with_value(shard, 0, "board", b"\xff" * 36))
+    assert (verdict.episode, verdict.attempt) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("column", "series", "reason"),
+    [
+        ("cell", lambda n: pl.Series([float("nan")] * n), "expected whole numbers, found Float64"),
+        ("cell", lambda n: pl.Series([1.0] * n), "expected whole numbers, found Float64"),
+        ("attempt", lambda n: pl.Series(["1"] * n), "expected whole numbers, found String"),
+        ("finish", lambda n: pl.Series([True] * n), "expected whole numbers, found Boolean"),
+        ("board", lambda n: pl.Series([[1]] * n), "expected 36 bytes, found List(Int64)"),
+        ("outcome", lambda n: pl.Series([{"a": 1}] * n), "found Struct({'a': Int64})"),
+    ],
+)
+def test_columns_of_another_type_are_refused(shard, column, series, reason):
+    verdict = verdict_of(shard.with_columns(series(len(shard)).alias(column)))
+    assert not verdict.ok
+    assert verdict.reason.startswith(f"column {column!r}: expected")
+    assert verdict.reason.endswith(reason)
+
+
+def test_a_number_that_no_word_holds_is_refused(shard):
+    huge = pl.Series([2**64 - 1] * len(shard), dtype=pl.UInt64).alias("attempt")
+    assert verdict_of(shard.with_columns(huge)).reason == (
+        "expected an attempt, found a row without one"
+    )
+
+
+def test_a_missing_column_is_refused(shard):
+    verdict = verdict_of(shard.drop("finish"))
+    assert verdict.reason == "missing column 'finish'; expected episode, attempt, cell, ..."
+
+
+def test_columns_beside_the_known_ones_are_of_no_consequence(shard):
+    assert verdict_of(shard.with_columns(pl.lit("x").alias("note"))).ok
+
+
+COLUMNS = ("episode", "attempt", "cell", "bucket", "outcome", "finish")
+
+
+@given(data=st.data())
+def test_the_slow_twin_finds_the_same_place(shard, data):
+    """Change, drop or double rows at random: both find the same first place, or none."""
+    frame = shard.with_columns(pl.col(COLUMNS).cast(pl.Int64))
+    rows = frame.to_dicts()
+    for _ in range(data.draw(st.integers(0, 2))):
+        row = data.draw(st.integers(0, len(rows) - 1))
+        match data.draw(st.sampled_from(["change", "drop", "double", "cut"])):
+            case "change":
+                column = data.draw(st.sampled_from(COLUMNS))
+                value = data.draw(st.none() | st.integers(-5, 38))
+                rows[row] = rows[row] | {column: value}
+            case "drop" if len(rows) > 1:
+                del rows[row]
+            case "double":
+                rows.insert(row, rows[row])
+            case "cut" if row > 0:
+                del rows[row:]
+    verdict = verdict_of(pl.DataFrame(rows, schema=frame.schema))
+    boards = [board.tobytes() for board in ASSIGNMENT.deal(ASSIGNMENT.rules[0], 0)]
+    place = first_wrong_place(
+        rows, ASSIGNMENT.rules[0].rule_set, boards, horizon=30, spec=ASSIGNMENT.board
+    )
+    assert verdict.ok == (place is None)
+    # What is out of sequence is told of the episode or of its next attempt, by either.
+    if place is not None and None not in (verdict.attempt, place[1]):
+        assert (verdict.episode, verdict.attempt) == place
+
+
+# -- a whole log -----------------------------------------------------------------------------------
+
+
+def test_a_missing_trial_is_found(log):
+    rest = log.filter(~((pl.col("rule") == "red-first") & (pl.col("trial") == 1)))
+    bad = only(list(verify_log(rest, ASSIGNMENT)))
+    assert (bad.rule, bad.trial) == ("red-first", 1)
+    assert bad.reason == "missing: the log has no attempt of it"
+
+
+def test_an_empty_log_misses_everything(log):
+    verdicts = list(verify_log(log.head(0), ASSIGNMENT, learner="uniform"))
+    assert [v.ok for v in verdicts] == [False] * 4
+    assert {v.learner for v in verdicts} == {"uniform"}
+
+
+def test_a_doubled_trial_in_a_log_is_found(log):
+    first = log.filter((pl.col("rule") == "clockwise") & (pl.col("trial") == 0))
+    bad = only(list(verify_log(pl.concat([log, first]), ASSIGNMENT)))
+    assert (bad.rule, bad.trial, bad.reason) == ("clockwise", 0, "the trial is told twice")
+
+
+def test_a_trial_in_place_of_another_is_found(log):
+    """The better of two trials, handed in twice."""
+    one = log.filter(pl.col("trial") == 0)
+    copied = one.with_columns(pl.lit(1, dtype=pl.Int32).alias("trial"))
+    verdicts = list(verify_log(pl.concat([one, copied]), ASSIGNMENT))
+    assert [v.ok for v in verdicts] == [True, False, True, False]
+    assert all("not the board that was assigned" in v.reason for v in verdicts if not v.ok)
+
+
+def test_trials_that_were_not_assigned_are_found(log):
+    other = log.with_columns(pl.col("rule").cast(pl.String).replace("red-first", "x" * 300))
+    verdicts = [v for v in verify_log(other, ASSIGNMENT) if not v.ok]
+    assert [v.reason for v in verdicts[2:]] == ["not a trial that was assigned"] * 2
+    assert len(verdicts[2].rule) == 64
+    more = log.filter((pl.col("rule") == "clockwise") & (pl.col("trial") == 1))
+    more = more.with_columns(pl.lit(2, dtype=pl.Int32).alias("trial"))
+    bad = only(list(verify_log(pl.concat([log, more]), ASSIGNMENT)))
+    assert (bad.rule, bad.trial) == ("clockwise", 2)
+
+
+def test_what_is_quoted_of_a_log_can_be_seen(log):
+    """Names may hold commands to a terminal, or what a database cannot keep."""
+    names = pl.col("rule").cast(pl.String).replace("clockwise", "red\x1b[2J\x00\u202e")
+    refused = [v for v in verify_log(log.with_columns(names), ASSIGNMENT) if not v.ok]
+    assert refused
+    assert all((v.rule + v.reason + v.learner).isprintable() for v in refused)
+    other = log.with_columns(pl.lit("\x00\u202e").alias("learner"))
+    with pytest.raises(LeaderboardError) as raised:
+        list(verify_log(other, ASSIGNMENT, learner="me"))
+    assert str(raised.value).isprintable()
+
+
+def test_two_learners_in_a_log_are_refused(log):
+    mixed = with_value(log.with_columns(pl.col("learner").cast(pl.String)), 9, "learner", "other")
+    with pytest.raises(LeaderboardError, match="expected one name, found 2"):
+        list(verify_log(mixed, ASSIGNMENT))
+    with pytest.raises(LeaderboardError, match="expected 'ada', found uniform"):
+        list(verify_log(log, ASSIGNMENT, learner="ada"))
+
+
+def test_names_and_numbers_of_trials_of_another_type_are_refused(log):
+    for column, values in [("trial", 0.5), ("rule", 3), ("learner", None)]:
+        wrong = log.with_columns(pl.lit(values).alias(column))
+        with pytest.raises(LeaderboardError, match=f"column '{column}': expected"):
+            list(verify_log(wrong, ASSIGNMENT))
+
+
+def test_trials_without_a_name_or_number_are_found(log):
+    nameless = with_value(log.with_columns(pl.col("rule").cast(pl.String)), 3, "rule", None)
+    verdicts = list(verify_log(nameless, ASSIGNMENT))
+    assert not all(v.ok for v in verdicts)
+    numberless = with_value(log, 3, "trial", None)
+    assert not all(v.ok for v in verify_log(numberless, ASSIGNMENT))
+
+
+# -- claimed totals --------------------------------------------------------------------------------
+
+
+def totals_of(log: pl.DataFrame) -> dict[tuple[str, int], dict[str, object]]:
+    totals: dict[tuple[str, int], dict[str, object]] = {}
+    for verdict in verify_log(log, ASSIGNMENT):
+        assert verdict.log is not None
+        learned = float(score_trial(verdict.log, "errors_to_learn"))
+        totals[verdict.rule, verdict.trial] = {
+            "n_attempts": int(verdict.log.n_attempts.sum()),
+            "tce": float(score_trial(verdict.log, "tce")),
+            "errors_to_learn": None if np.isinf(learned) else learned,
+        }
+    return totals
+
+
+def test_true_totals_are_well(log):
+    assert all(v.ok for v in verify_log(log, ASSIGNMENT, totals=totals_of(log)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("tce", 0),
+        ("tce", float("nan")),
+        ("tce", float("-inf")),
+        ("tce", None),
+        ("tce", "12"),
+        ("tce", True),
+        ("tce", 10**400),
+        ("tce", [1]),
+        ("n_attempts", 1),
+        ("errors_to_learn", 3.0),
+        ("errors_to_learn", float("inf")),
+        ("luck", 7),
+    ],
+)
+def test_an_edited_total_is_found(log, name, value):
+    totals = totals_of(log)
+    totals["red-first", 0][name] = value
+    bad = only(list(verify_log(log, ASSIGNMENT, totals=totals)))
+    assert (bad.rule, bad.trial, bad.episode) == ("red-first", 0, None)
+    start = "unknown total 'luck'" if name == "luck" else f"{name}: expected "
+    assert bad.reason.startswith(start)
+    assert len(bad.reason) < 200
+
+
+def test_totals_of_nothing_are_found(log):
+    totals = totals_of(log) | {("clockwise", 5): {"tce": 0}}
+    bad = only(list(verify_log(log, ASSIGNMENT, totals=totals)))
+    assert (bad.rule, bad.trial) == ("clockwise", 5)
+
+
+# -- a run folder ----------------------------------------------------------------------------------
+
+
+def test_a_flipped_move_in_a_folder_is_found(folder):
+    record = folder.trials()[2]
+    frame, log = folder.frame(record), folder.log(record)
+    row = accepted_rows(frame)[5]
+    log.actions[row] = (log.actions[row] + 4) % 144
+    forge(folder, record, log)
+    bad = only(list(verify_run(folder.path)))
+    assert (bad.rule, bad.trial) == ("red-first", 0)
+    assert bad.episode == frame["episode"][row]
+
+
+def test_an_edited_total_in_the_database_is_found(folder):
+    forge(folder, folder.trials()[1], n_attempts=9)
+    bad = only(list(verify_run(folder.path)))
+    assert bad.trial == 1
+    assert bad.reason.endswith("found 9")
+
+
+def test_damaged_attempts_are_found(folder):
+    edit(folder, "UPDATE trials SET attempts = x'00' WHERE rule = 'clockwise' AND trial = 1")
+    bad = only(list(verify_run(folder.path)))
+    assert (bad.rule, bad.trial) == ("clockwise", 1)
+    assert "damaged: trial 1 of uniform on clockwise" in bad.reason
+
+
+def test_a_damaged_row_is_found(folder):
+    edit(folder, "UPDATE trials SET n_attempts = 9 WHERE rule = 'clockwise' AND trial = 1")
+    bad = only(list(verify_run(folder.path)))
+    assert (bad.rule, bad.trial) == ("clockwise", 1)
+    assert bad.reason == "its row in the database is damaged"
+
+
+def test_a_row_that_is_gone_is_found(folder):
+    edit(folder, "DELETE FROM trials WHERE rule = 'red-first' AND trial = 0")
+    bad = only(list(verify_run(folder.path)))
+    assert (bad.rule, bad.trial, bad.reason) == ("red-first", 0, "missing: it was not played")
+
+
+def test_edited_errors_of_episodes_are_found(folder):
+    forge(folder, folder.trials()[1], episodes=folder.trials()[0].episodes)
+    bad = only(list(verify_run(folder.path)))
+    assert bad.reason == "the recorded errors of each episode are not those of its attempts"
+
+
+def test_a_failed_trial_is_found(folder):
+    forge(folder, folder.trials()[2], status="failed", error="died")
+    bad = only(list(verify_run(folder.path)))
+    assert (bad.rule, bad.trial, bad.reason) == ("red-first", 0, "missing: it failed: died")
+
+
+def test_another_key_is_found(folder):
+    forge(folder, folder.trials()[2], key="a")
+    bad = only(list(verify_run(folder.path)))
+    assert (bad.rule, bad.trial) == ("red-first", 0)
+    assert bad.reason == "the recorded key is not that of this trial"
+
+
+def test_a_trial_twice_in_the_database_is_found(folder):
+    forge(folder, folder.trials()[3], rule="clockwise")
+    verdicts = [v for v in verify_run(folder.path) if not v.ok]
+    assert [(v.rule, v.reason) for v in verdicts] == [
+        ("clockwise", "the database has it twice"),
+        ("red-first", "missing: it was not played"),
+    ]
+
+
+def test_a_trial_of_a_stranger_in_the_database_is_found(folder):
+    forge(folder, folder.trials()[3], learner="x")
+    verdicts = [v for v in verify_run(folder.path) if not v.ok]
+    assert [(v.learner, v.reason) for v in verdicts] == [
+        ("uniform", "missing: it was not played"),
+        ("x", "not a trial of the experiment"),
+    ]
+
+
+@pytest.mark.parametrize("field", ["seed", "episodes", "horizon", "trials"])
+def test_a_changed_config_is_refused(folder, field):
+    def change(record):
+        record[field] += 1
+
+    forge_experiment(folder, change, hide=False)
+    with pytest.raises(RunFolderError, match="not the experiment that the run began with"):
+        list(verify_run(folder.path))
+    forge_experiment(folder, lambda record: None, hide=True)
+    # With the hash to match, no trial's key is right any more, or trials are missing.
+    assert [v.ok for v in verify_run(folder.path)].count(True) == (4 if field == "trials" else 0)
+    assert not all(v.ok for v in verify_run(folder.path))
+    (reason,) = {v.reason for v in verify_run(folder.path, assignment=ASSIGNMENT)}
+    assert reason.startswith(f"not what was assigned: {field}: expected ")
+
+
+def test_a_changed_rule_text_is_refused(folder):
+    def change(record):
+        record["rules"][0]["text"] = "(*,*,*,*,*)"
+
+    forge_experiment(folder, change, hide=True)
+    verdicts = list(verify_run(folder.path))
+    assert [v.ok for v in verdicts] == [False, False, True, True]
+    (reason,) = {v.reason for v in verify_run(folder.path, assignment=ASSIGNMENT)}
+    assert reason == "not what was assigned: rule 'clockwise': not the text that was assigned"
+
+
+def test_a_changed_rule_with_keys_to_match_still_has_other_boards(folder):
+    """The boards hang on the rule's text: who swaps the rule must play again."""
+
+    def change(record):
+        record["rules"][0]["text"] = "(*,*,*,*,*)"
+
+    played = folder.trials()
+    forge_experiment(folder, change, hide=True)
+    changed = RunFolder.open(folder.path)
+    assignment = Assignment.of(changed.config)
+    for number in range(2):
+        key = assignment.trial(assignment.rules[0], number, changed.config.learners[0]).key
+        forge(folder, played[number], key=key)
+    bad = [v for v in verify_run(folder.path) if not v.ok]
+    assert len(bad) == 2
+    assert all("not the board that was assigned" in v.reason for v in bad)
+
+
+def test_who_was_shown_the_rule_is_refused_on_the_board(tmp_path):
+    config = ExperimentConfig("r", ["clockwise"], ["rule_player"], trials=1, episodes=3)
+    folder = run(config, tmp_path).folder
+    assert all(v.ok for v in verify_run(folder.path))
+    (verdict,) = verify_run(folder.path, assignment=Assignment.of(config))
+    assert verdict.reason == "the learner was shown the rule"
+
+
+def test_no_learner_of_a_strangers_config_is_made(folder, tmp_path):
+    """A learner of the kind `process` is any program."""
+    marker = tmp_path / "ran"
+
+    def change(record):
+        record["learners"] = [{"kind": "process", "name": "uniform", "command": f"touch {marker}"}]
+
+    forge_experiment(folder, change, hide=True)
+    assert not any(v.ok for v in verify_run(folder.path, assignment=ASSIGNMENT))
+    list(verify_run(folder.path))
+    assert not marker.exists()
+
+
+def test_what_is_not_a_run_folder_is_an_error(tmp_path):
+    with pytest.raises(RunFolderError, match="not a run folder"):
+        list(verify_run(tmp_path))

@@ -1,0 +1,241 @@
+"""A leaderboard with life in it: learners that really played, verified, refused, withdrawn, queued.
+
+Everything on it follows from its seeds, so that screenshots of it are the same each time.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sqlalchemy import select
+
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import (
+    Entry,
+    EntryAttempt,
+    Season,
+    SeasonRule,
+    Submission,
+    VerifiedTrial,
+)
+from gnomon_board.leaderboard.accounts.accounts import make_account
+from gnomon_board.leaderboard.accounts.audit_log import note
+from gnomon_board.leaderboard.accounts.names import name_key
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.submissions.uploaded_logs import canonical_path, keep_bytes
+from gnomon_board.leaderboard.verification.verify_submission import trial_record
+from gohr.experiments import ExperimentConfig, trials_of
+from gohr.experiments.attempts import frame_of
+from gohr.rules import load_rule_text, rule_info
+
+__all__ = ["LEARNERS", "copied", "populate", "populate_two_seasons"]
+
+#: Name on the board, account, learner, and how often it was submitted.
+LEARNERS: Sequence[tuple[str, str, dict[str, Any], int]] = (
+    ("Slow and steady", "ada", {"kind": "reinforce"}, 1),
+    ("REINFORCE, hasty", "grace", {"kind": "reinforce", "learning_rate": 0.4}, 1),
+    ("Q-table", "grace", {"kind": "tabular_q"}, 2),
+    ("Linear DQN", "edsger", {"kind": "linear_dqn", "actions": "occupied"}, 1),
+    ("Never twice", "edsger", {"kind": "frugal"}, 1),
+    ("Pure chance", "edsger", {"kind": "uniform"}, 1),
+)
+
+_WHEN = datetime.datetime(2026, 3, 2, 9, 0, tzinfo=datetime.UTC)
+
+
+def populate(
+    database: Database,
+    settings: ServerSettings,
+    *,
+    name: str = "spring-2026",
+    division: str = "replayed",
+    rules: Sequence[str] = ("clockwise", "color-match", "top-and-bottom", "red-first"),
+    hidden: Sequence[str] = (),
+    learners: Sequence[tuple[str, str, dict[str, Any], int]] = LEARNERS,
+    trials: int = 5,
+    episodes: int = 40,
+) -> int:
+    """Add a season in which everything has happened that can happen; return its id."""
+    config = {"trials": trials, "episodes": episodes, "horizon": 100}
+    with database.writing() as session:
+        season = _season(name, division, rules, hidden, config)
+        session.add(season)
+        session.flush()
+        for learner, account, settings_of, n_attempts in learners:
+            entry = _entry(session, season, learner, account)
+            for number in range(1, n_attempts + 1):
+                _verified(session, settings, season, entry, number, settings_of)
+        _others(session, season)
+        season.version += 1
+        return season.id
+
+
+def populate_two_seasons(database: Database, settings: ServerSettings) -> None:
+    """Add two seasons: one replayed, one with hidden rules."""
+    populate(database, settings)
+    populate(
+        database,
+        settings,
+        name="autumn-2026",
+        division="hidden",
+        rules=("clockwise", "color-match"),
+        hidden=("quadrant-clockwise", "stars-first"),
+        trials=3,
+    )
+
+
+def copied(folder: Path, to: Path) -> ServerSettings:
+    """Copy the data folder of a board; return the settings of the copy."""
+    shutil.copytree(folder, to)
+    return ServerSettings(to)
+
+
+def _season(
+    name: str, division: str, rules: Sequence[str], hidden: Sequence[str], config: dict[str, Any]
+) -> Season:
+    rows = [
+        SeasonRule(
+            position=i,
+            name=f"s-h{i - len(rules) + 1:02d}" if rule in hidden else rule,
+            text=load_rule_text(rule),
+            family=rule_info(rule).family,
+            tags=list(rule_info(rule).tags),
+            visibility="hidden" if rule in hidden else "public",
+        )
+        for i, rule in enumerate([*rules, *hidden])
+    ]
+    return Season(
+        name=name,
+        title=name.replace("-", " ").capitalize(),
+        description="Nine pieces, four shapes, four colours; the fewest errors win.",
+        division=division,
+        board={"pieces": [9, 9], "shapes": [4, 4], "colors": [4, 4]},
+        rules=rows,
+        commitment=hashlib.sha256(name.encode()).hexdigest() if hidden else None,
+        salt="never shown" if hidden else None,
+        created_at=_WHEN,
+        **config,
+    )
+
+
+def _account(session: Any, name: str) -> Any:
+    from gnomon_board.database.schema import Account
+
+    found = session.scalar(select(Account).where(Account.name == name))
+    return found or make_account(session, name)
+
+
+def _entry(session: Any, season: Season, name: str, account: str, description: str = "") -> Entry:
+    entry = Entry(
+        season_id=season.id,
+        account_id=_account(session, account).id,
+        name=name,
+        name_key=name_key(name),
+        description=description or f"{name}, as it comes with Gnomon.",
+        link="https://example.org/learner",
+        created_at=_WHEN,
+    )
+    session.add(entry)
+    session.flush()
+    return entry
+
+
+def _attempt(session: Any, entry: Entry, number: int) -> EntryAttempt:
+    attempt = EntryAttempt(
+        entry_id=entry.id, number=number, seed=1000 * entry.id + number, created_at=_WHEN
+    )
+    session.add(attempt)
+    session.flush()
+    return attempt
+
+
+def _submission(session: Any, season: Season, attempt: EntryAttempt, **fields: Any) -> Submission:
+    digest = hashlib.sha256(f"{season.name} {attempt.id}".encode()).hexdigest()
+    values = {
+        "state": "queued",
+        "manifest": {"learner": attempt.entry.name},
+        "log_sha256": digest,
+        "log_format": "parquet",
+        "log_bytes": 1000,
+        "created_at": _WHEN,
+        "changed_at": _WHEN,
+    } | fields
+    submission = Submission(season_id=season.id, attempt_id=attempt.id, **values)
+    session.add(submission)
+    session.flush()
+    return submission
+
+
+def _verified(
+    session: Any,
+    settings: ServerSettings,
+    season: Season,
+    entry: Entry,
+    number: int,
+    learner: dict[str, Any],
+) -> None:
+    """Let a learner play, and put down what a verified submission leaves."""
+    attempt = _attempt(session, entry, number)
+    config = ExperimentConfig(
+        season.name,
+        [{"name": rule.name, "text": rule.text} for rule in season.rules],
+        [{**learner, "name": entry.name}],
+        trials=season.trials,
+        episodes=season.episodes,
+        horizon=season.horizon,
+        seed=attempt.seed,
+    )
+    ids = {rule.name: rule.id for rule in season.rules}
+    frames, rows = [], []
+    for trial in trials_of(config):
+        log = trial.play()
+        rows.append(trial_record(trial.rule.name, trial.number, log))
+        keys = {"learner": entry.name, "rule": trial.rule.name, "trial": trial.number}
+        columns = (pl.lit(value).alias(key) for key, value in keys.items())
+        frames.append(frame_of(log).select(*columns, pl.all()))
+    submission = _submission(
+        session,
+        season,
+        attempt,
+        state="verified",
+        reason=f"all {len(rows)} trials were replayed",
+        verified_at=_WHEN,
+        n_attempts=sum(row["n_attempts"] for row in rows),
+        origin="server" if season.division == "hidden" else "upload",
+    )
+    keep_bytes(settings, submission.log_sha256, b"evidence")
+    path = canonical_path(settings, submission.log_sha256)
+    pl.concat(frames).write_parquet(path)
+    session.add_all(
+        VerifiedTrial(submission_id=submission.id, rule_id=ids[row.pop("rule")], **row)
+        for row in rows
+    )
+    note(session, f"submission {submission.state}", "submission", submission.id)
+
+
+def _others(session: Any, season: Season) -> None:
+    """Add what every board has besides: one refused, one waiting, one given up, one withdrawn."""
+    for name, state, reason in (
+        (
+            "Too good",
+            "refused",
+            "rule clockwise, trial 3, episode 12, attempt 4: denied, not accepted",
+        ),
+        ("Half done", "queued", ""),
+        ("Out of memory", "error", "verifying was given up: it took more than 4096 MB"),
+    ):
+        entry = _entry(session, season, name, "ada")
+        _submission(session, season, _attempt(session, entry, 1), state=state, reason=reason)
+    gone = _entry(session, season, "Second thoughts", "grace")
+    gone.withdrawn_at, gone.withdrawn_reason = _WHEN, "the learner had a mistake in it"
+    attempt = _attempt(session, gone, 1)
+    _submission(
+        session, season, attempt, state="withdrawn", reason="the learner had a mistake in it"
+    )
+    note(session, "entry withdrawn", "entry", gone.id)

@@ -1,0 +1,59 @@
+"""A hidden season, and a way to play it by plain requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import numpy as np
+
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import Season
+from small_season import make_season
+from submitted import bearer, register
+
+__all__ = ["begin", "hidden_season", "move", "play_at_random"]
+
+SECRET_TEXT = (
+    "(shape:star, bucket:0) (shape:[square,circle], bucket:[1,3]) (shape:triangle, bucket:2)"
+)
+
+
+def hidden_season(database: Database, name: str = "s1", **changes: Any) -> Season:
+    """Add a season of the hidden division: a public rule and a hidden one, 2 trials of 3 boards."""
+    season = make_season(database, name, "hidden", commitment="c" * 64, salt="5a" * 32, **changes)
+    with database.writing() as session:
+        hidden = next(r for r in session.get_one(Season, season.id).rules if r.position == 1)
+        hidden.text, hidden.family, hidden.tags = SECRET_TEXT, "feature", ["shape"]
+    return season
+
+
+def begin(client: httpx.Client, token: str, name: str = "player") -> dict[str, Any]:
+    """Register a learner in ``s1``, and begin its first attempt."""
+    entry = register(client, token, name, "s1")
+    path = f"/api/remote/entries/{entry['id']}/attempts/1"
+    answer = client.post(path, headers=bearer(token))
+    assert answer.status_code == 200, answer.text
+    record: dict[str, Any] = answer.json()
+    return record
+
+
+def move(client: httpx.Client, token: str, *moves: tuple[int, int, list[int]]) -> httpx.Response:
+    """Make moves: trial, position, actions."""
+    listed = [{"trial": t, "position": p, "actions": a} for t, p, a in moves]
+    return client.post("/api/remote/moves", json={"moves": listed}, headers=bearer(token))
+
+
+def play_at_random(client: httpx.Client, token: str, trials: list[int]) -> int:
+    """Play trials to their end with random attempts, all in one message; return the number."""
+    rng, n_attempts = np.random.default_rng(0), 0
+    position = dict.fromkeys(trials, 0)
+    while position:
+        asked = [(t, p, rng.integers(144, size=40).tolist()) for t, p in position.items()]
+        answer = move(client, token, *asked)
+        assert answer.status_code == 200, answer.text
+        for reply in answer.json()["replies"]:
+            position[reply["trial"]] = reply["position"]
+            if reply["over"]:
+                n_attempts += position.pop(reply["trial"])
+    return n_attempts

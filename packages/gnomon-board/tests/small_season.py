@@ -1,0 +1,160 @@
+"""A small leaderboard: accounts with tokens, and a season of two rules."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from sqlalchemy import JSON, Boolean, Float, Integer, LargeBinary, String, Table, insert, select
+
+from gnomon_board.database.columns import Base, now
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import (
+    Account,
+    BrowserSession,
+    Entry,
+    EntryAttempt,
+    Job,
+    RateCount,
+    Season,
+    SeasonRule,
+    Submission,
+    Token,
+    VerifiedTrial,
+)
+from gnomon_board.leaderboard.accounts.accounts import server_secret
+from gnomon_board.leaderboard.accounts.tokens import issue_token
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.submissions.submission import set_state
+from gnomon_board.leaderboard.submissions.uploaded_logs import keep_bytes
+from gohr.rules import load_rule
+
+__all__ = ["add_submission", "fill", "make_account", "make_season"]
+
+
+def make_account(database: Database, name: str, *scopes: str) -> str:
+    """Add an account, and return a token of it."""
+    with database.writing() as session:
+        account = Account(name=name, name_key=name.casefold())
+        session.add(account)
+        return issue_token(session, account, scopes)[1]
+
+
+def make_season(
+    database: Database, name: str = "spring", division: str = "replayed", **changes: Any
+) -> Season:
+    """Add a small season: two rules, 2 trials of 3 episodes; the second rule may be hidden."""
+    fields: dict[str, Any] = {
+        "title": name.title(),
+        "board": {"pieces": [9, 9], "shapes": [4, 4], "colors": [4, 4]},
+        "trials": 2,
+        "episodes": 3,
+        "horizon": 50,
+    } | changes
+    hidden = division == "hidden"
+    rules = [
+        SeasonRule(position=0, name="clockwise", text=str(load_rule("clockwise"))),
+        SeasonRule(
+            position=1,
+            name="s1-h01" if hidden else "color-match",
+            text=str(load_rule("color-match")),
+            visibility="hidden" if hidden else "public",
+        ),
+    ]
+    with database.writing() as session:
+        session.add(Season(name=name, division=division, rules=rules, **fields))
+    with database.reading() as session:
+        season = session.scalar(select(Season).where(Season.name == name))
+        assert season is not None
+        assert season.rules
+        return season
+
+
+def fill(database: Database, settings: ServerSettings, *, n_entries: int = 3) -> None:
+    """Add a season whose every table has rows, with verified submissions and their evidence."""
+    season = make_season(database, "filled")
+    make_account(database, "ada", "submit", "moderate")
+    for k in range(n_entries):
+        add_submission(database, settings, season, k)
+    with database.writing() as session:
+        server_secret(session)
+        for table in Base.metadata.sorted_tables:
+            if table.name not in _FILLED:
+                session.execute(insert(table).values(_any_row(table)))
+        token = session.scalars(select(Token)).first()
+        assert token is not None
+        session.add(BrowserSession(token=token, digest="2" * 64, expires_at=now()))
+        session.add(RateCount(key="submit 1", window=5, count=2))
+
+
+#: Filled by name; every other table gets one row of anything that its columns can hold.
+_FILLED = {
+    "accounts", "attempts", "audit_log", "browser_sessions", "entries", "jobs", "rate_limits",
+    "season_rules", "seasons", "server_secrets", "submissions", "tokens", "trials",
+}  # fmt: skip
+
+
+def _any_row(table: Table) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for column in table.columns:
+        if column.name == "id" or column.nullable:
+            continue
+        kind = column.type
+        if isinstance(kind, Boolean):
+            row[column.name] = True
+        elif isinstance(kind, Integer):
+            row[column.name] = 1
+        elif isinstance(kind, String):
+            row[column.name] = f"{table.name} {column.name}"[: kind.length]
+        elif isinstance(kind, LargeBinary):
+            row[column.name] = b"\x00\xff"
+        elif isinstance(kind, Float):
+            row[column.name] = 0.5
+        elif isinstance(kind, JSON):
+            row[column.name] = {"é": [1, None, "x"]}
+        else:
+            row[column.name] = now()
+    return row
+
+
+def add_submission(
+    database: Database, settings: ServerSettings, season: Season, k: int
+) -> Submission:
+    """Add an entry with a verified submission, as if a worker had been there."""
+    log = f"log {season.id} {k}".encode()
+    sha256 = hashlib.sha256(log).hexdigest()
+    keep_bytes(settings, sha256, log)
+    with database.writing() as session:
+        entry = Entry(
+            season_id=season.id, account_id=1, name=f"Learner {k}", name_key=f"learner{k}"
+        )
+        attempt = EntryAttempt(entry=entry, number=1, seed=2**63 - 1 - k)
+        submission = Submission(
+            season_id=season.id,
+            attempt=attempt,
+            manifest={"learner": f"Learner {k}", "totals": []},
+            log_sha256=sha256,
+            log_format="csv",
+            log_bytes=len(log),
+        )
+        submission.trials = [
+            VerifiedTrial(
+                rule_id=rule.id,
+                number=number,
+                tce=10.0 * k + number,
+                errors_to_learn=None if number else 3.5,
+                n_episodes=3,
+                n_attempts=100,
+                n_moves=27,
+                n_cleared=3,
+                curve=[1, 2, 10 * k],
+                log_sha256=hashlib.sha256(f"{k} {rule.id} {number}".encode()).hexdigest(),
+            )
+            for rule in season.rules
+            for number in range(season.trials)
+        ]
+        session.add(submission)
+        session.flush()
+        set_state(session, submission, "verified", "as if")
+        session.add(Job(submission=submission, state="done", finished_at=now()))
+    return submission

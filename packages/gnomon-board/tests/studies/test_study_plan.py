@@ -1,0 +1,98 @@
+"""The plan of a study: read, checked, and refused with the field that is wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gnomon.errors import GnomonError
+from gnomon_board.studies import StudyPlan, read_plan
+from gohr.errors import ConfigError
+
+PLAN = """
+name = "pilot"
+title = "A pilot"
+consent = "You may stop at any time."
+episodes = 4
+[board]
+pieces = [5, 9]
+shapes = 4
+[lists]
+a = ["clockwise", "color-match"]
+b = ["color-match", "clockwise"]
+"""
+
+
+def test_a_plan_is_read(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN)
+    plan = read_plan(path)
+    assert (plan.name, plan.episodes, plan.rules) == ("pilot", 4, ("clockwise", "color-match"))
+    assert plan.board.spec().pieces == (5, 9)
+    assert StudyPlan.from_record(plan.model_dump(mode="json")) == plan
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ('name = "a pilot!"', "field 'name': expected letters, digits"),
+        ("episodes = 0", "field 'episodes'"),
+        ("lists = {}", "field 'lists'"),
+        ('lists = {"=cmd" = ["clockwise"]}', "field 'lists': '=cmd': expected letters"),
+        ("lists = {a = []}", "expected 1 to 50 rules, found 0"),
+        ('lists = {a = [{rule = "x", epsodes = 3}]}', "did you mean 'episodes'?"),
+        (
+            'lists = {a = [{rule = "x", guess = "mastery"}]}',
+            "expected a number of successes for",
+        ),
+        ('language = "tlh"', "expected one of de, en"),
+        ("already = {b = 2}", "there is no list 'b'"),
+        ('rule_texts = {"../x" = "(*,*,*,*,*)"}', "'../x': expected letters"),
+        ("colour = 3", "field 'colour'"),
+        ('recruitment = {finished = {url = "https://{PID}/done"}}', "field 'recruitment.finished"),
+        ('recruitment = {finished = {url = "javascript:alert(1)"}}', "field 'recruitment.finished"),
+        ('recruitment = {finished = {url = "//evil.example"}}', "field 'recruitment.finished"),
+        ("board = {pieces = 99}", "pieces: expected between 1 and 36"),
+    ],
+)
+def test_what_is_wrong_is_named(change, message):
+    key = change.partition(" ")[0]
+    whole = {"name": 'name = "x"', "title": 'title = "x"', "consent": 'consent = "x"'}
+    whole["lists"] = 'lists = {a = ["clockwise"]}'
+    whole[key] = change
+    with pytest.raises(ConfigError, match="study plan: ") as caught:
+        StudyPlan.from_toml("\n".join(whole.values()))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_file_or_no_toml_is_said(tmp_path):
+    with pytest.raises(GnomonError, match="cannot read this plan"):
+        read_plan(tmp_path / "none.toml")
+    with pytest.raises(ConfigError, match="expected TOML"):
+        StudyPlan.from_toml("name = ")
+
+
+def test_files_that_a_plan_names_stand_in_it(tmp_path):
+    (tmp_path / "page.md").write_text("Read *this*.")
+    (tmp_path / "mine.txt").write_text("(*,*,*,*,0)")
+    (tmp_path / "zone.txt").write_text("(*,*,*,[1,2],*)")
+    board = [{"id": 0, "color": "RED", "shape": "STAR", "x": 1, "y": 6}]
+    (tmp_path / "board.json").write_text(json.dumps({"id": 0, "value": board}))
+    (tmp_path / "dot.png").write_bytes(b"\x89PNG")
+    text = PLAN.replace('"You may stop at any time."', '"page.md"').replace(
+        'a = ["clockwise", "color-match"]',
+        'a = [{rule = "mine.txt", given = ["board.json"]}, '
+        '{rule = "clockwise", train = "zone.txt"}]',
+    )
+    path = tmp_path / "plan.toml"
+    path.write_text(f'pictures = ["dot.png"]\n{text}')
+    plan = read_plan(path)
+    assert (plan.consent, plan.rule_texts) == ("Read *this*.", {"mine": "(*,*,*,*,0)"})
+    first, second = plan.series("a")
+    assert (first.rule, first.given[0][0].cell, second.train) == ("mine", 31, "(*,*,*,[1,2],*)")
+    assert plan.pictures == {"dot.png": "data:image/png;base64,iVBORw=="}
+    path.write_text(f'pictures = ["page.md"]\n{text}')
+    with pytest.raises(ConfigError, match="expected a picture"):
+        read_plan(path)

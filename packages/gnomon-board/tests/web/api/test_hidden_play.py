@@ -1,0 +1,439 @@
+"""The hidden division over HTTP: the rule stays, and no board is played twice."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from sqlalchemy import select
+
+from gnomon_board.database.schema import (
+    AuditRecord,
+    Entry,
+    EntryAttempt,
+    RemoteTrial,
+    Season,
+    Submission,
+)
+from gnomon_board.leaderboard.hidden import remote_submission
+from gnomon_board.leaderboard.hidden.remote_submission import queue_played
+from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
+from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path
+from gnomon_board.leaderboard.submissions.worker import work_on_one
+from gohr.experiments import Assignment, verify_log
+from gohr.game import DEFAULT_SPEC
+from gohr.learners import RulePlayer, play_trial
+from remote_play import SECRET_TEXT, begin, hidden_season, move, play_at_random
+from small_season import make_account
+from submitted import bearer, register
+
+pytestmark = pytest.mark.usefixtures("programs_here")
+
+
+@pytest.fixture
+def play(client, database, token):
+    hidden_season(database)
+    return begin(client, token)
+
+
+def ids(play) -> list[int]:
+    return [trial["trial"] for trial in play["trials"]]
+
+
+def test_an_attempt_is_begun_once(client, token, play, database):
+    assert play["season"] == "s1"
+    assert (play["episodes"], play["horizon"]) == (3, 50)
+    told = [(t["rule"], t["number"], t["state"], t["position"]) for t in play["trials"]]
+    assert sorted(told) == [
+        ("clockwise", 0, "playing", 0),
+        ("clockwise", 1, "playing", 0),
+        ("s1-h01", 0, "playing", 0),
+        ("s1-h01", 1, "playing", 0),
+    ]
+    again = client.post(f"/api/remote/entries/{play['entry']}/attempts/1", headers=bearer(token))
+    assert again.json() == play
+    with database.reading() as session:
+        assert len(session.scalars(select(RemoteTrial.id)).all()) == 4
+
+
+def test_first_boards_are_told_and_the_boards_are_the_assigned_ones(client, token, play, database):
+    answer = move(client, token, *[(trial, 0, []) for trial in ids(play)])
+    replies = answer.json()["replies"]
+    with database.reading() as session:
+        assignment = assignment_of(session.scalars(select(EntryAttempt)).one())
+    for trial, reply in zip(play["trials"], replies, strict=True):
+        rule = next(rule for rule in assignment.rules if rule.name == trial["rule"])
+        boards = assignment.deal(rule, trial["number"])
+        assert reply["dealt"] == [boards[0].tolist()]
+        assert (reply["outcomes"], reply["episode"], reply["over"]) == ([], 0, False)
+
+
+def test_a_whole_attempt_becomes_a_verified_submission(client, token, play, database, settings):
+    made = play_at_random(client, token, ids(play))
+    assert queue_played(database, settings) == 1
+    assert queue_played(database, settings) == 0
+    assert work_on_one(database, settings, "worker")
+    with database.reading() as session:
+        submission = session.scalars(select(Submission)).one()
+        assert (submission.state, submission.origin) == ("verified", "server"), submission.reason
+        assert submission.n_attempts == made
+        assert len(submission.trials) == 4
+        assert sum(trial.n_attempts for trial in submission.trials) == made
+        rows = session.scalars(select(RemoteTrial)).all()
+        assert {row.state for row in rows} == {"done"}
+        assert {row.log_sha256 for row in rows} == {t.log_sha256 for t in submission.trials}
+    again = client.post(f"/api/entries/{play['entry']}/attempts", headers=bearer(token))
+    assert again.status_code == 201
+    assert len(again.json()["attempts"]) == 2
+
+
+def test_a_lost_log_of_a_trial_is_made_again_of_its_attempts(
+    client, token, play, database, settings
+):
+    """A backup has none before the whole attempt is a submission."""
+    play_at_random(client, token, ids(play))
+    with database.reading() as session:
+        hashes = session.scalars(select(RemoteTrial.log_sha256)).all()
+    for sha256 in hashes:
+        evidence_path(settings, sha256).unlink()
+    assert queue_played(database, settings) == 1
+    assert work_on_one(database, settings, "worker")
+    with database.reading() as session:
+        submission = session.scalars(select(Submission)).one()
+        assert submission.state == "verified", submission.reason
+        assert {trial.log_sha256 for trial in submission.trials} == set(hashes)
+
+
+def test_one_attempt_that_cannot_be_submitted_keeps_no_other_back(
+    client, token, play, database, settings, monkeypatch
+):
+    play_at_random(client, token, ids(play))
+    other = begin(client, token, "other")
+    play_at_random(client, token, ids(other))
+    whole = remote_submission._whole_log
+
+    def broken(session, settings, attempt_id, learner):
+        if learner == "player":
+            raise OSError("the disk is gone")
+        return whole(session, settings, attempt_id, learner)
+
+    monkeypatch.setattr(remote_submission, "_whole_log", broken)
+    queue_played(database, settings)
+    with database.reading() as session:
+        (submission,) = session.scalars(select(Submission)).all()
+        assert submission.manifest["learner"] == "other"
+    monkeypatch.undo()
+    assert queue_played(database, settings) == 1
+
+
+def test_attempts_are_played_on_other_boards_each_time(client, token, play, database, settings):
+    first = move(client, token, (ids(play)[0], 0, [])).json()["replies"][0]["dealt"]
+    play_at_random(client, token, ids(play))
+    queue_played(database, settings)
+    client.post(f"/api/entries/{play['entry']}/attempts", headers=bearer(token))
+    second = client.post(
+        f"/api/remote/entries/{play['entry']}/attempts/2", headers=bearer(token)
+    ).json()
+    assert not set(ids(second)) & set(ids(play))
+    dealt = move(client, token, (ids(second)[0], 0, [])).json()["replies"][0]["dealt"]
+    assert dealt != first
+
+
+def test_an_attempt_that_is_half_played_is_not_submitted(client, token, play, database, settings):
+    play_at_random(client, token, ids(play)[:3])
+    assert queue_played(database, settings) == 0
+
+
+def test_a_move_that_is_sent_twice_is_made_once(client, token, play, database):
+    trial = ids(play)[0]
+    first = move(client, token, (trial, 0, [0, 1, 2, 3, 4])).json()
+    again = move(client, token, (trial, 0, [0, 1, 2, 3, 4])).json()
+    assert first == again
+    overlapping = move(client, token, (trial, 3, [3, 4, 5, 6])).json()["replies"][0]
+    assert overlapping["position"] == 7
+    assert overlapping["outcomes"][:2] == first["replies"][0]["outcomes"][3:]
+    with database.reading() as session:
+        row = session.get_one(RemoteTrial, trial)
+        assert (row.n_attempts, row.actions) == (7, bytes(range(7)))
+
+
+def test_first_boards_are_told_at_any_time(client, token, play):
+    """So that a run that was stopped can be begun again."""
+    begun, played = ids(play)[:2]
+    before = move(client, token, (begun, 0, []), (played, 0, [])).json()
+    move(client, token, (begun, 0, [5, 6, 7]))
+    play_at_random(client, token, [played])
+    assert move(client, token, (begun, 0, []), (played, 0, [])).json() == before
+
+
+def test_what_was_attempted_cannot_be_taken_back(client, token, play):
+    trial = ids(play)[0]
+    move(client, token, (trial, 0, [0, 1, 2]))
+    other = move(client, token, (trial, 1, [7]))
+    assert other.status_code == 409
+    assert "attempt 1 was 1, and not 7" in other.json()["detail"]
+    ahead = move(client, token, (trial, 5, [7]))
+    assert ahead.status_code == 409
+    assert "has 3 attempts, and not the 5" in ahead.json()["detail"]
+
+
+def test_a_message_is_carried_out_whole_or_not_at_all(client, token, play, database):
+    first, second = ids(play)[:2]
+    refused = move(client, token, (first, 0, [0, 1]), (second, 9, [0]))
+    assert refused.status_code == 409
+    with database.reading() as session:
+        assert session.get_one(RemoteTrial, first).n_attempts == 0
+    # Memory was not left ahead of the database.
+    assert move(client, token, (first, 0, [3])).json()["replies"][0]["position"] == 1
+    twice = move(client, token, (first, 1, [0]), (first, 1, [0]))
+    assert twice.status_code == 409
+
+
+def test_a_server_that_forgets_goes_on_where_it_was(client, app, token, play):
+    """As after a kill: memory is gone, and the database has it all."""
+    trial = ids(play)[2]
+    rng = np.random.default_rng(5)
+    position, told = 0, []
+    while True:
+        app.state.live_games.drop([trial]) if position else None
+        reply = move(client, token, (trial, position, rng.integers(144, size=7).tolist()))
+        told.append(reply.json()["replies"][0])
+        position = told[-1]["position"]
+        if told[-1]["over"]:
+            break
+    assert told[-1]["episode"] == 3
+    assert sum(each["ended"] for each in told) == 3
+
+
+def test_a_view_shows_what_a_player_sees(client, token, play):
+    trial = ids(play)[0]
+    board = move(client, token, (trial, 0, [])).json()["replies"][0]["dealt"][0]
+    action = 4 * next(i for i, code in enumerate(board) if code)
+    reply = move(client, token, (trial, 0, [action])).json()["replies"][0]
+    assert reply["outcomes"] == [0]  # clockwise: the first may go anywhere
+    view = client.get(f"/api/remote/trials/{trial}", headers=bearer(token)).json()
+    board[action // 4] = 0
+    assert view["board"] == board
+    assert (view["attempt"], view["position"], view["episode"]) == (1, 1, 0)
+    assert view["last"][2] == 1
+    assert (view["rule"], view["state"]) == ("clockwise", "playing")
+
+
+# -- whose trial it is, and when -------------------------------------------------------------------
+
+
+def test_another_account_neither_sees_nor_plays_a_trial(client, database, play):
+    other = make_account(database, "eve", "submit")
+    trial = ids(play)[0]
+    for answer in (
+        move(client, other, (trial, 0, [1])),
+        client.get(f"/api/remote/trials/{trial}", headers=bearer(other)),
+    ):
+        assert answer.status_code == 404
+        assert answer.json()["detail"] == f"there is no trial {trial} of this account"
+    missing = move(client, other, (9999, 0, [1]))
+    assert missing.json()["detail"] == "there is no trial 9999 of this account"
+    path = f"/api/remote/entries/{play['entry']}/attempts/1"
+    assert client.post(path, headers=bearer(other)).status_code == 403
+
+
+def test_nobody_plays_without_a_token(client, play):
+    trial = ids(play)[0]
+    body = {"moves": [{"trial": trial, "position": 0, "actions": []}]}
+    assert client.post("/api/remote/moves", json=body).status_code == 401
+    assert client.get(f"/api/remote/trials/{trial}").status_code == 401
+    assert client.post(f"/api/remote/entries/{play['entry']}/attempts/1").status_code == 401
+
+
+def change_season(database, **changes):
+    with database.writing() as session:
+        season = session.scalars(select(Season)).one()
+        for name, value in changes.items():
+            setattr(season, name, value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"closes_at": datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)}, "closed on 2020-01"),
+        ({"opens_at": datetime.datetime(2999, 1, 1, tzinfo=datetime.UTC)}, "opens on 2999-01"),
+        ({"revealed_at": datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)}, "been revealed"),
+    ],
+)
+def test_nobody_plays_when_the_season_is_not_open(client, token, play, database, changes, reason):
+    assert move(client, token, (ids(play)[0], 0, [1])).status_code == 200
+    change_season(database, **changes)
+    answer = move(client, token, (ids(play)[0], 1, [1]))
+    assert answer.status_code == 403
+    assert reason in answer.json()["detail"]
+    path = f"/api/remote/entries/{play['entry']}/attempts/1"
+    assert client.post(path, headers=bearer(token)).status_code == 403
+
+
+def test_who_has_withdrawn_does_not_play_on(client, token, play, database):
+    with database.writing() as session:
+        session.scalars(select(Entry)).one().withdrawn_at = datetime.datetime.now(datetime.UTC)
+    answer = move(client, token, (ids(play)[0], 0, [1]))
+    assert answer.status_code == 403
+    assert "is withdrawn" in answer.json()["detail"]
+
+
+def test_other_divisions_are_not_played_here(client, token, season):
+    entry = register(client, token, "player")
+    path = f"/api/remote/entries/{entry['id']}/attempts/1"
+    answer = client.post(path, headers=bearer(token))
+    assert answer.status_code == 403
+    assert "of the replayed division" in answer.json()["detail"]
+    assert client.post(f"{path}9", headers=bearer(token)).status_code in (403, 404)
+
+
+# -- what is no move -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        {"trial": 1, "position": 0, "actions": [144]},
+        {"trial": 1, "position": 0, "actions": [-1]},
+        {"trial": 1, "position": 0, "actions": [1.5]},
+        {"trial": 1, "position": 0, "actions": [True]},
+        {"trial": 1, "position": 0, "actions": ["1"]},
+        {"trial": 1, "position": 0, "actions": [None]},
+        {"trial": 1, "position": 0, "actions": [10**400]},
+        {"trial": 1, "position": 0, "actions": [1] * 257},
+        {"trial": 1, "position": 0, "actions": {}},
+        {"trial": 1, "position": -1, "actions": []},
+        {"trial": 1, "position": 2**31, "actions": []},
+        {"trial": 0, "position": 0, "actions": []},
+        {"trial": 2**31, "position": 0, "actions": []},
+        {"trial": 1.0, "position": 0, "actions": []},
+        {"trial": 1, "position": 0},
+        {"trial": 1, "position": 0, "actions": [], "rule": "x"},
+        [],
+        None,
+    ],
+)
+def test_what_is_no_move_is_refused(client, token, move):
+    answer = client.post("/api/remote/moves", json={"moves": [move]}, headers=bearer(token))
+    assert answer.status_code == 422
+    assert "\n" not in answer.json()["detail"]
+
+
+def test_too_many_attempts_in_a_message_are_refused(client, token):
+    moves = [{"trial": i, "position": 0, "actions": [1] * 256} for i in range(1, 18)]
+    answer = client.post("/api/remote/moves", json={"moves": moves}, headers=bearer(token))
+    assert answer.status_code == 422
+    assert "expected at most 4096 attempts, found 4352" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"[", b'{"moves": []}', b'{"moves": [NaN]}'])
+def test_what_is_no_message_is_refused(client, token, body):
+    headers = bearer(token) | {"Content-Type": "application/json"}
+    assert client.post("/api/remote/moves", content=body, headers=headers).status_code == 422
+
+
+# -- what must not be told -------------------------------------------------------------------------
+
+
+def told_by_every_endpoint(client, token, play) -> str:
+    """Return all that the server says about the season, to its player and to anybody."""
+    entry = play["entry"]
+    trial = play["trials"][1]["trial"]
+    answers = [
+        json.dumps(play),
+        move(client, token, *[(t, 0, list(range(20))) for t in ids(play)]).text,
+        client.get(f"/api/remote/trials/{trial}", headers=bearer(token)).text,
+    ]
+    for path in (
+        "/api/seasons",
+        "/api/seasons/s1",
+        "/api/seasons/s1/reveal",
+        "/api/seasons/s1/entries",
+        "/api/seasons/s1/submissions",
+        f"/api/entries/{entry}",
+        f"/api/entries/{entry}/attempts/1/config",
+        "/openapi.json",
+    ):
+        answers.append(client.get(path, headers=bearer(token)).text)
+    return "\n".join(answers)
+
+
+def test_no_endpoint_tells_the_rule_or_the_seed(client, token, play, database):
+    told = told_by_every_endpoint(client, token, play)
+    with database.reading() as session:
+        seed = session.scalars(select(EntryAttempt.seed)).one()
+        kept = [json.dumps(r.detail) for r in session.scalars(select(AuditRecord))]
+    for secret in (SECRET_TEXT, "shape:star", "bucket:[1,3]", str(seed), "5a" * 32):
+        assert secret not in told
+        assert all(secret not in text for text in kept)
+
+
+def test_no_message_tells_more_than_the_outcomes(client, token, play):
+    """The fields of a reply are these, and each is what the game tells a player."""
+    reply = move(client, token, (ids(play)[1], 0, [0, 1, 2])).json()["replies"][0]
+    fields = {"trial", "position", "outcomes", "finish", "ended", "episode", "dealt", "over"}
+    assert set(reply) == fields
+    assert set(reply["outcomes"]) <= {0, 3, 4, 7}
+    view = client.get(f"/api/remote/trials/{ids(play)[1]}", headers=bearer(token)).json()
+    assert set(view) == {
+        "trial", "rule", "number", "state", "position", "episode", "attempt", "board", "last"
+    }  # fmt: skip
+
+
+def test_two_rules_that_answer_alike_are_told_alike(client, token, database):
+    """A message depends on the outcomes alone: a rule that answers the same gets the same bytes."""
+    hidden_season(database)
+    play = begin(client, token)
+    trial = next(t["trial"] for t in play["trials"] if t["rule"] == "s1-h01")
+    with database.reading() as session:
+        attempt = session.scalars(select(EntryAttempt)).one()
+        assignment = assignment_of(attempt)
+    rule = assignment.rules[1]
+    boards = assignment.deal(rule, 0)
+    log = play_trial(
+        RulePlayer(rng=np.random.default_rng(0)), rule.rule_set, boards, board_spec=DEFAULT_SPEC
+    )
+    reply = move(client, token, (trial, 0, log.actions[:9].tolist())).json()["replies"][0]
+    assert reply == {
+        "trial": trial,
+        "position": 9,
+        "outcomes": [0] * 9,
+        "finish": 1,
+        "ended": True,
+        "episode": 1,
+        "dealt": [boards[1].tolist()],
+        "over": False,
+    }
+
+
+def test_after_the_reveal_anybody_can_replay(client, token, play, database, settings, tmp_path):
+    play_at_random(client, token, ids(play))
+    queue_played(database, settings)
+    assert work_on_one(database, settings, "worker")
+    config = f"/api/entries/{play['entry']}/attempts/1/config"
+    assert client.get(config).status_code == 403
+    (submission,) = client.get("/api/seasons/s1/submissions").json()
+    log = f"/api/submissions/{submission['id']}/log"
+    assert client.get(log).status_code == 403
+    moment = datetime.datetime.now(datetime.UTC)
+    change_season(database, revealed_at=moment, closes_at=moment)
+    (tmp_path / "assigned.toml").write_text(client.get(config).text)
+    assigned = Assignment.from_toml(tmp_path / "assigned.toml")
+    rows = pl.read_parquet(io.BytesIO(client.get(log).content))
+    verdicts = list(verify_log(rows, assigned, learner="player"))
+    assert len(verdicts) == 4
+    assert all(verdict.ok for verdict in verdicts)
+
+
+def test_after_the_reveal_everything_is_told(client, database, play):
+    reveal = client.get("/api/seasons/s1/reveal")
+    assert reveal.status_code == 403
+    moment = datetime.datetime.now(datetime.UTC)
+    change_season(database, revealed_at=moment, closes_at=moment)
+    told = client.get("/api/seasons/s1/reveal").json()
+    assert told["rules"] == [{"name": "s1-h01", "text": SECRET_TEXT}]
+    assert told["salt"] == "5a" * 32

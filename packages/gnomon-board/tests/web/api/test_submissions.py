@@ -1,0 +1,238 @@
+"""A submission is its attempts: taken in, replayed, and refused at the place where it differs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+from sqlalchemy import func, select
+
+from gnomon_board.database.schema import VerifiedTrial
+from gnomon_board.leaderboard.client.submit_run import Packed
+from gnomon_board.leaderboard.submissions.uploaded_logs import canonical_path, evidence_path
+from gnomon_board.leaderboard.submissions.worker import work_on_one
+from small_season import make_account
+from submitted import bearer, play_entry, register, repacked, send
+
+
+@pytest.fixture
+def packed(client, season, token, tmp_path) -> Packed:
+    """The run of entry 1, a uniform player."""
+    assert register(client, token, "Uniform")["id"] == 1
+    return play_entry(client, 1, tmp_path)
+
+
+Verdict = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def verdict(client, database, settings, programs_here) -> Verdict:
+    """Let a worker do what is queued, and return a submission: the first, or that of a number."""
+
+    def worked(number: int = 1) -> dict[str, Any]:
+        assert work_on_one(database, settings, "worker")
+        record: dict[str, Any] = client.get(f"/api/submissions/{number}").json()
+        return record
+
+    return worked
+
+
+def test_an_honest_run_is_verified(client, database, settings, token, packed):
+    """By children with their limits, as a server does it."""
+    sent = send(client, token, 1, packed)
+    assert sent.status_code == 202
+    assert sent.json()["state"] == "queued"
+    assert sent.json()["ahead"] == 0
+    assert work_on_one(database, settings, "worker")
+    record = client.get("/api/submissions/1").json()
+    assert record["state"] == "verified", record["reason"]
+    trials = client.get("/api/submissions/1/trials").json()
+    claimed = {(row["rule"], row["trial"]): row["tce"] for row in packed.manifest["totals"]}
+    assert {(trial["rule"], trial["trial"]): trial["tce"] for trial in trials} == claimed
+    assert len(claimed) == 4
+    assert record["n_attempts"] == sum(trial["n_attempts"] for trial in trials)
+    log = client.get("/api/submissions/1/log")
+    assert log.content == packed.log
+    assert not work_on_one(database, settings, "worker")
+
+
+def test_a_flipped_move_is_refused_where_it_stands(client, token, packed, verdict):
+    frame = pl.read_parquet(io.BytesIO(packed.log))
+    # An accepted one, of a rule that accepts each piece in one bucket alone: a denied attempt may
+    # be denied elsewhere too, and then the log tells of another game that is as true.
+    accepted = (frame["rule"] == "color-match") & (frame["outcome"] == 0)
+    row = int(accepted.arg_true()[len(accepted.arg_true()) // 2])
+    there = frame.row(row, named=True)
+    buckets = frame["bucket"].to_list()
+    buckets[row] = (buckets[row] + 1) % 4
+    changed = frame.with_columns(pl.Series("bucket", buckets, dtype=frame["bucket"].dtype))
+    # All that the attempts come to is told as before.
+    assert send(client, token, 1, repacked(packed, changed)).status_code == 202
+    record = verdict()
+    assert record["state"] == "refused"
+    place = (
+        f"rule color-match, trial {there['trial']}, episode {there['episode']}, "
+        f"attempt {there['attempt']}: "
+    )
+    assert record["reason"].startswith(place), (record["reason"], place)
+
+
+def test_edited_totals_are_refused(client, token, packed, verdict):
+    packed.manifest["totals"][2]["tce"] -= 1
+    assert send(client, token, 1, packed).status_code == 202
+    record = verdict()
+    assert record["state"] == "refused"
+    assert "tce: expected" in record["reason"]
+    assert client.get("/api/submissions/1/trials").json() == []
+
+
+def test_a_missing_trial_is_refused(client, token, packed, verdict):
+    frame = pl.read_parquet(io.BytesIO(packed.log))
+    less = frame.filter(~((pl.col("rule") == "clockwise") & (pl.col("trial") == 1)))
+    packed.manifest["totals"] = []
+    assert send(client, token, 1, repacked(packed, less)).status_code == 202
+    record = verdict()
+    assert record["state"] == "refused"
+    assert record["reason"].startswith("rule clockwise, trial 1: missing")
+
+
+def test_boards_that_were_not_assigned_are_refused(client, token, packed, verdict):
+    # The run of entry 1 is sent for entry 2, whose seed is another: with a config that lies.
+    entry = register(client, token, "Another")
+    packed.manifest["config"]["seed"] = entry["attempts"][0]["seed"]
+    assert send(client, token, 2, packed).status_code == 202
+    record = verdict()
+    assert record["state"] == "refused"
+    assert record["reason"].startswith("rule clockwise, trial 0, episode 0")
+    assert "board" in record["reason"]
+
+
+def test_a_run_of_another_config_is_refused(client, token, packed, verdict):
+    packed.manifest["config"]["horizon"] = 60
+    assert send(client, token, 1, packed).status_code == 202
+    record = verdict()
+    assert record["reason"] == "not what was assigned: horizon: expected 50, found 60"
+
+
+def test_a_learner_that_was_shown_the_rule_is_refused(client, token, season, tmp_path, verdict):
+    register(client, token, "Oracle")
+    packed = play_entry(client, 1, tmp_path, learner="rule_player")
+    assert send(client, token, 1, packed).status_code == 202
+    record = verdict()
+    assert record["state"] == "refused"
+    assert "was shown the rule" in record["reason"]
+
+
+@pytest.mark.usefixtures("programs_here")
+def test_the_same_log_twice_names_the_earlier_submission(client, token, packed):
+    assert send(client, token, 1, packed).status_code == 202
+    # For the same attempt it is the same submission: whoever lost the answer asks again.
+    again = send(client, token, 1, packed)
+    assert (again.status_code, again.json()["id"]) == (200, 1)
+    register(client, token, "Another")
+    other = send(client, token, 2, packed)
+    assert other.status_code == 409
+    assert other.json()["detail"] == "this very log was sent before: submission 1"
+
+
+def test_the_same_attempts_packed_otherwise_are_a_repeat(client, database, token, packed, verdict):
+    send(client, token, 1, packed)
+    assert verdict()["state"] == "verified"
+    # A second entry with the first one's seed, as no server assigns it.
+    register(client, token, "Copy")
+    with database.writing() as session:
+        from gnomon_board.database.schema import EntryAttempt
+
+        first, second = session.scalars(select(EntryAttempt).order_by(EntryAttempt.id))
+        second.seed = first.seed
+    copied = repacked(packed, log_format="csv")
+    assert send(client, token, 2, copied).status_code == 202
+    record = verdict(2)
+    assert record["state"] == "refused"
+    assert record["reason"] == "every trial is one of submission 1: a repeat"
+
+
+def test_an_attempt_is_used_up_and_the_next_one_has_other_boards(
+    client, database, settings, token, packed, tmp_path, verdict
+):
+    early = client.post("/api/entries/1/attempts", headers=bearer(token))
+    assert early.status_code == 409
+    send(client, token, 1, packed)
+    second = client.post("/api/entries/1/attempts", headers=bearer(token)).json()
+    seeds = [attempt["seed"] for attempt in second["attempts"]]
+    assert len(set(seeds)) == 2
+    other = repacked(packed, log_format="csv")
+    assert send(client, token, 1, other).status_code == 409
+    packed = play_entry(client, 1, tmp_path / "2", attempt=2)
+    assert send(client, token, 1, packed, attempt=2).status_code == 202
+    work_on_one(database, settings, "worker")
+    record = verdict(2)
+    assert (record["state"], record["attempt"], record["n_attempts_of_entry"]) == ("verified", 2, 2)
+
+
+def test_a_withdrawal_leaves_a_tombstone(client, database, token, packed, verdict):
+    send(client, token, 1, packed)
+    verdict()
+    stranger = bearer(make_account(database, "eve", "submit"))
+    path, why = "/api/submissions/1/withdraw", {"reason": "a bug in my learner"}
+    assert client.post(path, json=why, headers=stranger).status_code == 403
+    record = client.post(path, json=why, headers=bearer(token)).json()
+    assert (record["state"], record["reason"]) == ("withdrawn", "a bug in my learner")
+    assert client.post(path, json=why, headers=bearer(token)).status_code == 409
+    assert len(client.get("/api/submissions/1/trials").json()) == 4
+    assert client.get("/api/seasons/spring/submissions").json()[0]["state"] == "withdrawn"
+    actions = [line["action"] for line in client.get("/api/audit-log").json()]
+    assert actions[-1] == "submission withdrawn"
+
+
+def test_moderators_refuse_and_verify_again(client, database, token, packed, verdict):
+    send(client, token, 1, packed)
+    verdict()
+    moderator = bearer(make_account(database, "mo", "moderate"))
+    path = "/api/submissions/1/refuse"
+    assert client.post(path, json={"reason": "x"}, headers=bearer(token)).status_code == 403
+    assert client.post(path, json={"reason": ""}, headers=moderator).status_code == 422
+    record = client.post(path, json={"reason": "under review"}, headers=moderator).json()
+    assert (record["state"], record["reason"]) == ("refused", "under review")
+    record = client.post("/api/submissions/1/requeue", headers=moderator).json()
+    assert record["state"] == "queued"
+    assert verdict()["state"] == "verified"
+    with database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(VerifiedTrial)) == 4
+
+
+def test_every_change_is_a_new_version_of_the_season(client, token, packed, verdict):
+    def version() -> int:
+        found: int = client.get("/api/seasons/spring").json()["version"]
+        return found
+
+    versions = [version()]
+    send(client, token, 1, packed)
+    versions.append(version())
+    verdict()
+    versions.append(version())
+    client.post("/api/submissions/1/withdraw", json={}, headers=bearer(token))
+    versions.append(version())
+    assert versions == sorted(set(versions))
+
+
+@pytest.mark.usefixtures("programs_here")
+def test_what_is_not_the_announced_log_is_refused_and_the_attempt_stays(
+    client, settings, token, packed
+):
+    path = "/api/entries/1/attempts/1/submission"
+    client.put(path, json=packed.manifest, headers=bearer(token))
+    for wrong in (packed.log[:-1], b"", packed.log + b"\n"):
+        answer = client.put("/api/submissions/1/log", content=wrong, headers=bearer(token))
+        assert answer.status_code == 422
+        assert "expected the bytes with SHA-256" in answer.json()["detail"]
+    assert client.get("/api/submissions/1").json()["state"] == "uploading"
+    assert client.get("/api/submissions/1/log").status_code == 404
+    assert send(client, token, 1, packed).status_code == 202
+    assert not list(settings.incoming.iterdir())
+    sha256 = packed.manifest["log_sha256"]
+    assert evidence_path(settings, sha256).exists()
+    assert canonical_path(settings, sha256).exists()

@@ -1,0 +1,267 @@
+"""A study from its invitation to its code, by people with a mouse and a finger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from gnomon_board.database.engine import Database
+from gnomon_board.studies import read_plan
+from gnomon_board.studies.export.study_export import games_of, write_study
+from gnomon_board.studies.study_store import make_study, study_named
+from gohr import verify
+from gohr.experiments.game_log_reader import read_game_log
+from web.browser.test_looks import looked_at, small_targets
+
+pytestmark = pytest.mark.full  # a browser
+
+_PICTURE = Path(__file__).parents[5] / "docs" / "images" / "human-play.png"
+#: Colour decides the bucket.
+BUCKETS = {"RED": 0, "BLACK": 1, "BLUE": 2, "YELLOW": 3}
+HUE = "(*,*,RED,*,0) (*,*,BLACK,*,1) (*,*,BLUE,*,2) (*,*,YELLOW,*,3)\n"
+PLAN = """
+name = "{name}"
+title = "Which rules do people find?"
+language = "{language}"
+consent = "consent.md"
+instructions = [
+    "Pieces lie on a board.\\n\\n![A board with pieces](board.png)",
+    "## Points\\n\\nFew errors earn more.",
+]
+pictures = ["board.png"]
+debrief = "The first rule was of colours. Your code: **{{completionCode}}**"
+demographics_page = "Now *about you*."
+[lists]
+a = [
+    {{ rule = "hue.txt", episodes = 3, mastery = 7, give_up_at = 0, guess = "mastery" }},
+    {{ rule = "anything-goes", episodes = 2, feedback = "fixed", guess = "board" }},
+]
+[defaults]
+points = {{}}
+board = {{ pieces = 5 }}
+[quiz]
+[[quiz.questions]]
+name = "same"
+title = "Does a rule change from board to board?"
+kind = "choice"
+choices = ["yes", "no"]
+answer = "no"
+[[demographics]]
+name = "age"
+title = "Age?"
+kind = "number"
+[[demographics]]
+name = "games"
+title = "Do you play board games?"
+kind = "choice"
+choices = ["0|never", "1|sometimes", "2|often"]
+[[demographics]]
+name = "how"
+title = "How did you find it?"
+required = false
+[recruitment]
+identity = "PROLIFIC_PID"
+parameters = ["STUDY_ID"]
+[recruitment.finished]
+code = "C1FINISHED"
+url = "https://panel.example/submissions/complete?cc={{code}}"
+[recruitment.left]
+code = "C1LEFT"
+"""
+#: A page that should better not be believed.
+CONSENT = """# Consent
+
+<script>document.title = "hacked"</script><style>* { display: none }</style>
+
+![A board](board.png)
+
+Every attempt is kept. You **may stop**.
+"""
+
+
+@pytest.fixture
+def laboratory(site, tmp_path):
+    """Make a study; return its invitation, and what exports it."""
+    database = Database(site.settings.database)
+
+    def make(name, language="en") -> str:
+        (tmp_path / "hue.txt").write_text(HUE)
+        (tmp_path / "consent.md").write_text(CONSENT)
+        (tmp_path / "board.png").write_bytes(_PICTURE.read_bytes())
+        (tmp_path / "plan.toml").write_text(PLAN.format(name=name, language=language))
+        plan = read_plan(tmp_path / "plan.toml")
+        with database.writing() as session:
+            return f"/join/{make_study(session, plan, by=1)[1]}"
+
+    yield make, database
+    database.close()
+
+
+def state(page):
+    return page.evaluate("fetch(location.pathname + '.json').then(a => a.json())")
+
+
+def tapped(page, cell, bucket):
+    page.locator(f'.piece[data-cell="{cell}"]').click()
+    page.locator(f'button.bucket[data-bucket="{bucket}"]').click()
+
+
+def wait_for_attempts(page, number):
+    """Wait until the page, not the server alone, has the answers to so many attempts."""
+    page.wait_for_function(
+        "n => n === ['moves', 'errors'].reduce("
+        "(sum, what) => sum + Number(document.getElementById(`count-${what}`).textContent), 0)",
+        arg=number,
+    )
+
+
+def play_board(page, bucket_of, *, errors=0):
+    """Play a board to its end, with so many errors first."""
+    while True:
+        view = state(page)["view"]
+        if view["state"] != "playing":
+            return view
+        piece = view["pieces"][0]
+        bucket = (bucket_of(piece) + (errors > 0)) % 4
+        errors -= errors > 0
+        tapped(page, piece["cell"], bucket)
+        wait_for_attempts(page, view["moves"] + view["errors"] + 1)
+
+
+def guess(page, text):
+    page.locator("#guess-text").fill(text)
+    page.locator("input[name=confidence]").nth(3).check()
+    page.locator("#guess button").click()
+    page.locator("#guess").wait_for(state="hidden")
+
+
+@pytest.mark.parametrize(
+    ("look", "width", "language"), [("desktop", 1200, "en"), ("phone", 390, "de")]
+)
+def test_a_study_is_played_to_its_code(
+    open_page, laboratory, screenshots, tmp_path, look, width, language
+):
+    make, database = laboratory
+    name = f"laboratory-{look}"
+    options = {"width": width}
+    invitation = make(name, language)
+    if look == "phone":
+        options |= {"has_touch": True, "is_mobile": True}
+    page = open_page(f"{invitation}?PROLIFIC_PID=5f3a&STUDY_ID=s1&token=secret", **options)
+    step = iter(range(1, 100))
+
+    def look_at(what):
+        number = next(step)
+        assert look == "desktop" or small_targets(page) == [], what
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            name = f"lab-{look}-{number:02}-{what}-{scheme}"
+            if (look == "phone") == (scheme == "light"):
+                looked_at(page, screenshots, name)
+            else:
+                page.screenshot(path=screenshots / f"{name}.png", full_page=True)
+
+    assert page.title() != "hacked"
+    assert page.get_by_role("heading", name="Consent").is_visible()
+    assert page.locator("main img").evaluate("image => image.naturalWidth") > 100
+    look_at("consent")
+    page.get_by_role("checkbox").check()
+    page.locator("main button.primary").click()
+    page.locator("img[alt^='A board with']").wait_for()
+    assert page.locator("img").evaluate("image => image.naturalWidth") > 100
+    look_at("instructions")
+    page.locator("main button.primary").click()
+    page.locator("main button.primary").click()
+    page.get_by_role("radio").first.check()
+    page.locator("main button.primary").click()
+    page.get_by_role("alert").wait_for()
+    look_at("quiz")
+    page.get_by_role("radio").nth(1).check()
+    page.locator("main button.primary").click()
+    look_at("player")
+    player = page.url
+    page.locator("main button.primary").click()
+    page.locator("button.piece").first.wait_for()
+
+    def of_color(piece):
+        return BUCKETS[piece["color"]]
+
+    first = play_board(page, of_color, errors=2)
+    assert first["end"] == "cleared"
+    assert first["points"]["total"] == 6
+    look_at("cleared")
+    page.locator("#next button").click()
+    page.locator("button.piece").first.wait_for()
+    second = play_board(page, of_color)
+    assert (second["end"], second["state"]) == ("mastered", "ended")
+    # Seven in a row were enough: three pieces of the second board are left.
+    assert len(second["pieces"]) == 3
+    assert second["points"]["total"] == 6 + 10
+    assert page.locator("#points-total").inner_text() == "16"
+    look_at("guess")
+    assert not page.locator("#result").is_visible()
+    guess(page, "Each colour has its bucket")
+    page.locator("#result").click()
+    look_at("result")
+    page.locator("main button.primary").click()
+    page.locator("button.piece").first.wait_for()
+    play_board(page, lambda piece: 1)
+    guess(page, "Anything, it seems")
+    page.locator("#next button").click()
+    page.locator("button.piece").first.wait_for()
+    last = play_board(page, lambda piece: 2)
+    assert (last["state"], last["points"]["total"]) == ("ended", 10 + 10)
+    # The last board finishes the study, whatever becomes of the page.
+    with database.reading() as session:
+        (assignment,) = study_named(session, name).assignments
+        assert assignment.ending == "finished"
+    guess(page, "Anything at all")
+    page.locator("#result").click()
+    page.locator("main button.primary").click()
+    page.locator("input[type=number]").fill("44")
+    page.get_by_role("radio").nth(2).check()
+    page.locator("input[name=how]").fill("by colour")
+    look_at("demographics")
+    page.locator("main button.primary").click()
+    page.locator("#completion-code").wait_for()
+    assert page.locator("#completion-code").inner_text() == "C1FINISHED"
+    assert page.get_by_text("Your code: C1FINISHED").is_visible()
+    assert page.locator("#completion").get_attribute("href").endswith("complete?cc=C1FINISHED")
+    look_at("end")
+    page.goto(player)
+    page.locator("#completion-code").wait_for()
+    check_export(database, name, tmp_path / "out")
+
+
+def check_export(database, name, folder):
+    """The export is read back: games as they were played."""
+    with database.reading() as session:
+        study = study_named(session, name)
+        games = games_of(session, study)
+        write_study(session, study, folder)
+    read = read_game_log(folder / f"{name}-transcript.csv")
+    for game in games:
+        errors = sum(game.session.errors_by_board())
+        assert read.runs(game.player, game.rule).tolist() == [errors]
+    attempts = pl.read_csv(folder / "attempts.csv")
+    assert len(attempts) == sum(len(game.session.attempts) for game in games)
+    assert attempts["client_action_ms"].null_count() == 0
+    assert (attempts["client_touch_ms"] <= attempts["client_action_ms"]).all()
+    # What the browser measured has no way to the server and back in it.
+    assert (attempts["client_action_ms"] <= attempts["reaction_s"] * 1000 + 50).all()
+    answers = pl.read_csv(folder / "answers.csv", infer_schema=False)
+    about = answers.filter(pl.col("page") == "demographics")
+    assert about.select("name", "text").rows() == [
+        ("age", "44"), ("games", "2"), ("how", "by colour"),
+    ]  # fmt: skip
+    guesses = answers.filter(pl.col("page") == "guess")
+    assert guesses.select("text", "confidence").rows()[0] == ("Each colour has its bucket", "4")
+    assert len(guesses) == 3
+    (player,) = pl.read_csv(folder / "participants.csv").iter_rows(named=True)
+    assert (player["points"], player["ending"]) == (16 + 20, "finished")
+    told = b"".join(path.read_bytes() for path in folder.rglob("*.csv"))
+    assert b"5f3a" not in told
+    assert b"secret" not in told
+    assert verify(folder / "run").ok

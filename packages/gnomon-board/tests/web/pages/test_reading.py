@@ -1,0 +1,151 @@
+"""The pages that the world reads: each is there, and says what the interface says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from gnomon_board.leaderboard.standing_records import METRICS
+from gnomon_board.web.pages.templating import odds
+
+PAGES = [
+    "/",
+    "/seasons",
+    "/seasons/spring-2026",
+    "/seasons/autumn-2026",
+    "/seasons/spring-2026/submissions",
+    "/seasons/spring-2026/rules/clockwise",
+    "/seasons/autumn-2026/rules/s-h01",
+    "/entries/1",
+    "/entries/3",
+    "/entries/7",
+    "/submissions/1",
+    "/submissions/8",
+    "/moderation",
+    "/methods",
+    "/account",
+    "/account/ask",
+    "/submit",
+    "/play",
+    "/play/puzzle-7",
+    "/play/clockwise",
+]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_is_there(lively, path):
+    page = lively.get(path)
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+
+
+def board(client, season="spring-2026"):
+    return client.get(f"/api/seasons/{season}/standings").json()["standings"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_holds_script_or_style_of_its_own(lively, path):
+    text = lively.get(path).text
+    assert not re.search(r"<script(?![^>]*(src=|type=\"application/json\"))", text)
+    assert "<style" not in text
+    assert not re.search(r"\sstyle=", text)
+    assert not re.search(r"\son[a-z]+=", text)
+    assert "javascript:" not in text
+
+
+def test_the_standings_say_what_the_interface_says(lively):
+    page = lively.get("/seasons/spring-2026").text
+    standings = board(lively)
+    names = re.findall(r'<a href="/entries/\d+">([^<]+)</a><br>', page)
+    assert names == [line["contender"]["name"] for line in standings["ranked"]]
+    assert len(names) == 6
+    ranks = [(line["rank_low"], line["rank_high"]) for line in standings["ranked"]]
+    assert all(low <= high for low, high in ranks)
+    assert ranks[0][0] == 1
+
+
+def test_the_rows_stand_in_the_order_of_what_they_show_first(lively):
+    for season in ("spring-2026", "autumn-2026"):
+        page = lively.get(f"/seasons/{season}").text
+        ranked = board(lively, season)["ranked"]
+        ratings = [line["rating"]["value"] for line in ranked]
+        assert ratings == sorted(ratings, reverse=True)
+        shown = re.findall(r'<td class="measure"><div><span>([\d.,]+\xa0:\xa0[\d.,]+)</span>', page)
+        assert shown == [odds(rating) for rating in ratings]
+        assert all(r["low"] < r["value"] < r["high"] for r in (line["rating"] for line in ranked))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_fewer_errors_than_somebody_above_are_marked(lively, metric):
+    page = lively.get(f"/seasons/spring-2026?metric={metric}").text
+    ranked = board(lively)["ranked"]
+    errors = [line["estimates"][metric]["value"] for line in ranked]
+    rows = page.split("<tbody>")[1].split("</tbody>")[0].split("<tr id=")[1:]
+    marked = ["fewer than somebody ranked above" in row for row in rows]
+    assert marked == [any(e < above for above in errors[:i]) for i, e in enumerate(errors)]
+    assert ("A mark ◂" in page) == any(marked)
+    assert "not by errors" in page
+
+
+def test_some_learner_has_fewer_errors_than_one_above_it(lively):
+    # Else the test before shows nothing.
+    assert "fewer than somebody ranked above" in lively.get("/seasons/spring-2026").text
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_standings_by_every_metric(lively, metric):
+    page = lively.get(f"/seasons/spring-2026?metric={metric}")
+    assert page.status_code == 200
+    assert 'aria-current="true"' in page.text
+
+
+def test_a_metric_that_there_is_not_is_refused(lively):
+    assert lively.get("/seasons/spring-2026?metric=best").status_code == 422
+
+
+def test_attempts_are_counted_where_there_were_several(lively):
+    assert "2 attempts, 2 verified" in lively.get("/seasons/spring-2026").text
+
+
+def test_withdrawn_entries_are_tombstones_with_a_reason(lively):
+    page = lively.get("/seasons/spring-2026").text
+    assert "Second thoughts" in page
+    assert "the learner had a mistake in it" in page
+    ranked = board(lively)["ranked"]
+    assert "Second thoughts" not in [line["contender"]["name"] for line in ranked]
+
+
+def test_the_gap_is_a_column_where_there_are_hidden_rules(lively):
+    assert "Hidden − public" in lively.get("/seasons/autumn-2026").text
+    assert "Hidden − public" not in lively.get("/seasons/spring-2026").text
+    line = board(lively, "autumn-2026")["ranked"][0]
+    assert line["gap"]["low"] < line["gap"]["value"] < line["gap"]["high"]
+
+
+def test_a_page_that_has_not_changed_is_not_sent_again(lively):
+    first = lively.get("/seasons/spring-2026")
+    again = lively.get("/seasons/spring-2026", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_state_and_the_reason_of_every_submission_are_shown(lively):
+    page = lively.get("/seasons/spring-2026/submissions").text
+    assert "rule clockwise, trial 3, episode 12, attempt 4: denied, not accepted" in page
+    for state in ("verified", "queued", "refused", "error", "withdrawn"):
+        assert f'class="badge {state}"' in page
+
+
+def test_what_is_not_there_is_told_as_a_page_to_people_and_as_json_to_programs(lively):
+    page = lively.get("/seasons/none", headers={"Accept": "text/html"})
+    assert page.status_code == 404
+    assert "there is no season &#39;none&#39;" in page.text
+    for path in ("/api/seasons/none", "/api/entries/999", "/api/submissions/999", "/entries/999"):
+        answer = lively.get(path)
+        assert answer.status_code == 404
+        assert set(answer.json()) == {"detail"}
+
+
+@pytest.mark.parametrize("path", ["/seasons/spring-2026/rules/none", "/entries/99999999999"])
+def test_addresses_that_lead_nowhere_are_no_mistake_of_ours(lively, path):
+    assert lively.get(path).status_code in (404, 422)

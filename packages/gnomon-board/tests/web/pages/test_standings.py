@@ -1,0 +1,165 @@
+"""Standings of hundreds: searched, filtered, ordered and paged by the address, without a script."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import re
+
+import pytest
+
+from app_client import AppClient
+from gnomon_board import create_app
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.web.pages.page_cache import PageCache
+from large_board import filled_board
+from small_season import fill
+from submitted import register
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """A client of a board with a season of 200 learners."""
+    settings = ServerSettings(tmp_path_factory.mktemp("crowd") / "data")
+    database = filled_board(settings, 200, trials=2, episodes=3)
+    with AppClient(create_app(settings, database)) as client:
+        yield client
+    database.close()
+
+
+ADDRESS = "/seasons/crowd"
+
+
+def shown(client, query=""):
+    """Return the names in the table of a page."""
+    page = client.get(f"{ADDRESS}{query}").text
+    table = page.partition('class="table sticky"')[2].partition("</table>")[0]
+    return re.findall(r'<a href="/entries/\d+">([^<]+)</a><br>', table)
+
+
+def test_fifty_learners_a_page_and_every_one_once(crowd):
+    found = [name for n in range(1, 5) for name in shown(crowd, f"?page={n}")]
+    assert len(found) == len(set(found)) == 194
+    assert shown(crowd) == found[:50]
+    assert shown(crowd, "?page=99") == found[150:]
+
+
+def test_links_keep_what_was_asked_for(crowd):
+    page = crowd.get(f"{ADDRESS}?verified=yes&by=errors&metric=mean").text
+    links = [html.unescape(link) for link in re.findall(rf'href="({ADDRESS}\?[^"]+)"', page)]
+    assert f"{ADDRESS}?verified=yes&metric=mean" in links
+    assert f"{ADDRESS}?verified=yes&by=errors" in links
+    page = crowd.get(f"{ADDRESS}?by=name&page=2").text
+    assert f'href="{ADDRESS}?by=name&amp;page=3" rel="next"' in page
+    assert f'href="{ADDRESS}?by=name" rel="prev"' in page
+
+
+def test_search_and_filters(crowd):
+    assert shown(crowd, "?q=learner+0012") == ["Learner 0012"]
+    assert len(shown(crowd, "?q=crowd+12&by=name")) == 3
+    assert "194 learners" in crowd.get(ADDRESS).text
+    assert "No learner is like that." in crowd.get(f"{ADDRESS}?q=nobody").text
+
+
+def test_the_order_is_chosen_and_keeps_the_intervals(crowd):
+    for by in ("wins", "errors"):
+        page = crowd.get(f"{ADDRESS}?by={by}").text
+        table = page.partition('class="table sticky"')[2].partition("</table>")[0]
+        rows = table.split("<tr id=")[1:]
+        assert len(rows) == 50
+        for row in rows:
+            assert row.count('class="range"') == 1
+            assert re.search(r'aria-label="interval from [^"]+ to ', row)
+            assert re.search(r'class="small">[\d.,:\xa0]+ – [\d.,:\xa0]+<', row)
+    told = crowd.get(f"/api{ADDRESS}/standings").json()["standings"]["ranked"]
+    errors = {line["contender"]["name"]: line["estimates"]["iqm"]["value"] for line in told}
+    assert [errors[name] for name in shown(crowd, "?by=errors")] == sorted(errors.values())[:50]
+    assert "so that they may order differently" in crowd.get(f"{ADDRESS}?by=errors").text
+    assert "not by errors" in crowd.get(ADDRESS).text
+
+
+def test_those_without_a_rank_and_those_withdrawn_have_pages(crowd):
+    assert "trials are missing" in crowd.get(f"{ADDRESS}?show=unranked").text
+    page = crowd.get(f"{ADDRESS}?show=withdrawn").text
+    assert page.count("</a>: a mistake</li>") == 2
+    assert 'class="table sticky"' not in page
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["by=luck", "page=0", "page=100001", "verified=2", "q=" + 129 * "x"],
+)
+def test_what_cannot_be_asked_for_is_refused(crowd, query):
+    assert crowd.get(f"{ADDRESS}?{query}").status_code == 422
+
+
+def test_what_is_searched_for_stays_text(crowd):
+    page = crowd.get(ADDRESS, params={"q": '"><script>alert(1)</script>'}).text
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_pages_are_packed_and_not_sent_twice(crowd):
+    whole = crowd.get(ADDRESS, headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in whole.headers
+    packed = crowd.get(ADDRESS, headers={"Accept-Encoding": "gzip"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.text == whole.text
+    assert len(gzip.compress(whole.content, mtime=0)) < 10_000
+    assert packed.headers["vary"] == whole.headers["vary"] == "Accept-Encoding"
+    assert packed.headers["etag"] != whole.headers["etag"]
+    for answer in (whole, packed):
+        again = crowd.get(ADDRESS, headers={"If-None-Match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+    other = crowd.get(f"{ADDRESS}?page=2", headers={"If-None-Match": whole.headers["etag"]})
+    assert other.status_code == 200
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_page_with_somebodys_form_is_not_packed(client, database, settings, admin_token):
+    fill(database, settings, n_entries=1)
+    paths = ("/submissions/1", "/moderation", "/submit", "/account")
+    for path in paths[:2]:
+        page = client.get(path)
+        assert page.headers["content-encoding"] == "gzip"
+        again = client.get(path, headers={"If-None-Match": page.headers["etag"]})
+        assert again.status_code == 304
+    client.post("/api/session", json={"token": admin_token})
+    # From its length the token of the form could be guessed, letter by letter.
+    for path in paths:
+        page = client.get(path, headers={"If-None-Match": page.headers.get("etag", "")})
+        assert page.status_code == 200, path
+        assert "content-encoding" not in page.headers, path
+        assert page.headers["cache-control"] == "no-store", path
+
+
+@pytest.mark.parametrize("path", ["/seasons/spring-2026", "/seasons/spring-2026/rules/clockwise"])
+def test_pages_beyond_the_last_are_kept_once(lively, monkeypatch, path):
+    keys, get = set(), PageCache.get
+    monkeypatch.setattr(PageCache, "get", lambda self, key, *a: keys.add(key) or get(self, key, *a))
+    for page in (3, 99_998, 99_999):
+        assert lively.get(f"{path}?page={page}").status_code == 200
+    assert len(keys) == 1
+    told = lively.get("/seasons/spring-2026?show=withdrawn&page=99999").text
+    assert told.count("the learner had a mistake in it") == 1
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("path", ["/", "/seasons"])
+def test_of_a_page_its_last_state_is_kept(client, season, token, monkeypatch, path):
+    kept, get = [], PageCache.get
+    monkeypatch.setattr(PageCache, "get", lambda *a, **k: kept.append(a[1]) or get(*a, **k))
+    pages = set()
+    for n in range(3):
+        register(client, token, f"Learner {n}")
+        pages.add(client.get(path, headers={"Accept": "text/html"}).text)
+    assert len(pages) == 3
+    assert len(set(kept)) == 1
+
+
+def test_the_cache_holds_so_many_bytes():
+    cache = PageCache(max_bytes=10_000)
+    for n in range(50):
+        cache.get(n, lambda: "x" * 400)
+    assert cache.get(49, lambda: "new").body == b"x" * 400
+    assert cache.get(0, lambda: "new").body == b"new"

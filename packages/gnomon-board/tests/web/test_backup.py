@@ -1,0 +1,161 @@
+"""A backup is the board of one moment, whatever is written meanwhile, and restores to it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from gnomon_board.database.engine import Database
+from gnomon_board.database.migration import current_revision
+from gnomon_board.errors import LeaderboardError
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path
+from gnomon_board.web.backup import back_up, restore
+from private_postgresql import fresh_database
+from small_season import add_submission, fill, make_season
+from table_digests import table_digests
+
+
+@pytest.fixture
+def empty_place(settings, tmp_path, request) -> Iterator[ServerSettings]:
+    """Settings of another server of the same kind, that is still to be made."""
+    if settings.database_url.startswith("sqlite"):
+        yield ServerSettings(tmp_path / "other")
+        return
+    with fresh_database(request.getfixturevalue("postgresql")) as url:
+        yield ServerSettings(tmp_path / "other", url)
+
+
+def digests(settings: ServerSettings) -> dict[str, str]:
+    database = Database(settings.database)
+    with database.engine.begin() as connection:
+        found = table_digests(connection)
+    database.close()
+    return found
+
+
+def test_restored_to_an_identical_board(database, settings, empty_place, tmp_path):
+    fill(database, settings)
+    record = back_up(settings, database, tmp_path / "backup")
+    assert record["logs"] == 3
+    assert all(n > 0 for n in record["rows"].values()), record["rows"]
+    assert (tmp_path / "backup").stat().st_mode & 0o777 == 0o700
+    empty_place.snapshots.mkdir(parents=True)
+    (empty_place.snapshots / "1.json").write_text("of the board that was here before")
+    restore(tmp_path / "backup", empty_place)
+    assert not list(empty_place.snapshots.iterdir())
+    assert digests(empty_place) == digests(settings)
+    for path in settings.evidence.glob("*/*"):
+        assert (empty_place.evidence / path.relative_to(settings.evidence)).read_bytes() == (
+            path.read_bytes()
+        )
+    # The new server goes on where the old one stopped.
+    there = Database(empty_place.database)
+    add_submission(there, empty_place, make_season(there, "next"), 99)
+    there.close()
+
+
+def test_a_backup_during_writes_is_whole(database, settings, empty_place, tmp_path):
+    season = make_season(database, "busy")
+    fill(database, settings)
+    stop, done = threading.Event(), []
+
+    def write() -> None:
+        while not stop.is_set() and len(done) < 500:
+            done.append(add_submission(database, settings, season, 1000 + len(done)).id)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        while len(done) < 3:
+            writer.join(0.01)
+        before = len(done)
+        record = back_up(settings, database, tmp_path / "backup")
+        after = len(done)
+    finally:
+        stop.set()
+        writer.join(30)
+    # What was there before is in it, and each submission is whole: four trials and its log.
+    n = record["rows"]["submissions"]
+    assert before + 3 <= n <= after + 4
+    assert record["rows"]["trials"] == 4 * n
+    assert record["logs"] == n
+    restore(tmp_path / "backup", empty_place)
+    again = Database(empty_place.database)
+    back_up(empty_place, again, tmp_path / "again")
+    again.close()
+    first, second = (
+        json.loads((tmp_path / name / "backup.json").read_text()) for name in ("backup", "again")
+    )
+    assert first["rows"] == second["rows"]
+    for name in ("backup", "again"):
+        copy = Database(f"sqlite:///{tmp_path / name / 'leaderboard.sqlite'}")
+        with copy.engine.begin() as connection:
+            found = table_digests(connection)
+        copy.close()
+        if name == "backup":
+            expected = found
+    assert found == expected
+
+
+def test_a_damaged_backup_is_refused(database, settings, empty_place, tmp_path):
+    fill(database, settings)
+    back_up(settings, database, tmp_path / "backup")
+    log = next((tmp_path / "backup" / "evidence").glob("*/*"))
+    log.write_bytes(log.read_bytes() + b"!")
+    with pytest.raises(LeaderboardError, match="damaged: not the bytes that its name tells of"):
+        restore(tmp_path / "backup", empty_place)
+    (tmp_path / "backup" / "backup.json").unlink()
+    with pytest.raises(LeaderboardError, match="expected a whole backup"):
+        restore(tmp_path / "backup", empty_place)
+
+
+def test_a_missing_log_is_told(database, settings, tmp_path):
+    season = make_season(database, "busy")
+    fill(database, settings)
+    lost = add_submission(database, settings, season, 7)
+    evidence_path(settings, lost.log_sha256).unlink()
+    with pytest.raises(LeaderboardError, match="expected the log of a submission"):
+        back_up(settings, database, tmp_path / "backup")
+
+
+def test_nothing_is_written_over(database, settings, tmp_path):
+    fill(database, settings)
+    back_up(settings, database, tmp_path / "backup")
+    with pytest.raises(LeaderboardError, match="expected a new or empty folder"):
+        back_up(settings, database, tmp_path / "backup")
+    with pytest.raises(LeaderboardError, match="expected no logs yet"):
+        restore(tmp_path / "backup", settings)
+    elsewhere = replace(settings, data=tmp_path / "elsewhere")
+    with pytest.raises(LeaderboardError, match=r"found one|expected an empty leaderboard"):
+        restore(tmp_path / "backup", elsewhere)
+
+
+def test_a_backup_of_one_kind_restores_to_the_other(settings, database, postgresql, tmp_path):
+    fill(database, settings)
+    back_up(settings, database, tmp_path / "backup")
+    if database.is_sqlite:
+        with fresh_database(postgresql) as url:
+            other = ServerSettings(tmp_path / "other", url)
+            restore(tmp_path / "backup", other)
+            assert digests(other) == digests(settings)
+    else:
+        other = ServerSettings(tmp_path / "other")
+        restore(tmp_path / "backup", other)
+        assert digests(other) == digests(settings)
+
+
+def test_an_older_backup_is_brought_up(database, settings, empty_place, tmp_path, request):
+    fill(database, settings)
+    record = back_up(settings, database, tmp_path / "backup")
+    newest = request.getfixturevalue("newer_program")
+    assert record["revision"] != newest
+    restore(tmp_path / "backup", empty_place)
+    there = Database(empty_place.database)
+    assert current_revision(there) == newest
+    there.close()
+    assert digests(empty_place) == digests(settings)

@@ -1,0 +1,88 @@
+"""Whose turn it is to have a log read."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from fastapi import HTTPException
+
+from gnomon_board.leaderboard.refusals import TooMany
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.web.client_limits import Intake, count_upload
+from gnomon_board.web.middleware import _counted
+
+
+@pytest.mark.parametrize(
+    ("clients", "most"),
+    [
+        ([(1, "192.0.2.1"), (2, "192.0.2.1"), (3, "192.0.2.1")], 1),
+        ([(1, "192.0.2.1"), (1, "192.0.2.2"), (1, "192.0.2.3")], 1),
+        ([(1, "192.0.2.1"), (2, "192.0.2.2"), (2, "192.0.2.1")], 2),
+    ],
+    ids=["accounts of one address", "addresses of one account", "two clients"],
+)
+def test_one_log_of_a_client_is_read_at_a_time(tmp_path, clients, most):
+    """Else one client with two accounts would have all readers for itself."""
+    intake, lock = Intake(ServerSettings(tmp_path)), threading.Lock()
+    reading, seen = 0, []
+
+    def work(check):
+        nonlocal reading
+        with lock:
+            reading += 1
+            seen.append(reading)
+        time.sleep(0.1)
+        with lock:
+            reading -= 1
+
+    async def stays():
+        await asyncio.Future()
+
+    async def all_at_once():
+        request = SimpleNamespace(receive=stays)
+        await asyncio.gather(*(intake.read(request, client, work) for client in clients))
+
+    asyncio.run(all_at_once())
+    assert (len(seen), max(seen)) == (len(clients), most)
+
+
+def test_a_body_that_comes_byte_by_byte_is_refused(monkeypatch):
+    """Each byte comes in time; all of them together do not."""
+    clock = [0.0]
+    monkeypatch.setattr(
+        "gnomon_board.web.middleware.time", SimpleNamespace(monotonic=lambda: clock[0])
+    )
+
+    async def one_byte():
+        clock[0] += 1.9
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def many_bytes():
+        clock[0] += 1.9
+        return {"type": "http.request", "body": bytes(4000), "more_body": True}
+
+    async def received(source, n):
+        counted = _counted(source, 1 << 30, patience_s=2.0)
+        return [await counted() for _ in range(n)]
+
+    assert len(asyncio.run(received(many_bytes, 100))) == 100
+    with pytest.raises(HTTPException, match="comes too slowly"):
+        asyncio.run(received(one_byte, 100))
+
+
+@pytest.mark.parametrize(
+    ("account", "address"), [(1, "192.0.2.2"), (2, "192.0.2.1")], ids=["account", "address"]
+)
+def test_bytes_of_an_hour_are_counted(database, settings, account, address):
+    few = replace(settings, upload_mib_per_hour=3)
+    count_upload(database, few, SimpleNamespace(account_id=1), "192.0.2.1", 2 << 20)
+    with pytest.raises(TooMany):
+        count_upload(database, few, SimpleNamespace(account_id=account), address, (1 << 20) + 1)
+    # And nothing of what was refused: of neither the account nor the address.
+    new = SimpleNamespace(account_id=account if account > 1 else 3), "192.0.2.3"
+    count_upload(database, few, *new, 3 << 20)

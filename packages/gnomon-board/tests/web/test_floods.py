@@ -1,0 +1,402 @@
+"""One client floods the board: the pages of another come at once, and its log is taken."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from http.client import HTTPResponse
+from pathlib import Path
+
+import httpx
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from large_board import filled_board
+from serving import Server, pages_come_soon, serving
+from small_season import make_account, make_season
+from submitted import bearer, play_entry, register, send
+
+pytestmark = pytest.mark.full  # a server is flooded
+
+#: The other client's upload, in seconds.
+_UPLOAD_S = 5.0
+#: Loopback has many addresses; the victim's is another.
+ATTACKER = "127.0.0.2"
+
+
+class Victim:
+    """Another client, who looks at pages and sends a log that is ready."""
+
+    def __init__(self, server: Server, token: str, name: str, out: Path) -> None:
+        self.client = httpx.Client(base_url=server.url, timeout=20)
+        self._token = token
+        self._entry = register(self.client, token, name)["id"]
+        self._packed = play_entry(self.client, self._entry, out)
+
+    def is_served(self) -> None:
+        """Every page comes soon, and a log is taken."""
+        began = time.monotonic()
+        assert send(self.client, self._token, self._entry, self._packed).status_code == 202
+        upload_s = time.monotonic() - began
+        pages_come_soon(self.client, "/", "/seasons/spring")
+        assert upload_s < _UPLOAD_S
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory):
+    data = tmp_path_factory.mktemp("floods") / "data"
+    data.mkdir()
+    return ServerSettings(data, slow_client_s=60.0)
+
+
+@pytest.fixture(scope="module")
+def database(settings):
+    found = filled_board(settings, 200)
+    make_season(found)
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def server(settings, database):
+    """One for all floods: what one has done to it must not show in the next."""
+    with serving(settings, worker=False, warm=True) as found:
+        yield found
+    assert "ClientDisconnect" not in found.log.read_text()  # who leaves is no fault of ours
+
+
+@pytest.fixture
+def victim(server, database, tmp_path):
+    name = f"victim of {tmp_path.name}"
+    found = Victim(server, make_account(database, name, "submit"), name, tmp_path / "victim")
+    yield found
+    found.client.close()
+
+
+@pytest.fixture
+def attacker(database, tmp_path):
+    return make_account(database, f"attacker of {tmp_path.name}", "submit")
+
+
+def connected(server: Server, data: bytes, source: str = ATTACKER) -> socket.socket:
+    """Open a connection of the attacker's and say something."""
+    found = socket.create_connection(("127.0.0.1", server.port), 20, source_address=(source, 0))
+    found.sendall(data)
+    return found
+
+
+def test_five_hundred_half_sent_heads(server, victim):
+    with ExitStack() as stack:
+        half = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        heads = [stack.enter_context(connected(server, half)) for _ in range(500)]
+        victim.is_served()
+        most = server.settings.connections_per_address
+        told = [each.recv(4096).split(b"\r\n")[0] for each in heads[most:]]
+        assert set(told) == {b"HTTP/1.1 429 Too Many Requests"}
+    # Those that have ended count no more.
+    host = b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        with connected(server, host) as again:
+            if again.recv(4096).startswith(b"HTTP/1.1 200"):
+                return
+    raise AssertionError("the address is refused for ever")
+
+
+def test_a_thousand_half_sent_heads_of_twenty_addresses(server, victim):
+    """None has too many; and none that waits keeps another from being answered."""
+    half = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    with ExitStack() as stack:
+        heads = [
+            stack.enter_context(connected(server, half, f"127.0.0.{2 + n // 50}"))
+            for n in range(1000)
+        ]
+        victim.is_served()
+        heads[-1].sendall(b"\r\n")
+        assert heads[-1].recv(4096).startswith(b"HTTP/1.1 200")
+
+
+#: Connect, ask what is refused, and leave, as often as it goes, for a minute at most.
+_LEAVING = """
+import socket, sys, time
+until = time.monotonic() + 60
+while time.monotonic() < until:
+    try:
+        with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5, ("127.0.0.77", 0)) as one:
+            one.sendall(b"GET / HTTP/1.1\\r\\nHost: elsewhere.org\\r\\n\\r\\n")
+    except OSError:
+        pass
+    print(flush=True)
+"""
+
+
+def test_thousands_of_connections_a_second_that_leave_at_once(server, victim):
+    """Their refusals would wait for their turn, ever more of them, and keep everybody else out."""
+    leaving = [sys.executable, "-c", _LEAVING, str(server.port)]
+    with subprocess.Popen(leaving, stdout=subprocess.PIPE, text=True) as flooding:
+        try:
+            assert flooding.stdout is not None
+            for _ in range(1000):
+                flooding.stdout.readline()
+            victim.is_served()
+            assert flooding.poll() is None
+        finally:
+            flooding.kill()
+
+
+@pytest.mark.parametrize(
+    "request_line", ["GET / HTTP/1.1", "POST /api/session HTTP/1.1"], ids=["reads", "writes"]
+)
+def test_ninety_connections_that_ask_without_end(server, victim, request_line):
+    """What one address asks for waits for its own turn, and not before another's."""
+    body = b'{"token": "gnomon_0123456789abcdef_' + b"a" * 43 + b'"}'
+    head = (
+        f"{request_line}\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
+        "Content-Type: application/json\r\n\r\n"
+    )
+    with asking_without_end(server, head.encode() + body):
+        victim.is_served()
+
+
+def test_ninety_connections_that_ask_for_what_is_not_kept(server, victim):
+    """Pages that have to be made, each another one."""
+    paths = ("/entries/{n}",)
+    for path in paths:  # what the first page of a kind imports
+        assert victim.client.get(path.format(n=200)).status_code == 200, path
+    heads = [f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode() for path in paths]
+    with asking_without_end(server, *heads):
+        victim.is_served()
+
+
+@contextmanager
+def asking_without_end(
+    server: Server, *messages: bytes, addresses: int = 1
+) -> Iterator[Counter[int]]:
+    """Send messages from another process, in which ``{n}`` is another number each time.
+
+    In the end the counter holds the statuses of the answers; 0 counts the connections that ended
+    with none, as they may for who still sends a body that is refused.
+    """
+    flooding = subprocess.Popen(
+        [sys.executable, "-c", _ASKING, str(server.port), str(addresses)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    statuses: Counter[int] = Counter()
+    assert flooding.stdin is not None
+    assert flooding.stdout is not None
+    try:
+        flooding.stdin.write("\n".join([*(each.hex() for each in messages), "ask\n"]))
+        flooding.stdin.flush()
+        assert flooding.stdout.readline() == "asking\n"
+        yield statuses
+        assert flooding.poll() is None
+        flooding.stdin.close()
+        statuses.update(map(int, flooding.stdout.read().split()))
+        print("asked without end:", dict(statuses))
+    finally:
+        flooding.kill()
+        flooding.wait()
+        flooding.stdin.close()
+        flooding.stdout.close()
+
+
+#: Ask as fast as answers come, by ninety connections of so many addresses, for a minute at most or
+#: until standard input ends; then tell the statuses of the answers.
+_ASKING = """
+import itertools, os, socket, sys, threading
+from http.client import HTTPException, HTTPResponse
+port, addresses = int(sys.argv[1]), int(sys.argv[2])
+messages = [bytes.fromhex(line) for line in iter(sys.stdin.readline, "ask\\n")]
+numbers, statuses = itertools.count(), []
+
+def ask(address):
+    while True:
+        with socket.create_connection(("127.0.0.1", port), 60, (address, 0)) as connection:
+            while answer_of(connection):
+                pass
+
+def answer_of(connection):
+    k = next(numbers)
+    message = messages[k % len(messages)].replace(b"{n}", b"%d" % (5 + k // len(messages) % 190))
+    try:
+        connection.sendall(message)
+    except ConnectionError:
+        pass  # what was answered before the end of a message is read all the same
+    try:
+        with HTTPResponse(connection) as answer:
+            answer.begin()
+            answer.read()
+            statuses.append(answer.status)
+            return not answer.will_close
+    except (ConnectionError, HTTPException):
+        statuses.append(0)
+
+for n in range(90):
+    threading.Thread(target=ask, args=(f"127.0.0.{2 + n % addresses}",), daemon=True).start()
+threading.Event().wait(0.5)
+print("asking", flush=True)
+ended = threading.Thread(target=sys.stdin.read, daemon=True)
+ended.start()
+ended.join(60)
+print(*statuses, flush=True)
+os._exit(0)  # the threads still ask
+"""
+
+
+def test_five_hundred_idle_websockets_of_one_token(server, victim, attacker):
+    """From many addresses, so that it is the token that is limited."""
+    url = server.url.replace("http", "ws") + "/api/remote/play"
+
+    async def attack() -> list[object]:
+        def one(n: int):
+            source = (f"127.0.0.{2 + n // 60}", 0)
+            headers = bearer(attacker)
+            return connect(url, additional_headers=headers, local_addr=source, open_timeout=60)
+
+        found = await asyncio.gather(*(one(n) for n in range(500)), return_exceptions=True)
+        await asyncio.to_thread(victim.is_served)
+        for each in found:
+            if not isinstance(each, BaseException):
+                await each.close()
+        return found
+
+    found = asyncio.run(attack())
+    refused = [each for each in found if isinstance(each, InvalidStatus)]
+    assert {each.response.status_code for each in refused} == {429}
+    assert len(found) - len(refused) == server.settings.websockets_at_once
+
+
+def test_a_websocket_over_which_nobody_moves_is_closed(settings, attacker):
+    with serving(replace(settings, idle_websocket_s=0.5), worker=False) as server:
+        url = server.url.replace("http", "ws") + "/api/remote/play"
+
+        async def idle() -> int | None:
+            async with connect(url, additional_headers=bearer(attacker)) as websocket:
+                await asyncio.wait_for(websocket.wait_closed(), 20)
+                return websocket.close_code
+
+        assert asyncio.run(idle()) == 1000
+        assert "/api/remote/play" not in server.log.read_text()  # nor from where it came
+
+
+def announced(
+    client: httpx.Client, token: str, out: Path, *, log: bytes = b""
+) -> tuple[str, bytes]:
+    """Announce a log of the attacker's, or one that was played; return its upload's head and it."""
+    kind = "none" if log else "good"
+    entry = register(client, token, f"{kind} of {out.name}")["id"]
+    packed = play_entry(client, entry, out / kind)
+    log = log or packed.log
+    digest = hashlib.sha256(log).hexdigest()
+    manifest = packed.manifest | {"log_sha256": digest, "log_bytes": len(log)}
+    path = f"/api/entries/{entry}/attempts/1/submission"
+    answer = client.put(path, json=manifest, headers=bearer(token))
+    head = (
+        f"PUT /api/submissions/{answer.json()['id']}/log HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Length: {len(log)}\r\n\r\n"
+    )
+    return f"/api/submissions/{answer.json()['id']}", head.encode() + log
+
+
+def status_of(server: Server, message: bytes, source: str = "127.0.0.99") -> int:
+    """Send one message, from where no flood came, and return the status of its answer."""
+    with connected(server, message, source) as one, HTTPResponse(one) as answer:
+        answer.begin()
+        return answer.status
+
+
+def readers_of(server: Server) -> int:
+    """How many processes the server has, which read logs."""
+    children = Path(f"/proc/{server.process.pid}/task").glob("*/children")
+    return sum(len(path.read_text().split()) for path in children)
+
+
+def test_seventy_uploads_at_once(server, victim, attacker, tmp_path):
+    """From ten addresses, so that it is the account that is limited; each is answered."""
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        _, message = announced(client, attacker, tmp_path)
+    statuses: list[int] = []
+
+    def upload(n: int) -> None:
+        statuses.append(status_of(server, message, f"127.0.0.{2 + n // 7}"))
+
+    with ThreadPoolExecutor(70) as pool:
+        done = [pool.submit(upload, n) for n in range(70)]
+        victim.is_served()
+        for each in done:
+            each.result(60)
+    assert set(statuses) == {202, 429}
+    assert statuses.count(202) >= server.settings.uploads_at_once
+
+
+@pytest.mark.parametrize("addresses", [1, 10])
+def test_ninety_uploads_without_end(server, victim, attacker, tmp_path, addresses):
+    """Of a log that is taken, and of one of which only its reader finds that it is none."""
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        _, good = announced(client, attacker, tmp_path)
+        _, bad = announced(client, attacker, tmp_path, log=b"none" * 10_000)
+    assert [status_of(server, each) for each in (good, bad)] == [202, 422]
+    with asking_without_end(server, good, bad, addresses=addresses) as statuses:
+        victim.is_served()
+    assert {202, 429} <= set(statuses) <= {0, 202, 422, 429}
+
+
+@pytest.mark.parametrize("knows_a_token", [True, False])
+def test_ninety_large_texts_without_end(server, victim, attacker, tmp_path, knows_a_token):
+    """Manifests of many trials, numbers, and mistakes; and JSON whose names are all mistakes."""
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        entry = register(client, attacker, f"texts of {tmp_path.name}")["id"]
+    total = {"rule": "color-match", "n_attempts": 5272, "tce": 12, "errors_to_learn": 12}
+    log = {"log_format": "csv", "log_sha256": "0" * 64, "log_bytes": 9}
+    bodies = (
+        log | {"totals": [total | {"trial": n} for n in range(40_000)]},
+        {"config": {f"k{n}": [0] * 10 for n in range(90_000)}},
+        {f"k{n}": 1 for n in range(290_000)},
+    )
+    token = f"Authorization: Bearer {attacker}\r\n" if knows_a_token else ""
+    messages = [
+        f"{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n{token}"
+        f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
+        for line, body in (
+            *(
+                (
+                    f"PUT /api/entries/{entry}/attempts/1/submission",
+                    json.dumps({"learner": "x"} | each),
+                )
+                for each in bodies
+            ),
+            ("POST /api/seasons/spring/entries", json.dumps({f"k{n}": 1 for n in range(15_000)})),
+        )
+    ]
+    expected = [200, 422, 422, 422] if knows_a_token else [401] * 4
+    assert [status_of(server, each) for each in messages] == expected
+    with asking_without_end(server, *messages) as statuses:
+        victim.is_served()
+    assert {429} <= set(statuses) <= {0, 429, *expected}
+
+
+def test_what_nobody_waits_for_is_dropped(server, attacker, tmp_path):
+    """Clients send a log, or most of it, and leave: nothing of it is read to its end, or kept."""
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        path, message = announced(client, attacker, tmp_path)
+        for missing in range(server.settings.uploads_at_once):
+            connected(server, message[: len(message) - missing]).close()
+        until = time.monotonic() + 20
+        while any(server.settings.incoming.iterdir()) or readers_of(server):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert client.get(path).json()["state"] == "uploading"

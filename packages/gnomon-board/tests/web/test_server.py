@@ -1,0 +1,203 @@
+"""``gnomon-board serve``: one command, one file, the first token once, and no secret in any log."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from gnomon_board.database.engine import Database
+from gnomon_board.errors import LeaderboardError
+from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.web.server import prepare, serve
+from private_postgresql import fresh_database
+from serving import serving
+from submitted import bearer, play_entry, register, send
+
+pytestmark = pytest.mark.full  # servers are started as processes
+
+GNOMON = [sys.executable, "-m", "gnomon"]
+
+
+def test_the_first_start_makes_everything_and_tells_one_token(postgresql, tmp_path):
+    with fresh_database(postgresql) as url:
+        for settings in (ServerSettings(tmp_path / "a"), ServerSettings(tmp_path / "b", url)):
+            database, token = prepare(settings)
+            database.close()
+            assert token is not None
+            assert settings.data.stat().st_mode & 0o777 == 0o700
+            database, again = prepare(settings)
+            database.close()
+            assert again is None
+
+
+def test_one_command(tmp_path):
+    command = [*GNOMON, "serve", "--data", "board", "--port", "0", "--json"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            text = ""
+            while not text.endswith("\n}\n"):
+                line = process.stdout.readline()
+                assert line, text
+                text += line
+            [result] = json.loads(text)["results"]
+            assert result["url"].startswith("http://127.0.0.1:")
+            with httpx.Client(base_url=result["url"], timeout=60) as client:
+                assert client.get("/api/health").json()["queued"] == 0
+                made = client.post(
+                    "/api/accounts", json={"name": "Ada"}, headers=bearer(result["first_token"])
+                )
+                assert made.status_code == 201
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+    assert sorted(path.name for path in (tmp_path / "board").glob("*.sqlite")) == [
+        "leaderboard.sqlite"
+    ]
+
+
+def test_no_secret_is_logged(settings, token):
+    with serving(settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+        client.get("/api/tokens", headers=bearer(token))
+        client.get(f"/api/tokens?token={token}", headers=bearer(token + "x"))
+        client.post("/api/session", json={"token": token})
+        client.get(f"/study/{'k' * 43}")
+        client.get("/api/submissions/x")
+    log = server.log.read_text()
+    assert "gnomon.server: worker" in log
+    for secret in (token, token.split("_", 2)[2], "k" * 43, settings.database_url or "-none-"):
+        assert secret not in log
+
+
+def test_an_error_of_the_database_tells_no_values(database):
+    """They go to the log with its statement, and may be a hidden rule or the hash of a token."""
+    query = text("SELECT text FROM nowhere WHERE digest = :digest")
+    with pytest.raises(DBAPIError, match="nowhere") as raised, database.reading() as session:
+        session.execute(query, {"digest": "s3cret"})
+    assert "s3cret" not in str(raised.value)
+
+
+def test_the_address_of_the_database_is_not_shown(tmp_path):
+    settings = ServerSettings(tmp_path, "postgresql://board:hush@db.example.org/board")
+    assert "hush" not in repr(settings)
+    assert ServerSettings.from_json(settings.to_json()) == settings
+
+
+@pytest.mark.parametrize("name", ["max_body_bytes", "lease_s", "sign_ins_per_minute"])
+def test_settings_that_make_no_sense(name, tmp_path):
+    with pytest.raises(LeaderboardError, match=f"setting '{name}': expected more than 0, found 0"):
+        ServerSettings(tmp_path, **{name: 0})
+    with pytest.raises(LeaderboardError, match="setting 'heartbeat_s': expected less than"):
+        ServerSettings(tmp_path, heartbeat_s=60)
+
+
+@pytest.mark.usefixtures("database", "newer_program")
+def test_a_database_of_another_version_is_not_served(settings):
+    with pytest.raises(LeaderboardError, match="run: gnomon-board migrate"):
+        prepare(settings)
+
+
+def test_a_port_that_is_taken(server, tmp_path):
+    with pytest.raises(LeaderboardError, match=rf"cannot listen on 127.0.0.1, port {server.port}"):
+        serve(ServerSettings(tmp_path / "x"), "127.0.0.1", server.port, on_start=print)
+
+
+def test_the_verbs(server, token, tmp_path):
+    """Register, play, verify at home, submit; then token, backup, restore."""
+    from small_season import make_season
+
+    database = Database(server.settings.database)
+    make_season(database)
+    database.close()
+    names = {"GNOMON_SERVER": server.url, "GNOMON_TOKEN": token}
+    names |= {"GNOMON_DATABASE_URL": server.settings.database_url}
+
+    def gnomon(*arguments: str, status: int = 0) -> str:
+        done = subprocess.run(
+            [*GNOMON, *arguments],
+            cwd=tmp_path,
+            env=os.environ | names,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == status, (arguments, done.stdout, done.stderr)
+        return done.stdout + done.stderr
+
+    gnomon("register", "spring", "Mine", "--out", "mine.toml")
+    gnomon("run", "mine.toml", "--out", "run")
+    gnomon("verify", "run")
+    told = json.loads(gnomon("submit", "run", "--json"))
+    assert told["results"][0]["state"] == "verified"
+    assert "1: verified" in gnomon("submit", "run")
+    gnomon("register", "spring", "Other", "--out", "other.toml")
+    # What the server is bound to refuse is not sent, and uses no attempt up.
+    said = gnomon("submit", "run", "--entry", "2", status=1)
+    assert "not sent: not what was assigned: seed" in said
+    assert "was sent before" in gnomon("submit", "run", "--entry", "2", "--anyway", status=2)
+    data = ("--data", str(server.settings.data))
+    assert gnomon("leaderboard", "token", "Eve", *data).startswith("gnomon_")
+    gnomon("leaderboard", "backup", "backup", *data)
+    names.pop("GNOMON_DATABASE_URL")
+    gnomon("leaderboard", "restore", "backup", "--data", "restored")
+    assert "expected no logs yet" in gnomon(
+        "leaderboard", "restore", "backup", "--data", "restored", status=2
+    )
+    told = json.loads(gnomon("leaderboard", "migrate", "--data", "restored", "--json"))
+    assert told["results"][0]["before"] == told["results"][0]["after"]
+    gnomon("leaderboard", "migrate", "--to", "base", "--data", "restored")
+    assert "run: gnomon-board migrate" in gnomon(
+        "leaderboard", "backup", "late", "--data", "restored", status=2
+    )
+    gnomon("leaderboard", "migrate", "--data", "restored")
+    assert "there is no leaderboard" in gnomon(
+        "leaderboard", "backup", "none", "--data", "nowhere", status=2
+    )
+
+
+def test_a_missing_extra_is_told_in_one_line(tmp_path):
+    program = (
+        "import sys; sys.modules['sqlalchemy'] = None; sys.modules['fastapi'] = None\n"
+        "from gnomon.cli import main; sys.argv = ['gnomon', 'serve']; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "gnomon: the leaderboard needs sqlalchemy, which is not installed; "
+        "pip install 'gnomon-rl[web]'\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_acknowledged_is_committed(settings, token, season, tmp_path):
+    """The answer leaves after the commit: kill -9 right behind it loses nothing."""
+    for k in range(3):
+        with serving(settings, worker=False) as server:
+            with httpx.Client(base_url=server.url, timeout=60) as client:
+                entry = register(client, token, f"Learner {k}")["id"]
+                packed = play_entry(client, entry, tmp_path / str(k))
+                answer = send(client, token, entry, packed)
+                server.kill()
+            assert answer.status_code == 202
+        database = Database(settings.database)
+        with database.reading() as session:
+            from gnomon_board.leaderboard.submissions.submission import find_submission
+
+            assert find_submission(session, answer.json()["id"]).state == "queued"
+        database.close()

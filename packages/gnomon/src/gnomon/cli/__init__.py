@@ -1,0 +1,16 @@
+"""The command ``gnomon``, and what the commands ``gohr`` and ``gnomon-board`` share with it.
+
+A :class:`Command` runs verbs. A verb prints through :func:`answering`, which gives an
+:class:`Answer`: a table for people, or one JSON object with :data:`JsonOption`; :func:`bar_of`
+shows its progress and :func:`message` prints a line on standard error. :class:`ReadOptions`,
+:class:`ShowOptions`, :data:`Level`, :data:`Seed`, :data:`Normalize` and :data:`Sources` are options
+that several verbs have: :func:`with_groups` spreads a group of options over a verb,
+:func:`scores_of` reads the scores, :func:`normalized` puts them on a scale and
+:func:`show_scores` prints or writes them.
+"""
+
+from __future__ import annotations
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

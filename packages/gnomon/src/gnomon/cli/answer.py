@@ -1,0 +1,142 @@
+"""Output of a verb: results as a table for people, or as one JSON object for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gnomon._version import __version__
+from gnomon.cli.command import message
+from gnomon.errors import GnomonWarning, visible
+from gnomon.results import Results
+from gnomon.tables import text_table
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Record = Mapping[str, Any]
+
+
+class Answer:
+    """Collects what a verb has to say; :func:`answering` prints the JSON object in the end."""
+
+    def __init__(self, command: str, *, as_json: bool) -> None:
+        self._command = command
+        #: Whether the answer is one JSON object.
+        self.as_json = as_json
+        self._results: list[Record] = []
+        self._warnings: list[str] = []
+        #: What the results that were shown warn of; said at the end, once.
+        self.noted: list[str] = []
+
+    def show(
+        self, results: Results[Any], *, latex: bool = False, figure: Path | None = None
+    ) -> None:
+        """Give results: a table or LaTeX for people, records for programs, a figure in a file.
+
+        Their warnings are told once, with those that were raised. ``figure`` is a file to draw to,
+        before anything is printed.
+        """
+        if figure is not None and results.drawn_by is None:
+            raise typer.BadParameter(f"--figure: {self._command} draws no figure of this")
+        if figure is not None and results:
+            results.figure().write(figure)
+        self._results.extend(results.as_records())
+        self.noted.extend(results.warnings)
+        if results and not self.as_json:
+            print(results.to_latex() if latex else results.to_text(_width()) + "\n")
+        if figure is not None:
+            self.say(f"written to {figure}" if results else f"nothing to draw: no {figure} written")
+
+    def records(
+        self, records: Sequence[Record], columns: Sequence[str] = (), *, title: str | None = None
+    ) -> None:
+        """Give results; people see the named columns (all of them, if none is named)."""
+        self._results.extend(records)
+        if records and not self.as_json:
+            _print_table(records, columns or list(records[0]), title)
+
+    def table(
+        self, rows: Sequence[Record], columns: Sequence[str], *, title: str | None = None
+    ) -> None:
+        """Show people a table of what programs find in the results."""
+        if rows and not self.as_json:
+            _print_table(rows, columns, title)
+
+    def results(self, records: Sequence[Record]) -> None:
+        """Give results that people are told of otherwise."""
+        self._results.extend(records)
+
+    def say(self, text: str, *, styled: bool = False) -> None:
+        """Tell people something that programs find in the results; ``styled``: as it stands."""
+        if not self.as_json:
+            print(text if styled else visible(text))
+
+    def warn(self, text: str) -> None:
+        """Say what is not as it should be."""
+        self._warnings.append(text)
+        if not self.as_json:
+            message(visible(text))
+
+    def print_json(self) -> None:
+        """Print the whole answer, if it is wanted as JSON."""
+        if self.as_json:
+            whole = {
+                "gnomon": __version__,
+                "command": self._command,
+                "results": _finite(self._results),
+                "warnings": self._warnings,
+            }
+            text = json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False)
+            print(_UNPRINTABLE.sub(lambda found: json.dumps(found.group())[1:-1], text))
+
+
+@contextmanager
+def answering(command: str, *, as_json: bool) -> Iterator[Answer]:
+    """Answer to a verb; what Gnomon itself warns of becomes part of the answer."""
+    answer = Answer(command, as_json=as_json)
+    with warnings.catch_warnings(record=True) as caught:
+        for ours in _OURS:
+            warnings.simplefilter("always", ours)
+        yield answer
+    raised = [str(w.message) for w in caught if _is_ours(w)]
+    for text in dict.fromkeys([*raised, *answer.noted]):
+        answer.warn(text)
+    for other in [w for w in caught if not _is_ours(w)]:
+        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    answer.print_json()
+
+
+#: What JSON may hold as it is, and a terminal would obey; it may hold it escaped as well.
+_UNPRINTABLE = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_OURS = (GnomonWarning,)
+
+
+def _is_ours(warning: warnings.WarningMessage) -> bool:
+    return issubclass(warning.category, _OURS)
+
+
+def _finite(value: Any) -> Any:
+    """Return the value with None for every number that is not finite, as JSON has none."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _print_table(records: Sequence[Record], columns: Sequence[str], title: str | None) -> None:
+    print(text_table(records, columns, title=title, width=_width()), end="\n\n")
+
+
+def _width() -> int:
+    """Return the columns of the terminal; a pipe gets whole lines."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 200

@@ -1,0 +1,153 @@
+"""A command of several verbs: what ``gnomon``, ``gohr`` and ``gnomon-board`` have in common.
+
+Results go to standard output, progress and messages to standard error. The exit status is 0 for
+done, 1 where the answer is no or a trial failed, and 2 for misuse or bad input. A verb is imported
+when it is needed, so that ``--help`` appears at once.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import typer.core
+
+from gnomon._version import __version__
+from gnomon.errors import GnomonError, visible
+
+if TYPE_CHECKING:
+    pass
+
+
+class _Verbs(typer.core.TyperGroup):
+    """A group of verbs that loads no parser of values where ``--help`` is not given."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the help option with the default False instead of typer's None."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.default = False
+        return option
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command and its verbs, each loaded when it is needed.
+
+    Parameters
+    ----------
+    name : str
+        The name of the command, as it is typed.
+    summary : str
+        The first sentence of its help.
+    package : str
+        The package that the places of the verbs are relative to.
+    verbs : mapping of str to str
+        The place of each verb, ``"module.function"``, in the order of the help. A verb that has
+        verbs itself is a typer application.
+    parsing : mapping of str to (str, str)
+        Arguments for the parser of a verb: a keyword of typer's, and the place of its value.
+
+    Examples
+    --------
+    >>> from gnomon.cli import COMMAND
+    >>> COMMAND.name, "estimate" in COMMAND.verbs
+    ('gnomon', True)
+    """
+
+    name: str
+    summary: str
+    package: str
+    verbs: Mapping[str, str]
+    parsing: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def application(self, *verbs: str) -> typer.Typer:
+        """Return the typer application of some verbs, or of all."""
+        made = typer.Typer(
+            name=self.name,
+            cls=_Verbs,
+            no_args_is_help=True,
+            add_completion=False,
+            # Plain help and plain tracebacks: no colours to suppress, and 50 ms saved.
+            rich_markup_mode=None,
+            pretty_exceptions_enable=False,
+            context_settings={"help_option_names": ["-h", "--help"]},
+        )
+        made.callback(help=self.summary)(_root)
+        for verb in verbs or self.verbs:
+            found = self._at(self.verbs[verb])
+            if isinstance(found, typer.Typer):
+                made.add_typer(found, name=verb, cls=_Verbs)
+                for inner in found.registered_groups:
+                    inner.cls = _Verbs
+                continue
+            keyword, place = self.parsing.get(verb, ("", ""))
+            made.command(verb, **({keyword: self._at(place)} if keyword else {}))(found)
+        return made
+
+    def run(self) -> None:
+        """Run the command on ``sys.argv``; an error of the user's input is one line, status 2."""
+        _prepare_streams()
+        # Collecting garbage after each 700 new objects, Python's default, would take a tenth of
+        # the time of a short command.
+        gc.set_threshold(50_000)
+        # Matrices have some hundred columns here: a second thread of the linear algebra costs
+        # more than it saves. Read when NumPy is imported.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        try:
+            asked = [word for word in sys.argv[1:2] if word in self.verbs]
+            self.application(*asked)(prog_name=self.name)
+        except GnomonError as error:
+            self._fail(str(error))
+        except OSError as error:
+            what = error.strerror or str(error) or type(error).__name__
+            self._fail(": ".join(str(part) for part in (error.filename, what) if part))
+        except KeyboardInterrupt:
+            message("stopped", self.name)
+            sys.exit(130)
+
+    def _at(self, place: str) -> Any:
+        module, _, name = place.rpartition(".")
+        return getattr(import_module(f"{self.package}.{module}"), name)
+
+    def _fail(self, text: str) -> None:
+        message(visible(text), self.name)
+        sys.exit(2)
+
+
+def message(text: str, command: str | None = None) -> None:
+    """Print a line for people on standard error, after the name of the command that runs."""
+    print(f"{command or Path(sys.argv[0]).stem or 'gnomon'}: {text}", file=sys.stderr)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+def _prepare_streams() -> None:
+    """Open standard output if the caller closed it, and replace letters it cannot show."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the whole process
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")

@@ -1,0 +1,59 @@
+"""``gnomon predict``: the summary score of algorithms from a few tasks, or the better of two."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.distill import References, references_of
+from gnomon.cli.options import Level, ReadOptions, Score, Source, scores_of, with_groups
+
+
+@with_groups
+def predict(
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="The file that gnomon distill --model wrote; or a published set of Atari games: "
+            "atari-1, atari-3, atari-5, atari-10, atari-3-val or atari-5-val."
+        ),
+    ],
+    source: Source,
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="Which of two algorithms is better on the full suite."),
+    ] = None,
+    references: References = None,
+    normalized: Annotated[
+        bool, typer.Option("--normalized", help="The scores are normalised already.")
+    ] = False,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="How many runs each score is the mean of.")
+    ] = None,
+    level: Level = 0.9,
+    score: Score = None,
+    *,
+    reading: ReadOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Predict the summary of algorithms from a few tasks, with intervals.
+
+    For example: gnomon predict atari-5 my-runs.csv
+    """
+    from gnomon.distillation import predict as predicted
+
+    with answering("predict", as_json=as_json) as answer:
+        table = scores_of(source, score, reading)
+        ends = references_of(references)
+        found = predicted(
+            model,
+            table,
+            pair=pair,
+            references=ends,
+            normalized=normalized,
+            runs=runs,
+            level=level,
+        )
+        answer.show(found)

@@ -1,0 +1,214 @@
+"""Progress of long work on standard error, and who does the pieces of a search."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from threading import Timer
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gnomon.cli.command import message
+from gnomon.cli.options import Seed
+from gnomon.errors import ScoreDataError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
+
+    import rich.progress
+
+    from gnomon.distillation import PreparedScores
+    from gnomon.distillation.work import Progress
+
+#: What takes less is not worth a word.
+_SHORT_S = 2.0
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Who does the pieces of a search, and from which seed."""
+
+    workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1
+    seed: Seed = 0
+
+    @contextmanager
+    def begun(self, what: str) -> Iterator[dict[str, Any]]:
+        """Give the seed, the executor and the progress that gnomon.distill takes."""
+        with progress_bar(what) as progress, self._executor() as executor:
+            yield {"rng": self.seed, "executor": executor, "progress": progress}
+
+    def _executor(self) -> AbstractContextManager[Executor | None]:
+        """Return processes, or None for this process."""
+        if self.workers == 1:
+            return nullcontext()
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        # Spawned: compiled threads do not live through a fork.
+        return ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"))
+
+
+def announce(
+    data: PreparedScores, size: int, names: Sequence[str], n_searches: int, **options: Any
+) -> None:
+    """Say how many subsets a search has before it and about how long it takes, if that is long."""
+    from gnomon.distillation.search.search import expected_seconds
+
+    for name in names:
+        if name not in ("paper", "paper-code", "complete", "auto"):
+            continue
+        candidates = data.complete_tasks() if name == "complete" else None
+        if candidates == ():
+            continue  # The procedure says why it cannot.
+        n_subsets, seconds = expected_seconds(data, size, candidates=candidates, **options)
+        seconds *= n_searches * (n_searches if name == "auto" else 1)
+        announce_seconds(f"{name}: {n_subsets:,} subsets a search", seconds, "in all at most")
+
+
+def announce_seconds(what: str, seconds: float, bound: str = "about") -> None:
+    """Say how long some work takes, before it begins, if that is long."""
+    if seconds > _SHORT_S:
+        message(f"{what}, {bound} {_duration(seconds)}")
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Examples
+    --------
+    >>> [_duration(s) for s in (12.4, 400.0, 8000.0, 1e6)]
+    ['12 s', '7 min', '2.2 h', '12 days']
+    """
+    for unit, length, most in (("s", 1.0, 90.0), ("min", 60.0, 5400.0), ("h", 3600.0, 172_800.0)):
+        if seconds < most:
+            return f"{seconds / length:.{1 if unit == 'h' else 0}f} {unit}"
+    return f"{seconds / 86_400:,.0f} days"
+
+
+def check_writable(path: Path | None) -> Path | None:
+    """Refuse a file that could not be written to, before the work and not after it."""
+    if path is None:
+        return None
+    if path.is_dir():
+        raise ScoreDataError(f"{path}: expected the name of a file to write; it is a folder")
+    if not path.parent.is_dir():
+        raise ScoreDataError(f"{path.parent}: expected a folder to write to; there is none")
+    return path
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Progress]:
+    """Show how far a search is; Ctrl-C ends it, and the program, with a word."""
+    try:
+        with bar_of(what) as update:
+            yield update
+    except KeyboardInterrupt:
+        message("stopped; nothing was written")
+        raise typer.Exit(130) from None
+
+
+@contextmanager
+def bar_of(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how far some work is, once it has taken two seconds; nothing, if nobody looks."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    bar = progress.Progress(
+        progress.TextColumn(what),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.RenderableColumn(left := TimeLeft()),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task(what, total=None)
+
+    def update(done: int, total: int) -> None:
+        left.report(done, total)
+        bar.update(task, completed=done, total=total)
+
+    with _shown_late(bar):
+        yield update
+
+
+@dataclass
+class TimeLeft:
+    """Time that some work has left, at its mean pace since the first report.
+
+    Pieces may be done many at once, seconds or minutes apart: rich's own column takes the pace of
+    the last seconds, in which a batch was told, and promises one second for ten minutes.
+
+    Examples
+    --------
+    >>> left = TimeLeft()
+    >>> left.report(0, 75)
+    >>> left.__rich__()
+    'left -:--:--'
+    """
+
+    _first: tuple[float, int] = (math.nan, 0)
+    _before: int = 0
+    _ends: float = math.nan
+
+    def report(self, done: int, total: int) -> None:
+        """Take note of how much is done of how much; less than before begins another work."""
+        now = time.monotonic()
+        if math.isnan(self._first[0]) or done < self._before:
+            self._first = now, done
+        self._before = done
+        begun, there = self._first
+        pace = (now - begun) / (done - there) if done > there else math.nan
+        self._ends = now + pace * (total - done)
+
+    def __rich__(self) -> str:
+        """Return the time left as hours, minutes and seconds."""
+        if math.isnan(self._ends):
+            return "left -:--:--"
+        seconds = math.ceil(max(0.0, self._ends - time.monotonic()))
+        return f"left {timedelta(seconds=seconds)}"
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show what is waited for, and how long already, where nobody can tell how far it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich import progress
+    from rich.console import Console
+
+    bar = progress.Progress(
+        progress.SpinnerColumn(),
+        progress.TextColumn(what),
+        progress.TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.add_task(what, total=None)
+    with _shown_late(bar):
+        yield
+
+
+@contextmanager
+def _shown_late(bar: rich.progress.Progress) -> Iterator[None]:
+    """Show a bar once there is something to wait for, also within the first piece of work."""
+    begin = Timer(_SHORT_S, bar.start)
+    begin.daemon = True
+    begin.start()
+    try:
+        yield
+    finally:
+        begin.cancel()
+        begin.join()
+        bar.stop()

@@ -1,0 +1,58 @@
+"""The verb ``read``: a file of any layout to one tidy file."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gnomon.cli.answer import Answer, JsonOption, answering
+from gnomon.cli.options import Normalize, ReadOptions, Score, normalized, scores_of, with_groups
+from gnomon.cli.sources import Sources
+from gnomon.errors import ScoreDataError
+from gnomon.tables import MOST_ROWS
+
+if TYPE_CHECKING:
+    from gnomon.scores.table import ScoreTable
+
+
+@with_groups
+def read(
+    source: Sources,
+    score: Score = None,
+    normalize: Normalize = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a tidy file: .csv, .tsv or .parquet.")
+    ] = None,
+    *,
+    reading: ReadOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Read scores of any known layout, and print or write them as a tidy table."""
+    with answering("read", as_json=as_json) as answer:
+        show_scores(answer, normalized(scores_of(source, score, reading), normalize), out)
+
+
+def show_scores(answer: Answer, table: ScoreTable, out: Path | None) -> None:
+    """Print the scores of a table, or write them to a file and print what it holds."""
+    origin = "; ".join(table.provenance)
+    if out is not None:
+        from gnomon.scores.readers.tidy_files import write_scores
+
+        if not out.parent.is_dir():
+            raise ScoreDataError(f"{out.parent}: expected a folder to write to; there is none")
+        write_scores(table, out)
+        if answer.as_json:  # Ten million rows would be three gigabytes of text.
+            answer.results(table.to_records())
+        answer.say(f"{table.describe()}\n{origin}\nwritten to {out}")
+        return
+    answer.say(f"{table.scale}; {origin}")
+    if answer.as_json:
+        answer.results(table.to_records())
+        return
+    answer.table(list(islice(table.iter_records(), MOST_ROWS)), table.frame.columns)
+    n = len(table.frame)
+    if n > MOST_ROWS:
+        answer.say(f"the first {MOST_ROWS} of {n:,} rows; --out FILE writes all of them")

@@ -1,0 +1,98 @@
+"""The verb ``report``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.options import Level, Normalize, ReadOptions, Seed, scores_of, with_groups
+from gnomon.cli.sources import Pair, SourcesAndPair, places_of, sources_and_pair
+
+if TYPE_CHECKING:
+    from gnomon.reports.page import Report
+
+
+@with_groups
+def report(
+    sources: SourcesAndPair,
+    pair: Pair = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder; or a .html file, for the page alone, or .md, for a short one. "
+            "By default NAME-report in the current folder."
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option("--score", help="Which score, where there are several.")
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(help="Of items: a column whose groups are compared; repeatable."),
+    ] = None,
+    normalize: Normalize = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print a short page, fit for a pull request.")
+    ] = False,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(help="png or pdf: write each figure as that too; repeatable."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", "-j", min=1, help="Processes; all cores by default.")
+    ] = None,
+    *,
+    reading: ReadOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a report: one page, and each figure with its numbers beside it."""
+    for kind in also or ():
+        if kind not in ("png", "pdf"):
+            raise typer.BadParameter(f"expected png or pdf, found {kind!r}", param_hint="--also")
+    if markdown and out is not None and out.suffix.lower() != ".md":
+        raise typer.BadParameter(f"expected a name that ends in .md, found {out}")
+    from gnomon.plot.style import default_settings
+    from gnomon.reports import report_markdown, try_place, write_page
+
+    printed = markdown and out is None
+    with answering("report", as_json=as_json) as answer:
+        if out is not None:
+            try_place(out)  # before scores are read
+        page, place = _report_of(
+            sources, pair, metric, reading, normalize=normalize, by=by or (), level=level,
+            seed=seed, out=out, is_written=not printed,
+        )  # fmt: skip
+        if printed:
+            text = report_markdown(page)
+            answer.results([{"markdown": text}])
+            answer.say(text)
+            return
+        cores = workers or len(os.sched_getaffinity(0))
+        with default_settings():
+            written = write_page(page, place, also or (), cores)
+        answer.results([{"path": str(written)}])
+        answer.say(str(written))
+
+
+def _report_of(
+    words: Sequence[str],
+    pair: tuple[str, str] | None,
+    metric: str | None,
+    reading: ReadOptions,
+    **options: Any,
+) -> tuple[Report, Path]:
+    """Return the report of scores that are read as the options say, and its place."""
+    from gnomon.reports.reports import name_of, report_of_source
+
+    source, two = sources_and_pair(
+        words, pair, lambda sources: scores_of(sources, metric, reading).algorithms
+    )
+    table = scores_of(source, metric, reading)
+    return report_of_source(table, pair=two, title=name_of(places_of(source)), **options)

@@ -1,0 +1,303 @@
+"""The statistics verbs: ``gnomon estimate``, ``compare``, ``profile`` and ``curves``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.options import (
+    DrawOptions,
+    EstimateMethod,
+    Level,
+    Method,
+    Normalize,
+    NormalizedScores,
+    Only,
+    ReadOptions,
+    Resamples,
+    Resampling,
+    Seed,
+    ShowOptions,
+    normalized,
+    scores_of,
+    scores_or_summaries,
+    summaries_of,
+    with_groups,
+)
+from gnomon.cli.sources import Pair, Sources, SourcesAndPair, single_place, sources_and_pair
+from gnomon.results import Results
+
+if TYPE_CHECKING:
+    from gnomon.scores.table import ScoreTable
+    from gnomon.stats import ClaimChecks
+
+By = Annotated[
+    str | None, typer.Option("--by", help="Of items: a column whose groups are shown too.")
+]
+
+
+@with_groups
+def estimate(
+    source: Sources,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="mean, median, iqm or optimality_gap; of items mean, pass@5, pass^5; repeatable."
+        ),
+    ] = None,
+    per_task: Annotated[bool, typer.Option("--per-task", help="For each task by itself.")] = False,
+    method: Annotated[EstimateMethod, typer.Option(help="How intervals are made.")] = "auto",
+    by: By = None,
+    resampling: Annotated[
+        Resampling, typer.Option(help="Whether tasks are a sample too, of tasks like these.")
+    ] = "runs",
+    variances: Annotated[
+        Literal["own", "table"],
+        typer.Option(help="An algorithm's own, or moderated over all those of the table."),
+    ] = "own",
+    *,
+    scores: NormalizedScores,
+    draws: DrawOptions,
+    reading: ReadOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Estimate summaries of every algorithm, with intervals."""
+    if per_task and (method != "auto" or resampling != "runs"):
+        raise typer.BadParameter("--per-task goes without --method and --resampling")
+    from gnomon import stats
+
+    with answering("estimate", as_json=as_json) as answer:
+        runs_only = {"--per-task": per_task, "--resampling": resampling != "runs"}
+        table, wanted, how = scores_or_summaries(source, scores, reading, metric, method, runs_only)
+        options = draws.arguments() | {"method": how}
+        options |= {"per_task": per_task, "resampling": resampling, "variances": variances}
+        found = stats.estimate(table, wanted, by=by, **options)
+        answer.show(found, **vars(showing))
+
+
+@with_groups
+def compare(
+    sources: SourcesAndPair,
+    pair: Pair = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="A metric, or probability_of_improvement; repeatable."),
+    ] = None,
+    per_task: Annotated[bool, typer.Option("--per-task", help="On each task too.")] = False,
+    paired: Annotated[
+        bool, typer.Option("--paired", help="Runs with the same label share a seed.")
+    ] = False,
+    method: Annotated[
+        Literal["auto", "small_sample", "percentile"], typer.Option(help="How intervals are made.")
+    ] = "auto",
+    equivalence: Annotated[
+        float | None, typer.Option(help="Largest difference that does not matter: test for less.")
+    ] = None,
+    by: By = None,
+    sequential: Annotated[
+        Literal["e"] | None,
+        typer.Option(help="Of items in their order: bets, valid at every look (e-values)."),
+    ] = None,
+    fail_if: Annotated[
+        str | None,
+        typer.Option(
+            help="A claim: 'B worse than A', or 'B worse than A by 0.02'; exit status 1 if it is "
+            "established."
+        ),
+    ] = None,
+    *,
+    scores: NormalizedScores,
+    draws: DrawOptions,
+    reading: ReadOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two algorithms, or all pairs: differences with intervals and tests."""
+    source, two = sources_and_pair(sources, pair, scores.algorithms_by(reading))
+    if two is None and per_task:
+        raise typer.BadParameter("--per-task needs two algorithms, A and B")
+    of_pair = {"--by": by is not None, "--sequential": sequential is not None}
+    for option in [name for name, is_set in of_pair.items() if is_set]:
+        if two is None:
+            raise typer.BadParameter(f"{option} needs two algorithms, A and B")
+        if equivalence is not None:
+            raise typer.BadParameter(f"{option} goes without --equivalence")
+    if fail_if is not None:
+        unlike = {
+            **of_pair,
+            "--equivalence": equivalence is not None,
+            "--per-task": per_task,
+        }
+        for option in [name for name, is_set in unlike.items() if is_set]:
+            raise typer.BadParameter(f"--fail-if goes without {option}")
+    from gnomon import stats
+    from gnomon.stats.comparisons.comparison import chosen_pair
+
+    with answering("compare", as_json=as_json) as answer:
+        runs_only = {"--paired": paired}
+        table, wanted, how = scores_or_summaries(source, scores, reading, metric, method, runs_only)
+        options = draws.arguments() | {"paired": paired, "method": how}
+        if wanted:
+            options["metrics"] = wanted
+        two = chosen_pair(table, *(two or (None, None)))
+        found: Results[Any]
+        if fail_if is not None:
+            found = _checked(table, fail_if, wanted, two, options)
+        elif equivalence is not None:
+            options |= {"margin": equivalence, "per_task": per_task}
+            found = stats.equivalence(table, *(two or ()), **options)
+        elif two is None:
+            found = stats.compare_all(table, **options)
+        else:
+            options |= {"per_task": per_task, "by": by, "sequential": sequential}
+            found = stats.compare(table, *two, **options)
+        answer.show(found, **vars(showing))
+    if isinstance(found, stats.ClaimChecks) and found.established:
+        raise typer.Exit(1)
+
+
+def _checked(
+    table: ScoreTable,
+    claim: str,
+    metrics: Sequence[str] | None,
+    pair: tuple[str, str] | None,
+    options: Mapping[str, Any],
+) -> ClaimChecks:
+    """Check a claim about one metric."""
+    from gnomon.stats import check_claim
+
+    if metrics is not None and len(metrics) > 1:
+        raise typer.BadParameter(f"--fail-if is about one metric, found {', '.join(metrics)}")
+    rest = {name: value for name, value in options.items() if name != "metrics"}
+    return check_claim(table, claim, metrics[0] if metrics else None, pair=pair, **rest)
+
+
+@with_groups
+def profile(
+    source: Sources,
+    kind: Annotated[
+        Literal["run_score", "average_score", "ratio", "likelihood", "permutation"],
+        typer.Option("--kind", "--metric", help="Which share is shown."),
+    ] = "run_score",
+    tau: Annotated[list[float] | None, typer.Option(help="A threshold; repeatable.")] = None,
+    spacing: Annotated[
+        Literal["auto", "linear", "log", "data"],
+        typer.Option(help="Thresholds, if none is given."),
+    ] = "auto",
+    band: Annotated[
+        Literal["pointwise", "simultaneous", "none"],
+        typer.Option("--band", "--method", help="At each threshold, or for the whole curve."),
+    ] = "pointwise",
+    df: Annotated[
+        Literal["welch", "as_published"],
+        typer.Option(help="Degrees of freedom of a likelihood profile."),
+    ] = "welch",
+    algorithm: Only = None,
+    keep_apart: Annotated[
+        str | None, typer.Option(help="Column of a summary table that makes algorithms differ.")
+    ] = None,
+    level: Level = 0.95,
+    resamples: Resamples = 2000,
+    seed: Seed = 0,
+    *,
+    scores: NormalizedScores,
+    reading: ReadOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what share of runs, or of tasks, gets past each threshold."""
+    from gnomon.stats import profile as profiles_of
+
+    with answering("profile", as_json=as_json) as answer:
+        summaries = kind in ("ratio", "likelihood") and summaries_of(
+            source, reading, keep_apart, algorithm
+        )
+        found = profiles_of(
+            summaries or scores.last(source, reading, algorithm),
+            kind,
+            tau,
+            spacing=spacing,
+            band=band,
+            df=df,
+            higher_is_better=not reading.lower_is_better,
+            level=level,
+            n_resamples=resamples,
+            rng=seed,
+        )
+        if kind not in ("run_score", "average_score") and (as_json or tau):
+            answer.warn(f"profiles of kind {kind} have no band: low and high are empty")
+        answer.show(found, **vars(showing))
+
+
+@with_groups
+def curves(
+    source: Sources,
+    metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
+    summary: Annotated[
+        Literal["area", "best", "best_corrected", "final", "time_to_threshold"] | None,
+        typer.Option(help="One number about each curve instead of the curve."),
+    ] = None,
+    threshold: Annotated[float | None, typer.Option(help="For time_to_threshold.")] = None,
+    method: Annotated[Method, typer.Option(help="How bands are made.")] = "auto",
+    algorithm: Only = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            help="Which score of a run folder, one an episode; cumulated_errors, if none is named."
+        ),
+    ] = None,
+    normalize: Normalize = None,
+    at: Annotated[
+        float | None, typer.Option(help="The step at which curves end; shorter runs are left out.")
+    ] = None,
+    grid: Annotated[
+        str | None,
+        typer.Option(help="Number of evenly spaced steps, or shared: those that all runs have."),
+    ] = None,
+    *,
+    draws: DrawOptions,
+    reading: ReadOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Show metrics along the steps of training, with bands, or numbers about whole curves."""
+    if threshold is not None and summary != "time_to_threshold":
+        raise typer.BadParameter("--threshold is for --summary time_to_threshold")
+    from gnomon.scores.common_steps import up_to
+    from gnomon.scores.readers.registry import reader_of
+    from gnomon.stats import curves as curves_of
+
+    with answering("curves", as_json=as_json) as answer:
+        place = single_place(source)
+        reader = reader_of(place) if place is not None else None
+        curve = reader.curve_metric if reader else None
+        table = scores_of(source, score, reading, default_metric=curve)
+        table = table.select(algorithms=algorithm)
+        table = normalized(table if at is None else up_to(table, at), normalize)
+        wanted, options = metric or "iqm", draws.arguments() | {"grid": _grid(grid)}
+        step = reading.step_column or (reader.step if reader else "step")
+        found = (
+            curves_of(table, wanted, method=method, step=step.replace("_", " "), **options)
+            if summary is None
+            else curves_of(
+                table, wanted, summary=summary, threshold=threshold, method=method, **options
+            )
+        )
+        answer.show(found, **vars(showing))
+
+
+def _grid(text: str | None) -> int | Literal["shared"] | None:
+    """Return the number of steps, or that there is to be no grid."""
+    if text is None:
+        return None
+    if text == "shared":
+        return "shared"
+    if not text.isdigit() or int(text) < 2:
+        raise typer.BadParameter(
+            f"expected a number of steps from 2 on, or shared; found {text!r}", param_hint="--grid"
+        )
+    return int(text)

@@ -1,0 +1,127 @@
+"""What can go wrong, in words: one family of errors, and one of warnings.
+
+An error says what was expected, what was found, and where. Every error here is the user's to mend
+(a text, a name, a file), so the command line prints its message alone, without a traceback, and
+exits with status 2. What a stranger wrote stands in a message shortened, and escaped where a
+terminal would obey it. A mistake in a program that calls Gnomon is an ordinary ``TypeError`` or
+``ValueError``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+#: As many characters of a message are shown: a name in it may fill a file.
+_LONGEST = 300
+
+
+class GnomonError(Exception):
+    """Something in the input that its author can mend; the message says where and how."""
+
+
+class UnknownNameError(GnomonError):
+    """A name that is not in the list it was looked up in; the nearest names are offered.
+
+    Examples
+    --------
+    >>> print(UnknownNameError("rule", "clockwize", ["clockwise", "color-match"]))
+    unknown rule 'clockwize'; did you mean 'clockwise'?
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        known = list(known)
+        near = difflib.get_close_matches(name, known, n=3)
+        if near:
+            hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
+        else:
+            hint = f"known: {listed(sorted(known)) or 'none'}"
+        self.kind = kind
+        self.name = name
+        self.near = near
+        super().__init__(f"unknown {kind} {shortened(name)!r}; {hint}")
+
+
+class ScoreDataError(GnomonError):
+    """A table of scores that cannot be read as one: which row, which column, what was expected."""
+
+
+class GnomonWarning(UserWarning):
+    """Base of the warnings: the command line prints their message on one line."""
+
+
+class DegenerateScoresWarning(GnomonWarning):
+    """Scores that do not allow what was asked, such as an interval from a single run.
+
+    What could not be estimated is NaN in the result, which a report prints as "not estimable".
+    """
+
+
+def joined(words: Sequence[str], last: str = "and") -> str:
+    """Return names as a phrase: commas, and a word before the last.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"]), joined(["a"])
+    ('a, b and c', 'a')
+    """
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun, in the plural unless it is one.
+
+    Examples
+    --------
+    >>> counted(1, "rule"), counted(2000, "trial"), counted(2, "process", "processes")
+    ('1 rule', '2,000 trials', '2 processes')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Return names in a row, of more than `most` the first ones.
+
+    Examples
+    --------
+    >>> listed("abc"), listed("abc", most=2)
+    ('a, b, c', 'a, b, ...')
+    """
+    names = list(names)
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def visible(text: str, *, kept: str = "\n\t\xa0") -> str:
+    r"""Return a text with what does not print, except for the characters `kept`, as escapes.
+
+    Names and texts come from files, and a terminal obeys the control characters in what it is
+    given: it would change its title, hide a line, or turn the direction of writing.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[2J\u202eb"))
+    a\x1b[2J\u202eb
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in kept else _escape(c) for c in text)
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Return a text of at most so many characters: of a longer one, how it begins and ends.
+
+    Examples
+    --------
+    >>> shortened("abcdefghijklmnopqrstuvwxyz", most=12)
+    'abcdef...xyz'
+    """
+    if len(text) <= most:
+        return text
+    end = (most - 3) // 3
+    return f"{text[: most - 3 - end]}...{text[-end:]}"
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()

@@ -1,0 +1,643 @@
+"""Ranks with intervals, derived from pairwise comparisons.
+
+The rank of an algorithm lies between 1 plus the number of algorithms that are significantly better
+and K minus the number that are significantly worse. The pairs are those of
+:func:`gnomon.stats.compare_all`: two algorithms are separated here if and only if it separates them
+(by ``probability_of_improvement``, or by the mean of items).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, counted, listed
+from gnomon.ranking.ratings import RATINGS
+from gnomon.results import FieldRecord, Results, Row, made_by, recorded
+from gnomon.scores.common_steps import at_common_step
+from gnomon.scores.normalization import with_left_out
+from gnomon.scores.table import FloatArray, ScoreTable, Units
+from gnomon.stats.comparisons.improvement import PairwiseImprovement, pairwise_improvement
+from gnomon.stats.estimates import Resampling
+from gnomon.stats.items.item_comparisons import compare_items
+from gnomon.stats.items.item_pairs import ItemPairs
+from gnomon.stats.items.item_units import counted_as
+from gnomon.stats.items.item_values import ItemMetric
+from gnomon.tables import latex_table
+
+By = Literal["algorithm", "task"]
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+
+WINS, ITEM_MEAN = "win-probability", "mean"
+#: What algorithms (or tasks) can be ordered by; intervals of ranks are the same for all of them.
+METHODS = (WINS, *RATINGS)
+
+
+@dataclass(frozen=True)
+class Ranked(FieldRecord):
+    """Value and rank of one algorithm (or task), each with its interval.
+
+    Parameters
+    ----------
+    name : str
+    value, low, high : float
+        Mean probability of winning against the others, with its interval; of items, the mean. By
+        another method its rating, without an interval (NaN).
+    rank_low, rank_high : int
+        Best and worst possible rank.
+    tiers : tuple of int
+        Numbers, from 1, of the tiers to which it belongs; tiers may overlap.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    rank_low: int
+    rank_high: int
+    tiers: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Ranking(Results[Ranked]):
+    """Ranks with intervals: a sequence of :class:`Ranked`, best (or hardest) first.
+
+    Arrays have the order of the records.
+
+    Parameters
+    ----------
+    tiers : tuple of tuples of str
+        The longest runs of consecutive names in which no pair is separated; they may overlap.
+    probability : ndarray of float, shape (n, n)
+        P(row better than column); of items the difference of means; NaN where two share no task.
+    p_adjusted : ndarray of float, shape (n, n)
+        P-values of the pairs, corrected for all of them.
+    error : ndarray of float, shape (n, n)
+        Standard errors of `probability`.
+    n_sampled : ndarray of float, shape (n,)
+        Runs per task of each one (harmonic mean), or tasks, or items: whatever is the sample.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = {"a": [[x] for x in range(3, 11)], "b": [[x] for x in range(8)]}
+    >>> found = gn.rank(gn.ScoreTable.from_arrays(scores))
+    >>> found.names, found.tiers
+    (('a', 'b'), (('a',), ('b',)))
+    """
+
+    tiers: tuple[tuple[str, ...], ...]
+    probability: FloatArray
+    p_adjusted: FloatArray
+    error: FloatArray
+    n_sampled: FloatArray
+
+    drawn_by: ClassVar[str | None] = "gnomon.plot.ranks:draw_ranking"
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names, best first."""
+        return tuple(one.name for one in self)
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """Values, shape (n,)."""
+        return np.array([one.value for one in self])
+
+    @cached_property
+    def separated(self) -> BoolArray:
+        """Which pairs are significantly different, shape (n, n)."""
+        return np.asarray(self.p_adjusted <= 1.0 - self.level)
+
+    @property
+    def method(self) -> str:
+        """What the order goes by."""
+        return str(self.settings["method"])
+
+    @property
+    def by(self) -> By:
+        """What is ranked: algorithms or tasks."""
+        by: By = self.settings["by"]
+        return by
+
+    @property
+    def level(self) -> float:
+        """Confidence level."""
+        return float(self.settings["level"])
+
+    @property
+    def resampling(self) -> Resampling:
+        """What is the sample: runs, or tasks as well."""
+        sample: Resampling = self.settings["resampling"]
+        return sample
+
+    @property
+    def title(self) -> str:
+        """What the values are."""
+        if self.method == WINS:
+            return f"mean win probability, {100.0 * self.level:.4g}% intervals"
+        if self.method == ITEM_MEAN:
+            return f"mean over items, {100.0 * self.level:.4g}% intervals"
+        return f"{self.method}, {100.0 * self.level:.4g}% intervals of ranks"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the ranks are based on, and how to read the tiers."""
+        kind = "items" if self.method == ITEM_MEAN else self.by
+        unit = "Tasks" if self.by == "task" else "Algorithms"
+        notes = [_BASIS[kind], f"{unit} in the same tier are not significantly different."]
+        pairs = counted(len(self) * (len(self) - 1) // 2, "pair")
+        if self.resampling == "runs" or kind == "items":
+            notes.append(f"Holm's correction over {pairs}.")
+        else:
+            grounds = f"{ground_of(self.by)}s"
+            notes.append(
+                f"The {grounds} are the sample; max-t correction over {pairs} by random signs of "
+                f"the {grounds}."
+            )
+        if self.method not in (WINS, ITEM_MEAN):
+            notes.append(f"The order is by {self.method}; rank intervals do not depend on it.")
+        return tuple(notes)
+
+    def rows(self) -> list[Row]:
+        """Return values, ranks and tiers in words."""
+        return [
+            {
+                self.by: one["name"],
+                "value": one["value"],
+                "low": one["low"],
+                "high": one["high"],
+                "rank": rank_range(one["rank_low"], one["rank_high"]),
+                "tier": tier_text(one["tiers"]),
+            }
+            for one in self.as_records()
+        ]
+
+    def to_latex(self) -> str:
+        """Return a table for a paper (booktabs), under a comment that says how it was made."""
+        # A list is joined by the dash that stands between numbers.
+        rows = [{**row, "rank": row["rank"].split(" to ")} for row in self.rows()]
+        return f"% {self.title}\n{latex_table(rows, list(rows[0]))}"
+
+
+_BASIS = {
+    "algorithm": (
+        "Ranks are based on pairwise wins between runs on shared tasks; the size of the difference "
+        "is ignored."
+    ),
+    "items": "Ranks are based on paired differences on shared items.",
+    "task": (
+        "A task is harder if runs of the same algorithm score worse on it; scores must have the "
+        "same meaning on all tasks."
+    ),
+}
+
+
+def rank(
+    scores: ScoreTable,
+    method: str | None = None,
+    *,
+    units: Units | None = None,
+    cluster: str | None = None,
+    by: By = "algorithm",
+    level: float = 0.95,
+    resampling: Resampling | None = None,
+) -> Ranking:
+    """Rank algorithms, with intervals of their ranks and tiers that are not separated.
+
+    Every two algorithms are compared by P(X > Y), averaged over the tasks that both have, with the
+    test and the correction of :func:`gnomon.stats.compare_all`
+    (:func:`gnomon.stats.comparisons.improvement.pairwise_improvement`). The rank of an algorithm
+    lies between 1 plus the number of algorithms that are significantly better and K minus the
+    number that are significantly worse; all these intervals hold together. The order is by the mean
+    probability of winning against the others, ties by name. Tiers are the longest runs of
+    consecutive algorithms in which no pair is separated.
+
+    Parameters
+    ----------
+    scores : ScoreTable
+        One score per run; a table with steps is ranked at the last step that all runs reach.
+    method : str, optional
+        What the order goes by: ``win-probability`` (the default), ``mean-rank``,
+        ``bradley-terry``, ``gohr-ev`` (the ease ratios of the GOHR paper) or ``kemeny``. Rank
+        intervals do not depend on it. Items are ordered by their ``mean``.
+    units, cluster : str, optional
+        As in :func:`gnomon.stats.compare`.
+    by : str
+        ``algorithm``, or ``task`` for an order of difficulty, hardest first; scores must then have
+        the same meaning on all tasks.
+    level : float
+        Confidence level.
+    resampling : str, optional
+        ``runs``: the tasks are fixed; ``runs_and_tasks``: the tasks are a sample. By default the
+        second where there is one run per algorithm and task.
+
+    Returns
+    -------
+    Ranking
+        A sequence of :class:`Ranked`.
+
+    Raises
+    ------
+    ScoreDataError
+        There are fewer than two algorithms with scores, or no two share a task.
+    UnknownNameError
+        There is no such method.
+    ValueError
+        The level is not between 0 and 1.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Nothing can be separated (all runs are equal), an algorithm has single runs only, or two
+        share no task.
+
+    References
+    ----------
+    Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of Economic Studies 91.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> errors = {name: rng.poisson(mean, (30, 4)) for name, mean in
+    ...           {"dqn": 40, "tabular": 42, "uniform": 90}.items()}
+    >>> ranking = rank(ScoreTable.from_arrays(errors, higher_is_better=False))
+    >>> [(one.name, one.rank_low, one.rank_high) for one in ranking]
+    [('dqn', 1, 2), ('tabular', 1, 2), ('uniform', 3, 3)]
+    >>> ranking.tiers
+    (('dqn', 'tabular'), ('uniform',))
+    """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"expected a level between 0 and 1, found {level}")
+    if by not in ("algorithm", "task"):
+        raise UnknownNameError("kind to rank", by, ("algorithm", "task"))
+    if resampling is not None and resampling not in _SAMPLES:
+        raise UnknownNameError("resampling", resampling, tuple(_SAMPLES))
+    scores = counted_as(scores, units, cluster)
+    if scores.units == "items" and by == "algorithm" and method in (None, ITEM_MEAN):
+        return _rank_items(scores, level)
+    if method is not None and method not in METHODS:
+        raise UnknownNameError("ranking method", method, METHODS)
+    with recorded() as warned:
+        field = Field.of(scores, by)
+        sample = None if resampling is None else _SAMPLES[resampling]
+        found = pairwise_improvement(field.samples, level=level, sample=sample)
+        _warn_of_degenerate(field, found)
+    numbers = np.array([found.mean, found.mean_low, found.mean_high])
+    strength = found.mean
+    if method in RATINGS:
+        rating = RATINGS[method]
+        values = rating.of(field.samples, by == "task")
+        numbers = np.array([values, *np.full((2, values.size), np.nan)])
+        strength = values if rating.higher_is_better else -values
+    if found.sample == "runs":
+        sizes = field.sizes.astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inverse = np.where(sizes > 0.0, 1.0 / sizes, 0.0).sum(axis=0)
+            n_sampled = np.count_nonzero(sizes, axis=0) / inverse
+    else:
+        n_sampled = np.count_nonzero(field.sizes, axis=0).astype(np.float64)
+    return _assembled(
+        field.names,
+        numbers,
+        strength,
+        _Pairs(found.value, found.p_adjusted, found.error, found.value - 0.5),
+        n_sampled,
+        tuple(warned),
+        method=method or WINS,
+        by=by,
+        level=level,
+        resampling="runs" if found.sample == "runs" else "runs_and_tasks",
+    )
+
+
+_SAMPLES: dict[str, Literal["runs", "tasks"]] = {"runs": "runs", "runs_and_tasks": "tasks"}
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """What is ranked, on what, and the runs: higher is better (or harder).
+
+    Parameters
+    ----------
+    names, grounds : tuple of str
+        Algorithms and tasks, or the other way round.
+    samples : list of lists of ndarray
+        ``samples[g][i]``: runs of name i on ground g.
+    """
+
+    names: tuple[str, ...]
+    grounds: tuple[str, ...]
+    samples: list[list[FloatArray]]
+    by: By
+
+    @classmethod
+    def of(cls, scores: ScoreTable, by: By = "algorithm", *, scaled: bool = False) -> Field:
+        """Return the runs of a table, without names that have no score.
+
+        Tasks that normalising left out take part, since wins need no scale, unless `scaled`.
+
+        Raises
+        ------
+        ScoreDataError
+            There are fewer than two names with scores, or no two share a ground.
+
+        Warns
+        -----
+        DegenerateScoresWarning
+            Runs have no score, or a name has none.
+        """
+        table = at_common_step(scores)
+        if by == "algorithm" and not scaled:
+            table = with_left_out(table)
+        missing = int(table.effective_scores()["score"].is_nan().sum())
+        if missing:
+            _warn(f"{missing} of {len(table)} runs have no score and are left out")
+        counts = table.run_counts if by == "algorithm" else table.run_counts.T
+        names = table.algorithms if by == "algorithm" else table.tasks
+        grounds = table.tasks if by == "algorithm" else table.algorithms
+        kept = [name for name, n in zip(names, counts, strict=True) if n.any()]
+        if len(kept) < 2:
+            found = ", ".join(kept) or "none"
+            raise ScoreDataError(f"expected at least two {by}s with scores to rank, found {found}")
+        if len(kept) < len(names):
+            left_out = [name for name in names if name not in kept]
+            _warn(f"left out, since they have no score: {', '.join(left_out)}")
+        if int((counts > 0).sum(axis=0).max(initial=0)) < 2:
+            raise ScoreDataError(
+                f"expected two {by}s with scores on the same {ground_of(by)}, found none"
+            )
+        sign = 1.0 if table.higher_is_better == (by == "algorithm") else -1.0
+        samples = [
+            [sign * table.runs(*((n, g) if by == "algorithm" else (g, n))) for n in kept]
+            for g in grounds
+        ]
+        return cls(tuple(kept), grounds, samples, by)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Numbers of runs, shape (grounds, names)."""
+        return np.array([[x.size for x in row] for row in self.samples], dtype=np.int64)
+
+
+def _warn_of_degenerate(field: Field, found: PairwiseImprovement) -> None:
+    """Name what cannot be compared, and why."""
+    ground = ground_of(field.by)
+    apart = np.argwhere(np.triu(found.n_shared == 0, 1))
+    if len(apart):
+        i, j = apart[0]
+        _warn(
+            f"not comparable: {field.names[i]} and {field.names[j]} share no {ground}"
+            + (f" ({counted(len(apart), 'such pair')})" if len(apart) > 1 else "")
+        )
+    on_each = [np.concatenate(row) for row in field.samples]
+    if all(np.unique(x).size < 2 for x in on_each):
+        never = all(np.isinf(x).all() for x in on_each)
+        why = "every run is censored" if never else f"all scores on a {ground} are equal"
+        _warn(f"no differences: {why}")
+        return
+    single = [n for n, size in zip(field.names, field.sizes.T, strict=True) if size.max() == 1]
+    if found.sample == "tasks":
+        if len(single) == len(field.names):
+            _warn(f"one run per algorithm and task, so the {ground}s are treated as a sample")
+    elif single:
+        _warn(f"not comparable with several runs of others: single runs of {listed(single, 6)}")
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """What is known of all pairs, each of shape (n, n)."""
+
+    probability: FloatArray
+    p_adjusted: FloatArray
+    error: FloatArray
+    lead: FloatArray
+
+
+def _assembled(
+    names: Sequence[str],
+    numbers: FloatArray,
+    strength: FloatArray,
+    pairs: _Pairs,
+    n_sampled: FloatArray,
+    warned: tuple[str, ...],
+    **settings: object,
+) -> Ranking:
+    """Bring everything into the order of the strength; `numbers` are values and their ends."""
+    values = np.round(np.nan_to_num(strength, nan=-np.inf), 12)
+    order = sorted(range(len(names)), key=lambda i: (-values[i], names[i]))
+    grid = np.ix_(order, order)
+    level = float(str(settings["level"]))
+    p_adjusted = pairs.p_adjusted[grid]
+    low, high = rank_intervals((p_adjusted <= 1.0 - level) & (pairs.lead[grid] > 0.0))
+    ordered = [names[i] for i in order]
+    groups = tiers(ordered, p_adjusted <= 1.0 - level)
+    records = tuple(
+        Ranked(
+            name,
+            *(float(x) for x in numbers[:, i]),
+            int(low[k]),
+            int(high[k]),
+            tuple(number for number, group in enumerate(groups, 1) if name in group),
+        )
+        for k, (i, name) in enumerate(zip(order, ordered, strict=True))
+    )
+    return Ranking(
+        records,
+        made_by(None, **settings),
+        warned,
+        tiers=groups,
+        probability=pairs.probability[grid],
+        p_adjusted=p_adjusted,
+        error=pairs.error[grid],
+        n_sampled=n_sampled[order],
+    )
+
+
+def rank_intervals(better: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the best and the worst possible rank of each algorithm.
+
+    Parameters
+    ----------
+    better : ndarray of bool, shape (n, n)
+        Whether the row is significantly better than the column.
+
+    Examples
+    --------
+    >>> better = np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)
+    >>> rank_intervals(better)
+    (array([1, 1, 2]), array([2, 3, 3]))
+    """
+    return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
+
+
+def tiers(names: Sequence[str], separated: BoolArray) -> tuple[tuple[str, ...], ...]:
+    """Return the longest runs of consecutive names in which no pair is separated.
+
+    Parameters
+    ----------
+    names : sequence of str
+        In the order of the ranks.
+    separated : ndarray of bool, shape (n, n)
+        In the same order.
+
+    Examples
+    --------
+    >>> separated = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
+    >>> tiers("abc", separated)
+    (('a', 'b'), ('b', 'c'))
+    """
+    groups: list[tuple[str, ...]] = []
+    reached = 0
+    for begin in range(len(names)):
+        end = max(reached, begin + 1)
+        while end < len(names) and not separated[end, begin:end].any():
+            end += 1
+        if end > reached:
+            groups.append(tuple(names[begin:end]))
+            reached = end
+    return tuple(groups)
+
+
+def rank_range(low: int, high: int) -> str:
+    """Return a rank interval in words.
+
+    Examples
+    --------
+    >>> rank_range(1, 1), rank_range(2, 4)
+    ('1', '2 to 4')
+    """
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def tier_text(numbers: Sequence[int]) -> str:
+    """Return the numbers of tiers as text.
+
+    Examples
+    --------
+    >>> tier_text([1, 2])
+    '1, 2'
+    """
+    return ", ".join(map(str, numbers))
+
+
+def ground_of(by: By) -> By:
+    """Return what algorithms are compared on (tasks), and the other way round."""
+    return "task" if by == "algorithm" else "algorithm"
+
+
+def _rank_items(scores: ScoreTable, level: float) -> Ranking:
+    """Rank models by their means over items; pairs are separated by their paired differences."""
+    names, mean = scores.algorithms, ItemMetric.named("mean")
+    if len(names) < 2:
+        raise ScoreDataError(f"expected two algorithms or more, found {names[0]} alone")
+    with recorded() as notes:
+        found = compare_items(scores, None, level=level)
+    items = ItemPairs(scores)
+    means = [items.mean(name, mean) for name in names]
+    sign = 1.0 if scores.higher_is_better else -1.0
+    ends = np.array([one.interval(level) for one in means])
+    value, p, error = np.zeros((3, len(names), len(names)))
+    np.fill_diagonal(p, np.nan)
+    for (i, j), one in zip(combinations(range(len(names)), 2), found, strict=True):
+        value[i, j], value[j, i] = one.value, -one.value
+        p[i, j] = p[j, i] = one.p_adjusted
+        known = not math.isnan(one.low)
+        error[i, j] = error[j, i] = (
+            items.difference(one.a, one.b, mean).error if known else math.nan
+        )
+    values = np.array([one.moments.value for one in means])
+    return _assembled(
+        names,
+        np.array([values, *ends.T]),
+        sign * values,
+        _Pairs(value, p, error, sign * value),
+        np.array([float(one.moments.n) for one in means]),
+        tuple(notes),
+        method=ITEM_MEAN,
+        by="algorithm",
+        units="items",
+        cluster=scores.cluster,
+        level=level,
+        resampling="runs_and_tasks",
+    )
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Whether two algorithms are separated, and how many runs or tasks it would take.
+
+    Parameters
+    ----------
+    a, b : str
+        The one with the better rank first.
+    separated : bool
+        Whether they are significantly different.
+    unit : str
+        What is the sample: ``runs`` (per task) or ``tasks``.
+    present : float
+        How many there are; the smaller of the two harmonic means where they differ.
+    needed : float
+        How many would separate them with the power asked for, if the true difference equals the
+        observed one; infinite if the difference is 0, NaN if not estimable.
+    """
+
+    a: str
+    b: str
+    separated: bool
+    unit: str
+    present: float
+    needed: float
+
+
+def separation(ranking: Ranking, a: str, b: str, *, power: float = 0.8) -> Separation:
+    """Estimate how many runs (or tasks) would separate two algorithms.
+
+    By the normal distribution, with the critical value of the first step of Holm's correction.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    a, b : str
+        Names in the ranking.
+    power : float
+        Probability of separating them with that many.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> draws = np.random.default_rng(0)
+    >>> scores = {a: draws.normal(m, 1, (10, 4)) for a, m in {"a": 0.2, "b": 0}.items()}
+    >>> found = separation(gn.rank(gn.ScoreTable.from_arrays(scores)), "a", "b")
+    >>> found.separated, found.needed > found.present
+    (False, True)
+    """
+    from scipy.special import ndtri
+
+    i, j = sorted((ranking.names.index(a), ranking.names.index(b)))
+    n_pairs = len(ranking) * (len(ranking) - 1) // 2
+    steps = float(ndtri(1.0 - (1.0 - ranking.level) / 2.0 / n_pairs) + ndtri(power))
+    present = float(min(ranking.n_sampled[i], ranking.n_sampled[j]))
+    neutral = 0.0 if ranking.method == ITEM_MEAN else 0.5
+    lead = abs(float(ranking.probability[i, j]) - neutral)
+    needed = math.inf
+    if lead != 0.0:
+        needed = present * (steps * float(ranking.error[i, j]) / lead) ** 2
+    unit = "runs" if ranking.resampling == "runs" else "tasks"
+    needed = float(math.ceil(needed)) if math.isfinite(needed) else needed
+    return Separation(
+        ranking.names[i], ranking.names[j], bool(ranking.separated[i, j]), unit, present, needed
+    )
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, DegenerateScoresWarning, stacklevel=2)

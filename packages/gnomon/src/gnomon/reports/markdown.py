@@ -1,0 +1,95 @@
+"""A report as Markdown: a short page fit for a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gnomon.reports.page import Report, Table
+
+#: Rows of a table, and letters of a cell, that a short page shows.
+_MOST_ROWS = 20
+_LONGEST = 160
+#: What Markdown reads as its own anywhere in a line.
+_SPECIAL = re.compile(r"([\\`*_\[\]|~])")
+#: What it reads as its own at the start of one.
+_FIRST = re.compile(r"^(\d*)([-+=#:]|[.)](?=\s|$))")
+#: What a code host makes a link or calls a person by; a space of no width stands behind it.
+_CALLS = re.compile(r"(@|#|://|\bwww\.)", re.IGNORECASE)
+
+
+def report_markdown(report: Report, *, heading: int = 3) -> str:
+    r"""Return answers, warnings and tables of a report as Markdown.
+
+    Texts come from logs: whatever Markdown, HTML or a code host would take for its own is escaped.
+
+    Parameters
+    ----------
+    report : Report
+    heading : int
+        Level of the title, from 1; tables stand one below.
+
+    Examples
+    --------
+    >>> from gnomon.reports import Answer
+    >>> page = Report("a|b", "", (Answer("Which?", ("<b> wins.",)),), (), ("3 items.",))
+    >>> print(report_markdown(page))
+    ### a\|b
+    <BLANKLINE>
+    **Which?** &lt;b&gt; wins.
+    <BLANKLINE>
+    **Before you believe this**
+    <BLANKLINE>
+    - 3 items.
+    <BLANKLINE>
+    """
+    parts = [f"{'#' * heading} {escaped(report.title)}"]
+    parts += [
+        f"**{escaped(answer.question)}** {' '.join(map(escaped, answer.sentences))}"
+        for answer in report.answers
+        if answer.sentences
+    ]
+    if report.notices:
+        parts.append("**Before you believe this**")
+        parts.append("\n".join(f"- {escaped(notice)}" for notice in report.notices))
+    for section in report.sections:
+        for table in section.tables:
+            parts += _table(table, heading + 1)
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(table: Table, heading: int) -> Iterator[str]:
+    """Yield heading, rows and caption of a table."""
+    shown = table.rows[:_MOST_ROWS]
+    rows = [table.columns, ("---",) * len(table.columns), *shown]
+    yield f"{'#' * heading} {escaped(table.title)}"
+    yield "\n".join(_row(row, is_rule=i == 1) for i, row in enumerate(rows))
+    more = len(table.rows) - len(shown)
+    caption = " ".join([table.caption, *([f"{more} more rows."] if more else [])]).strip()
+    if caption:
+        yield f"<sub>{escaped(caption)}</sub>"
+
+
+def _row(cells: Sequence[str], *, is_rule: bool) -> str:
+    texts = cells if is_rule else [escaped(_cut(cell)) for cell in cells]
+    return f"| {' | '.join(texts)} |"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def escaped(text: str) -> str:
+    r"""Return a text of one line that Markdown and a code host show as it is.
+
+    Examples
+    --------
+    >>> print(escaped("a_b | <i>x</i>\n- see [y]"))
+    a\_b \| &lt;i&gt;x&lt;/i&gt; - see \[y\]
+    >>> escaped("@all #1") == "@\u200ball #\u200b1"
+    True
+    """
+    line = " ".join(text.split())
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = _FIRST.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
+    return _CALLS.sub("\\1\N{ZERO WIDTH SPACE}", line)

@@ -1,0 +1,311 @@
+"""A report as data, and as one page of HTML that needs nothing else."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+import polars as pl
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from gnomon.errors import GnomonError
+from gnomon.files import write_atomically, write_together
+from gnomon.plot.record import Figure, Row, csv_text, theme_css
+
+#: Processes take a second or two to start: fewer figures are drawn in this one.
+_MANY = 40
+#: A page that stands alone holds the numbers of figures that have so many letters at most.
+_MOST_INSIDE = 200_000
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: a heading, names of columns, and cells as they are printed.
+
+    Parameters
+    ----------
+    title : str
+        What it shows.
+    columns : tuple of str
+        Names of the columns; the first names the rows.
+    rows : tuple of tuples of str
+        The cells.
+    caption : str
+        How to read it.
+    name : str
+        Stem of the file of its numbers, if it has one.
+    numbers : sequence of mappings
+        The numbers behind its cells, one mapping a row, all with the same keys.
+
+    Examples
+    --------
+    >>> Table("Scores", ("learner", "errors"), (("dqn", "142"),)).rows
+    (('dqn', '142'),)
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    name: str = ""
+    numbers: Sequence[Row] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A part of the report under its own heading.
+
+    Parameters
+    ----------
+    name : str
+        Its anchor on the page.
+    title : str
+        Its heading.
+    text : tuple of str
+        Paragraphs.
+    tables : tuple of Table
+    figures : tuple of Figure
+    listings : tuple of (str, str)
+        Titles and texts that are shown letter by letter, such as rules.
+
+    Examples
+    --------
+    >>> Section("curves", "Curves", ("Of all trials.",)).text
+    ('Of all trials.',)
+    """
+
+    name: str
+    title: str
+    text: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    listings: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the report answers first: a question, and sentences that answer it.
+
+    Examples
+    --------
+    >>> Answer("Which rule is hardest?", ("clockwise, for dqn",)).question
+    'Which rule is hardest?'
+    """
+
+    question: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A report as data; :func:`report_html` makes a page of it.
+
+    Parameters
+    ----------
+    title, subtitle : str
+        What was run.
+    answers : tuple of Answer
+        What a reader wants to know first.
+    notices : tuple of str
+        What a reader must know before believing the rest.
+    sections : tuple of Section
+        The parts, in order.
+    card : tuple of (str, str)
+        How it was made: names and values.
+    source : str
+        What all numbers follow from, besides the seeds.
+
+    Examples
+    --------
+    >>> found = Report("first", "two learners", (), (Section("curves", "Curves"),))
+    >>> [section.title for section in found.sections]
+    ['Curves']
+    """
+
+    title: str
+    subtitle: str
+    answers: tuple[Answer, ...]
+    sections: tuple[Section, ...]
+    notices: tuple[str, ...] = ()
+    card: tuple[tuple[str, str], ...] = field(default=())
+    source: str = "the run folder"
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """All figures, in the order of the page."""
+        return tuple(figure for section in self.sections for figure in section.figures)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables that have numbers, in the order of the page."""
+        found = (table for section in self.sections for table in section.tables)
+        return tuple(table for table in found if table.numbers)
+
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        also: Sequence[str] = (),
+        beside: Mapping[str, str] | None = None,
+        workers: int = 1,
+    ) -> Path:
+        """Write ``report.html``, ``figures/NAME.svg`` and ``.csv``, and ``tables/NAME.csv``.
+
+        Returns the path of the page.
+
+        All files are written, or if something goes wrong, none.
+
+        Parameters
+        ----------
+        folder : path
+        also : sequence of {"png", "pdf"}
+            What each figure is to be written as too.
+        beside : mapping from str to str, optional
+            Names and texts of further files in the folder.
+        workers : int
+            Processes that draw, where there are many figures; does not change a byte.
+
+        Raises
+        ------
+        OSError
+            The folder cannot be written to.
+        """
+        files = {
+            f"figures/{name}": data
+            for figure_files in _drawn(self.figures, also, workers)
+            for name, data in figure_files.items()
+        }
+        files |= {f"tables/{t.name}.csv": csv_text(t.numbers).encode() for t in self.tables}
+        texts = {**(beside or {}), "report.html": report_html(self)}
+        files |= {name: text.encode() for name, text in texts.items()}
+        write_together(Path(folder), files)
+        return Path(folder) / "report.html"
+
+    def save_alone(self, path: str | Path) -> Path:
+        """Write the page as one file that needs no other; return its path.
+
+        Raises
+        ------
+        GnomonError
+            There is no such folder.
+        """
+        path = Path(path)
+        if not path.parent.is_dir():
+            raise GnomonError(f"{path.parent}: expected a folder to write to; there is none")
+        write_atomically(path, report_html(self, alone=True).encode())
+        return path
+
+
+def _numbers_inside(rows: Sequence[Row] | pl.DataFrame) -> str | None:
+    """Return numbers as an address that holds them, unless they are many."""
+    numbers = csv_text(rows)
+    return f"data:text/csv,{quote(numbers)}" if len(numbers) <= _MOST_INSIDE else None
+
+
+def _drawn(
+    figures: Sequence[Figure], also: Sequence[str], workers: int
+) -> Iterator[Mapping[str, bytes]]:
+    """Yield the files of each figure, which remembers the text of its drawing."""
+    here = list(figures)
+    if workers > 1 and len(figures) >= _MANY:
+        with tempfile.TemporaryDirectory() as folder:
+            sent = _pickled(figures, Path(folder))
+            here = [figure for figure in figures if figure not in sent.values()]
+            spawned = multiprocessing.get_context("spawn")
+            with ProcessPoolExecutor(workers, mp_context=spawned) as pool:
+                started = {pool.submit(_draw, path, also=tuple(also)): path for path in sent}
+                for done in as_completed(started):
+                    path = started[done]
+                    if done.exception() is not None:
+                        # Its process died or did not start: what is wrong with it shows here.
+                        yield sent[path].files(also)
+                        continue
+                    files: dict[str, bytes] = pickle.loads(path.read_bytes())
+                    sent[path].remember(files)
+                    yield files
+    yield from (figure.files(also) for figure in here)
+
+
+def _pickled(figures: Sequence[Figure], folder: Path) -> dict[Path, Figure]:
+    """Write the figures that another process can draw, one a file: a drawing may hold functions.
+
+    Not sent through the pipe to the process, where two that both send so much wait for each other.
+    """
+    written = {}
+    for number, figure in enumerate(figures):
+        with suppress(AttributeError, pickle.PicklingError):
+            path = folder / str(number)
+            path.write_bytes(pickle.dumps(figure))
+            written[path] = figure
+    return written
+
+
+def _draw(path: Path, *, also: Sequence[str]) -> None:
+    """Put the files of a figure in the place of the figure."""
+    figure: Figure = pickle.loads(path.read_bytes())
+    path.write_bytes(pickle.dumps(figure.files(also)))
+
+
+def percent(level: float) -> str:
+    r"""Return a share as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.975)
+    ('95\xa0%', '97.5\xa0%')
+    """
+    return f"{100 * level:.4g}\xa0%"
+
+
+def report_html(report: Report, *, alone: bool = False) -> str:
+    """Return a report as the text of a page, with style and drawings inside it.
+
+    All texts are escaped, so that a rule or a learner may bear any name.
+
+    Parameters
+    ----------
+    report : Report
+    alone : bool
+        Whether no files of figures stand beside the page; it then holds their numbers itself.
+
+    Examples
+    --------
+    >>> page = report_html(Report("a < b", "nothing yet", (), ()))
+    >>> "<h1>a &lt; b</h1>" in page, "<script" in page
+    (True, False)
+    """
+    drawings = {figure.name: Markup(figure.html()) for figure in report.figures}
+    inside, of_tables = {}, {}
+    if alone:
+        inside = {figure.name: _numbers_inside(figure.rows) for figure in report.figures}
+        of_tables = {table.name: _numbers_inside(table.numbers) for table in report.tables}
+    return _template().render(
+        report=report,
+        drawings=drawings,
+        alone=alone,
+        numbers=inside,
+        table_numbers=of_tables,
+        theme=Markup(theme_css()),
+    )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("gnomon.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("report.html.j2")

@@ -1,0 +1,197 @@
+"""The report of a table of scores or of an evaluation, as a page to open in a browser."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import gnomon.scores
+from gnomon.errors import GnomonError, listed
+from gnomon.files import try_folder, write_atomically
+from gnomon.plot.style import default_settings
+from gnomon.scores import ScoreTable, read_scores
+
+if TYPE_CHECKING:
+    from gnomon.reports.page import Report
+
+_Place = str | os.PathLike[str]
+#: What a report can be of.
+Source = _Place | Sequence[_Place] | Mapping[str, _Place] | ScoreTable
+
+
+def report(
+    source: Source,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    metric: str | None = None,
+    normalize: str | None = None,
+    pair: tuple[str, str] | None = None,
+    by: Sequence[str] = (),
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    also: Sequence[str] = (),
+    workers: int = 1,
+) -> Path:
+    """Write a report: one page to open in a browser, every figure with its numbers beside it.
+
+    The page of a table shows what the table holds, estimates with intervals, performance profiles,
+    the probability of improvement, ranks, and what the order depends on. The page of an evaluation
+    shows which model is better, by how much and how surely, on which groups of items, which items
+    decide it, and what it costs. Style and drawings are inside the page.
+
+    Parameters
+    ----------
+    source : path, sequence or mapping of paths, or ScoreTable
+        A table of scores, or anything that :func:`gnomon.read_scores` reads.
+    out : path, optional
+        A folder for ``report.html``, ``figures/`` and ``tables/``; or a name that ends in
+        ``.html``, for the page alone, or in ``.md``, for a short one in Markdown. By default
+        ``NAME-report`` in the current folder.
+    metric : str, optional
+        Which score, where a source has several.
+    normalize : str, optional
+        The scale to put scores on, as :func:`gnomon.normalize` names it; if not given, each task
+        from its worst run to its best.
+    pair : (str, str), optional
+        Of an evaluation, two models to look at closely; the first two of the ranking, if not given.
+    by : sequence of str
+        Of an evaluation, columns whose groups of items are compared; subtasks and clusters, if none
+        is named.
+    level : float
+        Confidence level of intervals and decisions, between 0 and 1.
+    n_resamples : int
+        Number of bootstrap resamples behind each interval.
+    seed : int
+        Of the resamples. The same source, seed and version give the same bytes.
+    also : sequence of {"png", "pdf"}
+        What each figure is to be written as, besides SVG.
+    workers : int
+        Processes that draw, where there are many figures; does not change a byte.
+
+    Returns
+    -------
+    Path
+        Of the page.
+
+    Raises
+    ------
+    GnomonError
+        There is no such source, or it is damaged; or there is no such model or column.
+    OSError
+        The report cannot be written; nothing of it is, then, and nothing was computed if that could
+        be known before.
+    ValueError
+        `level` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>>     >>>     >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     page = report(run(config, out), n_resamples=100)
+    ...     page.name, "Which rule is hardest?" in page.read_text()
+    ('report.html', True)
+    """
+    page, place = report_of_source(
+        source, metric=metric, normalize=normalize, pair=pair, by=by, level=level,
+        n_resamples=n_resamples, seed=seed, out=out,
+    )  # fmt: skip
+    with default_settings():
+        return write_page(page, place, also, workers)
+
+
+def report_of_source(
+    source: Source,
+    *,
+    metric: str | None = None,
+    normalize: str | None = None,
+    pair: tuple[str, str] | None = None,
+    by: Sequence[str] = (),
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    title: str | None = None,
+    out: _Place | None = None,
+    is_written: bool = True,
+) -> tuple[Report, Path]:
+    """Return the report of a source as data, and where it is to be written.
+
+    Parameters and errors are those of :func:`report`; ``title`` is what a table is called. The
+    place is tried before anything is computed, unless nothing ``is_written``.
+    """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"expected a level between 0 and 1, found {level}")
+    if out is not None and is_written:
+        try_place(out)
+    from gnomon.reports.scores_page import scores_report
+
+    if isinstance(source, ScoreTable):
+        table, name = source, title or "scores"
+    else:
+        table, name = read_scores(cast(Any, source), metric=metric), title or name_of(source)
+    if normalize is not None:
+        table = gnomon.scores.normalize(table, normalize)
+    place = Path(out or f"{'scores' if ',' in name else Path(name).stem}-report")
+    if is_written:
+        try_place(place)
+    with default_settings():
+        page = scores_report(
+            table, name, pair=pair, by=by, level=level, n_resamples=n_resamples, seed=seed
+        )
+    return page, place
+
+
+def try_place(out: _Place) -> None:
+    """See that a report can be written to a place, and leave nothing there.
+
+    Raises GnomonError or OSError, as writing it there would.
+    """
+    place = Path(out)
+    alone = place.suffix.lower() in (".html", ".md")
+    page = place if alone else place / "report.html"
+    if page.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(page))
+    if not alone:
+        for folder in (place, place / "figures", place / "tables"):
+            try_folder(folder)
+    elif place.parent.is_dir():
+        try_folder(place.parent)
+    else:
+        raise GnomonError(f"{place.parent}: expected a folder to write to; there is none")
+
+
+def name_of(source: object) -> str:
+    """Return what a page of sources is called: of several in one folder the name of that.
+
+    Examples
+    --------
+    >>> name_of("logs/a.eval"), name_of(["logs/a.eval", "logs/b.eval"]), name_of(["a", "b"])
+    ('a.eval', 'logs', 'a, b')
+    """
+    if isinstance(source, str | os.PathLike):
+        return Path(source).name
+    places = source.values() if isinstance(source, Mapping) else source
+    paths = [Path(place) for place in cast("Iterable[str]", places)]
+    folders = {path.parent for path in paths}
+    if len(paths) > 1 and len(folders) == 1 and paths[0].parent.name not in ("", ".."):
+        return paths[0].parent.name
+    return listed([path.name for path in paths], 3)
+
+
+def write_page(
+    page: Report, out: str | os.PathLike[str], also: Sequence[str], workers: int
+) -> Path:
+    """Write a page into a folder, alone, or as Markdown, and return its path."""
+    place = Path(out)
+    if place.suffix.lower() == ".md":
+        from gnomon.reports.markdown import report_markdown
+
+        write_atomically(place, report_markdown(page).encode())
+        return place
+    if place.suffix.lower() == ".html":
+        return page.save_alone(place)
+    return page.save(place, also=also, workers=workers)

@@ -1,0 +1,171 @@
+"""What a score table holds and what is missing in it, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from gnomon.errors import counted, listed
+from gnomon.scores.table import ScoreTable
+from gnomon.tables import html_table
+
+#: Names that a line shows before it says that there are more.
+MOST_NAMES = 8
+
+_Counts = npt.NDArray[np.int64]
+
+
+def contents(table: ScoreTable) -> str:
+    """Return what a table holds and what is missing in it, one fact a line.
+
+    Examples
+    --------
+    >>> print(contents(ScoreTable.from_arrays({"a": [[1.0], [2.0]]})))
+    2 scores (score, higher is better): 1 algorithm, 1 task, 2 runs
+    """
+    if table.units == "items":
+        return _of_items(table)
+    last = table.last_step()
+    lines = [_heading(table)]
+    n_missing = int(last.effective_scores()["score"].is_nan().sum())
+    if n_missing:
+        lines.append(f"{counted(n_missing, 'missing run')} (empty score)")
+    if "censored" in last.frame.columns and last.frame["censored"].any():
+        lines.append(counted(int(last.frame["censored"].sum()), "censored run"))
+    cells = last.algorithms, last.tasks, last.run_counts
+    return "\n".join([*lines, *_gaps(*cells), *_uneven_runs(*cells)])
+
+
+def html_contents(table: ScoreTable) -> str:
+    """Return the same as HTML, with the first rows, as a notebook shows a table.
+
+    Examples
+    --------
+    >>> "2 runs" in html_contents(ScoreTable.from_arrays({"a": [[1.0], [2.0]]}))
+    True
+    """
+    title, *notes = contents(table).splitlines()
+    rows = table.frame.head(10).to_dicts()
+    if len(table) > len(rows):
+        notes.insert(0, f"The first {len(rows)} of {len(table):,} rows.")
+    return html_table(rows, table.frame.columns, title=title, notes=notes)
+
+
+def _heading(table: ScoreTable) -> str:
+    """Return how much there is, of what, on which scale."""
+    direction = "higher is better" if table.higher_is_better else "lower is better"
+    if table.normalization:
+        direction += f", normalised by {table.normalization.name}"
+    scale = ", ".join(filter(None, [table.metric, table.unit, direction]))
+    kinds = [counted(len(table.algorithms), "algorithm"), counted(len(table.tasks), "task")]
+    if table.n_steps > 1:
+        kinds.append(f"{table.n_steps} steps")
+    elif (counts := table.run_counts[table.run_counts > 0]).size:
+        least, most = int(counts.min()), int(counts.max())
+        kinds.append(f"{least} to {most} runs" if least < most else counted(most, "run"))
+    return f"{counted(len(table), 'score')} ({scale}): {', '.join(kinds)}"
+
+
+def _gaps(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
+    """Return a line for each algorithm without a score on some task.
+
+    Examples
+    --------
+    >>> _gaps(["a", "b"], ["t", "u"], np.array([[2, 2], [2, 0]]))
+    ['b: no score on 1 task (u)']
+    """
+    lines = []
+    for algorithm, counts in zip(algorithms, run_counts, strict=True):
+        absent = [task for task, n in zip(tasks, counts, strict=True) if n == 0]
+        if absent:
+            found = f"{counted(len(absent), 'task')} ({listed(absent, MOST_NAMES)})"
+            lines.append(f"{algorithm}: no score on {found}")
+    return lines
+
+
+def _uneven_runs(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
+    """Return a line for each algorithm with unequal numbers of runs, or with single ones.
+
+    Examples
+    --------
+    >>> _uneven_runs(["a", "b"], ["t", "u"], np.array([[2, 2], [2, 1]]))
+    ['b: a single run on 1 task (u), up to 2 on others']
+    """
+    lines = []
+    everywhere = int(run_counts.max(initial=0))
+    for algorithm, counts in zip(algorithms, run_counts, strict=True):
+        present = counts[counts > 0]
+        if not present.size or present.min() == everywhere:
+            continue
+        least, most = int(present.min()), int(present.max())
+        few = "a single run" if least == 1 else f"{least} runs"
+        fewest = [task for task, n in zip(tasks, counts, strict=True) if n == least]
+        if least == most:
+            lines.append(f"{algorithm}: {few} a task, where others have up to {everywhere}")
+        else:
+            where = f"on {counted(len(fewest), 'task')} ({listed(fewest, MOST_NAMES)})"
+            lines.append(f"{algorithm}: {few} {where}, up to {most} on others")
+    return lines
+
+
+def _of_items(table: ScoreTable) -> str:
+    """Return the same of a table of items."""
+    scores = table.item_scores
+    counts = np.array([scores.counts(name) for name in scores.models])
+    size = f"{counted(len(scores.models), 'model')} x {counted(len(scores.items), 'item')}"
+    if scores.clusters is not None:
+        size += f" ({counted(len(scores.clusters), 'cluster')})"
+    direction = "higher is better" if table.higher_is_better else "lower is better"
+    if table.normalization:
+        direction += f", normalised by {table.normalization.name}"
+    scale = ", ".join(filter(None, [table.metric, table.unit, direction]))
+    unscored = without_score(table.frame)
+    lines = [f"{size}, {_epochs(counts)}{unscored and f'; {unscored}'}"]
+    lines.append(f"{counted(len(table), 'sample')} ({scale}){_with_status(table.frame)}")
+    for name, n in zip(scores.models, counts, strict=True):
+        absent = [scores.items[i] for i in np.flatnonzero(n == 0)]
+        if absent:
+            found = f"{counted(len(absent), 'item')} ({listed(absent, MOST_NAMES)})"
+            lines.append(f"{name}: no score on {found}")
+    return "\n".join(lines)
+
+
+def _epochs(counts: _Counts) -> str:
+    """Return how many epochs items have, in words."""
+    found = counts[counts > 0]
+    least, most = int(found.min(initial=counts.max(initial=0))), int(counts.max(initial=0))
+    return counted(most, "epoch") if least == most else f"{least} to {most} epochs"
+
+
+def without_score(frame: pl.DataFrame) -> str:
+    """Return how many samples have no score, by status where it is known; nothing if all have.
+
+    Examples
+    --------
+    >>> without_score(pl.DataFrame({"score": [1.0, float("nan")], "status": ["ok", "error"]}))
+    '1 sample without a score: 1 error'
+    """
+    absent = frame.filter(pl.col("score").is_nan())
+    if absent.is_empty():
+        return ""
+    text = f"{counted(absent.height, 'sample')} without a score"
+    return f"{text}: {_statuses(absent)}" if "status" in frame.columns else text
+
+
+def _with_status(frame: pl.DataFrame) -> str:
+    """Return how many samples with a score have a status beside ``ok``."""
+    if "status" not in frame.columns:
+        return ""
+    status = pl.col("status").cast(pl.String)
+    odd = frame.filter(~pl.col("score").is_nan() & (status != "ok"))
+    return f"; scored all the same: {_statuses(odd)}" if odd.height else ""
+
+
+def _statuses(frame: pl.DataFrame) -> str:
+    """Return how many rows have each status, the most frequent first."""
+    status = frame["status"].cast(pl.String).fill_null("unknown")
+    found = status.value_counts().sort(["count", "status"], descending=[True, False])
+    return ", ".join(f"{n} {name}" for name, n in found.iter_rows())

@@ -1,0 +1,308 @@
+"""Data sets of scores by name: published ones, and those that come with Gnomon.
+
+Published ones are fetched once from their authors, checked by their hash, and cached. A folder
+named by the environment variable ``GNOMON_DATA`` is looked in first, as
+``$GNOMON_DATA/<data set>/<file>``; else the files are downloaded at a fixed commit into the cache
+(``$XDG_CACHE_HOME/gnomon`` or ``~/.cache/gnomon``).
+
+This project's own measurements are two files each beside this one: ``NAME.parquet``, one row a
+trial with several scores, and ``NAME.json``, which says how they were made: the experiment, the
+hash of its config, the versions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.files import write_atomically
+from gnomon.scores.readers.registry import Reader
+from gnomon.scores.table import ScoreTable
+
+#: Random and human score of each task: what 0 and 100 mean after normalisation.
+References = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A public table of scores: where its files are, and what they must be.
+
+    Parameters
+    ----------
+    name : str
+        Also the name of the folder below ``GNOMON_DATA``.
+    url : str
+        Where the files are, at a fixed commit.
+    sha256 : mapping from file name to hexadecimal digest
+    source, licence : str
+        Whose it is.
+    holds : str
+        What is in it, in a few words.
+    """
+
+    name: str
+    url: str
+    sha256: Mapping[str, str]
+    source: str
+    licence: str
+    holds: str
+
+
+_ATARI5 = Dataset(
+    name="atari5",
+    url="https://raw.githubusercontent.com/maitchison/Atari-5/"
+    "118cad542c94bc6e57181bb259a17d020e0a330f/",
+    sha256={
+        "dataset.csv": "c78cf8e4db9c46c639caeed204b2bd6168bdfe404a3993eb09c0a7b733af44f7",
+        "Atari-Human.csv": "96bf8a49f30d83fa490ea2cc2400181ef9ce35a2c708d5c24b133d3c913be5f5",
+    },
+    source="Aitchison, Sweetser and Hutter 2022, github.com/maitchison/Atari-5",
+    licence="MIT",
+    holds="62 algorithms on up to 57 Atari games, raw scores as published",
+)
+
+#: The published data sets.
+DATASETS: Mapping[str, Dataset] = {_ATARI5.name: _ATARI5}
+
+#: This project's own measurements, each with what is in it.
+MEASURED = {
+    "gohr-full": "42 learners on the 90 rules of gohr-full-v1, 20 trials each",
+    "gohr-induction": "six learners on the 24 rules of gohr-induction-v1 and as many variants, "
+    "10 trials each",
+    "gohr-core-sb3": "MaskablePPO on the 15 rules of gohr-core-v1, 3 trials",
+    "gohr-core-sb3-unmasked": "A2C and DQN, which take no masks, on the same 15 rules, 3 trials",
+}
+
+
+def available_datasets() -> dict[str, str]:
+    """Return the names that :func:`load_scores` knows, each with what is in it.
+
+    Examples
+    --------
+    >>> list(available_datasets())
+    ['atari5', 'gohr-full', 'gohr-induction', 'gohr-core-sb3', 'gohr-core-sb3-unmasked']
+    """
+    return {name: about.holds for name, about in DATASETS.items()} | MEASURED
+
+
+def load_scores(name: str, metric: str | None = None) -> ScoreTable:
+    """Return the scores of a named data set: a published one, or one that comes with Gnomon.
+
+    ``atari5`` holds the raw scores of 62 algorithms on up to 57 Atari games, as published by their
+    authors, with the attributes ``group`` (the paper that they came from; its collection where the
+    title is blank) and ``year`` (ours where theirs is blank). Four scores were collected twice:
+    they are runs 0 and 1.
+
+    ``gohr-full``, ``gohr-induction`` and the two ``gohr-core-sb3`` are this project's own
+    measurements: learners as algorithms, rules as tasks, with the attribute ``kind`` of the
+    learner. Each trial has the scores ``tce`` (the one if none is named), ``errors_to_learn`` and
+    ``skill``, as :mod:`gohr.experiments.scoring` defines them; a skill that does not
+    exist, on a rule under which nobody errs, is a missing run.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`available_datasets`.
+    metric : str, optional
+        Which score of a trial, where there are several.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such data set, or no such score in it.
+    ScoreDataError
+        It is neither at hand nor to be fetched, or its files are not what they should be.
+
+    Examples
+    --------
+    >>> table = load_scores("gohr-full", "skill")
+    >>> len(table.algorithms), len(table.tasks), table.higher_is_better
+    (42, 90, True)
+    """
+    if name in MEASURED:
+        return _measured(name, metric or "tce")
+    if metric is not None:
+        raise ScoreDataError(f"{name}: expected no name of a score, for it has one; found {metric}")
+    path = dataset_file(name, "dataset.csv")
+    raw = pl.read_csv(path, infer_schema=False)
+    title = pl.col("Paper Title").fill_null("").str.strip_chars()
+    rows = raw.select(
+        algorithm=pl.col("Algorithm"),
+        task=pl.col("Game"),
+        run=pl.int_range(pl.len()).over("Algorithm", "Game"),
+        score=pl.col("Score").cast(pl.Float64),
+        group=pl.when(title == "").then(pl.col("Source")).otherwise(title),
+        year=pl.col("Date").cast(pl.Float64).cast(pl.Int64),
+    )
+    known = [
+        pl.col(column).replace_strict(_YEARS, default=None, return_dtype=pl.Int64)
+        for column in ("algorithm", "group")
+    ]
+    rows = rows.with_columns(year=pl.coalesce("year", *known))
+    about = DATASETS[name]
+    return ScoreTable.from_frame(rows, provenance=(f"{name}: {about.source} ({about.licence})",))
+
+
+#: Years that the data set leaves blank, by algorithm or by the collection that scores come from.
+_YEARS = {"NEAT": 2014, "INCREASE": 2015, "Nature DQN": 2015, "Human Ref": 2015, "BOOTDQN": 2016}
+_YEARS |= {"RAINBOW (fixed)": 2017, "DRLQR": 2017, "REACTOR": 2017, "SEED": 2019, "LASER": 2019}
+_YEARS |= {"NGU": 2020, "REVISITING": 2020}
+
+
+def _measured(name: str, metric: str) -> ScoreTable:
+    """Return one score of each trial of a data set that comes with this package."""
+    about = measured_provenance(name)
+    if metric not in about["metrics"]:
+        raise UnknownNameError(f"metric of {name}", metric, about["metrics"])
+    data = (_folder() / f"{name}.parquet").read_bytes()
+    _check(data, about["sha256"], name)
+    rows = pl.read_parquet(io.BytesIO(data))
+    score = pl.col(metric).cast(pl.Float64)
+    frame = rows.select(
+        pl.col("algorithm", "task").cast(pl.String), "run", score.alias("score"),
+        pl.col("kind").cast(pl.String),
+    )  # fmt: skip
+    if metric == "errors_to_learn":
+        censored = pl.col("score").is_null()
+        frame = frame.with_columns(pl.col("score").fill_null(float("inf")), censored=censored)
+    return ScoreTable.from_frame(
+        frame,
+        metric=metric,
+        unit=about["metrics"][metric]["unit"],
+        higher_is_better=about["metrics"][metric]["higher_is_better"],
+        provenance=(
+            f"{name}: experiment {about['experiment']}, config {about['config_hash'][:16]}, "
+            f"gnomon {about['gnomon']}",
+        ),
+    )
+
+
+def measured_provenance(name: str) -> dict[str, Any]:
+    """Return how a data set was made: experiment, config hash, versions, metrics, learners.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such data set.
+
+    Examples
+    --------
+    >>> measured_provenance("gohr-full")["experiment"]
+    'gohr-full-results'
+    """
+    if name not in MEASURED:
+        raise UnknownNameError("data set", name, MEASURED)
+    text = (_folder() / f"{name}.json").read_text(encoding="utf-8")
+    about: dict[str, Any] = json.loads(text)
+    return about
+
+
+def load_references(name: str) -> dict[str, tuple[float, float]]:
+    """Return the random and the human score of each task of a public data set.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`DATASETS`.
+
+    Returns
+    -------
+    dict from task to (random, human)
+
+    Raises
+    ------
+    UnknownNameError, ScoreDataError
+        As :func:`load_scores`.
+    """
+    raw = pl.read_csv(dataset_file(name, "Atari-Human.csv"), infer_schema=False)
+    numbers = raw.select("Game", pl.col("Random", "Human").cast(pl.Float64))
+    # The scores name games by their letters alone ("icehockey"), this file does not.
+    letters = [re.sub("[^a-z]", "", game.lower()) for game in numbers["Game"]]
+    return dict(zip(letters, numbers.select("Random", "Human").iter_rows(), strict=True))
+
+
+def dataset_file(name: str, file: str) -> Path:
+    """Return the path of a checked file of a data set, fetching it if need be.
+
+    Parameters
+    ----------
+    name, file : str
+        A data set, and one of its files.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such data set, or no such file in it.
+    ScoreDataError
+        The file cannot be had, or is not what it should be.
+    """
+    if name not in DATASETS:
+        raise UnknownNameError("data set", name, available_datasets())
+    about = DATASETS[name]
+    if file not in about.sha256:
+        raise UnknownNameError(f"file of {name}", file, about.sha256)
+    folder = os.environ.get("GNOMON_DATA")
+    if folder:
+        path = Path(folder) / name / file
+        if not path.is_file():
+            raise ScoreDataError(f"{path}: expected a file of {name}, as GNOMON_DATA says; none")
+        _check(path.read_bytes(), about.sha256[file], str(path))
+        return path
+    path = _cache() / name / about.sha256[file][:12] / file
+    if not path.is_file():
+        _fetch(about.url + file, about.sha256[file], path)
+    return path
+
+
+def _folder() -> resources.abc.Traversable:
+    return resources.files("gnomon.scores") / "data"
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "gnomon"
+
+
+def _fetch(url: str, sha256: str, path: Path) -> None:
+    """Download a file, check it, and only then give it its name."""
+    import http.client
+    import urllib.request
+
+    try:
+        with urllib.request.urlopen(url, timeout=30) as reply:
+            data: bytes = reply.read()
+    except (OSError, http.client.HTTPException) as error:  # URLError is an OSError
+        reason = getattr(error, "reason", error)
+        raise ScoreDataError(
+            f"{url}: cannot be fetched ({reason}); "
+            "set GNOMON_DATA to a folder that holds <data set>/<file>"
+        ) from None
+    _check(data, sha256, url)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, data)
+
+
+def _check(data: bytes, sha256: str, where: str) -> None:
+    found = hashlib.sha256(data).hexdigest()
+    if found != sha256:
+        raise ScoreDataError(f"{where}: expected sha256 {sha256[:12]}..., found {found[:12]}...")
+
+
+READER = Reader(
+    "dataset",
+    "the name of a data set, unless there is such a file",
+    recognises=lambda path: str(path) in available_datasets() and not path.exists(),
+    read=lambda path, wanted: load_scores(str(path), wanted.metric),
+    takes=frozenset({"metric"}),
+)

@@ -1,0 +1,419 @@
+"""Readers of score files, the registry that asks which one recognises a file, and ``read_scores``.
+
+A reader is a record: a name, what it reads, whether it recognises a path by its look, and a
+function that reads it. Those of this package are named in :data:`BUILT_IN`; other packages add
+theirs under the entry-point group ``gnomon.readers``.
+"""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Literal
+
+from gnomon.errors import ScoreDataError, UnknownNameError, listed
+from gnomon.scores.joined_tables import joined_tables, renamed
+from gnomon.scores.table import ScoreTable, Units
+
+#: What the columns of a pivot may be.
+ColumnsAre = Literal["algorithms", "tasks", "runs"]
+
+#: The entry-point group under which a package names its readers.
+GROUP = "gnomon.readers"
+
+#: Readers by name, imported when they are first needed. General ones come in the order in which
+#: they are asked.
+BUILT_IN = (
+    "gnomon.scores.datasets:READER",
+    "gnomon.scores.readers.trackers.openrlbenchmark:OPENRLBENCHMARK",
+    "gnomon.scores.readers.trackers.tracker_charts:WANDB_CHART",
+    "gnomon.scores.readers.trackers.tracker_tables:TRACKER_TABLE",
+    "gnomon.scores.readers.trackers.tensorboard_csv:TENSORBOARD_CSV",
+    "gnomon.scores.readers.training_logs.evaluations:EVALUATIONS",
+    "gnomon.scores.readers.evaluations.inspect_logs:INSPECT",
+    "gnomon.scores.readers.evaluations.lm_eval_samples:LM_EVAL_SAMPLES",
+    "gnomon.scores.readers.evaluations.helm_runs:HELM",
+    "gnomon.scores.readers.evaluations.item_files:ITEM_FILE",
+    "gnomon.scores.readers.pivots:PIVOT",
+    "gnomon.scores.readers.published.lm_eval:LM_EVAL",
+    "gnomon.scores.readers.training_logs.monitors:MONITORS",
+    "gnomon.scores.readers.array_files:ARRAYS",
+    "gnomon.scores.readers.published.marl_eval:MARL_EVAL",
+    "gnomon.scores.readers.wide_table:WIDE",
+    "gnomon.scores.readers.tidy_files:TIDY",
+)
+
+_Place = str | os.PathLike[str]
+
+#: What an option of :func:`read_scores` needs, in the words of a message.
+_NEEDS = {
+    "metric": "scores to choose from",
+    "where": "columns to select rows by",
+    "columns": "columns to name",
+    "run_names": "names of runs to take apart",
+    "columns_are": "columns of which to say what they are",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadRequest:
+    """Which scores of a source are wanted, and how they are to be read.
+
+    Parameters
+    ----------
+    metric : str, optional
+        Which score, where there are several.
+    default_metric : str, optional
+        Which one of an experiment's scores if none is named.
+    where : mapping
+        Attribute values that a row must have.
+    columns : mapping
+        What columns are called in the source: ``{"algorithm": "Name"}``.
+    run_names : str, optional
+        How names of runs are made: ``{algorithm}-{run}``.
+    columns_are : str, optional
+        What the columns of a pivot are: ``algorithms``, ``tasks`` or ``runs``.
+    higher_is_better : bool, optional
+        The direction, for a source that does not tell it.
+    count_empty : bool
+        Whether attempts on empty cells are errors, in a run folder.
+    units : str, optional
+        What a task is, as it was asked for: ``tasks`` or ``items``.
+
+    Examples
+    --------
+    >>> ReadRequest(metric="tce", columns={"algorithm": "Name"}).names()
+    ['metric', 'columns']
+    """
+
+    metric: str | None = None
+    default_metric: str | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    run_names: str | None = None
+    columns_are: ColumnsAre | None = None
+    higher_is_better: bool | None = None
+    count_empty: bool = True
+    units: Units | None = None
+
+    @property
+    def is_higher_better(self) -> bool:
+        """The direction, for a source that does not tell it: higher, unless it is said."""
+        return self.higher_is_better is not False
+
+    def names(self) -> list[str]:
+        """Return the options that are set and that not every reader takes."""
+        return [name for name in _NEEDS if getattr(self, name)]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A format of score files: how it is recognised, and how it is read.
+
+    Parameters
+    ----------
+    name : str
+        As ``format`` of :func:`read_scores` takes it.
+    description : str
+        What it reads, as part of a sentence.
+    recognises : callable
+        Whether a path looks like this format: cheaply, and without an error. The path may not
+        exist.
+    read : callable
+        The scores that lie there; a :class:`gnomon.errors.ScoreDataError` says what is wrong.
+    takes : frozenset of str
+        Those of ``metric``, ``where``, ``columns``, ``run_names`` and ``columns_are`` that have a
+        meaning for this format.
+    is_general : bool
+        Whether it recognises little more than the ending of a name: it is asked only where no
+        other reader recognises the file.
+    units : {"tasks", "items"}
+        What a task of its tables is. One of items is not asked where tasks are wanted.
+    curve_metric : str, optional
+        The score that its learning curves show, if none is named.
+    step : str
+        What a step of its learning curves is, such as an episode.
+    common_scale : bool
+        Whether the scores of all tasks are on one scale.
+
+    Examples
+    --------
+    >>> reader = Reader(
+    ...     "numbers", "a file of numbers, one a line",
+    ...     recognises=lambda path: path.suffix == ".numbers",
+    ...     read=lambda path, wanted: ScoreTable.from_arrays(
+    ...         {path.stem: [[float(line)] for line in path.read_text().splitlines()]}),
+    ... )
+    >>> reader.recognises(Path("dqn.numbers"))
+    True
+    """
+
+    name: str
+    description: str
+    recognises: Callable[[Path], bool]
+    read: Callable[[Path, ReadRequest], ScoreTable]
+    takes: frozenset[str] = frozenset()
+    is_general: bool = False
+    units: Units = "tasks"
+    curve_metric: str | None = None
+    step: str = "step"
+    common_scale: bool = False
+
+
+def available_readers() -> dict[str, str]:
+    """Return the formats that :func:`read_scores` knows, each with what it reads.
+
+    Examples
+    --------
+    >>> available_readers()["wide"]
+    'a CSV or TSV table with a row an algorithm and a column a task'
+    """
+    return {reader.name: reader.description for reader in _readers()}
+
+
+#: Where scores lie: in one place, in several, or in some that have the names of algorithms.
+_Sources = _Place | Sequence[_Place] | Mapping[str, _Place]
+
+
+def read_scores(
+    source: _Sources,
+    *,
+    metric: str | None = None,
+    normalize: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    where: Mapping[str, Any] | None = None,
+    step_column: str | None = None,
+    run_names: str | None = None,
+    columns_are: ColumnsAre | None = None,
+    higher_is_better: bool | None = None,
+    format: str | None = None,
+    count_empty: bool = True,
+    default_metric: str | None = None,
+    units: Units | None = None,
+    cluster: str | None = None,
+    rename: Mapping[str, str] | None = None,
+) -> ScoreTable:
+    r"""Read scores from a file or folder of any format that a reader recognises.
+
+    These are tidy files (CSV, TSV, Parquet), tables as papers print them, what other tools
+    write, run folders, game logs, and the names of data sets: :func:`available_readers` lists them.
+
+    Parameters
+    ----------
+    source : path, sequence of paths, or mapping from algorithm to path
+        A file, a folder, or a name that :func:`gnomon.scores.load_scores` knows. Of several, the
+        rows are put together; those of a mapping hold one algorithm each, which gets the name.
+    metric : str, optional
+        Which score, where the source holds several.
+    normalize : str, optional
+        The scale to put the scores on, as :func:`gnomon.scores.normalize` names it.
+    columns : mapping, optional
+        What the columns of a tidy file are called: ``{"algorithm": "Name", "score": "Return"}``.
+    where : mapping, optional
+        Attribute values that a row must have to be read, for example ``{"suite": "atari57"}``.
+    step_column : str, optional
+        The same as ``columns={"step": step_column}``.
+    run_names : str, optional
+        How names of runs are made, of parts ``{algorithm}``, ``{task}``, ``{run}`` and ``{}`` for
+        what means nothing: ``{task}__{algorithm}__{run}``. For exports of trackers.
+    columns_are : {"algorithms", "tasks", "runs"}, optional
+        What the columns of a pivot are, a table with a row for each seed or step.
+    higher_is_better : bool, optional
+        The direction; where neither this nor the source tells it, higher is better.
+    format : str, optional
+        The name of a reader, for a source that is not recognised, or by several.
+    count_empty : bool
+        Whether attempts on empty cells are errors, in a run folder.
+    default_metric : str, optional
+        Which score of a run folder or a game log if none is named; ``tce`` if not given.
+    units : {"tasks", "items"}, optional
+        What a task is; as the source has it if not given: logs of evaluations and files of
+        ``model, item, correct`` are of items, all else is of tasks.
+    cluster : str, optional
+        Of items, the attribute that tells the cluster of each, such as a document or a topic.
+    rename : mapping, optional
+        What algorithms are to be called that the source calls otherwise: ``{"tiny": "Tiny 1B"}``.
+
+    Returns
+    -------
+    ScoreTable
+
+    Raises
+    ------
+    ScoreDataError
+        No reader recognises the source, or several do; it cannot be read as what it looks like, or
+        has nothing that an option could mean. The message names file, line and column.
+    UnknownNameError
+        There is no such metric, format, normalisation or column.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        The table looks like a mistake (tasks that are seeds, axes swapped, episodes as runs), or
+        something was left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "wide.csv"
+    ...     _ = path.write_text("algorithm,pong,breakout\nours,1.0,2.0\n")
+    ...     print(read_scores(path))
+    2 scores (score, higher is better): 1 algorithm, 2 tasks, 1 run
+    """
+    named = dict(columns or {}) | ({"step": step_column} if step_column else {})
+    wanted = ReadRequest(
+        metric=metric,
+        default_metric=default_metric,
+        where=where or {},
+        columns=named,
+        run_names=run_names,
+        columns_are=columns_are,
+        higher_is_better=higher_is_better,
+        count_empty=count_empty,
+        units=units,
+    )
+    tables = [
+        _under(name, _read(path, wanted, format)) for name, path in _named_paths(source).items()
+    ]
+    table = renamed(joined_tables(tables), rename or {})
+    if units is not None or cluster is not None:
+        table = replace(table, units=units or table.units, cluster=cluster)
+    if normalize is None:
+        return table
+    from gnomon.scores import normalization
+
+    return normalization.normalize(table, normalize)
+
+
+def _read(path: Path, wanted: ReadRequest, format: str | None) -> ScoreTable:
+    """Read one source with the reader of its format."""
+    reader = _recognised(path, wanted) if format is None else _named(format)
+    for name in wanted.names():
+        if name not in reader.takes:
+            raise ScoreDataError(f"{path}: the format {reader.name!r} has no {_NEEDS[name]}")
+    table = reader.read(path, wanted)
+    asked = wanted.higher_is_better
+    if asked is not None and table.higher_is_better != asked:
+        direction = "higher" if table.higher_is_better else "lower"
+        raise ScoreDataError(f"{path}: {direction} is better there; expected no other direction")
+    return table
+
+
+def _under(name: str | Path, table: ScoreTable) -> ScoreTable:
+    """Return the table of one algorithm, which gets a name, if there is one to give."""
+    if isinstance(name, Path):
+        return table
+    if len(table.algorithms) != 1:
+        found = listed(table.algorithms)
+        raise ScoreDataError(f"{name}: expected one algorithm to give this name, found {found}")
+    return renamed(table, {table.algorithms[0]: name})
+
+
+def _named_paths(source: object) -> dict[str | Path, Path]:
+    """Return the places where scores lie, by the name of their algorithm or, without, by place."""
+    if isinstance(source, str | os.PathLike):
+        source = [source]
+    items = source.items() if isinstance(source, Mapping) else [(None, x) for x in _listed(source)]
+    found: dict[str | Path, Path] = {}
+    for name, place in items:
+        if not isinstance(place, str | os.PathLike):
+            raise _no_path(source)
+        found[Path(place) if name is None else str(name)] = Path(place)
+    if not found:
+        raise ScoreDataError("expected a source of scores, found none")
+    return found
+
+
+def _listed(source: object) -> Sequence[object]:
+    if not isinstance(source, list | tuple):
+        raise _no_path(source)
+    return source
+
+
+def _no_path(source: object) -> TypeError:
+    found = type(source).__name__
+    return TypeError(
+        f"expected a path, found {found}; ScoreTable.from_frame takes data frames and arrays"
+    )
+
+
+def _recognised(path: Path, wanted: ReadRequest) -> Reader:
+    """Return the reader that recognises a path, or the first general one that takes all options."""
+    every = [r for r in _readers() if wanted.units != "tasks" or r.units == "tasks"]
+    if wanted.columns_are is not None:
+        return _named("pivot")
+    found = [reader for reader in every if not reader.is_general and reader.recognises(path)]
+    if len(found) > 1:
+        names = " and ".join(repr(reader.name) for reader in found)
+        raise ScoreDataError(
+            f"{path}: recognised as {names}; expected one format: "
+            f"name it, as format={found[0].name!r} (--format {found[0].name})"
+        )
+    general = [reader for reader in every if reader.is_general]
+    found = found or [reader for reader in general if reader.recognises(path)]
+    if not found and not path.exists():
+        raise ScoreDataError(f"{path}: expected a file of scores; there is none")
+    logs = [
+        r.name for r in _readers() if r not in every and r.name != "items" and r.recognises(path)
+    ]
+    # Beside samples of lm-eval lie results, which are of tasks.
+    if logs and "lm-eval" not in [reader.name for reader in found]:
+        raise ScoreDataError(f"{path}: expected tasks, found items of the format {logs[0]!r}")
+    if not found:
+        names = ", ".join(sorted(available_readers()))
+        raise ScoreDataError(f"{path}: expected scores in a known format ({names}); found none")
+    apt = [reader for reader in found if reader.takes.issuperset(wanted.names())]
+    chosen = (apt or found)[0]
+    # A tidy file of items may go without runs.
+    return _named("items") if wanted.units == "items" and chosen.name == "tidy" else chosen
+
+
+def reader_of(path: Path) -> Reader | None:
+    """Return the specific reader that recognises a path; None if there is none."""
+    return next((r for r in _readers() if not r.is_general and r.recognises(path)), None)
+
+
+def is_recognised(path: Path) -> bool:
+    """Return whether a reader recognises what lies in a place, or the name of a data set."""
+    there = path.exists()
+    return any((there or not r.is_general) and r.recognises(path) for r in _readers())
+
+
+def _named(name: str) -> Reader:
+    """Return the reader of a format."""
+    by_name = {reader.name: reader for reader in _readers()}
+    if name not in by_name:
+        raise UnknownNameError("format of scores", name, by_name)
+    return by_name[name]
+
+
+@cache
+def _readers() -> tuple[Reader, ...]:
+    """Return the readers of this package, and those of others that can be loaded."""
+    found = {reader.name: reader for reader in map(pkgutil.resolve_name, BUILT_IN)}
+    for point in entry_points(group=GROUP):
+        if point.value in BUILT_IN:
+            continue
+        try:
+            reader = point.load()
+        except Exception as error:  # another package's fault must not keep ours from being read
+            _warn(f"reader {point.name!r} ({point.value}) cannot be loaded: {error}")
+            continue
+        if not isinstance(reader, Reader):
+            _warn(f"reader {point.name!r} ({point.value}): expected a gnomon.scores.Reader")
+        elif reader.name in found:
+            _warn(f"reader {point.value}: there is a format {reader.name!r} already")
+        else:
+            found[reader.name] = reader
+    return tuple(found.values())
+
+
+def _warn(text: str) -> None:
+    warnings.warn(f"{text}; it is left out", RuntimeWarning, stacklevel=4)

@@ -1,0 +1,60 @@
+"""What a verb prints of the results that a function returned."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+import typer
+
+from gnomon.cli import answering
+from gnomon.errors import DegenerateScoresWarning
+from gnomon.results import Results
+from gnomon.stats import Estimate, Estimates
+
+ONE = Estimate("dqn", "iqm", 0.5, 0.4, 0.6, 0.95, "delta_t", 5, 6, 0, 0.0)
+FOUND = Results((ONE,), warnings=("one run only",))
+
+
+def test_people_get_the_table_and_each_warning_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with answering("estimate", as_json=False) as answer:
+        warnings.warn("one run only", DegenerateScoresWarning, stacklevel=1)
+        answer.show(FOUND)
+    out, err = capsys.readouterr()
+    assert out == str(FOUND) + "\n\n"
+    assert err == "gnomon: one run only\n"
+
+
+def test_programs_get_the_records(capsys: pytest.CaptureFixture[str]) -> None:
+    with answering("estimate", as_json=True) as answer:
+        answer.show(FOUND, latex=True)
+    whole = json.loads(capsys.readouterr().out)
+    assert whole["results"] == FOUND.as_records()
+    assert whole["warnings"] == ["one run only"]
+
+
+def test_papers_get_latex(capsys: pytest.CaptureFixture[str]) -> None:
+    with answering("estimate", as_json=False) as answer:
+        answer.show(FOUND, latex=True)
+    assert capsys.readouterr().out == FOUND.to_latex() + "\n"
+
+
+def test_results_without_a_figure_refuse_to_be_drawn(tmp_path: Path) -> None:
+    with (
+        pytest.raises(typer.BadParameter, match="estimate draws no figure of this"),
+        answering("estimate", as_json=False) as answer,
+    ):
+        answer.show(FOUND, figure=tmp_path / "a.svg")
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_figure_of_nothing_is_not_said_to_be_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "none.svg"
+    with answering("estimate", as_json=False) as answer:
+        answer.show(Estimates(()), figure=path)
+    assert capsys.readouterr().out == f"nothing to draw: no {path} written\n"
+    assert not path.exists()

@@ -1,0 +1,200 @@
+"""``gnomon distill``, as the command line calls it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from gnomon.distillation import SubsetModel
+from gnomon.scores import ScoreTable, write_scores
+from language_models import language_models, write_harness_results
+
+
+@pytest.fixture
+def suite(tmp_path):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(2, 1, (30, 1)) + rng.normal(0, 0.4, (30, 8))
+    rows = {f"a{i:02}": [row] for i, row in enumerate(scores)}
+    tasks = [f"t{j}" for j in range(8)]
+    write_scores(ScoreTable.from_arrays(rows, tasks=tasks), tmp_path / "suite.csv")
+    return "suite.csv"
+
+
+def results(said):
+    status, out, err = said
+    assert status == 0, err
+    answer = json.loads(out)
+    assert list(answer) == ["gnomon", "command", "results", "warnings"]
+    return answer
+
+
+def test_a_suite_is_distilled(command, suite, tmp_path):
+    said = gnomon(
+        "distill", suite, "--size", "3", "--transform", "identity", "--model", "m.json", "--json"
+    )
+    record = results(said)["results"][0]
+    assert record["rank"] == 1
+    assert record["nested_relative_error"] > 0
+    model = SubsetModel.from_json((tmp_path / "m.json").read_text())
+    assert list(model.tasks) == record["tasks"]
+    again = command("gnomon", "distill", suite, "--size", "3", "--transform", "identity", "--json")
+    assert results(again)["results"] == results(said)["results"]
+
+
+def test_several_procedures_and_subsets(command, suite):
+    said = gnomon(
+        *("distill", suite, "--size", "2", "--transform", "identity", "--json"),
+        *("--procedure", "factor", "--procedure", "paper", "--top", "2", "--nested", "none"),
+    )
+    answer = results(said)
+    assert [(r["procedure"], r["rank"]) for r in answer["results"]] == [
+        ("factor", 1),
+        ("factor", 2),
+        ("paper", 1),
+        ("paper", 2),
+    ]
+    assert all(r["nested_relative_error"] is None for r in answer["results"])
+    assert "nested_relative_error" in answer["warnings"][0]
+
+
+def test_people_read_both_errors(command, suite):
+    status, out, _ = command("gnomon", "distill", suite, "--size", "2", "--transform", "identity")
+    assert status == 0
+    assert "% with these tasks given" in out
+    assert "for algorithms that the choice of tasks had not seen: 30 of 30" in out
+    assert "of the pairs are ordered rightly (Kendall's tau 0." in out
+    assert "identity summary = " in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--size", "9"), "expected a size from 1 to 8, found 9"),
+        (("--procedure", "magic"), "unknown procedure 'magic'"),
+        (("--force", "t77"), "unknown task 't77'; did you mean 't7'?"),
+        (("--folds", "31"), "at least 31 algorithms for 31 folds, found 30"),
+        (("--group-by", "paper"), "unknown column 'paper'"),
+        (("--exclude", "x"), "unknown task 'x'"),
+        (("--references", "nowhere.csv"), "nowhere.csv"),
+        (("--force", "t1", "--force", "t1"), "t1 is forced twice"),
+        (("--force", "t1", "--exclude", "t1"), "t1 is both forced and excluded"),
+        (("--nested", "groups"), "nested groups needs groups: name the column"),
+        (("--model", "no/where.json"), "no: expected a folder to write to"),
+        (("--model", "."), "expected the name of a file to write"),
+        (("--transform", "logit"), "expected scores from 0 to 1 for the transform logit; found"),
+        (("--least-summary", "1e9"), "whose summary is above 1e+09; the greatest is"),
+        (("--figure", "plot.gif"), "expected a name that ends in .svg, .png or .pdf"),
+    ],
+)
+def test_bad_input_is_one_line(command, suite, arguments, said):
+    status, out, err = command("gnomon", "distill", suite, "--size", "3", *arguments)
+    assert status == 2
+    assert out == ""
+    assert err.startswith("gnomon: ")
+    assert err.count("\n") == 1
+    assert said in err
+
+
+@pytest.mark.full
+def test_ctrl_c_leaves_nothing_behind(tmp_path):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(2, 1, (60, 1)) + rng.normal(0, 0.4, (60, 40))
+    rows = {f"a{i:02}": [row] for i, row in enumerate(scores)}
+    write_scores(ScoreTable.from_arrays(rows), tmp_path / "suite.csv")
+    words = ["distill", "suite.csv", "--size", "9", "--procedure", "paper"]
+    words += ["--transform", "identity", "--model", "m.json", "--figure", "f.svg"]
+    program = [sys.executable, "-m", "gnomon", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(program, cwd=tmp_path, **pipes) as search:
+        told = search.stderr.readline()
+        assert "273,438,880 subsets a search" in told
+        search.send_signal(signal.SIGINT)
+        out, err = search.communicate(timeout=120)
+    assert search.returncode == 130
+    assert (out, err) == ("", "gnomon: stopped; nothing was written\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["suite.csv"]
+
+
+def test_a_model_and_a_figure_are_written(command, suite, tmp_path):
+    options = ("--transform", "identity", "--model", "m.json", "--figure", "f.png")
+    status, out, _ = command("gnomon", "distill", suite, "--size", "2", *options)
+    assert status == 0
+    assert "written to f.png\nwritten to m.json" in out
+    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.full
+def test_the_harness_of_language_models(command, tmp_path):
+    """200 models on 57 tasks, as lm-evaluation-harness leaves them in a folder."""
+    write_harness_results(language_models(), tmp_path / "out")
+    words = ("distill", "out", "--transform", "logit", "--summary", "mean", "--json")
+    (record,) = results(command("gnomon", *words))["results"]
+    assert record["n_predicted"] == 200
+    assert record["nested_relative_error"] < 0.03
+
+
+@pytest.mark.parametrize(
+    ("procedure", "who"),
+    [
+        ("factor", ("--workers", "2")),
+        pytest.param("paper", ("--workers", "2"), marks=pytest.mark.full),
+        pytest.param("factor", ("--scheduler", "local"), marks=pytest.mark.full),
+        pytest.param("paper", ("--scheduler", "local"), marks=pytest.mark.full),
+    ],
+)
+def test_whoever_does_the_pieces(command, suite, procedure, who):
+    if "--scheduler" in who:
+        pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
+    words = ("distill", suite, "--size", "3", "--transform", "identity", "--top", "4", "--json")
+    alone = command("gnomon", *words, "--procedure", procedure)
+    assert results(command("gnomon", *words, "--procedure", procedure, *who)) == results(alone)
+
+
+@pytest.mark.full
+def test_a_suite_of_the_game(command, tmp_path):
+    """From attempts to a smaller suite: run, then distill the run folder."""
+    rules = ["color-match", "clockwise", "stars-first", "top-and-bottom", "anything-goes"]
+    learners = ["uniform", "frugal", "tabular_q", "linear_dqn", "reinforce"]
+    learners.append({"kind": "linear_dqn", "name": "fast", "learning_rate": 0.1})
+    lines = [f"rules = {json.dumps(rules)}", 'name = "small"', "trials = 1", "episodes = 8"]
+    kinds = [
+        json.dumps(x)
+        if isinstance(x, str)
+        else "{" + ", ".join(f"{k} = {json.dumps(v)}" for k, v in x.items()) + "}"
+        for x in learners
+    ]
+    lines.append(f"learners = [{', '.join(kinds)}]")
+    (tmp_path / "small.toml").write_text("\n".join(lines) + "\n")
+    assert command("gohr", "run", "small.toml", "--out", "run")[0] == 0
+    record = results(command("gnomon", "distill", "run", "--size", "2", "--folds", "3", "--json"))[
+        "results"
+    ][0]
+    assert len(record["tasks"]) == 2
+    assert set(record["tasks"]) <= set(rules)
+    assert record["n_rows"] == 6
+    assert record["nested_relative_error"] > 0
+
+
+def test_references_are_read(command, suite, tmp_path):
+    lines = ["task,random,human", *(f"t{j},0,10" for j in range(8))]
+    (tmp_path / "ends.csv").write_text("\n".join(lines) + "\n")
+    answer = results(
+        command("gnomon", "distill", suite, "--size", "2", "--references", "ends.csv", "--json")
+    )
+    assert answer["results"]
+    (tmp_path / "ends.csv").write_text("task,random,human\nt0,0,x\n")
+    status, _, err = command("gnomon", "distill", suite, "--references", "ends.csv")
+    assert status == 2
+    assert "ends.csv, line 2, column 'human': expected a number, found 'x'" in err
+
+
+def test_the_data_set_by_name(command, atari_folder):
+    record = results(command("gnomon", "distill", "atari5", "--json"))["results"][0]
+    assert record["tasks"] == ["bankheist", "battlezone", "berzerk", "namethisgame", "zaxxon"]
+    assert record["nested_relative_error"] < 0.135
+    assert record["n_rows"] == 57

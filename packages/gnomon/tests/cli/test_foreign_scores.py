@@ -1,0 +1,183 @@
+"""Verbs on files of other tools: which step is taken, on which scale, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gnomon.scores import ScoreTable, write_scores
+
+LM_EVAL = {
+    "model_name": "tiny",
+    "results": {
+        "arc": {"acc,none": 0.3, "acc_stderr,none": 0.05},
+        "piqa": {"acc,none": 0.5, "acc_stderr,none": 0.05},
+    },
+    "n-samples": {
+        "arc": {"original": 84, "effective": 84},
+        "piqa": {"original": 200, "effective": 101},
+    },
+}
+
+
+@pytest.fixture
+def curves(tmp_path):
+    """Write curves of two algorithms on two tasks, of which one run crashed at step 10 of 30."""
+    x = np.random.default_rng(0).normal(size=(2, 5, 2, 4)).cumsum(axis=3)
+    x[0, 2, 1, 2:] = np.nan
+    table = ScoreTable.from_arrays(
+        {"dqn": x[0], "sac": x[1]}, tasks=["pong", "chess"], steps=[0, 10, 20, 30]
+    )
+    write_scores(table, tmp_path / "curves.csv")
+    return x
+
+
+def values(said):
+    return [record["value"] for record in json.loads(said.out)["results"]]
+
+
+def test_curves_are_taken_at_the_last_step_that_all_reach(command, curves):
+    said = command("gnomon", "estimate", "curves.csv", "--metric", "mean", "--json")
+    expected = [np.mean([x[:, 0, 3], x[:, 1, 1]]) for x in curves]
+    np.testing.assert_allclose(values(said), expected)
+    assert "1 run fell short of the others on the same task (dqn run 2 on chess)" in said.out
+    said = command("gnomon", "estimate", "curves.csv", "--metric", "mean", "--at", "30", "--json")
+    expected = [np.nanmean(x[..., 3], axis=0).mean() for x in curves]
+    np.testing.assert_allclose(values(said), expected)
+    assert "1 run without a score at step 30, kept as missing: dqn run 2 on chess" in said.out
+    last = [np.mean([x[r, t, ~np.isnan(x[r, t])][-1] for r in range(5) for t in (0, 1)])
+            for x in curves]  # fmt: skip
+    assert "empty" not in command("gnomon", "rank", "curves.csv", "--last", "--resamples", "20").err
+    rows = Path("curves.csv").read_text().splitlines()
+    Path("short.csv").write_text("\n".join(r for r in rows if not r.endswith(",")) + "\n")
+    said = command("gnomon", "estimate", "short.csv", "--metric", "mean", "--last", "--json")
+    np.testing.assert_allclose(values(said), last)
+    assert command("gnomon", "estimate", "curves.csv", "--last", "--at", "3").status == 2
+
+
+def test_a_crashed_run_does_not_erase_the_curve(command, curves):
+    said = command("gnomon", "curves", "curves.csv", "--metric", "mean", "--json")
+    found = json.loads(said.out)
+    of_dqn = [r for r in found["results"] if r["algorithm"] == "dqn"]
+    assert [r["step"] for r in of_dqn] == [0, 10, 20, 30]
+    np.testing.assert_allclose(of_dqn[3]["value"], np.nanmean(curves[0][..., 3], axis=0).mean())
+    assert any("dqn run 2 on chess ends at 10 of 30: beyond" in text for text in found["warnings"])
+
+
+def test_a_folder_of_monitors_has_steps_and_no_episodes(command):
+    for run in range(2):
+        path = Path(f"monitors/ppo/CartPole-v1/{run}/0.monitor.csv")
+        path.parent.mkdir(parents=True)
+        head = '#{"t_start": 1.0, "env_id": "CartPole-v1"}\nr,l,t\n'
+        path.write_text(head + "".join(f"{n + run},10,{n}.5\n" for n in range(1, 6)))
+    assert (
+        command("gnomon", "curves", "monitors", "--figure", "c.svg", "--resamples", "20").status
+        == 0
+    )
+    words = Path("c.svg").read_text()
+    assert (">step<" in words, ">episode<" in words) == (True, False)
+
+
+def test_areas_of_unequal_lengths_are_refused(command, curves):
+    area = ("curves", "curves.csv", "--summary", "area", "--metric", "mean")
+    said = command("gnomon", *area)
+    assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
+    assert "areas of unequal lengths do not compare: dqn run 2 on chess ends at 10" in said.err
+    assert command("gnomon", *area, "--at", "10").status == 0
+    left_out = command("gnomon", *area, "--at", "30")
+    assert left_out.status == 0
+    assert "1 run left out, short of step 30: dqn run 2 on chess" in left_out.err
+
+
+def test_grids(command, tmp_path):
+    rows = "".join(f"a,t,{r},{s},{s + r}\n" for r in range(3) for s in range(r, 900, 7 - r))
+    (tmp_path / "own.csv").write_text(f"algorithm,task,run,step,score\n{rows}")
+    said = command("gnomon", "curves", "own.csv", "--metric", "mean")
+    assert said.status == 0
+    assert "curves on a grid of 100 steps from 2 to 8" in said.err
+    found = command("gnomon", "curves", "own.csv", "--metric", "mean", "--grid", "5", "--json")
+    steps = [r["step"] for r in json.loads(found.out)["results"]]
+    assert len(steps) == 5
+    for grid in ("1", "x", "-3"):
+        assert "expected a number of steps from 2 on, or shared" in gnomon(
+            "curves", "own.csv", "--grid", grid
+        ).err.replace("\n", " ")
+    assert command("gnomon", "curves", "own.csv", "--grid", "shared").status == 0
+
+
+def test_tasks_without_anchors_leave_means_and_stay_in_ranks(command, tmp_path):
+    x = np.random.default_rng(1).normal(size=(2, 4, 3))
+    table = ScoreTable.from_arrays({"dqn": x[0], "sac": x[1]}, tasks=["pong", "chess", "go"])
+    write_scores(table, tmp_path / "scores.csv")
+    (tmp_path / "anchors.csv").write_text("task,low,high\npong,-1,1\nchess,-1,1\n")
+    by_file = ("--normalize", "anchors.csv")
+    estimated = command("gnomon", "estimate", "scores.csv", "--metric", "mean", *by_file)
+    assert "anchors.csv: 1 of 3 tasks left out of means, without baselines: go" in estimated.err
+    for verb in ("rank",):
+        with_scale = command("gnomon", verb, "scores.csv", *by_file, "--json")
+        without = command("gnomon", verb, "scores.csv", "--json")
+        found = [json.loads(said.out)["results"] for said in (with_scale, without)]
+        assert found[0] == found[1], verb
+    audited = json.loads(command("gnomon", "audit", "scores.csv", *by_file, "--json").out)
+    raw = json.loads(command("gnomon", "audit", "scores.csv", "--json").out)
+    ranks = [[r for r in each["results"] if r["section"] == "ranks"] for each in (audited, raw)]
+    how, unscaled, *normalised = ranks[0]
+    assert unscaled["name"] == "unscaled"
+    assert normalised == ranks[1][1:]
+    assert "The 1 task without anchors counts" in unscaled["finding"]
+    assert how["name"] == "how"
+
+
+def test_raw_scores_on_unlike_scales_are_warned_of(command, tmp_path):
+    rows = "".join(f"{a},{t},{r},{x}\n" for a in "ab" for r in range(3)
+                   for t, x in (("Pong", 18 + r), ("Atlantis", 60_000 + r)))  # fmt: skip
+    (tmp_path / "raw.csv").write_text(f"algorithm,task,run,score\n{rows}")
+    said = command(
+        "gnomon", "estimate", "raw.csv", "--metric", "mean", "--metric", "optimality_gap"
+    ).err
+    assert "raw scores on scales of their own (median 19.0 on Pong, 60,000 on Atlantis)" in said
+    assert "optimality_gap is 0: all raw scores lie above its target, 1 (the least is 18.0)" in said
+    (tmp_path / "low.csv").write_text(Path("raw.csv").read_text().replace("Pong,0,18", "Pong,0,0"))
+    said = command("gnomon", "compare", "low.csv", "--metric", "optimality_gap").err
+    assert "optimality_gap holds raw scores (median 30,000) against a target of 1" in said
+    assert "is 0" not in command("gnomon", "estimate", "raw.csv", "--gamma", "60000").err
+    assert "raw scores on scales" in command("gnomon", "compare", "raw.csv", "--metric", "iqm").err
+    normalised = command(
+        "gnomon", "estimate", "raw.csv", "--normalize", "atari", "--metric", "mean"
+    ).err
+    assert "raw scores on scales" not in normalised
+
+
+def test_standard_errors_of_a_language_models_results(command, tmp_path):
+    (tmp_path / "results.json").write_text(json.dumps(LM_EVAL))
+    said = command("gnomon", "estimate", "results.json", "--metric", "mean", "--json")
+    (found,) = json.loads(said.out)["results"]
+    assert found["value"] == pytest.approx(0.4)
+    # Two independent errors of 0.05 each make sqrt(2) 0.05 / 2 of their mean.
+    assert (found["high"] - found["low"]) / 2 == pytest.approx(1.97 * 0.0354, rel=0.02)
+    assert "intervals come from the standard errors of the source" in said.out
+    assert "only a part of the items was evaluated (limit) on piqa" in said.out
+    scores = json.loads(command("gohr", "score", "results.json", "--json").out)["results"]
+    assert [(row["stderr"], row["n_items"]) for row in scores] == [(0.05, 84), (0.05, 101)]
+    iqm = command("gnomon", "estimate", "results.json", "--metric", "iqm", "--json")
+    assert json.loads(iqm.out)["results"][0]["low"] is None
+
+
+def test_options_of_foreign_files_reach_the_readers(command, tmp_path):
+    (tmp_path / "pivot.csv").write_text("seed,dqn,ppo\n0,1,2\n1,3,5\n")
+    said = command("gnomon", "estimate", "pivot.csv")
+    assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
+    found = command(
+        "gnomon", "estimate", "pivot.csv", "--columns-are", "algorithms", "--metric", "mean"
+    )
+    assert found.status == 0
+    (tmp_path / "chart.csv").write_text('"Step","dqn_1 - r","dqn_2 - r"\n"0","1","2"\n')
+    said = command("gohr", "score", "chart.csv", "--run-names", "{algorithm}_{run}", "--json")
+    assert [row["run"] for row in json.loads(said.out)["results"]] == [1, 2]
+    (tmp_path / "tidy.csv").write_text("agent,env_id,seed,eval/return\na,t,0,1\na,t,1,2\n")
+    said = command("gohr", "score", "tidy.csv", "--score", "eval/return", "--json")
+    assert [row["score"] for row in json.loads(said.out)["results"]] == [1, 2]
+    assert "columns 'agent', 'env_id' and 'seed' are read as algorithm, task and run" in said.out

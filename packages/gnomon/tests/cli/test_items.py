@@ -1,0 +1,112 @@
+"""The statistics verbs on items of an evaluation: tables, records, refusals."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def answers(tmp_path):
+    """Write two models' answers to forty questions of four topics, two epochs each."""
+    rng = np.random.default_rng(0)
+    ease = rng.random(40)
+    lines = ["algorithm,task,run,topic,score"]
+    for model, by in (("large", 0.2), ("small", -0.1)):
+        for i in range(40):
+            for run in range(2):
+                lines.append(f"{model},q{i},{run},t{i % 4},{int(rng.random() < ease[i] + by)}")
+    path = tmp_path / "answers.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return str(path)
+
+
+def records(said):
+    assert said.status == 0, said.err
+    return json.loads(said.out)["results"]
+
+
+def test_verbs_know_items(command, answers):
+    items = ("--units", "items")
+    (one,) = records(command("gnomon", "compare", answers, "large", "small", *items, "--json"))
+    assert one["method"] == "paired_t"
+    assert one["n_items"] == 40
+    assert one["unpaired_low"] < one["low"]
+    whole, *topics = records(
+        command("gnomon", "compare", answers, "large", "small", *items, "--by", "topic", "--json")
+    )
+    assert [topic["task"] for topic in topics] == ["t0", "t1", "t2", "t3"]
+    assert sum(topic["contribution"] for topic in topics) == pytest.approx(whole["value"])
+    looks = records(
+        command(
+            "gnomon", "compare", answers, "large", "small", *items, "--sequential", "e", "--json"
+        )
+    )
+    assert [look["n_items"] for look in looks] == [5, 10, 20, 40]
+    of = ("--metric", "pass@2", "--metric", "pass^2", "--metric", "mean")
+    found = records(
+        command("gnomon", "estimate", answers, *items, *of, "--cluster", "topic", "--json")
+    )
+    assert [one["metric"] for one in found[:3]] == ["pass@2", "pass^2", "mean"]
+    assert found[2]["n_clusters"] == 4
+    ranks = records(command("gnomon", "rank", answers, *items, "--json"))
+    assert [one["name"] for one in ranks] == ["large", "small"]
+    plans = records(
+        command(
+            "gnomon",
+            "plan",
+            answers,
+            "large",
+            "small",
+            *items,
+            "--items",
+            "80",
+            "--runs",
+            "4",
+            "--json",
+        )
+    )
+    assert [(one["items"], one["epochs"]) for one in plans] == [(80, 4)]
+    (equal,) = records(
+        command(
+            "gnomon", "compare", answers, "large", "small", *items, "--equivalence", "0.9", "--json"
+        )
+    )
+    assert "equivalent" in equal["verdict"]
+
+
+def test_tables_and_figures_of_items_are_shown(command, answers, tmp_path):
+    figure = tmp_path / "items.svg"
+    said = gnomon(
+        *("compare", answers, "large", "small", "--units", "items", "--by", "topic"),
+        *("--figure", str(figure)),
+    )
+    assert said.status == 0, said.err
+    assert "pairing makes the interval" in said.out
+    assert "part of the difference" in figure.read_text("utf-8")
+
+
+def test_what_does_not_go_together_is_told(command, answers):
+    items = ("--units", "items")
+    for arguments, told in (
+        (("compare", answers, "large", "small", "--sequential", "e"), "sequential is for items"),
+        (("compare", answers, *items, "--by", "topic"), "--by needs two algorithms, A and B"),
+        (("compare", answers, *items, "--sequential", "e"), "--sequential needs two algorithms"),
+        (
+            ("compare", answers, "large", "small", *items, "--by", "topic", "--equivalence", "0.1"),
+            "--by goes without --equivalence",
+        ),
+        (("compare", answers, "large", "small", *items, "--by", "topik"), "did you mean 'topic'?"),
+        (("compare", answers, "large", "small", *items, "--cluster", "x"), "no column 'x' of clus"),
+        (("compare", answers, "large", "small", *items, "--per-task"), "per_task is for tasks"),
+        (("estimate", answers, *items, "--metric", "iqm"), "unknown metric of items 'iqm'"),
+        (("estimate", answers, *items, "--metric", "pass@3"), "expected 3 epochs of an item"),
+        (("estimate", answers, *items, "--method", "beta"), "take auto"),
+        (("plan", answers, *items, "--way", "widths"), "way=widths is for tasks"),
+    ):
+        said = command("gnomon", *arguments)
+        assert said.status == 2, arguments
+        assert told in said.err, (arguments, said.err)
+        assert not said.out

@@ -1,0 +1,47 @@
+"""Tables as text: the same in a terminal, in a file and in a notebook."""
+
+from __future__ import annotations
+
+from gnomon.tables import MOST_ROWS, html_table, latex_table, text_table
+
+
+def test_a_text_is_returned_in_a_notebook_too(monkeypatch):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert "1.5" in text_table([{"a": 1.5}], ["a"])
+    assert "1.5" in text_table([{"a": 1.5, "b": "what has to be broken"}], ["a", "b"], width=12)
+
+
+def test_columns_are_aligned_at_a_fixed_width():
+    rows = [
+        {"name": "漢字 [bold]", "value": 12345.6, "n": None},
+        {"name": "a long name: with/what Rich may mark up", "value": -0.25, "n": 3},
+    ]
+    assert text_table(rows, ["name", "value", "n"], title="Two", width=60).splitlines() == [
+        "Two",
+        "",
+        " name                                      value   n",
+        " ───────────────────────────────────────────────────",
+        " 漢字 [bold]                               12346   -",
+        " a long name: with/what Rich may mark up   -0.25   3",
+    ]
+    narrow = text_table(rows, ["name", "value", "n"], width=24).splitlines()
+    assert all(len(line) <= 24 for line in narrow)
+    assert "12346" in narrow[2]
+
+
+def test_no_table_prints_more_of_a_tiny_p_value_than_a_bound():
+    rows = [{"value": 4.2e-7, "p_difference": 4.2e-7, "p_adjusted": 0.00012}]
+    for table in (text_table, html_table, latex_table):
+        text = table(rows, [*rows[0]])
+        bound = "&lt; 0.0001" if table is html_table else "< 0.0001"
+        assert text.count(bound) == 1, text
+        assert "4.2e-07" in text, text
+        assert "0.00012" in text, text
+
+
+def test_of_a_long_table_the_first_rows_are_shown():
+    rows = [{"name": f"a{i}", "value": i / 7.0} for i in range(MOST_ROWS + 1500)]
+    lines = text_table(rows, ["name", "value"]).splitlines()
+    assert len(lines) == 2 + MOST_ROWS + 1
+    assert lines[-2].split()[0] == f"a{MOST_ROWS - 1}"
+    assert lines[-1] == " … and 1,500 more rows"

@@ -1,0 +1,81 @@
+"""Labels moved apart, and names on several lines."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.plot import new_drawing
+from gnomon.plot.labels import in_lines, name_series, spread
+
+places = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+
+
+@given(places)
+def test_neighbours_are_a_gap_apart_in_the_same_order(x):
+    moved = spread(x, gap=0.1)
+    assert np.diff(np.sort(moved)).min(initial=1) >= 0.1 - 1e-9
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if x[i] < x[j]:
+                assert moved[i] < moved[j]
+
+
+@given(places)
+def test_bounds_are_kept_where_there_is_room(x):
+    moved = spread(x, gap=0.08, low=0, high=1)
+    assert moved.min() >= -1e-9
+    assert moved.max() <= 1 + 1e-9
+    assert np.diff(np.sort(moved)).min(initial=1) >= 0.08 - 1e-9
+
+
+def test_of_equal_places_the_first_comes_out_on_top():
+    assert (np.diff(spread([0.5, 0.5, 0.5], gap=0.1)) < 0).all()
+
+
+@given(places)
+def test_what_is_far_enough_apart_stays(x):
+    far = np.sort(x) + np.arange(len(x))
+    np.testing.assert_allclose(spread(far, gap=0.1), far)
+
+
+@given(st.text("ab -_=,.", max_size=120), st.integers(4, 30), st.integers(1, 4))
+def test_lines_are_short_and_few_and_hold_the_name(name, width, most):
+    text = in_lines(name, width, most)
+    lines = text.split("\n")
+    assert len(lines) <= most
+    assert all(len(line) <= width for line in lines)
+    letters = "".join(name.split())
+    shown = "".join(text.split())
+    if shown.endswith("…"):
+        assert letters.startswith(shown[:-1])
+    else:
+        assert shown == letters
+
+
+def test_words_stay_whole_if_they_fit():
+    assert in_lines("as-one-reads-backwards") == "as-one-reads-backwards"
+    assert in_lines("as-one-reads-backwards", 11) == "as-one-\nreads-\nbackwards"
+    assert in_lines("dqn, learning_rate=0.03, gamma=-1") == "dqn, learning_rate=0.03,\ngamma=-1"
+    assert in_lines("x" * 100, 10) == f"{'x' * 10}\n{'x' * 10}\n{'x' * 9}…"
+
+
+@pytest.mark.parametrize(("n", "beside"), [(7, False), (8, True)])
+def test_many_names_stand_beside_the_axes(n, beside):
+    drawing = new_drawing(6, 3)
+    ax = drawing.subplots()
+    for i in range(n):
+        ax.plot([0, 1], [0, i], label=f"agent {i}")
+    ax.set_ylim(0, 30)
+    name_series(ax)
+    drawing.draw_without_rendering()
+    legend = ax.get_legend().get_window_extent()
+    assert (legend.x0 >= ax.get_window_extent().x1) == beside
+
+
+def test_a_single_line_is_named_by_the_title():
+    ax = new_drawing(6, 3).subplots()
+    ax.plot([0, 1], [0, 1], label="alone")
+    name_series(ax)
+    assert ax.get_legend() is None
+    assert ax.get_title("right") == "alone"

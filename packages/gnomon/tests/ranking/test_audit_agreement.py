@@ -1,0 +1,143 @@
+"""Where means and ranks disagree: the audit names the pair, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gnomon.ranking import audit, rank
+from gnomon.reports import audit_report
+from gnomon.scores import ScoreTable, normalize, normalize_by
+from gnomon.stats import compare_all
+
+
+def made(leads, *, noise=0.05, runs=5, seed=0):
+    """Make a table of two or more algorithms from their true means, task by task, on one scale."""
+    rng = np.random.default_rng(seed)
+    scores = {
+        name: np.asarray(means) + noise * rng.normal(size=(runs, len(means)))
+        for name, means in leads.items()
+    }
+    table = ScoreTable.from_arrays(scores)
+    return normalize_by(table, dict.fromkeys(table.tasks, (0.0, 1.0)), name="unit")
+
+
+def agreement(table, **options):
+    found = audit(table, n_resamples=200, rng=0, **options)
+    return {one.name: one for one in found if one.section == "agreement"}
+
+
+def test_one_task_turns_the_mean_and_is_named():
+    table = made({"often": [0.2] * 16, "once": [0.0] * 15 + [9.0]})
+    (mean,) = compare_all(table, "mean")
+    ranking = rank(table)
+    # The verbs contradict one another, each for certain.
+    assert ranking.names == ("often", "once")
+    assert ranking.separated[0, 1]
+    assert mean.value < 0.0
+    assert mean.p_adjusted < 0.05
+    found = agreement(table)
+    assert found["pairs"].finding == (
+        "of 1 pair, separated in opposite directions 1; means measure the size of differences, "
+        "ranks count wins between runs on the same task"
+    )
+    assert found["pairs"].value == 1.0
+    one = found["often and once"]
+    assert one.finding.startswith("often ranks above once, and once has the mean 0.3")
+    assert one.finding.endswith(
+        "higher (p < 0.0001), each separated: a few tasks decide the mean; without task_15 it "
+        "would not be higher"
+    )
+    assert one.value == pytest.approx(mean.value)
+
+
+def test_many_small_wins_are_told_from_few_large_losses():
+    leads = [0.1] * 10 + [0.0] * 6
+    found = agreement(made({"often": leads, "big": [0.0] * 10 + [0.5] * 6}))
+    assert found["often and big"].finding.split(": ", 1)[1] == (
+        "wins of often are many but small: ahead on 10 of 16 tasks by 0.11 on average, behind "
+        "by 0.49 on 6"
+    )
+
+
+def test_noise_of_one_task_hides_a_difference_that_ranks_see():
+    rng = np.random.default_rng(0)
+    a, b = (rng.normal(mean, 0.05, (5, 16)) for mean in (0.2, 0.0))
+    for x in (a, b):
+        x[:, 3] = rng.normal(0.0, 20.0, 5)
+    table = ScoreTable.from_arrays({"a": a, "b": b})
+    table = normalize_by(table, dict.fromkeys(table.tasks, (0.0, 1.0)), name="unit")
+    found = agreement(table)["a and b"].finding
+    assert "a ranks above b, separated, and the mean" in found or "the mean of b" in found
+    assert found.endswith("noise of the mean: task_3 has more than half of its variance")
+
+
+def test_verbs_that_agree_are_said_to():
+    found = agreement(made({"a": [0.0] * 6, "b": [0.5] * 6, "c": [1.0] * 6}))
+    assert list(found) == ["pairs"]
+    assert found["pairs"].finding.startswith("mean and ranks agree on 3 pairs; means measure")
+    assert found["pairs"].value == 0.0
+
+
+def test_single_runs_have_no_test_of_means():
+    found = agreement(made({"a": [0.0] * 9, "b": [0.5] * 9}, runs=1))
+    assert found["none"].finding.startswith("not estimable: no pair has both")
+
+
+def test_of_many_pairs_the_first_are_named():
+    leads = {f"a{i}": [0.1 * i] * 15 + [-9.0 * i] for i in range(7)}
+    found = agreement(made(leads))
+    assert found["further"].value == len(found) - 2 + found["further"].value - 12
+    assert found["further"].finding == f"and {found['further'].value:.0f} further pairs"
+
+
+def test_the_page_has_the_section():
+    table = made({"often": [0.2] * 16, "once": [0.0] * 15 + [9.0]})
+    page = audit_report(audit(table, n_resamples=50), "x")
+    section = next(one for one in page.sections if one.name == "agreement")
+    assert section.title == "Do means and ranks separate the same pairs?"
+    assert section.text[1].startswith("often ranks above once")
+
+
+GAMES = ["Pong", "Boxing", "Breakout", "AirRaid", "Carnival", "Pooyan"]
+
+
+@pytest.fixture(scope="module")
+def games():
+    """Two agents that differ on the games without baselines, and are alike on the others."""
+    rng = np.random.default_rng(1)
+    means = {"a": [0.0] * 6, "b": [0.0] * 3 + [9.0] * 3}
+    return ScoreTable.from_arrays(
+        {name: rng.normal(mean, 1.0, (6, 6)) for name, mean in means.items()}, tasks=GAMES
+    )
+
+
+def test_normalising_drops_a_task_from_means_and_never_from_ranks(games):
+    with pytest.warns(match="left out of means"):
+        scaled = normalize(games, "random-human")
+    assert scaled.tasks == tuple(GAMES[:3])
+    raw, kept = rank(games), rank(scaled)
+    assert kept.names == raw.names == ("b", "a")
+    assert kept.tiers == raw.tiers == (("b",), ("a",))
+    assert kept.values == pytest.approx(raw.values)
+
+
+def test_an_audit_ranks_tasks_that_have_no_scale_and_says_so(games):
+    with pytest.warns(match="left out of means"):
+        scaled = normalize(games, "random-human")
+    found = audit(scaled, n_resamples=100)
+    text = {(one.section, one.name): one.finding for one in found}
+    assert found.ranking.tiers == (("b",), ("a",))
+    assert text["table", "contents"].endswith("2 algorithms, 6 tasks, 6 runs")
+    assert text["estimates", "scale"] == (
+        "Over 3 tasks: scores normalised by random-human, without 3 tasks that have no anchors"
+    )
+    assert text["ranks", "unscaled"].startswith("The 3 tasks without anchors count here")
+    assert found.estimates[0].n_tasks == 3
+    assert found.critical_difference[0].n_tasks == 6
+
+
+def test_an_audit_ranks_as_rank_does(games):
+    found, alone = audit(games, n_resamples=100, rng=3), rank(games)
+    assert found.ranking == alone
+    assert found.ranking.tiers == alone.tiers

@@ -1,0 +1,308 @@
+"""The audit: what it says of good, thin and broken tables."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gnomon.errors import ScoreDataError
+from gnomon.ranking import audit, scaled_by_task, separation
+from gnomon.scores import ScoreTable, normalize, read_scores
+
+SCORES = Path(__file__).parents[4] / ".." / "shared" / "data" / "scores"
+
+
+def audited(scores, **options):
+    table = scores if isinstance(scores, ScoreTable) else ScoreTable.from_arrays(scores, **options)
+    return audit(table, n_resamples=200, rng=np.random.default_rng(0))
+
+
+def said(found, section):
+    return [f.finding for f in found if f.section == section]
+
+
+def test_a_clear_table_is_settled():
+    rng = np.random.default_rng(0)
+    found = audited({name: rng.normal(m, 1, (10, 6)) for name, m in (("a", 0), ("b", 3), ("c", 6))})
+    assert said(found, "table")[0].startswith("180 scores (score, higher is better): 3 algorithms")
+    how, first, *_ = said(found, "ranks")
+    assert how.startswith("Mean win probability, 95% intervals. Ranks are based on pairwise wins")
+    assert first.startswith("c: rank 1; wins 0.9")
+    assert said(found, "ranks")[4].startswith("c over b: separated, wins 0.9")
+    assert said(found, "runs") == ["c and b: separated with the present 10 runs per task"]
+    assert all(f.value == 0.0 for f in found if f.section == "metrics")
+
+
+def test_every_record_has_the_promised_fields():
+    rng = np.random.default_rng(0)
+    found = audited({name: rng.normal(size=(4, 3)) for name in "abc"})
+    for finding in found:
+        assert [*finding.as_record()] == ["section", "name", "finding", "value"]
+    assert "Ranks\n-----" in str(found)
+
+
+def test_a_papers_table_of_single_numbers_is_audited_by_tasks():
+    rng = np.random.default_rng(0)
+    found = audited({name: rng.normal(m, 1, (1, 25)) for name, m in (("a", 0), ("b", 2))})
+    assert any("the tasks are treated as a sample" in note for note in found.warnings)
+    assert found.ranking.separated[0, 1]
+    assert said(found, "table")[-1].endswith("have fewer than five runs")
+
+
+def test_a_wild_score_is_listed():
+    x = np.random.default_rng(0).normal(10, 1, (3, 4))
+    x[1, 3] = 1e12
+    found = audited({"a": x, "b": np.random.default_rng(1).normal(10, 1, (3, 4))})
+    (wild,) = [one for one in found if one.name == "wild score"]
+    assert (wild.section, wild.value) == ("table", 1e12)
+    assert wild.finding.startswith("a on task_3: the score 1e+12 of run 1 is ")
+
+
+def test_errors_with_unlearned_runs_are_audited():
+    rng = np.random.default_rng(0)
+    records = [
+        {"algorithm": a, "task": t, "run": i, "score": s, "censored": bool(np.isinf(s))}
+        for a, m in (("dqn", 50), ("uniform", 90))
+        for t in ("x", "y")
+        for i, s in enumerate(np.where(rng.random(8) < 0.3, np.inf, rng.poisson(m, 8)))
+    ]
+    found = audited(ScoreTable.from_records(records, higher_is_better=False))
+    assert found.ranking.names == ("dqn", "uniform")
+    assert "mean of dqn: not estimable, some runs are censored" in said(found, "estimates")
+    assert any(text.startswith("iqm of dqn: 0.") for text in said(found, "estimates"))
+    assert said(found, "metrics")[0] == "mean: not estimable, some runs are censored"
+    assert said(found, "metrics")[2].startswith("iqm: dqn > uniform")
+
+
+def test_a_mean_of_some_is_compared_among_these():
+    rng = np.random.default_rng(0)
+    rows = [
+        {"algorithm": a, "task": t, "run": i, "score": s, "censored": bool(np.isinf(s))}
+        for a, m in (("a", 10), ("b", 50), ("c", 90))
+        for t in ("x", "y")
+        for i, s in enumerate([*rng.poisson(m, 7), np.inf if a == "c" else m])
+    ]
+    found = audited(ScoreTable.from_records(rows, higher_is_better=False))
+    mean, *_ = said(found, "metrics")
+    assert mean.startswith("mean: a > b; same order as the ranks; not estimable for c, some of")
+    last = [f.name for f in found if f.section == "estimates"][3]
+    assert last == "mean of c"
+    page = found.page("censored")
+    cells = next(s for s in page.sections if s.name == "estimates").tables[0].rows
+    assert [row[1] for row in cells if row[0] == "c"] == ["not estimable"]
+
+
+def test_the_page_says_which_metrics_are_not_estimable():
+    rng = np.random.default_rng(0)
+
+    def answer(share):
+        rows = [
+            {"algorithm": a, "task": t, "run": i, "score": s, "censored": bool(np.isinf(s))}
+            for a, m in (("a", 10), ("b", 50))
+            for t in ("x", "y")
+            for i, s in enumerate([*rng.poisson(m, 10 - share), *[np.inf] * share])
+        ]
+        found = audited(ScoreTable.from_records(rows, higher_is_better=False))
+        return found.page("censored").answers[1].sentences[0]
+
+    assert answer(0) == "Metric: no, all give the same order."
+    assert answer(1) == "Metric: no, all give the same order; mean and median not estimable."
+    assert answer(9) == "Metric: not estimable, some runs are censored."
+
+
+def test_summaries_of_normalised_scores_are_on_that_scale():
+    rng = np.random.default_rng(0)
+    # On the range of all runs b is the better one by far; beside a reference, a is.
+    scores = {"a": [[30.0, 5.0]], "b": [[10.0, 6.0]], "ref": [[1.0, 5.0]]}
+    raw = ScoreTable.from_arrays({n: x + rng.normal(0, 0.1, (6, 2)) for n, x in scores.items()})
+    plain, scaled = audited(raw), audited(normalize(raw, "reference:ref"))
+    assert said(plain, "estimates")[0] == (
+        "Over 2 tasks: scores scaled task by task, from the worst to the best run in the table; "
+        "another scale may give another order (--normalize)"
+    )
+    assert said(plain, "estimates")[1].startswith("mean of b")
+    assert said(scaled, "estimates")[0] == "Over 2 tasks: scores normalised by reference ref"
+    assert said(scaled, "estimates")[1].startswith("mean of a: 15.")
+    page = scaled.page("scaled")
+    table = next(s for s in page.sections if s.name == "estimates").tables[0]
+    assert table.caption == "Over 2 tasks: scores normalised by reference ref."
+
+
+def test_summaries_say_how_few_tasks_they_rest_on():
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(size=(5, 4)) for name in "abc"}
+    scores["c"][:, 2:] = np.nan
+    assert said(audited(scores), "estimates")[0].startswith("Over the 2 of 4 tasks that all share:")
+
+
+@pytest.mark.parametrize("scale", [lambda table: table, lambda table: normalize(table, "min-max")])
+def test_who_has_no_score_at_all_leaves_the_others_their_summaries(scale):
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(size=(5, 2)) for name in "abc"}
+    scores["c"][:] = np.nan
+    found = audited(scale(ScoreTable.from_arrays(scores)))
+    assert {e.algorithm for e in found.estimates} == {"a", "b"}
+    assert said(found, "estimates")[0].startswith("Over 2 tasks: ")
+
+
+def test_notes_are_the_end_of_the_text():
+    rng = np.random.default_rng(0)
+    found = audited({name: rng.normal(size=(1, 8)) for name in "ab"})
+    assert found.warnings
+    assert str(found).endswith("\n".join(["", "Notes", "-----", *found.warnings]))
+    assert "Notes" not in audited({name: rng.normal(size=(5, 8)) for name in "ab"}).to_text()
+
+
+def test_pairs_that_are_won_outright_are_counted():
+    rng = np.random.default_rng(0)
+    found = audited({name: rng.normal(m, 1, (5, 3)) for name, m in (("a", 0), ("b", 0), ("c", 99))})
+    (outright,) = [f for f in found if f.name == "won outright"]
+    assert (outright.section, outright.value) == ("ranks", 2.0)
+    assert outright.finding == (
+        "in 2 of 3 pairs one algorithm wins every pair of runs on every shared task"
+    )
+
+
+def test_how_many_runs_it_takes_is_said_in_all_and_further():
+    rng = np.random.default_rng(5)
+    found = audited({n: rng.normal(m, 1, (10, 6)) for n, m in (("a", 9), ("b", 9.1), ("c", 0))})
+    (runs,) = [f for f in found if f.section == "runs"]
+    needed = separation(found.ranking, *found.ranking.names[:2]).needed
+    assert runs.value == needed - 10
+    assert f"about {needed:,.0f} runs per task ({needed - 10:,.0f} more) would" in runs.finding
+
+
+def test_a_mean_number_of_runs_is_called_one():
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(m, 1, (10, 6)) for name, m in (("a", 0), ("b", 9))}
+    scores["a"][:2, 0] = np.nan
+    (text,) = said(audited(scores), "runs")
+    assert text == "b and a: separated with the present 9.6 runs per task"
+
+
+def test_more_than_sixty_have_no_diagram():
+    rng = np.random.default_rng(0)
+    scores = {f"learner-{i:02d}": rng.normal(i, 1, (2, 2)) for i in range(61)}
+    found = audit(ScoreTable.from_arrays(scores), n_resamples=20, rng=rng)
+    last = "critical differences: not computed for more than 60 algorithms"
+    assert said(found, "ranks")[-1] == last
+    section = next(s for s in found.page("many").sections if s.name == "ranks")
+    assert section.text[-1] == f"{last}."
+
+
+def test_one_task_has_no_critical_differences():
+    rng = np.random.default_rng(0)
+    found = audited({name: rng.normal(size=(5, 1)) for name in "ab"})
+    assert said(found, "ranks")[-1] == (
+        "critical differences: not estimable: fewer than two tasks are shared by all"
+    )
+
+
+def test_pairs_unlike_the_ranking_are_named():
+    rng = np.random.default_rng(0)
+    # b wins on three of four tasks, by little; a on one, by far.
+    level = {"a": [0.0, 0.0, 0.0, 10.0], "b": [1.0, 1.0, 1.0, 0.0], "c": [9.0, 9.0, 9.0, -2.0]}
+    found = audited({n: np.array(x) + rng.normal(0, 0.1, (8, 4)) for n, x in level.items()})
+    mean = next(f for f in found if f.section == "metrics" and f.name == "mean")
+    assert mean.finding == (
+        "mean: c > a > b; 1 pair in another order than the ranks (a over b), 1 of which the ranks "
+        "separate"
+    )
+    assert found.page("unlike").answers[1].sentences[0] == ("Metric: mean gives another order.")
+
+
+def test_a_disconnected_table_names_pairs_that_are_not_comparable():
+    rng = np.random.default_rng(0)
+    records = [
+        {"algorithm": a, "task": t, "run": i, "score": float(rng.normal())}
+        for a, t in (("a", "x"), ("b", "x"), ("p", "y"), ("q", "y"))
+        for i in range(6)
+    ]
+    found = audited(ScoreTable.from_records(records))
+    assert any(text.endswith("not comparable") for text in said(found, "ranks"))
+    assert said(found, "metrics") == ["not estimable: no task is shared by all"]
+    assert any("share no task (4 such pairs)" in note for note in found.warnings)
+
+
+def test_one_algorithm_cannot_be_audited():
+    with pytest.raises(ScoreDataError, match="at least two algorithms"):
+        audited({"a": [[1.0, 2.0]]})
+
+
+def test_steps_are_audited_at_the_last_one():
+    rng = np.random.default_rng(0)
+    found = audited({name: rng.normal(size=(5, 3, 4)) for name in "ab"})
+    assert len(found.table) == 30
+
+
+def test_scaling_keeps_the_order_and_censored_runs_infinite():
+    table = ScoreTable.from_records(
+        [
+            {"algorithm": a, "task": "t", "run": i, "score": s, "censored": bool(np.isinf(s))}
+            for a, runs in (("a", [10.0, 20.0]), ("b", [30.0, np.inf]))
+            for i, s in enumerate(runs)
+        ],
+        higher_is_better=False,
+    )
+    scaled = scaled_by_task(table)
+    assert scaled.runs("a", "t").tolist() == [1.0, 0.5]
+    assert scaled.runs("b", "t").tolist() == [0.0, -np.inf]
+    assert scaled.higher_is_better
+
+
+def test_scaling_of_equal_and_of_unlearned_runs_alone():
+    def scaled(a, b):
+        rows = [
+            {"algorithm": n, "task": "t", "run": i, "score": s, "censored": bool(np.isinf(s))}
+            for n, runs in (("a", a), ("b", b))
+            for i, s in enumerate(runs)
+        ]
+        found = scaled_by_task(ScoreTable.from_records(rows, higher_is_better=False))
+        return found.runs("a", "t").tolist(), found.runs("b", "t").tolist()
+
+    assert scaled([5.0, np.inf], [5.0, 5.0]) == ([0.5, -np.inf], [0.5, 0.5])
+    assert scaled([np.inf], [np.inf, np.inf]) == ([-np.inf], [-np.inf, -np.inf])
+    assert scaled([5.0], [5.0]) == ([0.5], [0.5])
+
+
+def test_a_table_in_which_nobody_learned_anything_is_audited():
+    rows = [
+        {"algorithm": a, "task": t, "run": r, "score": np.inf, "censored": True}
+        for a in "ab"
+        for t in "xy"
+        for r in range(3)
+    ]
+    table = ScoreTable.from_records(rows, higher_is_better=False)
+    found = audit(table, n_resamples=20, rng=np.random.default_rng(0))
+    assert "no differences: every run is censored" in found.warnings
+    assert not any("share none" in note for note in found.warnings)
+    assert found.ranking.tiers == (("a", "b"),)
+
+
+def on_the_page(found):
+    page = Path(__file__).parents[4] / "docs" / "audit.md"
+    text = page.read_text(encoding="utf-8")
+    return [line for line in str(found).splitlines() if line not in text] == []
+
+
+@pytest.mark.skipif(
+    not SCORES.is_dir(), reason="the shared score tables are not beside the project"
+)
+def test_dopamines_table_is_audited_as_the_page_says():
+    table = read_scores(SCORES / "dopamine_atari_legacy_last10.csv")
+    found = audit(table, rng=np.random.default_rng(0))
+    assert found.ranking.names[:2] == ("IQN", "Rainbow")
+    assert [one.rank_high for one in found.ranking[:2]] == [2, 2]
+    assert not found.ranking.separated[0, 1]
+    assert on_the_page(found)
+
+
+@pytest.mark.skipif(
+    not SCORES.is_dir(), reason="the shared score tables are not beside the project"
+)
+def test_dreamers_table_is_audited_as_the_page_says():
+    table = read_scores(SCORES / "dreamerv3_final_runs.csv", where={"suite": "atari57"})
+    found = audit(table, rng=np.random.default_rng(0))
+    assert found.ranking.names[0] == "dreamerv3"
+    assert np.isnan(found.ranking.low[found.ranking.names.index("muzero")])
+    assert on_the_page(found)

@@ -1,0 +1,217 @@
+"""The page of an evaluation: who is better, where, on which items, at what cost; HTML, Markdown."""
+
+import csv
+import re
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from evaluation_logs import sample, write_json
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.reports import evaluation_report, report, report_markdown
+from gnomon.scores import ScoreTable, read_scores
+
+HOSTILE = "<script>alert('&')</script> | @all `x` [y](z)"
+
+
+def table_of(gains, n=60, *, epochs=1, cluster=None, **about):
+    """Return models that solve a share of items, of three topics, with texts and costs."""
+    rng = np.random.default_rng(5)
+    ease = rng.random(n)
+    rows = [
+        {
+            "algorithm": model,
+            "task": f"q{i}",
+            "run": run,
+            "score": float(rng.random() < ease[i] + gain),
+            "topic": f"t{i % 3}",
+            "input": f"{HOSTILE} {i}",
+            "total_tokens": 100 * (1 + at),
+        }
+        for at, (model, gain) in enumerate(gains.items())
+        for i in range(n)
+        for run in range(epochs)
+    ]
+    return ScoreTable.from_records(rows, units="items", cluster=cluster, **about)
+
+
+def section_of(page, name):
+    (found,) = [section for section in page.sections if section.name == name]
+    return found
+
+
+def test_two_models_are_told_apart_by_how_much_where_and_at_what_cost():
+    page = evaluation_report(table_of({"small": 0.0, "large": 0.5}), "logs", by=["topic"])
+    better, where, cost, _ = page.answers
+    assert re.match(r"large is better than small by 0\.\d+\s\[0\.\d+.*60 items", *better.sentences)
+    assert "p < 0.0001" in better.sentences[0]
+    assert "large alone solves" in where.sentences[0]
+    assert "carries" in where.sentences[1]
+    assert "small and large are on the Pareto front" in cost.sentences[0]
+    groups = section_of(page, "groups-1").tables[0]
+    shares = [int(row[-1].rstrip("%")) for row in groups.rows]
+    assert sum(shares) == pytest.approx(100, abs=2)
+    assert shares == sorted(shares, reverse=True)
+    assert {one.name for one in page.figures} == {
+        *("rank-intervals", "groups-1-differences", "cost-total-tokens")
+    }
+
+
+def test_models_that_are_alike_are_not_told_apart():
+    page = evaluation_report(table_of({"a": 0.0, "b": 0.0}), "logs", by=["topic"])
+    assert "The items do not say whether" in page.answers[0].sentences[0]
+    assert "with a power of 80" in page.answers[0].sentences[0]
+    assert {row[-1] for row in section_of(page, "groups-1").tables[0].rows} == {"-"}
+
+
+def test_of_many_groups_the_first_and_the_last_are_shown():
+    table = table_of({"small": 0.0, "large": 0.3}, 300)
+    place = pl.col("task").str.slice(1).cast(pl.Int64)
+    many = replace(table, frame=table.frame.with_columns(topic="t" + (place % 30).cast(pl.String)))
+    found = section_of(evaluation_report(many, "logs", by=["topic"]), "groups-1").tables[0]
+    parts = [row["contribution"] for row in found.numbers[1:]]
+    assert len(parts) == 30
+    shown = [float(row[4]) for row in found.rows]
+    assert len(shown) == 20
+    assert shown == sorted(shown, reverse=True)
+    assert shown[-1] == pytest.approx(min(parts), abs=1e-3)
+    assert "10 groups before the last 5: in the numbers." in found.caption
+
+
+def test_low_scores_may_be_good():
+    table = table_of({"poor": 0.5, "good": 0.0}, higher_is_better=False)
+    page = evaluation_report(table, "errors")
+    assert re.match(r"good is better than poor by 0\.\d+\s\[0\.", page.answers[0].sentences[0])
+    assert section_of(page, "ranks").tables[0].rows[0][0] == "good"
+
+
+def test_twenty_models_are_ranked_and_the_first_compared_with_each():
+    gains = {f"m{i:02}": 0.03 * i for i in range(20)}
+    page = evaluation_report(table_of(gains, 200), "logs")
+    top, pair = page.answers[0].sentences
+    assert re.search("of 20 models", top)
+    assert "after Holm's correction over all pairs" in pair
+    assert len(section_of(page, "ranks").tables[0].rows) == 20
+    pairs = section_of(page, "pairs").tables[0]
+    assert len(pairs.rows) == 19
+    assert len(pairs.numbers) == 190
+    assert all(row["value"] >= 0.0 for row in pairs.numbers)
+    one = evaluation_report(table_of(gains, 200), "logs", pair=("m00", "m19"))
+    assert "Holm" not in one.answers[0].sentences[1]
+    assert "m19 is better than m00" in one.answers[0].sentences[1]
+
+
+def test_items_that_decide_are_those_that_differ_most():
+    rows = [
+        {"algorithm": model, "task": f"q{i}", "run": 1, "score": score}
+        for i in range(100)
+        for model, score in (("a", i / 100), ("b", 0.5 if i < 90 else i / 100))
+    ]
+    page = evaluation_report(ScoreTable.from_records(rows, units="items"), "logs", pair=("a", "b"))
+    table = section_of(page, "items").tables[0]
+    sizes = sorted((abs(i / 100 - 0.5) for i in range(90)), reverse=True)
+    assert sorted((abs(row["difference"]) for row in table.numbers), reverse=True) == pytest.approx(
+        sizes[:20]
+    )
+    assert [row["difference"] for row in table.numbers] == sorted(
+        (row["difference"] for row in table.numbers), reverse=True
+    )
+    assert table.columns == ("item", "a", "b")
+
+
+def test_of_items_that_differ_alike_some_are_taken_evenly():
+    scores = {"a": [[1.0] * 100], "b": [[0.0] * 100]}
+    page = evaluation_report(ScoreTable.from_arrays(scores, units="items"), "logs")
+    table = section_of(page, "items").tables[0]
+    places = [int(row["item"].removeprefix("task_")) for row in table.numbers]
+    assert len(places) == 20
+    assert set(np.diff(places)) == {5, 6}
+    assert "20 items of 100 on which they differ" in table.caption
+
+
+def test_items_that_decide_speak_for_each_of_the_two():
+    worse = np.isin(np.arange(100), (3, 4, 51, 52, 53))
+    scores = {"a": [1.0 - worse], "b": [1.0 * worse]}
+    page = evaluation_report(ScoreTable.from_arrays(scores, units="items"), "logs")
+    for_a = [row["a"] for row in section_of(page, "items").tables[0].numbers]
+    assert for_a == [1.0] * 19 + [0.0]
+
+
+def test_one_model_and_models_without_a_common_item_have_a_page():
+    page = evaluation_report(table_of({"a": 0.0}, 10), "logs")
+    assert "intervals were measured from 20 on" in page.notices[0]
+    assert page.answers[0].question == "How good is it?"
+    rows = [
+        {"algorithm": a, "task": f"{a}{i}", "run": 1, "score": i % 2}
+        for a in "ab"
+        for i in range(30)
+    ]
+    apart = evaluation_report(ScoreTable.from_records(rows, units="items"), "logs")
+    assert "not estimable" in " ".join(apart.answers[0].sentences)
+
+
+def test_a_folder_has_every_number_beside_the_page(tmp_path):
+    page = report(table_of({"small": 0.0, "large": 0.5}), tmp_path / "out", by=["topic"])
+    text = page.read_text("utf-8")
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;" in text
+    for name in ("models", "pairs", "groups-1", "items"):
+        assert f'href="tables/{name}.csv"' in text
+        lines = (page.parent / "tables" / f"{name}.csv").read_text().splitlines()
+        assert len(list(csv.DictReader(lines))) > 0
+    assert (page.parent / "figures" / "cost-total-tokens.csv").read_text().count("\n") == 3
+    alone = report(table_of({"small": 0.0, "large": 0.5}), tmp_path / "page.html").read_text()
+    assert "tables/" not in alone
+    assert 'download="items.csv"' in alone
+
+
+def test_markdown_is_short_and_takes_no_text_for_its_own(tmp_path):
+    table = table_of({"small": 0.0, "la|rge *x*": 0.5})
+    path = report(table, tmp_path / "page.md", by=["topic"])
+    text = path.read_text("utf-8")
+    assert text.startswith("### scores\n\n**Which model is better?** la\\|rge \\*x\\* is better")
+    for line in text.splitlines():
+        if line.startswith("|"):
+            cells = re.split(r"(?<!\\)\|", line)
+            assert len(cells) in (5, 6, 7, 8, 9), line
+    assert "<script" not in text
+    assert "@all" not in text
+    assert not re.search(r"(?<!\\)`", text)
+    assert not re.search(r"(?<!\\)\[y", text)
+    assert text.count("\n") < 80
+    with pytest.raises(Exception, match="expected a folder to write to"):
+        report(table, tmp_path / "none" / "page.md")
+
+
+def test_markdown_cuts_tables_and_says_so():
+    gains = {f"m{i:02}": 0.02 * i for i in range(25)}
+    text = report_markdown(evaluation_report(table_of(gains, 60), "logs"))
+    assert "5 more rows." in text
+
+
+def test_logs_are_reported_with_texts_and_what_failed(tmp_path):
+    for model, right in (("lab/a", 3), ("lab/b", 1)):
+        samples = [
+            sample(i + 1, score="C" if i % 4 < right else "I", uuid=f"{model}{i}")
+            for i in range(40)
+        ]
+        samples[7] |= {"error": {"message": "timeout"}, "scores": {}}
+        write_json(tmp_path / f"{model[-1]}.json", samples, model=model, n=40)
+    table = read_scores(tmp_path, cluster="topic")
+    page = evaluation_report(table, "logs")
+    assert section_of(page, "groups-1").tables[0].columns[0] == "topic"
+    assert "Question 2?" in {row[1] for row in section_of(page, "items").tables[0].rows}
+    assert [one.name for one in page.figures][-2:] == ["cost-total-tokens", "cost-working-time-s"]
+    assert any("1 error" in text for text in page.answers[-1].sentences)
+
+
+def test_what_cannot_be_asked_is_told(tmp_path):
+    table = table_of({"a": 0.0, "b": 0.1})
+    with pytest.raises(UnknownNameError, match=r"unknown column 'topik'.*did you mean 'topic'"):
+        evaluation_report(table, "logs", by=["topik"])
+    with pytest.raises(UnknownNameError, match="unknown algorithm 'c'"):
+        evaluation_report(table, "logs", pair=("a", "c"))
+    with pytest.raises(ScoreDataError, match="pair is for items, found tasks"):
+        report(ScoreTable.from_arrays({"a": [[1.0]], "b": [[2.0]]}), tmp_path, pair=("a", "b"))

@@ -1,0 +1,237 @@
+"""The page: complete, alone, well formed, the same each time, and safe with any name."""
+
+import errno
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+from gnomon.errors import ScoreDataError
+from gnomon.reports import report
+from gohr.errors import RunFolderError
+from gohr.experiments import ExperimentConfig, RunFolder, TrialRecord, run, trials_of
+from gohr.experiments.trial import Encoded
+from gohr.rules import available_rules
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Page(HTMLParser):
+    """Checks that every element is closed in turn, and gathers ids, links and text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.targets, self.tags, self.words = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in VOID:
+            self.open.append(tag)
+        self._note(tag, attrs)
+
+    def handle_startendtag(self, tag, attrs):
+        self._note(tag, attrs)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.words.append(data)
+
+    def _note(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.targets += [value for name, value in attrs if name in ("href", "src", "xlink:href")]
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def written(run_folder, tmp_path_factory):
+    out = tmp_path_factory.mktemp("report")
+    return report(run_folder.path, out, n_resamples=200)
+
+
+@pytest.fixture(scope="module")
+def page(written):
+    return Page(written.read_text())
+
+
+def test_ids_are_unique_and_links_lead_somewhere(page, written):
+    assert len(page.ids) == len(set(page.ids))
+    for target in page.targets:
+        if target.startswith("#"):
+            assert target[1:] in page.ids
+        else:
+            assert (written.parent / target).is_file()
+    drawn = {ref for _, attrs in page.tags for v in attrs.values() if v for ref in _urls(v)}
+    assert drawn
+    assert drawn <= set(page.ids)
+
+
+def _urls(value):
+    return re.findall(r"url\(#([^)]+)\)", value)
+
+
+def test_the_page_stands_alone(page, written):
+    tags = {tag for tag, _ in page.tags}
+    assert not tags & {"script", "link", "img", "iframe"}
+    assert "@import" not in written.read_text()
+    assert {"main", "nav", "header", "figure", "figcaption", "table", "caption"} <= tags
+
+
+def test_every_figure_has_words_and_files(page, written):
+    names = [a["id"].removeprefix("figure-") for t, a in page.tags if t == "figure"]
+    assert len(names) == len(set(names)) >= 12
+    for name in names:
+        assert (written.parent / "figures" / f"{name}.svg").is_file()
+        assert (written.parent / "figures" / f"{name}.csv").read_text().count("\n") > 1
+        assert f"{name}-alt" in page.ids
+
+
+def test_hostile_names_are_text(page):
+    assert "A <b>bold</b> run" in page.text
+    assert "<script>alert('&')</script>" in page.text
+    assert "again & again" in page.text
+    assert ("b", {}) not in page.tags
+
+
+def test_it_begins_with_the_answers(page):
+    text = page.text
+    assert text.index("Which rule is hardest?") < text.index("Median terminal cumulated error")
+    assert "For uniform the hardest rule is b3-then-b1" in text
+    assert "rule_player makes fewer errors than uniform on all 2 rules" in text
+    assert "Each statement rests on 6 trials" in text
+
+
+def test_it_says_what_a_reader_must_know(page):
+    text = page.text
+    assert "rule_player was shown what the rule permits (reveal)" in text
+    assert "attempts on empty cells" in text
+    for fact in ("horizon 100 attempts", "episodes 12 in a trial", "seed of the run 0"):
+        assert fact in text
+    assert "played by gnomon" in text
+    assert "not estimable" in text.lower()
+
+
+def test_the_same_run_and_seed_give_the_same_bytes(written, run_folder, tmp_path):
+    again = report(run_folder.path, tmp_path, n_resamples=200)
+    for path in written.parent.rglob("*.*"):
+        assert (again.parent / path.relative_to(written.parent)).read_bytes() == path.read_bytes()
+
+
+def test_settings_of_the_user_change_no_report(lonely_folder, tmp_path):
+    plain = report(lonely_folder.path, tmp_path / "plain", n_resamples=50)
+    mine = {"font.family": "monospace", "font.size": 30, "axes.facecolor": "red"}
+    with mpl.rc_context(mine):
+        other = report(lonely_folder.path, tmp_path / "other", n_resamples=50)
+        assert mpl.rcParams["font.size"] == 30
+    assert plain.read_bytes() == other.read_bytes()
+
+
+def test_one_trial_without_errors(lonely_folder, tmp_path):
+    page = Page(report(lonely_folder.path, tmp_path, n_resamples=50).read_text())
+    assert "rule_player played clockwise alone: median 0 [not estimable] errors." in page.text
+    assert "Which learner is better?" not in page.text
+    assert "fewer than five trials" in page.text
+
+
+PAIR = ("uniform", "b3-then-b1")
+
+
+def test_failed_and_missing_trials_are_named(lonely_folder, run_folder, tmp_path):
+    folder = RunFolder.create(tmp_path / "run", run_folder.config)
+    owed = [t for t in trials_of(run_folder.config) if (t.learner.name, t.rule.name) == PAIR][:6]
+    with folder.writing() as writer:
+        for trial in owed:
+            error = f"ValueError: number {trial.number}"
+            failed = TrialRecord(trial.key, *PAIR, trial.number, "failed", error=error)
+            writer.record(Encoded(failed))
+    page = Page(report(folder.path).read_text())
+    assert "No trial is done yet" in page.text
+    assert "6 trials failed and are left out: trial 0 of uniform on b3-then-b1" in page.text
+    assert "number 5" in page.text
+    assert "30 trials not played yet" in page.text
+
+
+def test_a_run_with_some_pairs_missing(run_folder, tmp_path):
+    shutil.copytree(run_folder.path, tmp_path / "run")
+    folder = RunFolder.open(tmp_path / "run")
+    with folder.writing() as writer:
+        for record in folder.trials():
+            if (record.learner, record.rule) == ("again & again", "b3-then-b1"):
+                lost = TrialRecord(
+                    record.key, record.learner, record.rule, record.trial, "failed", error="gone"
+                )
+                writer.record(Encoded(lost))
+    page = Page(report(folder.path, n_resamples=50).read_text())
+    assert "not played" in page.text
+    assert "6 trials failed" in page.text
+
+
+def test_no_run_folder_no_report(tmp_path):
+    with pytest.raises(ScoreDataError, match="there is none"):
+        report(tmp_path / "nothing")
+    (tmp_path / "run.sqlite").write_bytes(b"none")
+    with pytest.raises(RunFolderError, match="damaged"):
+        report(tmp_path)
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_level_is_between_0_and_1(run_folder, tmp_path):
+    with pytest.raises(ValueError, match="expected a level between 0 and 1, found 95"):
+        report(run_folder.path, tmp_path, level=95)
+
+
+def test_figures_as_png_and_pdf_too(lonely_folder, tmp_path):
+    first = report(lonely_folder.path, tmp_path / "a", n_resamples=50, also=("png", "pdf"))
+    again = report(lonely_folder.path, tmp_path / "b", n_resamples=50, also=("png", "pdf"))
+    kinds = {path.suffix for path in (tmp_path / "a" / "figures").iterdir()}
+    assert kinds == {".svg", ".csv", ".png", ".pdf"}
+    assert (first.parent / "figures" / "board.png").read_bytes().startswith(b"\x89PNG")
+    assert (first.parent / "figures" / "board.pdf").read_bytes().startswith(b"%PDF")
+    for path in (tmp_path / "a").rglob("*.*"):
+        there = again.parent / path.relative_to(first.parent)
+        assert there.read_bytes() == path.read_bytes()
+
+
+def test_a_report_that_cannot_be_written_leaves_nothing(lonely_folder, tmp_path, monkeypatch):
+    write = Path.write_bytes
+
+    def full(path: Path, data: bytes) -> int:
+        if path.name == "report.html":
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left on device") as error:
+        report(lonely_folder.path, tmp_path / "new" / "report", n_resamples=50)
+    assert error.value.filename == str(tmp_path / "new" / "report")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.full
+def test_long_names_leave_room_for_what_is_drawn(tmp_path):
+    """A drawing without room for its axes is a warning, which is an error here."""
+    name = "a name that somebody thought was a very good idea, and 狐 could not disagree"
+    formula = r"a $\frac$ of $x$"
+    rules = [
+        {"name": name, "text": "(*,*,*,*,0)"},
+        {"name": formula, "text": "(*,*,*,*,1)"},
+        *list(available_rules())[:6],
+    ]
+    learners = ["uniform", {"kind": "frugal", "name": f"{name}; learning_rate=0.03"}]
+    config = ExperimentConfig(name, rules, learners, trials=2, episodes=5)
+    folder = run(config, tmp_path / "run").folder
+    page = report(folder.path, n_resamples=50, also=("png",))
+    assert page.read_text().count(name) > 10
+    assert formula in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()
+    assert "…" in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()

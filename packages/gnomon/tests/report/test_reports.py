@@ -1,0 +1,199 @@
+"""One call reports on whatever holds scores: a run, a table, a file, a game log."""
+
+import re
+
+import numpy as np
+import pytest
+
+from gnomon.errors import GnomonError
+from gnomon.plot import Figure, cumulated_error_curves
+from gnomon.reports import page, report, scores_page
+from gnomon.scores import ScoreTable, write_scores
+from gohr.experiments import ExperimentConfig, run
+from gohr.run_page import findings
+
+PARTS = [
+    "table",
+    "estimates",
+    "profile",
+    "improvement",
+    "ranks",
+    "metrics",
+    "agreement",
+]
+
+
+def table_of(n_algorithms, n_tasks=3, n_runs=4):
+    rng = np.random.default_rng(0)
+    return ScoreTable.from_arrays(
+        {f"a{i:02}": rng.normal(i, 1, (n_runs, n_tasks)) for i in range(n_algorithms)}
+    )
+
+
+def sections_of(page):
+    return re.findall(r'<section class="part" id="([^"]+)"', page.read_text())
+
+
+def figures_of(page):
+    return re.findall(r'<figure id="figure-([^"]+)"', page.read_text())
+
+
+def test_a_table_is_told_drawn_ranked_and_audited(tmp_path):
+    page = report(table_of(4), tmp_path / "out", n_resamples=50)
+    assert page == tmp_path / "out" / "report.html"
+    assert sections_of(page)[: len(PARTS)] == PARTS
+    assert {"estimates", "profiles-run-score", "comparison", "rank-intervals"} <= {
+        *figures_of(page)
+    }
+    for name in figures_of(page):
+        assert (page.parent / "figures" / f"{name}.csv").read_text().count("\n") > 1
+        assert (page.parent / "figures" / f"{name}.svg").is_file()
+
+
+def test_a_file_is_reported_as_its_table(tmp_path):
+    table = table_of(3)
+    write_scores(table, tmp_path / "scores.csv")
+    page = report(tmp_path / "scores.csv", tmp_path / "from-file", n_resamples=50)
+    assert "<h1>scores.csv</h1>" in page.read_text()
+    assert sections_of(page) == sections_of(report(table, tmp_path / "table", n_resamples=50))
+
+
+def test_a_page_alone_holds_its_numbers_and_names_no_file(tmp_path):
+    page = report(table_of(2), str(tmp_path / "page.html"), n_resamples=50)
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    text = page.read_text()
+    assert "figures/" not in text
+    assert text.count("data:text/csv,") == len(figures_of(page))
+
+
+def test_a_table_that_cannot_be_ranked_says_so(tmp_path):
+    page = report(table_of(1), tmp_path, n_resamples=50)
+    assert "cannot be ranked" in page.read_text()
+    assert "profiles-run-score" in figures_of(page)
+
+
+def test_many_algorithms_are_numbers_and_no_picture(tmp_path):
+    page = report(table_of(31, n_tasks=1, n_runs=2), tmp_path, n_resamples=20)
+    assert "Not drawn: more than 30 algorithms." in page.read_text()
+
+
+def test_steps_are_drawn_and_the_last_one_is_ranked(tmp_path):
+    rng = np.random.default_rng(1)
+    rows = [
+        {"algorithm": a, "task": t, "run": r, "step": s, "score": s + rng.normal()}
+        for a in ("dqn", "sac")
+        for t in ("pong", "qbert")
+        for r in range(3)
+        for s in (1, 2, 3)
+    ]
+    page = report(ScoreTable.from_records(rows), tmp_path, n_resamples=50)
+    assert "curves" in sections_of(page)
+
+
+def test_what_run_returned_and_its_path_give_one_report(tmp_path):
+    config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
+    summary = run(config, tmp_path / "run")
+    pages = [
+        report(source, tmp_path / name, n_resamples=50)
+        for name, source in (("a", summary), ("b", summary.folder), ("c", str(summary.folder.path)))
+    ]
+    assert len({page.read_bytes() for page in pages}) == 1
+
+
+@pytest.mark.full
+def test_the_number_of_processes_changes_no_byte(run_folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("gnomon.reports.page._MANY", 2)
+    pages = [
+        report(run_folder, tmp_path / str(n), n_resamples=50, workers=n).parent for n in (1, 2)
+    ]
+    files = [
+        {path.relative_to(page): path.read_bytes() for path in page.rglob("*.*")} for page in pages
+    ]
+    assert files[0] == files[1]
+
+
+@pytest.mark.full
+def test_figures_of_any_size_are_drawn_by_processes(monkeypatch):
+    """Larger than the pipes between the processes hold: none waits for another for ever."""
+    monkeypatch.setattr(page, "_MANY", 2)
+    errors = np.random.default_rng(0).uniform(1, 1000, (40, 400))
+    figures = [Figure(f"f{i}", "t", "c", "a", cumulated_error_curves(errors), ()) for i in range(6)]
+    drawn = list(page._drawn(figures, (), 2))
+    assert sorted(name for files in drawn for name in files)[:2] == ["f0.csv", "f0.svg"]
+    assert min(len(files[name]) for files in drawn for name in files if "svg" in name) > 1 << 17
+
+
+@pytest.mark.parametrize("option", [{"metric": "tce"}, {"normalize": "min-max"}])
+def test_a_run_has_all_its_scores_in_its_report(run_folder, option, tmp_path):
+    with pytest.raises(GnomonError, match="the report of a run takes no score"):
+        report(run_folder, tmp_path / "out", **option)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_page_needs_a_folder_to_stand_in(tmp_path):
+    with pytest.raises(GnomonError, match="expected a folder to write to; there is none"):
+        report(table_of(2), tmp_path / "none" / "page.html", n_resamples=20)
+
+
+@pytest.fixture
+def nothing_computed(monkeypatch):
+    """Whatever computes a report fails the test."""
+
+    def compute(*_: object, **__: object) -> None:
+        raise AssertionError("computed before the folder was tried")
+
+    monkeypatch.setattr(findings, "findings_of", compute)
+    monkeypatch.setattr(scores_page, "scores_report", compute)
+
+
+@pytest.mark.parametrize("source", ["run", "table"])
+def test_the_folder_is_tried_before_anything_is_computed(tmp_path, nothing_computed, source):
+    if source == "run":
+        config = ExperimentConfig("r", ["clockwise"], ["uniform"], trials=1, episodes=2)
+        source = run(config, tmp_path / "run")
+    else:
+        source = table_of(2)
+    (tmp_path / "file").write_text("precious")
+    for name in ("figures", "tables"):
+        (tmp_path / f"with-{name}").mkdir()
+        (tmp_path / f"with-{name}" / name).write_text("precious")
+    (tmp_path / "with-page" / "report.html").mkdir(parents=True)
+    before = sorted(tmp_path.rglob("*"))
+    for out, why in {
+        "file": "File exists",
+        "file/below": "Not a directory",
+        "file/page.html": "expected a folder to write to; there is none",
+        "nowhere/page.md": "expected a folder to write to; there is none",
+        "with-figures": "File exists",
+        "with-tables": "File exists",
+        "with-page": "Is a directory",
+        "/proc/self/nowhere": "No such file or directory",
+    }.items():
+        with pytest.raises((OSError, GnomonError), match=why) as error:
+            report(source, tmp_path / out)
+        assert "\n" not in str(error.value)
+        assert sorted(tmp_path.rglob("*")) == before, out
+    with pytest.raises(AssertionError, match="computed"):
+        report(source, tmp_path / "new" / "folder")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_place_that_nobody_named_is_tried_too(tmp_path, nothing_computed, monkeypatch):
+    config = ExperimentConfig("r", ["clockwise"], ["uniform"], trials=1, episodes=2)
+    played = run(config, tmp_path / "run")
+    (tmp_path / "run" / "report").write_text("precious")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores-report").write_text("precious")
+    for source in (played, table_of(2)):
+        with pytest.raises(OSError, match="File exists"):
+            report(source)
+
+
+@pytest.mark.full
+def test_a_disk_without_room_is_told_before_anything_is_computed(small_disk, nothing_computed):
+    (small_disk / "fill").write_bytes(bytes(1_000_000))
+    with pytest.raises(OSError, match=r"No space left on device: .*out"):
+        report(table_of(2), small_disk / "out")
+    with pytest.raises(OSError, match="No space left on device"):
+        report(table_of(2), small_disk / "page.html")
+    assert [path.name for path in small_disk.iterdir()] == ["fill"]

@@ -1,0 +1,81 @@
+"""Tables of means and standard deviations: what is read, and where each fault is told to be."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores import read_lm_eval, read_summaries
+
+MACHADO = Path(__file__).parents[5] / ".." / "shared/data/scores/machado2018_mean_std.csv"
+
+
+def file(tmp_path, text, name="scores.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(ScoreDataError, match="there is none"):
+        read_summaries(tmp_path / "absent.csv")
+    with pytest.raises(ScoreDataError, match="there is none"):
+        read_lm_eval(tmp_path / "absent.json")
+    with pytest.raises(ScoreDataError, match="expected JSON"):
+        read_lm_eval(file(tmp_path, "{", "broken.json"))
+
+
+@pytest.mark.skipif(not MACHADO.is_file(), reason="the shared score files are not here")
+def test_summaries_of_the_essay():
+    table = read_summaries(MACHADO, keep_apart="frames")
+    assert len(table.algorithms) == 8
+    assert table.mean.shape == (8, 60)
+    assert set(np.unique(table.n_runs)) == {5.0, 24.0}
+    late = read_summaries(MACHADO, where={"frames": "200000000"})
+    assert late.algorithms == ("Sarsa(lambda)+Blob-PROST", "DQN")
+
+
+def test_summaries_with_a_missing_column(tmp_path):
+    with pytest.raises(ScoreDataError, match="missing column 'std'; found algorithm, task, mean"):
+        read_summaries(file(tmp_path, "algorithm,task,mean\na,t,1\n"))
+
+
+def test_summaries_by_columns_that_are_not_there(tmp_path):
+    path = file(tmp_path, "algorithm,task,runs,mean,std\na,t,3,1,1\n")
+    with pytest.raises(ScoreDataError, match="missing column 'frames'; found algorithm, task"):
+        read_summaries(path, keep_apart="frames")
+    with pytest.raises(ScoreDataError, match="no column 'suite' to select by"):
+        read_summaries(path, where={"suite": "x"})
+
+
+def test_summaries_with_a_fault(tmp_path):
+    head = "algorithm,task,runs,mean,std\n"
+    for rows, message in {
+        "a,t,3,1,1\na,t,3,2,1\n": "line 3, column 'task': expected one row for each algorithm",
+        "a,t,3,1,-1\n": "line 2, column 'std': expected a number from 0, found '-1'",
+        "a,t,0,1,1\n": "line 2, column 'runs': expected a number from 1, found '0'",
+        "a,t,3,,1\n": "line 2, column 'mean': expected a number, found nothing",
+        # Twelve thirds, or a hundred and twenty-three? It is not for us to guess.
+        'a,t,3,"12,3",1\n': "line 2, column 'mean': expected a number, found '12,3'",
+        "a,t,3,1\n": "line 2: expected 5 fields, found 4",
+        "": "expected tasks that all algorithms have; found none",
+    }.items():
+        with pytest.raises(ScoreDataError, match=message):
+            read_summaries(file(tmp_path, head + rows))
+    ragged = file(tmp_path, head + "a,t,3,1,1\na,u,3,2,1\nb,t,3,1,1\n")
+    with pytest.warns(DegenerateScoresWarning, match="1 of 2 tasks left out, not all have them: u"):
+        assert read_summaries(ragged).tasks == ("t",)
+
+
+@pytest.mark.parametrize("read", [read_summaries, read_lm_eval])
+def test_what_is_no_text(tmp_path, read):
+    (tmp_path / "scores.csv").write_bytes(b"\xff\xfe\x00")
+    for path in (tmp_path / "scores.csv", tmp_path):
+        with pytest.raises(
+            ScoreDataError,
+            match=r"expected (JSON;|UTF-8 text|a file of scores|files named results)",
+        ) as error:
+            read(path)
+        assert str(path) in str(error.value)
+        assert "\n" not in str(error.value)

@@ -1,0 +1,322 @@
+"""Verbs on a table of items: published headlines, pairs, groups, missing items, bad input."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from gnomon import compare, compare_all, estimate, plan, rank, read_scores
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.ranking import separation
+from gnomon.scores import ScoreTable
+from gnomon.stats import Clusters, PairCounts, cluster_error, equivalence, mcnemar, tango
+
+EVALS = Path(__file__).parents[5] / ".." / "shared" / "data" / "evals"
+published = pytest.mark.skipif(
+    not EVALS.is_dir(), reason="no evaluation logs beside the repository"
+)
+
+
+def table(n=60, n_epochs=1, seed=0, **shift):
+    """Return models that solve items of their own difficulty, in topics of unequal sizes."""
+    rng = np.random.default_rng(seed)
+    difficulty = rng.random(n)
+    topics = np.sort(rng.integers(0, 8, n))
+    shift = shift or {"a": 0.1, "b": 0.0, "c": -0.2}
+    chance = {name: difficulty + by + rng.normal(0.0, 0.15, n) for name, by in shift.items()}
+    rows = [
+        {"algorithm": name, "task": f"q{i}", "run": e, "topic": f"t{topics[i]}",
+         "score": float(rng.random() < chance[name][i])}
+        for name in shift for i in range(n) for e in range(n_epochs)
+    ]  # fmt: skip
+    return ScoreTable.from_records(rows, units="items")
+
+
+def scores_of(scores, name):
+    return scores.item_scores.matrix([name])[0]
+
+
+@published
+def test_alpaca_evals_published_rates_and_errors_are_reproduced():
+    scores = read_scores(EVALS / "alpaca_eval2_items.csv", units="items")
+    with pytest.warns(DegenerateScoresWarning, match=r"phi-2 lacks 2 of 805 items \(ae131, ae209"):
+        found = estimate(scores).to_frame()
+    listed = pl.read_csv(EVALS / "alpaca_eval2_published.csv")
+    both = found.join(listed, left_on="algorithm", right_on="model", suffix="_listed")
+    assert len(both) == 25
+    assert (both["value"] * 100 - both["win_rate"]).abs().max() < 1e-4
+    assert (both["standard_error"] * 100 - both["standard_error_listed"]).abs().max() < 1e-6
+
+
+@published
+def test_tau_benchs_published_pass_hat_is_reproduced():
+    scores = read_scores(EVALS / "tau_airline_gpt4o.csv", units="items")
+    found = estimate(scores, [f"pass^{k}" for k in (1, 2, 3, 4)])
+    assert [round(one.value, 3) for one in found] == [0.42, 0.273, 0.22, 0.2]
+    assert all(one.low < one.value < one.high for one in found)
+
+
+def test_right_or_wrong_is_tangos_interval_and_mcnemars_test():
+    scores = table()
+    (one,) = compare(scores, "a", "b")
+    counts = PairCounts.of(scores_of(scores, "a"), scores_of(scores, "b"))
+    assert (one.low, one.high) == tango(counts)
+    assert one.p_value == mcnemar(counts.only_a, counts.only_b)
+    assert (one.method, one.only_a, one.only_b) == ("tango", counts.only_a, counts.only_b)
+    assert one.unpaired_low < one.low < one.high < one.unpaired_high
+    width = (one.high - one.low) / (one.unpaired_high - one.unpaired_low)
+    assert one.width_ratio == pytest.approx(width)
+    assert one.low > one.value - one.detectable
+
+
+def test_a_note_speaks_of_columns_that_are_shown():
+    two = ScoreTable.from_arrays({"a": [[1, 1, 0, 1] * 8], "b": [[1, 0, 0, 1] * 8]}, units="items")
+    assert "p_adjusted" not in str(compare_all(two))
+    assert "from_" not in str(estimate(two))
+    assert "from_...: shares" in str(estimate(table(n_epochs=2)))
+
+
+def test_clusters_make_it_cluster_robust():
+    scores = table()
+    (one,) = compare(scores, "a", "b", cluster="topic")
+    difference = scores_of(scores, "a") - scores_of(scores, "b")
+    topics = dict(scores.frame.select("task", "topic").iter_rows())
+    error = cluster_error(difference, Clusters.of([topics[t] for t in scores.tasks]))
+    assert one.method == "cluster_t"
+    assert one.n_clusters == 8
+    assert one.df == pytest.approx(error.df)
+    assert one.high - one.value == pytest.approx(one.value - one.low)
+
+
+def test_epochs_are_compared_by_their_items():
+    scores = table(n_epochs=5)
+    (one,) = compare(scores, "a", "c")
+    assert one.method == "paired_t"
+    assert one.n_items == 60
+    difference = scores_of(scores, "a") - scores_of(scores, "c")
+    assert one.value == pytest.approx(difference.mean())
+    (first,) = compare(scores, "a", "c", "pass@3")
+    assert first.metric == "pass@3"
+
+
+def test_the_other_way_round_mirrors_the_comparison():
+    scores = table()
+    for options in ({}, {"cluster": "topic"}):
+        (one,), (other,) = (compare(scores, *pair, **options) for pair in (("a", "c"), ("c", "a")))
+        assert one.value == -other.value
+        assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
+        assert one.p_value == pytest.approx(other.p_value)
+
+
+def test_groups_add_up_to_the_whole():
+    found = compare(table(n=400), "a", "c", by="topic")
+    whole, *groups = found
+    assert whole.task is None
+    assert sum(one.contribution for one in groups) == pytest.approx(whole.value)
+    assert sum(one.share for one in groups) == pytest.approx(1.0)
+    assert sum(one.n_items for one in groups) == whole.n_items
+    assert all(one.p_adjusted >= one.p_value for one in groups)
+    assert "Holm's correction over 8 groups" in str(found)
+
+
+def test_no_share_of_a_difference_that_may_be_none():
+    scores = table(n=60, a=0.0, b=0.0)
+    whole, *groups = compare(scores, "a", "b", by="topic")
+    assert whole.low <= 0.0 <= whole.high
+    assert all(math.isnan(one.share) for one in groups)
+
+
+def test_missing_items_are_named_and_left_out_of_the_pair_alone():
+    scores = table()
+    rows = scores.frame.filter(~((pl.col("algorithm") == "b") & pl.col("task").is_in(["q3", "q9"])))
+    less = ScoreTable.from_frame(rows, units="items")
+    with pytest.warns(DegenerateScoresWarning, match=r"b lacks 2 of 60 items \(q3, q9\)"):
+        found = compare_all(less)
+    assert [one.n_items for one in found] == [58, 60, 58]
+    assert len(found.warnings) == 1
+
+
+def test_all_pairs_are_corrected():
+    found = compare_all(table())
+    assert [(one.a, one.b) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert all(one.p_adjusted >= one.p_value for one in found)
+
+
+def test_equivalence_inverts_the_same_interval():
+    scores = table(n=400, a=0.0, b=0.0)
+    (one,) = equivalence(scores, "a", "b", margin=0.2)
+    assert one.verdict == "equivalent"
+    (level,) = compare(scores, "a", "b", level=1 - 2 * 0.05)
+    assert (one.equivalence_low, one.equivalence_high) == pytest.approx((level.low, level.high))
+    (exact,) = equivalence(
+        scores, "a", "b", margin=abs(level.low) if level.value < 0 else level.high
+    )
+    assert exact.p_equivalence == pytest.approx(0.05, abs=1e-4)
+    assert len(equivalence(table(), margin=0.3)) == 3
+
+
+def test_a_sequential_comparison_stops_and_tells_its_price():
+    scores = table(n=600, a=0.2, b=-0.1)
+    found = compare(scores, "a", "b", sequential="e")
+    last = found[-1]
+    assert [one.n_items for one in found] == [5, 10, 20, 50, 100, 200, 500, 600]
+    assert last.n_stopped is not None
+    assert last.low > 0.0
+    assert last.p_value <= 0.05
+    assert 1.0 < last.cost < 2.0
+    assert "refuted after" in str(found)
+    assert found == compare(scores, "a", "b", sequential="e")
+    clustered = compare(scores, "a", "b", sequential="e", cluster="topic")
+    assert [one.n_items for one in clustered][-1] == 600
+    assert clustered[-1].value == pytest.approx(last.value)
+
+
+def test_items_that_seem_sorted_are_named():
+    x, y = np.repeat([1.0, 0.0], 100), np.repeat([0.0, 1.0], 100)
+    scores = ScoreTable.from_arrays({"a": x[None], "b": y[None]}, units="items")
+    with pytest.warns(DegenerateScoresWarning, match="as if they were sorted; draw their order"):
+        compare(scores, "a", "b", sequential="e")
+
+
+def test_ranks_hold_together_and_models_that_tie_share_a_tier():
+    found = rank(table(n=400))
+    assert found.method == "mean"
+    assert found.names == ("a", "b", "c")
+    pairs = compare_all(table(n=400))
+    assert np.count_nonzero(found.separated) == 2 * sum(one.p_adjusted <= 0.05 for one in pairs)
+    assert found[-1].rank_low == 3
+    assert separation(found, "a", "c").separated
+    same = rank(ScoreTable.from_arrays({"a": [[1, 0] * 20], "b": [[0, 1] * 20]}, units="items"))
+    assert same.tiers == (("a", "b"),)
+    errors = ScoreTable.from_arrays(
+        {"a": [[1, 0] * 30], "b": [[0, 0] * 30]}, units="items", higher_is_better=False
+    )
+    assert rank(errors).names == ("b", "a")
+    with pytest.warns(DegenerateScoresWarning, match="tasks are treated as a sample"):
+        assert rank(table(), "mean-rank").method == "mean-rank"
+
+
+def test_a_plan_says_what_items_and_epochs_would_tell():
+    scores = table(n=100, n_epochs=4)
+    found = plan(scores, "a", "b", items=[100, 400], runs=[1, 4])
+    assert [(one.items, one.epochs) for one in found] == [(100, 1), (100, 4), (400, 1), (400, 4)]
+    now = found[1]
+    (one,) = compare(scores, "a", "b")
+    assert now.standard_error == pytest.approx((one.high - one.value) / 1.984, rel=0.03)
+    assert found[3].standard_error == pytest.approx(now.standard_error / 2)
+    assert found[0].from_epochs > now.from_epochs > 0.0
+    assert now.detectable > found[3].detectable
+    assert "more epochs would shorten its standard error by" in str(found)
+    with pytest.warns(DegenerateScoresWarning, match="run some items twice"):
+        single = plan(table(), "a", "b")
+    assert {one.epochs for one in single} == {1}
+    with pytest.raises(ScoreDataError, match="items is for items, found tasks"):
+        plan(ScoreTable.from_arrays({"a": [[1], [2]], "b": [[2], [3]]}), "a", "b", items=[3])
+
+
+@pytest.mark.full
+def test_power_is_what_simulated_studies_reach():
+    scores = table(n=4_000, n_epochs=4, a=0.1, b=0.0)
+    rng, x, y = np.random.default_rng(1), scores_of(scores, "a"), scores_of(scores, "b")
+    (planned,) = plan(scores, "a", "b", items=[150], runs=[4])
+    hits = 0
+    for _ in range(400):
+        at = rng.integers(0, x.size, 150)
+        d = (x - y)[at]
+        hits += abs(d.mean()) > 1.976 * d.std(ddof=1) / math.sqrt(150)
+    assert hits / 400 == pytest.approx(planned.power, abs=0.08)
+
+
+def test_bad_input_is_told_with_its_remedy():
+    scores, tasks = table(), ScoreTable.from_arrays({"a": [[1, 2]], "b": [[2, 3]]})
+    with pytest.raises(ScoreDataError, match="sequential is for items, found tasks"):
+        compare(tasks, "a", "b", sequential="e")
+    with pytest.raises(UnknownNameError, match=r"unknown column 'topik'; did you mean 'topic'\?"):
+        compare(scores, "a", "b", by="topik")
+    with pytest.raises(ScoreDataError, match="no column 'document' of clusters; found topic"):
+        compare(scores, "a", "b", cluster="document")
+    with pytest.raises(ScoreDataError, match="by compares groups of all items, and goes without"):
+        compare(scores, "a", "b", by="topic", sequential="e")
+    apart = scores.frame.filter((pl.col("algorithm") == "a") == (pl.col("topic") < "t4"))
+    with pytest.raises(ScoreDataError, match="a and b share no item with a score"):
+        compare(ScoreTable.from_frame(apart, units="items"), "a", "b")
+    far = ScoreTable.from_arrays({"a": [[3.0, 10.0] * 20], "b": [[4.0, 5.0] * 20]}, units="items")
+    with pytest.raises(ScoreDataError, match="whose differences have bounds; those of a and b rea"):
+        compare(far, "a", "b", sequential="e")
+    assert compare(far, "a", "b")[0].method == "paired_t"
+
+
+def test_one_cluster_is_no_sample():
+    rows = table().frame.with_columns(pl.lit("one").alias("topic"))
+    scores = ScoreTable.from_frame(rows, units="items", cluster="topic")
+    with pytest.warns(DegenerateScoresWarning, match=r"not estimable from one cluster \(topic\)"):
+        (one,) = compare(scores, "a", "b")
+    assert one.as_record()["low"] is None
+    assert one.value == compare(table(), "a", "b")[0].value
+
+
+def test_few_clusters_and_one_that_rules_are_named():
+    rows = table().frame.with_columns(
+        pl.when(pl.col("topic") < "t2").then(pl.lit("small")).otherwise(pl.lit("big")).alias("part")
+    )
+    with pytest.warns(DegenerateScoresWarning, match=r"2 clusters \(part\); intervals were measu"):
+        compare(ScoreTable.from_frame(rows, units="items"), "a", "b", cluster="part")
+    rows = table().frame.with_columns(
+        pl.when(pl.col("topic") < "t4").then("topic").otherwise(pl.lit("big")).alias("part")
+    )
+    with pytest.warns(DegenerateScoresWarning, match=r"one cluster \(part\) has 5\d% of the items"):
+        compare(ScoreTable.from_frame(rows, units="items"), "a", "b", cluster="part")
+
+
+def test_shares_by_any_method_and_by_groups():
+    scores = table(n=400)
+    low, high = estimate(scores)[0].low, estimate(scores)[0].high
+    for method in ("beta", "clopper_pearson"):
+        one = estimate(scores, method=method)[0]
+        assert one.method == method
+        assert (one.low, one.high) == pytest.approx((low, high), abs=0.01)
+    found = estimate(scores, by="topic", cluster="topic")
+    assert {one.task for one in found} == {None, *(f"t{i}" for i in range(8))}
+    assert {one.method for one in found} == {"cluster_wilson", "wilson"}
+    assert str(found).count("\n") > 26
+
+
+def test_results_draw_themselves():
+    scores = table(n=120, n_epochs=2)
+    for found in (
+        compare(scores, "a", "c", by="topic"),
+        compare_all(scores),
+        compare(scores, "a", "c", ["mean", "pass@2"], sequential="e"),
+        plan(scores, "a", "c"),
+        estimate(scores),
+        rank(scores),
+    ):
+        figure = found.figure()
+        figure.drawing.draw_without_rendering()
+        assert figure.rows
+    whole = compare(scores, "a", "c")
+    assert whole.plot(ax=whole.plot().axes[0]).get_xlabel().startswith("a minus c")
+
+
+def test_a_model_without_scores_is_named_and_keeps_nobody_else_from_an_answer():
+    rows = table().frame.with_columns(
+        pl.when(pl.col("algorithm") == "b").then(math.nan).otherwise("score").alias("score")
+    )
+    scores = ScoreTable.from_frame(rows, units="items")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        found, pairs, ranks = estimate(scores), compare_all(scores), rank(scores)
+    assert "mean of b: not estimable, it has a score on no item" in found.warnings
+    assert found[1].as_record()["value"] is None
+    assert "a and b share no item with a score: not estimable" in pairs.warnings
+    assert [math.isnan(one.low) for one in pairs] == [True, False, True]
+    assert pairs[1].p_adjusted == pairs[1].p_value
+    assert [one.name for one in ranks] == ["a", "c", "b"]
+    assert (ranks[2].rank_low, ranks[2].rank_high) == (1, 3)
+    with pytest.raises(ScoreDataError, match="share no item with a score, so they have no pairs"):
+        compare(scores, "a", "b", sequential="e")

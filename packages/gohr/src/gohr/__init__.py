@@ -1,0 +1,35 @@
+"""The Game of Hidden Rules: rules, boards, learners, and experiments with them.
+
+A player removes pieces from a board by moving them to one of four buckets; a hidden rule decides
+which moves are accepted. The names below are loaded when they are first used.
+
+Rules
+    `parse` reads a rule text, `load_rule` loads one that comes with the package and
+    `available_rules` lists these.
+The game
+    `Board`, `BoardSpec` and `draw_boards` make boards; `compile_rule` prepares a rule for the
+    engine; `HiddenRulesEnv` and `HiddenRulesVectorEnv` are Gymnasium environments, registered as
+    ``gohr/ColorMatch-v0`` and so on.
+Learners
+    Subclass `Learner` to write your own; `available_learners` and `make_learner` give those that
+    come with the package; `play_trial` lets one play a rule.
+Experiments
+    An `ExperimentConfig` names rules and learners, `run` plays it into a `RunFolder`, `score` makes
+    a table of scores for :mod:`gnomon`, `verify` replays every attempt and `report` writes a page.
+
+Examples
+--------
+>>> import gohr
+>>> rule = gohr.load_rule("clockwise")
+>>> log = gohr.play_trial(gohr.make_learner("uniform"), rule, episodes=2, seed=0)
+>>> log.n_attempts > 0
+True
+"""
+
+import lazy_loader
+
+from gohr.game.environments.registration import register_environments
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+register_environments()

@@ -1,0 +1,55 @@
+from . import errors as errors
+from . import experiments as experiments
+from . import game as game
+from . import learners as learners
+from . import people as people
+from . import rules as rules
+from ._version import __version__ as __version__
+from .experiments import ExperimentConfig as ExperimentConfig
+from .experiments import RunFolder as RunFolder
+from .experiments import run as run
+from .experiments import score as score
+from .experiments import verify as verify
+from .game import Board as Board
+from .game import BoardSpec as BoardSpec
+from .game import HiddenRulesEnv as HiddenRulesEnv
+from .game import HiddenRulesVectorEnv as HiddenRulesVectorEnv
+from .game import compile_rule as compile_rule
+from .game import draw_boards as draw_boards
+from .learners import Learner as Learner
+from .learners import available_learners as available_learners
+from .learners import make_learner as make_learner
+from .learners import play_trial as play_trial
+from .rules import available_rules as available_rules
+from .rules import load_rule as load_rule
+from .rules import parse as parse
+from .run_page import report as report
+
+__all__ = [
+    "Board",
+    "BoardSpec",
+    "ExperimentConfig",
+    "HiddenRulesEnv",
+    "HiddenRulesVectorEnv",
+    "Learner",
+    "RunFolder",
+    "__version__",
+    "available_learners",
+    "available_rules",
+    "compile_rule",
+    "draw_boards",
+    "errors",
+    "experiments",
+    "game",
+    "learners",
+    "load_rule",
+    "make_learner",
+    "parse",
+    "people",
+    "play_trial",
+    "report",
+    "rules",
+    "run",
+    "score",
+    "verify",
+]

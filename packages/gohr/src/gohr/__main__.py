@@ -1,0 +1,6 @@
+"""``python -m gohr``."""
+
+from gohr.cli import main
+
+if __name__ == "__main__":
+    main()

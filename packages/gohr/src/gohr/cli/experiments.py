@@ -1,0 +1,237 @@
+"""The verbs of runs: ``demo, run, status, verify``."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gnomon.cli import Answer, JsonOption, answering
+from gnomon.errors import counted
+
+if TYPE_CHECKING:
+    from gnomon.stats import DifficultyOrder
+    from gohr.experiments.config.experiment_config import ExperimentConfig
+    from gohr.experiments.runner import RunSummary
+    from gohr.experiments.scoring.ladder import Ladder
+    from gohr.run_page.findings import Findings, Performance
+
+_MOST_SHOWN = 10
+
+
+def run(
+    config: Annotated[
+        str, typer.Argument(help="An experiment of the library, a TOML file, a suite or a rule.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The run folder: new, or of the same experiment; else NAME-run here."),
+    ] = None,
+    learners: Annotated[
+        str | None, typer.Option(help="Other learners: names between commas, or all.")
+    ] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Another number of trials.")] = None,
+    episodes: Annotated[int | None, typer.Option(min=1, help="Another number of episodes.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Another seed.")] = None,
+    workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="A Dask scheduler (tcp://...), local (Dask here), processes or threads."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Write the page of the run.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Play an experiment, or go on with it where it stopped."""
+    from gohr.experiments import load_experiment
+    from gohr.experiments import status as status_of
+    from gohr.experiments.scoring.ladder import ladder_of_run
+
+    given = {
+        "learners": learners and [name.strip() for name in learners.split(",")],
+        "trials": trials,
+        "episodes": episodes,
+        "seed": seed,
+    }
+    with answering("run", as_json=as_json) as answer:
+        changes = {name: value for name, value in given.items() if value is not None}
+        experiment = load_experiment(config, **changes)
+        for doubt in experiment.doubts:
+            answer.warn(doubt)
+        out = out or Path(f"{Path(experiment.name).name}-run")
+        if dry_run:
+            _forecast(experiment, out, workers, answer)
+            return
+        summary = play(experiment, out, workers, answer, scheduler=scheduler)
+        answer.results(status_of(summary).as_records())
+        ladder = ladder_of_run(summary.folder)
+        if ladder is not None:
+            _show_ladder(ladder, answer)
+        if report:
+            from gohr.run_page import write_report
+            from gohr.run_page.findings import findings_of
+
+            page = write_report(findings_of(summary.folder), out / "report")
+            answer.say(f"report: {page}")
+    raise typer.Exit(1 if summary.failed else 0)
+
+
+def _show_ladder(ladder: Ladder, answer: Answer) -> None:
+    """Print the mean skill of each player on each rung."""
+    for warning in ladder.warnings:
+        answer.warn(warning)
+    for held_out, rules in ((False, "published rules"), (True, "held-out variants")):
+        rows = ladder.by_algorithm(held_out=held_out)
+        if rows:
+            answer.table(rows, list(rows[0]), title=f"Mean skill, {rules}")
+
+
+def play(
+    config: ExperimentConfig,
+    out: Path,
+    workers: int,
+    answer: Answer,
+    *,
+    scheduler: str | None = None,
+) -> RunSummary:
+    """Run with a bar, and say what came of it; Ctrl-C keeps what has been played."""
+    from gnomon.cli import bar_of
+    from gohr.experiments import run
+
+    try:
+        with bar_of("trials") as progress:
+            summary = run(config, out, workers=workers, scheduler=scheduler, progress=progress)
+    except KeyboardInterrupt:
+        answer.warn(f"stopped; what was played is in {out}, and the same command goes on")
+        raise typer.Exit(130) from None
+    answer.say(str(summary))
+    _warn_of_each(answer, "missing or damaged, played again", summary.lost)
+    _warn_of_each(answer, "failed", summary.errors)
+    return summary
+
+
+def _warn_of_each(answer: Answer, what: str, trials: Sequence[str]) -> None:
+    """Warn of some trials by name, and of the number of the others."""
+    for trial in trials[:_MOST_SHOWN]:
+        answer.warn(f"{what}: {trial}")
+    if len(trials) > _MOST_SHOWN:
+        answer.warn(f"{what}: {len(trials) - _MOST_SHOWN} more")
+
+
+def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer) -> None:
+    """Say what a run would cost."""
+    import shutil
+
+    from gohr.experiments.cost_forecast import forecast
+
+    costs = forecast(config, out, workers=workers)
+    columns = ("learner", "n_to_play", "trial_time_s", "trial_bytes", "source")
+    answer.records(costs.as_records(), columns)
+    answer.say(
+        f"{config.name}: {costs.n_to_play} of {counted(config.n_trials, 'trial')} to play, "
+        f"about {_duration(costs.wall_time_s)} with {workers} "
+        f"{'process' if workers == 1 else 'processes'}, {costs.disk_bytes / 1e6:.3g} MB"
+    )
+    there = next(folder for folder in [out, *out.absolute().parents] if folder.is_dir())
+    free = shutil.disk_usage(there).free
+    if costs.disk_bytes > free:
+        answer.warn(f"the disk of {out} has room for {free / 1e6:.3g} MB only")
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as people say it."""
+    if seconds < 100:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def status(
+    folder: Annotated[Path, typer.Argument(help="A run folder.", readable=False)],
+    as_json: JsonOption = False,
+) -> None:
+    """Tell what of a run is done, failed and missing, while it is played or later."""
+    from gohr.experiments import status as status_of
+
+    with answering("status", as_json=as_json) as answer:
+        answer.show(status_of(folder))
+
+
+def verify(
+    run: Annotated[Path, typer.Argument(help="A run folder; or a log, with --assignment.")],
+    assignment: Annotated[
+        Path | None,
+        typer.Option(help="The config that a leaderboard assigned; it must have been played."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play every attempt of a run again, and say where it differs from what the run tells."""
+    from gohr.experiments import verify as verified
+
+    with answering("verify", as_json=as_json) as answer:
+        answer.show(found := verified(run, assignment=assignment))
+    raise typer.Exit(0 if found.ok else 1)
+
+
+_COLUMNS = ("task", "algorithm", "metric", "value", "low", "high", "n_runs")
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="The run folder; the report goes into it.")] = Path(
+        "gohr-demo"
+    ),
+    workers: Annotated[
+        int | None, typer.Option("--workers", "-j", min=1, help="Processes; all cores by default.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play the four sample rules, estimate how hard each is, and write a report."""
+    from gohr.experiments.config.experiment_config import load_experiment
+    from gohr.run_page import write_report
+    from gohr.run_page.findings import findings_of
+
+    with answering("demo", as_json=as_json) as answer:
+        cores = len(os.sched_getaffinity(0))
+        summary = play(load_experiment("demo"), out, workers or cores, answer)
+        # What is printed here are the very numbers of the report.
+        findings = findings_of(summary.folder)
+        estimates = [_record(p, findings) for p in findings.performances.values()]
+        answer.records(estimates, _COLUMNS, title="Terminal cumulated errors")
+        for learner, order in findings.orders.items():
+            answer.say(f"hardest first, for {learner}: {_in_words(order)}")
+            groups = [list(group) for group in order.groups]
+            answer.results(
+                [{"algorithm": learner, "hardest_first": list(order.names), "groups": groups}]
+            )
+        page = write_report(findings, out / "report")
+        answer.results([{"path": str(page)}])
+        answer.say(f"report: {page}")
+    raise typer.Exit(1 if summary.failed else 0)
+
+
+def _record(performance: Performance, findings: Findings) -> dict[str, Any]:
+    """Return the median terminal cumulated error of a learner on a rule, as `estimate` tells it."""
+    return {
+        "task": performance.rule,
+        "algorithm": performance.learner,
+        "metric": "median",
+        **dataclasses.asdict(performance.tce),
+        "level": findings.level,
+        "method": "percentile",
+        "n_runs": performance.n_trials,
+        "n_tasks": 1,
+        "n_resamples": findings.n_resamples,
+    }
+
+
+def _in_words(order: DifficultyOrder) -> str:
+    """Return the tasks, ``=`` between neighbours that nothing separates, else ``>``."""
+    text = order.names[0]
+    for a, b in itertools.pairwise(order.names):
+        tied = any(a in group and b in group for group in order.groups)
+        text += f" {'=' if tied else '>'} {b}"
+    return text

@@ -1,0 +1,163 @@
+"""``gohr learners``, ``gohr play`` and ``gohr captive``: who can play, and by what means."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gnomon.cli import JsonOption, answering
+from gnomon.errors import GnomonError, visible
+from gohr.errors import RuleSyntaxError
+
+
+def learners(
+    kinds: Annotated[
+        list[str] | None,
+        typer.Argument(help="Kinds, or package.module:Class; one alone shows its settings."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the learners that an experiment can name, with their settings."""
+    from gohr.learners.registry import learner_kinds
+
+    with answering("learners", as_json=as_json) as answer:
+        answer.show(learner_kinds(*(kinds or ())))
+
+
+def play(
+    rule: Annotated[str, typer.Argument(help="A rule of the catalogue, or a file.")],
+    boards: Annotated[int, typer.Option(min=1, max=1000, help="Boards, one after another.")] = 20,
+    horizon: Annotated[int, typer.Option(min=1, help="Attempts before a board is cut off.")] = 100,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the boards; a new one by default.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Your name in the transcript.")] = "me",
+    transcript: Annotated[
+        Path | None, typer.Option(help="Write every attempt to this file.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play a hidden rule yourself, and see your errors beside the learners'."""
+    import secrets
+
+    from rich.console import Console
+
+    from gohr.people.baselines import baseline_curves
+    from gohr.people.play_records import Game
+    from gohr.people.play_session import PlaySession
+    from gohr.people.terminal import board_records, play_in_terminal, result_table
+    from gohr.people.transcript_writer import PlayedGame, transcript_text
+
+    with answering("play", as_json=as_json) as answer:
+        seed = secrets.randbits(32) if seed is None else seed
+        shown = Path(rule).stem
+        game = Game(shown, _rule_text(rule), seed, boards, horizon)
+        session = PlaySession(game)
+        # The game is talk; what came of it is the answer.
+        console = Console(stderr=as_json, highlight=False, markup=False)
+        play_in_terminal(session, console, _ask)
+        answer.results([{"rule": shown, "seed": seed} | each for each in board_records(session)])
+        if session.attempts and not as_json:
+            console.print(result_table(session, baseline_curves(game)))
+        if transcript is not None:
+            text = transcript_text([PlayedGame(name, "", 0, shown, session)])
+            transcript.write_text(text, encoding="utf-8")
+            answer.say(f"written to {transcript}")
+
+
+def _rule_text(rule: str) -> str:
+    """Return the text of a rule that parses."""
+    from gohr.rules.catalogue import read_rule_text
+    from gohr.rules.parser import parse
+
+    text = read_rule_text(rule)
+    try:
+        parse(text)
+    except RuleSyntaxError as error:
+        raise error.in_file(rule) from None
+    return text
+
+
+def _ask(prompt: str) -> str:
+    """Ask on standard error, and read a line."""
+    print(prompt, end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line
+
+
+#: Options of the reference such as -Doutput=BRIEF are passed on as they are, so no -h.
+CAPTIVE_CONTEXT = {
+    "ignore_unknown_options": True,
+    "allow_extra_args": True,
+    "help_option_names": ["--help"],
+}
+
+
+def captive(
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="RULE N [SHAPES COLORS [LIST [LIST]]] or RULE BOARD.json, and options: "
+            "output=BRIEF|STANDARD|FULL, seed=, inputDir=, shapes=, colors=, condTrain=, "
+            "condTest=, log=, logappend=, log.nickname=, log.run=, log.format=Long|Compact, "
+            "detailedTranscript=, reveal=true, pipelined=true.",
+        ),
+    ] = None,
+    socket: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Serve clients at this TCP port instead.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to serve at.")] = "127.0.0.1",
+    idle: Annotated[
+        float, typer.Option(min=0.01, help="Seconds until a silent client is disconnected.")
+    ] = 600.0,
+) -> None:
+    """Play hidden rules as a text protocol, over a pipe or over TCP."""
+    try:
+        if socket is None:
+            _pipe(arguments or [])
+        else:
+            _tcp(arguments or [], host, socket, idle)
+    except GnomonError as error:
+        from gohr.game.captive import refusal
+
+        # The reference's exit status of a game that cannot begin; other verbs exit with 2.
+        print(visible(refusal(error)), file=sys.stderr)
+        raise typer.Exit(1) from None
+
+
+def _pipe(words: list[str]) -> None:
+    from gohr.game.captive import open_session, read_arguments, serve_pipe
+
+    arguments = read_arguments(words)
+    serve_pipe(open_session(arguments), pipelined=arguments.options.get("pipelined", False))
+
+
+def _tcp(words: list[str], host: str, port: int, idle_s: float) -> None:
+    """Serve until the process is interrupted or terminated."""
+    import asyncio
+    import signal
+
+    from gohr.game.captive import serve_tcp
+
+    folder = Path()
+    for word in words:
+        name, _, value = word.removeprefix("-D").partition("=")
+        if name != "inputDir" or not value:
+            raise GnomonError(f"a server takes inputDir=FOLDER only, found {word!r}")
+        folder = Path(value)
+
+    def announce(where: str) -> None:
+        message(f"serving at {where}; each client begins with GAME")
+
+    async def serve() -> None:
+        stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        await serve_tcp(folder, stop, announce, host=host, port=port, idle_s=idle_s)
+
+    asyncio.run(serve())

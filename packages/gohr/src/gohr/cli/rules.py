@@ -1,0 +1,168 @@
+"""``gohr rules``: the catalogue, families of rules, and what is wrong with a rule of yours."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gnomon.cli import JsonOption, answering
+from gnomon.errors import GnomonError, counted, visible
+from gohr.errors import RuleSyntaxError
+
+#: Kind of token -> the number of its colour on a terminal.
+_COLORS = {"number": 36, "name": 32, "text": 33, "symbol": 0}
+_DIM = 2
+#: States of play to look at for a board on which a rule gets stuck.
+_STATES = 1000
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="List, show, check and generate hidden rules.",
+)
+
+
+@app.command("list")
+def list_rules(
+    family: Annotated[str | None, typer.Option(help="Only the rules of this family.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the rules that come with Gnomon."""
+    from gohr.rules.catalogue import available_rules, rule_info
+
+    with answering("rules list", as_json=as_json) as answer:
+        infos = [asdict(rule_info(name)) for name in available_rules(family)]
+        columns = ("name", "family", "tags", "title")
+        answer.records([{name: info[name] for name in columns} for info in infos], columns)
+
+
+@app.command()
+def show(
+    rule: Annotated[str, typer.Argument(help="A rule of the catalogue, a suite, or a file.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Show the text of a rule, and say in words what it accepts; of a suite, list its rules."""
+    from gohr.experiments.config.suites import available_suites, load_suite
+    from gohr.rules.catalogue import info_of, read_rule_text
+    from gohr.rules.paraphrase import explain
+    from gohr.rules.parser import parse
+
+    with answering("rules show", as_json=as_json) as answer:
+        if rule in available_suites():
+            suite = load_suite(rule)
+            answer.results([{"name": one.name, "text": one.text} for one in suite.entries])
+            texts = (f"{one.name}\n{one.text.rstrip()}" for one in suite.entries)
+            answer.say("\n\n".join((f"{suite.full_name}: {suite.sentence}", *texts)))
+            return
+        text = read_rule_text(rule)
+        try:
+            rule_set = parse(text)
+        except RuleSyntaxError as error:
+            raise error.in_file(rule) from None
+        words = explain(rule_set)
+        answer.results([asdict(info_of(rule, rule_set)) | {"text": text, "words": words}])
+        answer.say(f"{printable(text).rstrip()}\n\n{visible(words)}", styled=True)
+
+
+@app.command()
+def check(
+    files: Annotated[list[str], typer.Argument(help="Rule files, or rules of the catalogue.")],
+    stalemate: Annotated[
+        bool, typer.Option(help="Search for a small board on which the rule gets stuck.")
+    ] = True,
+    states: Annotated[
+        int, typer.Option(min=1, help="States of play to look at in that search.")
+    ] = _STATES,
+    property_: Annotated[
+        list[str] | None,
+        typer.Option("--property", help="A property that the pieces have; repeatable."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find what is surely not meant in rules, with a remedy for each.
+
+    Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
+    something cannot be read.
+    """
+    from gohr.game.rule_check import check_rule
+    from gohr.rules.catalogue import read_rule_text
+
+    status = 0
+    with answering("rules check", as_json=as_json) as answer:
+        for file in files:
+            try:
+                text = read_rule_text(file)
+            except GnomonError as error:
+                status = 2
+                answer.warn(str(error))
+                continue
+            checked = check_rule(
+                file, text, max_states=states if stalemate else 0, properties=property_ or ()
+            )
+            status = max(status, 0 if checked.passes else 1)
+            answer.results(checked.records())
+            answer.say(str(checked))
+    raise typer.Exit(status)
+
+
+@app.command()
+def generate(
+    template: Annotated[
+        str | None, typer.Argument(help="A template of the library, or a file.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder to write the rules to.")] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files that hold something else.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a family of rules from a template; without one, list the templates."""
+    from gohr.rules.templates import rule_family, template_records, write_rules
+
+    with answering("rules generate", as_json=as_json) as answer:
+        if template is None:
+            if out is not None:
+                raise typer.BadParameter("expected a template before it", param_hint="--out")
+            answer.records(template_records())
+            return
+        family = rule_family(template)
+        answer.results([asdict(rule) for rule in family])
+        if out is None:
+            answer.say("\n\n".join(f"## {rule.name}\n{rule.text.strip()}" for rule in family))
+        else:
+            write_rules(family, out, overwrite=overwrite)
+            answer.say(f"{counted(len(family), 'rule')} written to {out}")
+
+
+def printable(text: str) -> str:
+    """Return a text as standard output takes it: in colours on a terminal, untouched in a pipe."""
+    if not sys.stdout.isatty():
+        return text
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    lines = (visible(line.rstrip("\r")) for line in text.split("\n"))
+    return "\n".join(lines if plain else map(_colored, lines))
+
+
+def _colored(line: str) -> str:
+    """Return a line with the colours of its tokens; what does not parse stays as it is."""
+    from gohr.rules.lexer import tokenize
+
+    try:
+        tokens = tokenize(line)
+    except RuleSyntaxError:
+        return line
+    shown, end = "", 0
+    for token in tokens[:-1]:
+        shown += line[end : token.column - 1]
+        shown += _in_color(line[token.column - 1 : token.end_column - 1], _COLORS[token.kind])
+        end = token.end_column - 1
+    return shown + _in_color(line[end:], _DIM)
+
+
+def _in_color(text: str, color: int) -> str:
+    return f"\x1b[{color}m{text}\x1b[0m" if text and color else text

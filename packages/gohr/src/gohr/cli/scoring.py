@@ -1,0 +1,91 @@
+"""The verb ``score``: scores of runs, of score files, and of transcripts of people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from gnomon.cli import (
+    JsonOption,
+    Normalize,
+    ReadOptions,
+    Sources,
+    answering,
+    normalized,
+    scores_of,
+    show_scores,
+    with_groups,
+)
+from gnomon.errors import ScoreDataError
+
+if TYPE_CHECKING:
+    from gnomon import ScoreTable
+
+
+@dataclass(frozen=True)
+class PeopleOptions:
+    """How transcripts of people are scored."""
+
+    target_streak: Annotated[
+        int | None, typer.Option(min=1, help="Of people: successes in a row that are mastery.")
+    ] = None
+    target_r: Annotated[
+        float | None, typer.Option("--target-r", help="Of people: likelihood ratio of mastery.")
+    ] = None
+    rules: Annotated[
+        Path | None, typer.Option(help="Of people: the folder of the rules, NAME.txt.")
+    ] = None
+    by: Annotated[
+        Literal["player", "people"],
+        typer.Option(help="Of people: each is an algorithm, or all are runs of one, people."),
+    ] = "player"
+
+
+@with_groups
+def score(
+    source: Sources,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            "--metric",
+            "--score",
+            help="Which score, if not tce of a run or of a transcript.",
+        ),
+    ] = None,
+    normalize: Normalize = None,
+    out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
+    *,
+    people: PeopleOptions,
+    reading: ReadOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Score the attempts of a run or of people: one score for each trial or series."""
+    with answering("score", as_json=as_json) as answer:
+        table = normalized(_table(source, metric, people, reading), normalize)
+        show_scores(answer, table, out)
+
+
+def _table(
+    source: Sequence[str], metric: str | None, people: PeopleOptions, reading: ReadOptions
+) -> ScoreTable:
+    """Return the scores of runs and files, or of the series in transcripts of people."""
+    from gohr.experiments.scoring.attempt_scores import ATTEMPT_METRICS
+    from gohr.people.transcripts import is_transcript, read_transcripts, score_series
+
+    places = [Path(word) for word in source]
+    found = any(
+        is_transcript(path)
+        for place in places
+        for path in (place.rglob("*.csv") if place.is_dir() else [place])
+    )
+    if people != PeopleOptions() and not found:
+        raise ScoreDataError(f"{places[0]}: expected a transcript of people; found none")
+    if not found or (people == PeopleOptions() and metric not in ATTEMPT_METRICS):
+        return scores_of(source, metric, reading)
+    if reading != ReadOptions():
+        raise ScoreDataError(f"{places[0]}: a transcript of people takes no options of reading")
+    return score_series(read_transcripts(places), metric or "m_star", **vars(people))

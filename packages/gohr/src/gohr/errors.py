@@ -1,0 +1,114 @@
+"""What can go wrong with rules, experiments and runs; the family of :mod:`gnomon.errors`."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from gnomon.errors import GnomonError, GnomonWarning, shortened, visible
+
+#: As many characters of a message are shown: a name in it may fill a file.
+_LONGEST = 300
+
+
+class RuleSyntaxError(GnomonError):
+    """A rule text that does not parse.
+
+    Parameters
+    ----------
+    message : str
+        What was expected and what was found.
+    line, column : int
+        Where, counted from 1.
+    source_line : str
+        The line of text at fault, printed above the caret; of a long one, what is around it.
+    file : str, optional
+        Name of the file, once it is known.
+    remedy : str, optional
+        How to mend it, for a mistake that is known; it stands in brackets after the message.
+
+    Examples
+    --------
+    >>> print(RuleSyntaxError("expected ')', found end of line", 1, 9, "(*,*,*,*"))
+    line 1, column 9: expected ')', found end of line
+      (*,*,*,*
+              ^
+    """
+
+    def __init__(
+        self,
+        message: str,
+        line: int,
+        column: int,
+        source_line: str,
+        file: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.message = message
+        self.line = line
+        self.column = column
+        self.source_line = source_line
+        self.file = file
+        self.remedy = remedy
+        where = f"{file}, " if file else ""
+        what = visible(shortened(f"{message} ({remedy})" if remedy else message, _LONGEST))
+        super().__init__(
+            f"{where}line {line}, column {column}: {what}\n{excerpt(source_line, column)}"
+        )
+
+    def in_file(self, file: str) -> RuleSyntaxError:
+        """Return the same error with the name of the file it came from."""
+        where = self.line, self.column, self.source_line, file
+        return RuleSyntaxError(self.message, *where, self.remedy)
+
+
+class RulePlayError(GnomonError):
+    """A rule that parses but cannot be played: an unknown order, arithmetic on a name."""
+
+
+class NotCompilableError(GnomonError):
+    """A rule, or a board, that the engine has no tables for; the reference interpreter plays it."""
+
+
+class NotTabularError(GnomonError):
+    """A rule with a part that no table of bounded size holds; the compiled engine plays it."""
+
+
+class ConfigError(GnomonError):
+    """An experiment file with a field that is missing, misspelt or of the wrong kind."""
+
+
+class RunFolderError(GnomonError):
+    """A folder that is not a run folder, or of another version or experiment."""
+
+
+class NotCompiledWarning(GnomonWarning):
+    """A rule is played by the reference interpreter, a thousand times slower than the engine."""
+
+
+#: Number of characters to show on either side of a place in a long line.
+_AROUND = 60
+
+
+def excerpt(line: str, column: int) -> str:
+    r"""Return a line with a caret below a column (from 1); of a long line, what is around it.
+
+    Examples
+    --------
+    >>> print(excerpt("red\x1bgreen", 5))
+      red\x1bgreen
+             ^
+    """
+    begin = max(0, column - 1 - _AROUND) if len(line) > 2 * _AROUND else 0
+    end = begin + 2 * _AROUND
+    before = ("... " if begin else "") + visible(line[begin : column - 1])
+    after = visible(line[column - 1 : end].rstrip("\r\n")) + (" ..." if end < len(line) else "")
+    # A tab is as wide as the terminal says, so the caret's indent repeats the tabs it passes.
+    indent = "".join("\t" if c == "\t" else " " * _width(c) for c in before)
+    return f"  {before}{after}\n  {indent}^"
+
+
+def _width(character: str) -> int:
+    """Return how many columns of a terminal a character fills."""
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,0 +1,113 @@
+from .attempts import attempt_bytes as attempt_bytes
+from .attempts import attempts_of as attempts_of
+from .attempts import frame_of as frame_of
+from .card import read_card as read_card
+from .config.config_entries import LearnerEntry as LearnerEntry
+from .config.config_entries import RuleEntry as RuleEntry
+from .config.config_entries import content_hash as content_hash
+from .config.experiment_config import ExperimentConfig as ExperimentConfig
+from .config.experiment_config import available_experiments as available_experiments
+from .config.experiment_config import load_experiment as load_experiment
+from .config.held_out import held_out_rules as held_out_rules
+from .config.predefined_boards import PredefinedBoards as PredefinedBoards
+from .config.predefined_boards import RecordedBoards as RecordedBoards
+from .config.suites import Suite as Suite
+from .config.suites import available_suites as available_suites
+from .config.suites import load_suite as load_suite
+from .cost_forecast import Forecast as Forecast
+from .cost_forecast import forecast as forecast
+from .recorded_run import RecordedTrial as RecordedTrial
+from .recorded_run import write_recorded_run as write_recorded_run
+from .run_folder import RunFolder as RunFolder
+from .run_status import PairStatus as PairStatus
+from .run_status import RunStatus as RunStatus
+from .run_status import status as status
+from .runner import Progress as Progress
+from .runner import RunSummary as RunSummary
+from .runner import run as run
+from .scoring.attempt_scores import ATTEMPT_METRICS as ATTEMPT_METRICS
+from .scoring.attempt_scores import AttemptMetric as AttemptMetric
+from .scoring.attempt_scores import TrialAttempts as TrialAttempts
+from .scoring.attempt_scores import corrected_success as corrected_success
+from .scoring.ladder import Ladder as Ladder
+from .scoring.ladder import RungScore as RungScore
+from .scoring.ladder import ladder as ladder
+from .scoring.rule_agreement import agreement as agreement
+from .scoring.run_scores import score as score
+from .scoring.run_scores import score_table as score_table
+from .scoring.statements import Statement as Statement
+from .scoring.statements import Statements as Statements
+from .scoring.statements import description_length as description_length
+from .scoring.statements import statements as statements
+from .scoring.trial_scores import METRICS as METRICS
+from .scoring.trial_scores import Metric as Metric
+from .scoring.trial_scores import episode_errors as episode_errors
+from .scoring.trial_scores import score_trial as score_trial
+from .store import TrialRecord as TrialRecord
+from .trial import Trial as Trial
+from .trial import trials_of as trials_of
+from .verification.assignment import Assignment as Assignment
+from .verification.assignment import assigned_seed as assigned_seed
+from .verification.assignment import season_board_spec as season_board_spec
+from .verification.verify_run import Verdict as Verdict
+from .verification.verify_run import verify as verify
+from .verification.verify_run import verify_log as verify_log
+from .verification.verify_run import verify_run as verify_run
+
+__all__ = [
+    "read_card",
+    "assigned_seed",
+    "content_hash",
+    "frame_of",
+    "attempts_of",
+    "attempt_bytes",
+    "season_board_spec",
+    "verify_run",
+    "verify_log",
+    "verify",
+    "Verdict",
+    "Assignment",
+    "ATTEMPT_METRICS",
+    "METRICS",
+    "AttemptMetric",
+    "ExperimentConfig",
+    "Forecast",
+    "Ladder",
+    "LearnerEntry",
+    "Metric",
+    "PairStatus",
+    "PredefinedBoards",
+    "Progress",
+    "RecordedBoards",
+    "RecordedTrial",
+    "RuleEntry",
+    "RunFolder",
+    "RunStatus",
+    "RunSummary",
+    "RungScore",
+    "Statement",
+    "Statements",
+    "Suite",
+    "Trial",
+    "TrialAttempts",
+    "TrialRecord",
+    "agreement",
+    "available_experiments",
+    "available_suites",
+    "corrected_success",
+    "description_length",
+    "episode_errors",
+    "forecast",
+    "held_out_rules",
+    "ladder",
+    "load_experiment",
+    "load_suite",
+    "run",
+    "score",
+    "score_table",
+    "score_trial",
+    "statements",
+    "status",
+    "trials_of",
+    "write_recorded_run",
+]

@@ -1,0 +1,127 @@
+"""Run folders of what the runner did not play: people, and learners that go from rule to rule."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gohr.errors import RunFolderError
+from gohr.experiments.card import write_card
+from gohr.experiments.config.experiment_config import ExperimentConfig
+from gohr.experiments.config.predefined_boards import RecordedBoards
+from gohr.experiments.run_folder import RunFolder, is_run_folder
+from gohr.experiments.trial import Played, Trial, encode
+from gohr.learners.base import TrialLog
+
+if TYPE_CHECKING:
+    from gohr.learners.chance import AttemptCounts
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTrial:
+    """What was done in one trial: who played which task, and every attempt.
+
+    Parameters
+    ----------
+    learner, task : str
+        Their names in the experiment.
+    number : int
+        Which of the trials of this learner on this task, from 0.
+    log : TrialLog
+        On the boards that the experiment tells of.
+    wall_time_s : float
+        How long it took; NaN if that is not known.
+    counts : AttemptCounts, optional
+        What could have been attempted at each attempt, if not any piece on the board.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import gohr
+    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=np.random.default_rng(1))
+    >>> boards = gohr.draw_boards(2, rng=np.random.default_rng(0))
+    >>> log = gohr.play_trial(learner, gohr.load_rule("clockwise"), boards)
+    >>> RecordedTrial("uniform", "clockwise", 0, log).number
+    0
+    """
+
+    learner: str
+    task: str
+    number: int
+    log: TrialLog
+    wall_time_s: float = float("nan")
+    counts: AttemptCounts | None = None
+
+
+def write_recorded_run(
+    path: str | os.PathLike[str], config: ExperimentConfig, trials: Iterable[RecordedTrial]
+) -> RunFolder:
+    """Write a run folder of trials that were played elsewhere, in place of an older one.
+
+    Every verb reads it as any run, and ``gohr verify`` plays every attempt again; only
+    ``gohr run`` cannot go on with it. Attempts were made on the boards that the config tells of;
+    whoever played may have stopped before a board was over.
+
+    Parameters
+    ----------
+    path : path
+        Where nothing is, or the recorded run of an experiment of the same name, which goes.
+    config : ExperimentConfig
+        With :class:`RecordedBoards`.
+    trials : iterable of RecordedTrial
+
+    Raises
+    ------
+    RunFolderError
+        Something else is there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import gohr
+    >>> boards = gohr.draw_boards(2, rng=np.random.default_rng(0))
+    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=np.random.default_rng(1))
+    >>> log = gohr.play_trial(learner, gohr.load_rule("clockwise"), boards)
+    >>> dealt = RecordedBoards((("clockwise", (boards.tobytes(),)),))
+    >>> config = ExperimentConfig("pilot", ["clockwise"], ["uniform"], trials=1, predefined=dealt)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     trials = [RecordedTrial("uniform", "clockwise", 0, log)]
+    ...     gohr.verify(write_recorded_run(f"{out}/run", config, trials)).ok
+    True
+    """
+    path = Path(path)
+    check_place(path, config.name)
+    new = path.with_name(f".{path.name}.partial")
+    shutil.rmtree(new, ignore_errors=True)
+    folder = RunFolder.create(new, config)
+    learners = {learner.name: learner for learner in config.learners}
+    rules = {rule.name: rule for rule in config.rules}
+    with folder.writing() as writer:
+        for one in trials:
+            trial = Trial.of(config, learners[one.learner], rules[one.task], one.number)
+            played = Played(trial, one.log, one.wall_time_s, float("nan"), one.counts)
+            writer.record(encode(played))
+        write_card(writer, config)
+    if path.exists():
+        shutil.rmtree(path)
+    os.replace(new, path)
+    return RunFolder.open(path)
+
+
+def check_place(path: Path, name: str) -> None:
+    """Refuse to write over anything but an older recording of the experiment of this name."""
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        return
+    if is_run_folder(path):
+        there = RunFolder.open(path).config
+        if isinstance(there.predefined, RecordedBoards) and there.name == name:
+            return
+    raise RunFolderError(
+        f"{path}: expected a new folder, or an older run of {name!r} to be replaced; found "
+        "something else"
+    )

@@ -1,0 +1,218 @@
+"""Running an experiment into a run folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent import futures
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from gnomon.errors import counted
+from gohr.errors import ConfigError
+from gohr.execution import (
+    Executor,
+    FutureExecutor,
+    Limits,
+    cluster_executor,
+    make_executor,
+    thread_executor,
+)
+from gohr.experiments.card import session
+from gohr.experiments.config.experiment_config import ExperimentConfig
+from gohr.experiments.config.predefined_boards import RecordedBoards
+from gohr.experiments.run_folder import RunFolder
+from gohr.experiments.trial import compile_kernels, failure, play, prepare
+from gohr.game.interpreted_boards import compiled_or_none
+
+
+class Progress(Protocol):
+    """A function that is given the progress of a run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gohr
+    >>> config = gohr.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
+    >>> def tell(n_played: int, n_to_play: int, /) -> None:
+    ...     print(n_played, "of", n_to_play)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = gohr.run(config, folder, progress=tell)
+    0 of 2
+    1 of 2
+    2 of 2
+    """
+
+    def __call__(self, n_played: int, n_to_play: int, /) -> None:
+        """Hear that so many of so many trials have been played; once before the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """What a call of :func:`run` came to.
+
+    Parameters
+    ----------
+    folder : RunFolder
+        Where everything is.
+    done, skipped, failed : int
+        Number of trials played now, played before, and not played for an error.
+    errors : tuple of str
+        One line for each failed trial.
+    lost : tuple of str
+        Trials that had been played before and were damaged, so that they were played again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gohr
+    >>> config = gohr.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first, again = gohr.run(config, folder), gohr.run(config, folder)
+    ...     (first.done, first.skipped), (again.done, again.skipped)
+    ((2, 0), (0, 2))
+    """
+
+    folder: RunFolder
+    done: int
+    skipped: int
+    failed: int
+    errors: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+    def __fspath__(self) -> str:
+        """Return the path of the run folder: what was returned stands wherever that path may."""
+        return os.fspath(self.folder)
+
+    def __str__(self) -> str:
+        counts = f"{self.done} done, {self.skipped} skipped, {self.failed} failed"
+        trials = counted(self.folder.config.n_trials, "trial")
+        return f"{self.folder.config.name}: {trials} ({counts}) in {self.folder.path}"
+
+
+def run(
+    config: ExperimentConfig,
+    out: str | Path,
+    *,
+    workers: int = 1,
+    scheduler: str | None = None,
+    executor: futures.Executor | None = None,
+    progress: Progress | None = None,
+) -> RunSummary:
+    """Play every trial of an experiment and keep every attempt.
+
+    Trials that the folder holds already are skipped; trials that failed, or were damaged since, are
+    played again. A trial that raises, whose process dies, or that passes a limit of the experiment
+    is recorded with its error, and the others continue. The attempts do not depend on the number of
+    workers, nor on interruptions, to the byte.
+
+    Parameters
+    ----------
+    config : ExperimentConfig
+        What to play.
+    out : path
+        The run folder: new, empty, or begun with the same experiment.
+    workers : int
+        Number of processes; 1 plays in this one, unless the experiment limits its trials.
+    scheduler : str, optional
+        ``"processes"``, the default; ``"threads"``; or a Dask cluster (the extra ``dask``):
+        ``"local"`` for one of ``workers`` processes here, or the address of its scheduler, such as
+        ``"tcp://10.0.0.1:8786"``.
+    executor : concurrent.futures.Executor, optional
+        Any other executor, of about ``workers`` workers, in place of a scheduler.
+    progress : Progress, optional
+        Is told after each trial.
+
+    Returns
+    -------
+    RunSummary
+
+    Raises
+    ------
+    RunFolderError
+        If the folder cannot hold this run, or the disk is full. What was played before is kept.
+    ConfigError
+        If it is a recording of what was played elsewhere, or trials have limits and are not played
+        on processes.
+
+    Warns
+    -----
+    NotCompiledWarning
+        If the engine has no tables for a rule, which the reference interpreter then plays.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     for _ in range(2):
+    ...         summary = run(config, out)
+    ...         print(summary.done, summary.skipped, summary.failed)
+    2 0 0
+    0 2 0
+    """
+    if isinstance(config.predefined, RecordedBoards):
+        raise ConfigError(f"{config.name}: was played elsewhere, and cannot be gone on with here")
+    for rule in config.rules:
+        # Said here, once, for the workers that play the trials have nobody to say it to.
+        compiled_or_none(rule.rule_set, config.board)
+    limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
+    how: dict[str, Any] = {"workers": workers, "scheduler": _kind(scheduler, executor)}
+    if limits and how["scheduler"] != "processes":
+        raise ConfigError("limits of trials need worker processes; leave the scheduler out")
+    if workers > 1 and executor is None:
+        RunFolder.check(out, config)
+        compile_kernels(config)
+    with _chosen(scheduler, workers, limits, executor) as chosen:
+        return _run_on(chosen, RunFolder.open_or_create(out, config), progress, how)
+
+
+def _chosen(
+    scheduler: str | None, workers: int, limits: Limits, executor: futures.Executor | None
+) -> AbstractContextManager[Executor]:
+    """Return what plays the trials."""
+    if executor is not None:
+        return nullcontext(FutureExecutor(executor, max(workers, 1)))
+    if scheduler in (None, "processes"):
+        return nullcontext(make_executor(workers, limits=limits, prepare=prepare))
+    if scheduler == "threads":
+        return thread_executor(workers)
+    return cluster_executor(scheduler, workers)
+
+
+def _kind(scheduler: str | None, executor: futures.Executor | None) -> str:
+    """Return what plays the trials, as the card has it: without the address of a cluster."""
+    if executor is not None:
+        return type(executor).__name__
+    scheduler = scheduler or "processes"
+    return scheduler if scheduler in ("local", "processes", "threads") else "remote"
+
+
+def _run_on(
+    executor: Executor,
+    folder: RunFolder,
+    progress: Progress | None,
+    how: Mapping[str, Any],
+) -> RunSummary:
+    """Play what is missing in the folder, and write it down."""
+    progress = progress or (lambda n_played, n_to_play: None)
+    errors: list[str] = []
+    with folder.writing() as writer:
+        done = {record.key for record in folder.trials() if record.status == "done"}
+        missing = [trial for key, trial in folder.planned.items() if key not in done]
+        progress(0, len(missing))
+        with session(writer, folder.config, how if missing else None) as adding:
+            for n_played, outcome in enumerate(executor.map(play, missing), start=1):
+                trial = outcome.piece
+                encoded = outcome.result or failure(trial, outcome.error, outcome.traceback)
+                writer.record(encoded)
+                adding.add(encoded.record)
+                if (error := encoded.record.error) is not None:
+                    errors.append(
+                        f"{trial.learner.name} on {trial.rule.name}, {trial.number}: {error}"
+                    )
+                progress(n_played, len(missing))
+    n_done = len(missing) - len(errors)
+    return RunSummary(folder, n_done, len(done), len(errors), tuple(errors), writer.lost)

@@ -1,0 +1,257 @@
+"""Rules as players state them, scored: equivalent, in agreement on boards, and how long."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from gnomon.results import FieldRecord, Results
+from gohr.errors import RuleSyntaxError
+from gohr.experiments.scoring.rule_agreement import agreement
+from gohr.experiments.scoring.trial_scores import episode_errors
+from gohr.game.board import draw_boards
+from gohr.game.equivalence import equivalent
+from gohr.rules.lexer import tokenize
+from gohr.rules.parser import parse
+from gohr.rules.syntax import RuleSet
+
+if TYPE_CHECKING:
+    from gohr.experiments.run_folder import RunFolder
+    from gohr.experiments.store import TrialRecord
+    from gohr.learners.base import TrialLog
+
+#: Boards on which a stated rule is tried beside the player's own.
+_N_RANDOM = 100
+_FENCE = re.compile(r"```[^\n]*\n(.*?)```", re.DOTALL)
+_THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Statement(FieldRecord):
+    """A rule as a player stated it, and how far it is the hidden one.
+
+    Parameters
+    ----------
+    learner, rule : str
+    trial : int
+    episode : int
+        Number of boards played when it was stated.
+    text : str
+    error : str or None
+        Why the text is no rule; None if it is one.
+    equivalent : bool or None
+        Whether it accepts what the hidden rule accepts (:func:`gohr.game.equivalent`).
+    exact : bool or None
+        Whether that is certain.
+    agreement_own, agreement_random : float
+        Share of attempts whose acceptance it foretells: of the player's own so far, and of random
+        ones on random boards; NaN for what is no rule.
+    length : int or None
+        Description length of the text: its number of tokens, as :func:`description_length`.
+    errors_before : int
+        Errors that were made when it was stated.
+
+    Examples
+    --------
+    >>> Statement("m", "r", 0, 1, "(*,*,*,*,0)", None, True, True, 1.0, 1.0, 11, 4).length
+    11
+    """
+
+    learner: str
+    rule: str
+    trial: int
+    episode: int
+    text: str
+    error: str | None
+    equivalent: bool | None
+    exact: bool | None
+    agreement_own: float
+    agreement_random: float
+    length: int | None
+    errors_before: int
+
+
+class Statements(Results[Statement]):
+    """Stated rules, trial by trial, in the order in which they were stated.
+
+    Examples
+    --------
+    >>> one = Statement("m", "r", 0, 1, "(*,*,*,*,0)", None, True, True, 1.0, 1.0, 11, 4)
+    >>> Statements((one,)).errors_to_state()
+    {('m', 'r', 0): 4.0}
+    """
+
+    columns: ClassVar[tuple[str, ...]] = (
+        "learner",
+        "rule",
+        "trial",
+        "episode",
+        "equivalent",
+        "agreement_own",
+        "agreement_random",
+        "length",
+        "errors_before",
+    )
+
+    def errors_to_state(self) -> Mapping[tuple[str, str, int], float]:
+        """Return by learner, rule and trial how many errors came before the rule was stated.
+
+        Before the first statement from which on all of the trial are equivalent to the hidden rule;
+        infinite if the last one is not.
+        """
+        found: dict[tuple[str, str, int], float] = {}
+        for one in self:
+            key = one.learner, one.rule, one.trial
+            if not one.equivalent:
+                found[key] = math.inf
+            elif not math.isfinite(found.get(key, math.inf)):
+                found[key] = float(one.errors_before)
+        return found
+
+
+def description_length(rule: RuleSet | str) -> int:
+    """Return the description length of a rule: the number of tokens of its text.
+
+    Names, numbers and signs count one each; comments and blanks do not.
+
+    Examples
+    --------
+    >>> description_length("(*, *, red, *, 0)  # red pieces")
+    11
+    """
+    text = str(replace(rule, description=())) if isinstance(rule, RuleSet) else rule
+    return sum(len(tokenize(line)) - 1 for line in text.splitlines())
+
+
+def stated_text(said: str) -> str:
+    """Return the rule text in what a player said: the last block of code, or all of it.
+
+    Examples
+    --------
+    >>> stated_text("I think: <think>...</think> (*,*,*,*,0)")
+    'I think:  (*,*,*,*,0)'
+    """
+    said = _THOUGHT.sub("", said)
+    blocks = _FENCE.findall(said)
+    return (blocks[-1] if blocks else said).strip()
+
+
+def statements(
+    run: str | os.PathLike[str] | RunFolder,
+    stated: Iterable[tuple[str, str, int, int, str]],
+    *,
+    seed: int = 0,
+) -> Statements:
+    """Score rules that were stated during the trials of a run.
+
+    Parameters
+    ----------
+    run : path, RunFolder or RunSummary
+        The run in which they were stated.
+    stated : iterable of (str, str, int, int, str)
+        Learner, rule, number of the trial, number of boards played before, and the text: a rule in
+        the rule language, alone or as the last block of code.
+    seed : int
+        Of the random boards.
+
+    Returns
+    -------
+    Statements
+        Of the trials that are done, in the order given.
+
+    Raises
+    ------
+    RunFolderError
+        It is no run folder, or the attempts of a trial cannot be read.
+    ValueError
+        There is no such trial, or it is not done.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gohr
+    >>> config = gohr.ExperimentConfig("tiny", ["clockwise"], ["uniform"], trials=1, episodes=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     said = [("uniform", "clockwise", 0, 2, "(*,*,*,*,0)")]
+    ...     [found] = statements(gohr.run(config, folder), said)
+    >>> found.equivalent, found.length
+    (False, 11)
+    """
+    from gohr.experiments.run_folder import RunFolder
+
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    done = {(x.learner, x.rule, x.trial): x for x in folder.trials() if x.status == "done"}
+    found: list[Statement] = []
+    for learner, rule, trial, episode, text in stated:
+        record = done.get((learner, rule, trial))
+        if record is None:
+            raise ValueError(f"{learner} on {rule}, trial {trial}: expected a trial that is done")
+        found.append(_scored(folder, record, episode, text, seed))
+    return Statements(tuple(found), settings={"folder": os.fspath(run), "seed": seed})
+
+
+def _scored(
+    folder: RunFolder, record: TrialRecord, episode: int, text: str, seed: int
+) -> Statement:
+    """Return the scores of a rule that was stated after some boards of a trial."""
+    from gohr.learners import Uniform, play_trial
+
+    config = folder.config
+    [rule] = [x.rule_set for x in config.rules if x.name == record.rule]
+    log, rng = folder.log(record), np.random.default_rng(seed)
+    boards = draw_boards(_N_RANDOM, config.board, rng=rng)
+    player = Uniform(config.board, rng=rng)
+    at_random = play_trial(player, rule, boards, horizon=config.horizon, board_spec=config.board)
+    stated, error = read_statement(text)
+    same = None if stated is None else equivalent(rule, stated, config.board)
+    own, random = (
+        math.nan if stated is None else agreement(stated, x, board_spec=config.board)
+        for x in (_first(log, episode), at_random)
+    )
+    return Statement(
+        record.learner,
+        record.rule,
+        record.trial,
+        episode,
+        text,
+        error,
+        equivalent=None if same is None else same.equivalent,
+        exact=None if same is None else same.exact,
+        agreement_own=own,
+        agreement_random=random,
+        length=None if stated is None else description_length(stated),
+        errors_before=int(episode_errors(log)[:episode].sum()),
+    )
+
+
+def read_statement(said: str) -> tuple[RuleSet | None, str | None]:
+    r"""Return the rule that a player said, or why it is none.
+
+    Examples
+    --------
+    >>> print(read_statement("```\n(*,*,*,*,0)\n```")[0])
+    (*, *, *, *, 0)
+    """
+    try:
+        return parse(stated_text(said)), None
+    except RuleSyntaxError as error:
+        return None, str(error).splitlines()[0]
+
+
+def _first(log: TrialLog, n: int) -> TrialLog:
+    """Return the first episodes of a trial."""
+    rows = int(log.n_attempts[:n].sum())
+    return replace(
+        log,
+        boards=log.boards[:n],
+        n_attempts=log.n_attempts[:n],
+        actions=log.actions[:rows],
+        outcomes=log.outcomes[:rows],
+        finish=log.finish[:n],
+    )

@@ -1,0 +1,514 @@
+"""The database of a run, ``run.sqlite``: the experiment, and one row a trial with every attempt.
+
+Each trial is written in one transaction, so a process that is killed leaves whole trials. Every row
+has a checksum of its columns and its place; its attempts have a hash. SQLite notices damage to the
+structure of a file only where it happens to look, so the number of rows is kept, too, and a writer
+checks the whole file first. A damaged file is rebuilt from all rows that are whole.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import math
+import os
+import shutil
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from gnomon.errors import shortened
+from gohr.errors import RunFolderError
+
+if TYPE_CHECKING:
+    from gohr.experiments.attempts import Attempts
+
+#: The file that makes a folder a run folder.
+RUN_FILE = "run.sqlite"
+#: Counts up when the layout changes so that older programs cannot read it.
+FORMAT = 3
+OTHER_RUN = "another run is writing here"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord:
+    """What has become of one trial.
+
+    Parameters
+    ----------
+    key : str
+        Content hash of all that determines the trial.
+    learner, rule : str
+        Their names in the experiment.
+    trial : int
+        Which of the trials of this learner on this rule, from 0.
+    status : {"done", "failed"}
+    n_attempts : int
+        Number of attempts recorded.
+    wall_time_s, cpu_time_s : float
+        Time and processor time of playing, in seconds; NaN if unknown.
+    attempts_hash : str or None
+        Hash of the key and the attempts; None for a failed trial.
+    n_bytes : int
+        Size of the compressed attempts.
+    error, traceback : str or None
+        The error of a failed trial, as one line and as Python prints it.
+    episodes : bytes or None
+        The errors and the end of each episode, as :mod:`~gohr.experiments.scoring.episodes` has
+        them; None for a failed trial.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gohr
+    >>> config = gohr.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = gohr.run(config, folder)
+    ...     [record.status for record in run.folder.trials()]
+    ['done', 'done']
+    """
+
+    key: str
+    learner: str
+    rule: str
+    trial: int
+    status: Literal["done", "failed"]
+    n_attempts: int = 0
+    wall_time_s: float = 0.0
+    cpu_time_s: float = 0.0
+    attempts_hash: str | None = None
+    n_bytes: int = 0
+    error: str | None = None
+    traceback: str | None = None
+    episodes: bytes | None = field(default=None, repr=False)
+
+
+class Rows(NamedTuple):
+    """The trials of a run by place, places with a damaged row, and how many rows were written.
+
+    The place of a trial is its position in the experiment. The last number is None if the file does
+    not show it any more.
+    """
+
+    records: dict[int, TrialRecord]
+    damaged: set[int]
+    n_written: int | None
+
+    @property
+    def n_lost(self) -> int:
+        """How many rows were written and are not there."""
+        if self.n_written is None:
+            return 0
+        return max(0, self.n_written - len(self.records) - len(self.damaged))
+
+
+class DamagedRunError(RunFolderError):
+    """The database of a run is damaged."""
+
+
+_FIELDS = tuple(each.name for each in fields(TrialRecord))
+_VALUES = attrgetter(*_FIELDS)
+_TIMES = {_FIELDS.index("wall_time_s"), _FIELDS.index("cpu_time_s")}
+_COLUMNS = ", ".join(_FIELDS)
+_SELECT = f"SELECT rowid, checksum, {_COLUMNS}"
+_INSERT = (
+    f"INSERT OR REPLACE INTO trials (place, checksum, {_COLUMNS}, attempts) "
+    f"VALUES ({', '.join('?' * (len(_FIELDS) + 3))})"
+)
+_SCHEMA = [
+    "CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum TEXT NOT NULL) "
+    "STRICT, WITHOUT ROWID",
+    "CREATE TABLE trials (place INTEGER PRIMARY KEY, checksum TEXT NOT NULL, key TEXT NOT NULL, "
+    "learner TEXT NOT NULL, rule TEXT NOT NULL, trial INTEGER NOT NULL, status TEXT NOT NULL, "
+    "n_attempts INTEGER NOT NULL, wall_time_s REAL, cpu_time_s REAL, attempts_hash TEXT, "
+    "n_bytes INTEGER NOT NULL, error TEXT, traceback TEXT, episodes BLOB, attempts BLOB) STRICT",
+]
+_PAGE = 4096
+#: Which table a page with rows belongs to, by its first byte.
+_TABLES = {b"\x0d": "trials", b"\x0a": "run"}
+#: What a damaged file can raise: SQLite quotes it, and Python reads what it quotes as text.
+_TROUBLE = (sqlite3.Error, UnicodeDecodeError)
+#: Errors of SQLite that do not come from damage: no room, no access, no answer in time.
+_NO_DAMAGE = {
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_READONLY,
+}
+_REMEDY = "the same gohr run plays again what is lost"
+
+
+class RunStore:
+    """The database of the run in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / RUN_FILE
+
+    @classmethod
+    def create(cls, folder: Path, experiment: Mapping[str, Any]) -> RunStore:
+        """Write a database without trials, whole or not at all."""
+        store = cls(folder)
+        new = store._beside("new")
+        try:
+            with store._explained():
+                with closing(_created(new)) as connection:
+                    _set_values(connection, {"experiment": experiment, "n_rows": 0})
+                os.replace(new, store.path)
+        except BaseException:
+            store._beside("new")
+            raise
+        return store
+
+    def value(self, name: str) -> Any:
+        """Return a value of the run, such as the experiment; None if it is missing or damaged.
+
+        Raises RunFolderError: the file cannot be read.
+        """
+        with self._reading() as connection:
+            return _values(connection).get(name)
+
+    def rows(self) -> Rows:
+        """Return what has become of every trial, without reading attempts.
+
+        Other processes may write meanwhile. Raises RunFolderError: the file cannot be read.
+        """
+        with self._reading() as connection:
+            return _rows(connection)
+
+    def attempts(self, trials: Iterable[tuple[int, TrialRecord]]) -> Iterator[Attempts]:
+        """Yield the attempts of trials that are done, one trial at a time.
+
+        Raises DamagedRunError, which names the trial: they are not what was written.
+        """
+        from gohr.experiments.attempts import attempts_of
+
+        with self._reading() as connection:
+            for place, record in trials:
+                raw = _columns_of(record, _blob(connection, place))
+                if raw is None:
+                    what = f"{record.trial} of {record.learner} on {record.rule}"
+                    raise DamagedRunError(f"{self.path}: damaged: trial {what}; {_REMEDY}")
+                yield attempts_of(raw)
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """Write trials; other processes may read meanwhile.
+
+        Raises RunFolderError: SQLite cannot write, as on a full disk. What was written stays.
+        """
+        with self._explained(), closing(_connected(self.path)) as connection:
+            # A write-ahead log survives the death of this process without waiting for the disk at
+            # each trial; at the end it is folded in, so that one file remains.
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            try:
+                yield Writer(connection, set(_rows(connection).records))
+            finally:
+                # Not possible while another process reads, or on a full disk: the next run does it.
+                with suppress(sqlite3.OperationalError):
+                    connection.execute("PRAGMA journal_mode = DELETE")
+
+    def is_whole(self) -> bool:
+        """Return whether nothing in the file is damaged, every attempt included."""
+        try:
+            with self._reading() as connection:
+                schema = [s for (s,) in connection.execute("SELECT sql FROM sqlite_schema") if s]
+                ((found,),) = connection.execute("PRAGMA integrity_check(1)")
+                if schema != _SCHEMA or found != "ok" or "experiment" not in _values(connection):
+                    return False
+                rows = _rows(connection)
+                return not (rows.damaged or rows.n_lost or rows.n_written is None) and all(
+                    record.status == "failed" or _columns_of(record, _blob(connection, place))
+                    for place, record in rows.records.items()
+                )
+        except DamagedRunError:
+            return False
+
+    def rebuild(
+        self, experiment: Mapping[str, Any], is_known: Callable[[int, TrialRecord], bool]
+    ) -> Rows:
+        """Write the file anew from every trial that is whole and known; return these.
+
+        The old file is kept as ``run.sqlite.damaged``. Raises RunFolderError, and changes nothing:
+        nothing in the file shows that it holds this experiment.
+        """
+        new, copy = self._beside("new"), self._beside("salvage")
+        same = ("format", "gnomon", "config_hash")
+        values: dict[str, Any] = {}
+        kept: dict[int, TrialRecord] = {}
+        damaged: set[int] = set()
+        with self._explained(), closing(_created(new)) as connection:
+            connection.execute("BEGIN")
+            for found in _salvaged(self.path, copy):
+                if isinstance(found, dict):
+                    values |= found
+                    continue
+                place, record, blob = found
+                if record is None or not is_known(place, record):
+                    damaged.add(place)
+                # A page that is no longer used may hold what stood there before.
+                elif place not in kept or kept[place].status == "failed":
+                    connection.execute(_INSERT, _row(place, record, blob))
+                    kept[place] = record
+            there = values.get("experiment", {name: experiment[name] for name in same if kept})
+            if any(there.get(name) != experiment[name] for name in same):
+                raise RunFolderError(
+                    f"{self.path}: damaged, and nothing in it shows that it holds this experiment; "
+                    "choose another folder, or remove it"
+                )
+            n_written: int | None = values.get("n_rows")
+            _set_values(connection, {"experiment": experiment} | values | {"n_rows": len(kept)})
+            connection.execute("COMMIT")
+        with self._explained():
+            self._beside("salvage")
+            shutil.copyfile(self.path, self.path.with_name(f"{RUN_FILE}.damaged"))
+            # Its log must not be taken for one of the new file.
+            for each in _logs(self.path):
+                each.unlink(missing_ok=True)
+            os.replace(new, self.path)
+        return Rows(kept, damaged - kept.keys(), n_written)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._explained(), closing(_connected(self.path, "?mode=ro")) as connection:
+            connection.execute("BEGIN")  # all of it as it was at one time
+            yield connection
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Name the file in an error of SQLite or of the system, and the remedy."""
+        try:
+            yield
+        except OSError as error:
+            raise RunFolderError(f"{self.path}: {error.strerror}") from None
+        except _TROUBLE as error:
+            # The low byte is the kind of error.
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+            if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                what = "cannot write: the disk is full"
+                if code == sqlite3.SQLITE_IOERR:
+                    what = "the disk is full, or cannot be read or written"
+                raise RunFolderError(
+                    f"{self.path}: {what}; what was played is kept, and the same gohr run goes on"
+                ) from None
+            # It may quote the whole schema, line by line.
+            what = shortened(" ".join(str(error).split()), 200)
+            if code in _NO_DAMAGE:
+                raise RunFolderError(f"{self.path}: {what}") from None
+            raise DamagedRunError(f"{self.path}: damaged: {what}; {_REMEDY}") from None
+
+    def _beside(self, what: str) -> Path:
+        """Return the name of a temporary file, and remove what a killed process left of it."""
+        path = self.path.with_name(f".{RUN_FILE}.{what}")
+        for each in (path, *_logs(path)):
+            each.unlink(missing_ok=True)
+        return path
+
+
+class Writer:
+    """The only writer of a database, within :meth:`RunStore.writing`."""
+
+    def __init__(self, connection: sqlite3.Connection, places: set[int]) -> None:
+        self._connection = connection
+        self._places = places
+
+    def record(self, place: int, record: TrialRecord, blob: bytes | None) -> None:
+        """Write what has become of a trial, with its compressed attempts, in one transaction."""
+        with self._connection:
+            self._connection.execute("BEGIN")
+            self._connection.execute(_INSERT, _row(place, record, blob))
+            if place not in self._places:
+                self._places.add(place)
+                _set_values(self._connection, {"n_rows": len(self._places)})
+
+    def set_value(self, name: str, value: Any) -> None:
+        """Write a value of the run."""
+        _set_values(self._connection, {name: value})
+
+
+def attempts_hash(key: str, raw: bytes) -> str:
+    """Return the hash of the attempts of a trial, from its key and its raw columns."""
+    return hashlib.blake2b(key.encode() + raw, digest_size=16).hexdigest()
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a folder, so that no other process writes in it; others may read.
+
+    The system releases the lock when the process dies, however it does. Raises RunFolderError if
+    another process holds it.
+    """
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        for attempt in range(10):  # a process that asks for the status holds it for a moment
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.02 * (attempt < 9))
+        else:
+            raise RunFolderError(f"{folder}: {OTHER_RUN}")
+        yield
+    finally:
+        os.close(handle)
+
+
+def is_held(folder: Path) -> bool:
+    """Return whether a process holds a folder for writing."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def _connected(path: Path, options: str = "") -> sqlite3.Connection:
+    """Open a database for one thread at a time, which need not be the one that opens it."""
+    place = path.absolute().as_uri() + (options or "?mode=rw")
+    connection = sqlite3.connect(place, uri=True, isolation_level=None, check_same_thread=False)
+    # A damaged text makes its row damaged, not the reading of the others impossible.
+    connection.text_factory = lambda data: data.decode(errors="replace")
+    return connection
+
+
+def _created(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute(f"PRAGMA page_size = {_PAGE}")
+    for statement in _SCHEMA:
+        connection.execute(statement)
+    return connection
+
+
+def _logs(path: Path) -> list[Path]:
+    """Return the files that SQLite may put beside a database."""
+    return [path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal")]
+
+
+def _values(connection: sqlite3.Connection) -> dict[str, Any]:
+    """Return the values of the run that are as they were written."""
+    rows = connection.execute("SELECT name, value, checksum FROM run")
+    return {name: json.loads(text) for name, text, told in rows if told == _checksum((name, text))}
+
+
+def _set_values(connection: sqlite3.Connection, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        text = json.dumps(value, ensure_ascii=False)
+        row = (name, text, _checksum((name, text)))
+        connection.execute("INSERT OR REPLACE INTO run VALUES (?, ?, ?)", row)
+
+
+def _rows(connection: sqlite3.Connection) -> Rows:
+    records, damaged = {}, set()
+    for place, *rest in connection.execute(f"{_SELECT} FROM trials"):
+        record = _record(place, *rest)
+        if record is None:
+            damaged.add(place)
+        else:
+            records[place] = record
+    return Rows(records, damaged, _values(connection).get("n_rows"))
+
+
+def _blob(connection: sqlite3.Connection, place: int) -> Any:
+    row = connection.execute("SELECT attempts FROM trials WHERE rowid = ?", (place,)).fetchone()
+    return None if row is None else row[0]
+
+
+def _columns_of(record: TrialRecord, blob: Any) -> bytes | None:
+    """Return the raw columns of a trial; None if they are not what was written."""
+    try:
+        raw = zlib.decompress(blob)
+    except (zlib.error, TypeError):
+        return None
+    return raw if attempts_hash(record.key, raw) == record.attempts_hash else None
+
+
+def _record(place: int, told: str, *values: Any) -> TrialRecord | None:
+    """Return the record of a row; None if the row is not as it was written."""
+    if told != _checksum((place, *values)):
+        return None
+    known: list[Any] = [math.nan if x is None and n in _TIMES else x for n, x in enumerate(values)]
+    return TrialRecord(*known)
+
+
+def _row(place: int, record: TrialRecord, blob: bytes | None) -> tuple[Any, ...]:
+    """Return a record as a row has it: with no time for NaN."""
+    values = [
+        x if n not in _TIMES else None if math.isnan(x) else float(x)
+        for n, x in enumerate(_VALUES(record))
+    ]
+    return place, _checksum((place, *values)), *values, blob
+
+
+def _checksum(values: tuple[Any, ...]) -> str:
+    """Return the checksum of a row: of the Python literals of its values."""
+    return hashlib.blake2b(repr(values).encode(errors="replace"), digest_size=8).hexdigest()
+
+
+_Salvaged = dict[str, Any] | tuple[int, TrialRecord | None, bytes | None]
+
+
+def _salvaged(path: Path, copy: Path) -> Iterator[_Salvaged]:
+    """Yield values of the run, and rows with their places, from every page that holds any.
+
+    A row that is damaged has no record. In a copy, the first page is that of a new database, for it
+    is the same in all, and then each page in turn is taken for the whole table: damage to a page
+    costs the rows on it alone.
+    """
+    for there, here in zip((path, *_logs(path)), (copy, *_logs(copy)), strict=True):
+        if there.exists() and not here.name.endswith("-shm"):
+            shutil.copyfile(there, here)
+    n_pages = -(-copy.stat().st_size // _PAGE)
+    if n_pages <= len(_SCHEMA):
+        return
+    os.truncate(copy, n_pages * _PAGE)
+    _replace_first_page(copy)
+    with suppress(*_TROUBLE), closing(_connected(copy)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")  # folds a log in
+    _replace_first_page(copy)
+    with copy.open("rb") as file:
+        pages = list(iter(lambda: file.read(_PAGE)[:1], b""))
+    with closing(_connected(copy)) as connection:
+        for setting in ("journal_mode = MEMORY", "synchronous = OFF", "writable_schema = ON"):
+            connection.execute(f"PRAGMA {setting}")
+        for number, kind in enumerate(pages, start=1):
+            table = _TABLES.get(kind)
+            if number == 1 or table is None:
+                continue
+            update = "UPDATE sqlite_schema SET rootpage = ? WHERE name = ?"
+            connection.execute(update, (number, table))
+            connection.execute("PRAGMA writable_schema = RESET")
+            connection.execute("PRAGMA writable_schema = ON")
+            with suppress(*_TROUBLE):
+                if table == "run":
+                    yield _values(connection)
+                    continue
+                for place, *rest, blob in connection.execute(f"{_SELECT}, attempts FROM trials"):
+                    record = _record(place, *rest)
+                    whole = record and (record.status == "failed" or _columns_of(record, blob))
+                    yield place, record if whole else None, blob
+
+
+def _replace_first_page(path: Path) -> None:
+    """Give a database the first page of a new one, with its own size."""
+    template = path.with_name(f"{path.name}.first")
+    template.unlink(missing_ok=True)
+    _created(template).close()
+    page = bytearray(template.read_bytes()[:_PAGE])
+    template.unlink()
+    page[28:32] = (path.stat().st_size // _PAGE).to_bytes(4, "big")
+    page[92:96] = page[24:28]  # the size is valid for this version
+    with path.open("r+b") as file:
+        file.write(page)

@@ -1,0 +1,302 @@
+"""A trial of an experiment: what determines it, and its way into the run folder.
+
+It is played and encoded, here or in a worker process; the process that runs the experiment writes
+it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry, content_text
+from gohr.experiments.config.experiment_config import ExperimentConfig
+from gohr.experiments.config.predefined_boards import PredefinedBoards, RecordedBoards
+from gohr.experiments.store import TrialRecord, attempts_hash
+from gohr.game.board import BoardSpec, draw_boards
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from gohr.learners.base import TrialLog
+    from gohr.learners.chance import AttemptCounts
+
+
+class TrialSettings(Protocol):
+    """What decides how every trial is played, as an experiment or an assignment has it."""
+
+    @property
+    def episodes(self) -> int:
+        """Boards of a trial, where they are not recorded."""
+
+    @property
+    def horizon(self) -> int:
+        """Attempts after which a board is cut off."""
+
+    @property
+    def seed(self) -> int:
+        """Whence all randomness comes."""
+
+    @property
+    def board(self) -> BoardSpec:
+        """How boards are drawn."""
+
+    @property
+    def predefined(self) -> PredefinedBoards | RecordedBoards | None:
+        """The boards themselves, if they are not drawn."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One learner on one rule from scratch: a complete record, which any process can play.
+
+    Parameters
+    ----------
+    learner : LearnerEntry
+    rule : RuleEntry
+    number : int
+        Which of the trials of this learner on this rule, from 0.
+    episodes, horizon, seed, board, predefined
+        As in :class:`gohr.experiments.ExperimentConfig`.
+    task : str
+        Of a recorded game, what tells it from others on this rule and these boards: its name in the
+        experiment, as after which other rule it was met.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> config = gohr.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=2, episodes=3)
+    >>> trial = next(iter(trials_of(config)))
+    >>> trial.number, trial.episodes
+    (0, 3)
+    """
+
+    learner: LearnerEntry
+    rule: RuleEntry
+    number: int
+    episodes: int
+    horizon: int
+    seed: int
+    board: BoardSpec
+    predefined: PredefinedBoards | None = None
+    task: str = ""
+
+    @classmethod
+    def of(
+        cls, played: TrialSettings, learner: LearnerEntry, rule: RuleEntry, number: int
+    ) -> Trial:
+        """Return a trial of an experiment, or of what was assigned."""
+        boards, episodes, task = played.predefined, played.episodes, ""
+        if isinstance(boards, RecordedBoards):
+            boards, task = boards.of_trial(rule.name, number), rule.name
+            episodes = len(boards.codes)
+        rest = (played.horizon, played.seed, played.board)
+        return cls(learner, rule, number, episodes, *rest, boards, task)
+
+    @cached_property
+    def key(self) -> str:
+        """Content hash of all that determines the attempts, 32 hexadecimal digits."""
+        shared = _shared(
+            self.episodes, self.horizon, self.seed, self.board, self.predefined, self.task
+        )
+        return _key(self.learner.hash, self.rule.hash, self.number, shared)
+
+    def play(self) -> TrialLog:
+        """Play the trial.
+
+        The boards come from a generator of (seed, rule, number) and the learner draws from one of
+        (seed, rule, learner, number): all learners meet the same boards, and no trial depends on
+        another.
+        """
+        from gohr.learners.trial import play_trial
+
+        learner = self.learner.make(self.board, rng=self.learner_rng())
+        return play_trial(
+            learner, self.rule.rule_set, self.boards(), horizon=self.horizon, board_spec=self.board
+        )
+
+    def counts(self, log: TrialLog) -> AttemptCounts:
+        """Return what the rule permitted at each attempt, whence p0 of a random player."""
+        from gohr.learners.chance import count_attempts
+
+        return count_attempts(self.rule.rule_set, log, board_spec=self.board)
+
+    def boards(self) -> npt.NDArray[np.uint8]:
+        """Return the boards of the trial, shape (episodes, 36): the same ones for every learner."""
+        import numpy as np
+
+        draws = np.random.default_rng([self.seed, _word(self.rule.hash), self.number])
+        if self.predefined is None:
+            return draw_boards(self.episodes, self.board, rng=draws)
+        return self.predefined.deal(self.episodes, rng=draws)
+
+    def learner_rng(self) -> np.random.Generator:
+        """Return the generator that the learner draws from."""
+        import numpy as np
+
+        entropy = [self.seed, _word(self.rule.hash), _word(self.learner.hash), self.number]
+        return np.random.default_rng(entropy)
+
+
+def trials_of(config: ExperimentConfig) -> Iterator[Trial]:
+    """Yield every trial of an experiment, the first of each learner and rule first.
+
+    Examples
+    --------
+    >>> config = ExperimentConfig("first", ["clockwise", "color-match"], ["uniform"], trials=2)
+    >>> [(trial.rule.name, trial.number) for trial in trials_of(config)]
+    [('clockwise', 0), ('color-match', 0), ('clockwise', 1), ('color-match', 1)]
+    """
+    for number in range(config.trials):
+        for rule in config.rules:
+            for learner in config.learners:
+                trial = Trial.of(config, learner, rule, number)
+                if trial.episodes:
+                    yield trial
+
+
+def key_finder(config: ExperimentConfig) -> Callable[[str, str, int], str | None]:
+    """Return what gives the key of a trial by its learner, its rule and its number.
+
+    It gives None for a trial that the experiment has not, and costs a third of making each trial.
+
+    Examples
+    --------
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2)
+    >>> key_of = key_finder(config)
+    >>> [key_of("uniform", "clockwise", n) == t.key for n, t in enumerate(trials_of(config))]
+    [True, True]
+    >>> key_of("uniform", "clockwise", 2) is key_of("uniform", "color-match", 0) is None
+    True
+    """
+    learners = {learner.name: learner for learner in config.learners}
+    rules = {rule.name: rule for rule in config.rules}
+    boards = config.predefined
+    recorded = isinstance(boards, RecordedBoards)
+    settings = (config.episodes, config.horizon, config.seed, config.board)
+    shared = "" if isinstance(boards, RecordedBoards) else _shared(*settings, boards, "")
+
+    def key_of(learner: str, rule: str, number: int) -> str | None:
+        if learner not in learners or rule not in rules or not 0 <= number < config.trials:
+            return None
+        if recorded:  # Each trial has boards of its own.
+            return Trial.of(config, learners[learner], rules[rule], number).key
+        return _key(learners[learner].hash, rules[rule].hash, number, shared)
+
+    return key_of
+
+
+def _key(learner_hash: str, rule_hash: str, number: int, shared: str) -> str:
+    # One list as JSON, of which thousands of trials share the second half.
+    ours = f'["{learner_hash}","{rule_hash}",{number},'
+    return hashlib.sha256((ours + shared[1:]).encode()).hexdigest()[:32]
+
+
+@lru_cache
+def _shared(
+    episodes: int,
+    horizon: int,
+    seed: int,
+    board: BoardSpec,
+    predefined: PredefinedBoards | None,
+    task: str,
+) -> str:
+    """Return what the key has of the settings of an experiment, for all trials that share them."""
+    boards = [] if predefined is None else [dict(predefined.to_record())]
+    told_apart = [task] if task else []
+    return content_text([episodes, horizon, seed, board.record(), *boards, *told_apart])
+
+
+def _word(hexadecimal: str) -> int:
+    """Return the first 128 bits of a hash, as a seed sequence takes them."""
+    return int(hexadecimal[:32], 16)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Played:
+    """A trial that has been played: every attempt, how long it took, what was possible if known."""
+
+    trial: Trial
+    log: TrialLog
+    wall_time_s: float
+    cpu_time_s: float
+    counts: AttemptCounts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A trial as the run folder has it: its record, and its compressed attempts if it is done."""
+
+    record: TrialRecord
+    data: bytes | None = None
+
+
+def play(trial: Trial) -> Encoded:
+    """Play a trial and encode it, in any process."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    log = trial.play()
+    return encode(Played(trial, log, time.perf_counter() - wall, time.process_time() - cpu))
+
+
+def encode(played: Played) -> Encoded:
+    """Encode a trial, with the chances of a random player unless its rule is hidden."""
+    from gohr.experiments.attempts import attempt_bytes
+    from gohr.experiments.scoring.episodes import episode_bytes
+
+    trial, log = played.trial, played.log
+    counts = None if trial.rule.hidden else played.counts or trial.counts(log)
+    raw = attempt_bytes(log, counts)
+    # The lowest level: higher ones take several times as long and save little.
+    data = zlib.compress(raw, level=1)
+    record = TrialRecord(
+        trial.key,
+        trial.learner.name,
+        trial.rule.name,
+        trial.number,
+        "done",
+        n_attempts=int(log.n_attempts.sum()),
+        wall_time_s=played.wall_time_s,
+        cpu_time_s=played.cpu_time_s,
+        attempts_hash=attempts_hash(trial.key, raw),
+        n_bytes=len(data),
+        episodes=episode_bytes(log),
+    )
+    return Encoded(record, data)
+
+
+def failure(trial: Trial, error: str | None, traceback: str | None) -> Encoded:
+    """Return a trial that failed, as the run folder has it."""
+    named = trial.key, trial.learner.name, trial.rule.name, trial.number
+    return Encoded(TrialRecord(*named, "failed", error=error, traceback=traceback))
+
+
+def compile_kernels(config: ExperimentConfig) -> None:
+    """Compile whatever the learners of an experiment need, so that other processes find it done.
+
+    Two processes that need a kernel at the same time would both compile it. So each learner makes
+    one attempt here, save those that would start a program or ask a server. One that cannot is told
+    of by the trials that it fails.
+    """
+    from gohr.learners.registry import plays_alone
+
+    for learner in config.learners:
+        if plays_alone(learner.kind):
+            with suppress(Exception):
+                whole = Trial.of(config, learner, config.rules[0], 0)
+                play(replace(whole, episodes=1, horizon=1))
+
+
+def prepare() -> None:
+    """Load in this process what every trial needs, which takes a second, or many after a change."""
+    from gohr.experiments.config.experiment_config import ExperimentConfig
+
+    config = ExperimentConfig("prepare", ["anything-goes"], ["uniform"], trials=1, episodes=1)
+    for trial in trials_of(config):
+        play(trial)

@@ -1,0 +1,1 @@
+"""Verification: every attempt of a run or of a log is replayed and compared."""

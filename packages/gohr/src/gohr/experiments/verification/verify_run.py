@@ -1,0 +1,437 @@
+"""Verification of a run or a log: every attempt of every trial is replayed and compared.
+
+What this shows is that the attempts come to what the log says, on the boards that were to be
+played, and that nothing is missing, told twice or left over. It does not show that they were
+learned: who reads the rule plays it perfectly. No learner of a run is made here: its config is
+not trusted, and a learner may be any program.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from gnomon.errors import GnomonError, visible
+from gnomon.results import Results, Row
+from gohr.errors import ConfigError
+from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
+from gohr.experiments.run_folder import RunFolder
+from gohr.experiments.scoring.episodes import are_episodes_of
+from gohr.experiments.scoring.trial_scores import score_trial
+from gohr.experiments.store import TrialRecord
+from gohr.experiments.verification.assignment import Assignment
+from gohr.experiments.verification.attempt_rows import Fault, attempt_rows, check_columns
+from gohr.experiments.verification.replay import first_difference, replay
+from gohr.learners.base import TrialLog
+from gohr.learners.registry import is_shown_the_rule
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: What may be claimed of a trial beside its attempts, and is computed from them again.
+TOTALS = ("n_attempts", "tce", "errors_to_learn")
+
+Totals = Mapping[str, Any]
+#: Learner, rule, and number of a trial.
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Verdict on one trial: whether the replay agrees, and else where it first differs.
+
+    Parameters
+    ----------
+    learner, rule : str
+    trial : int
+        Number of the trial, from 0.
+    ok : bool
+    episode, attempt : int or None
+        Where it first differs: the episode from 0, the attempt from 1; None where it is the trial
+        or the episode as a whole.
+    reason : str
+        What was expected and what was found; empty if all is well.
+    log : TrialLog or None
+        The attempts of a trial that is well.
+
+    Examples
+    --------
+    >>> Verdict("dqn", "clockwise", 3, ok=False, reason="missing: it was not played").as_record()
+    {'learner': 'dqn', 'rule': 'clockwise', 'trial': 3, 'ok': False, 'episode': None,
+     'attempt': None, 'reason': 'missing: it was not played'}
+    """
+
+    learner: str
+    rule: str
+    trial: int
+    ok: bool
+    episode: int | None = None
+    attempt: int | None = None
+    reason: str = ""
+    log: TrialLog | None = field(default=None, repr=False, compare=False)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields of ``gohr verify --json``."""
+        names = ("learner", "rule", "trial", "ok", "episode", "attempt", "reason")
+        return {name: getattr(self, name) for name in names}
+
+
+def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> Iterator[Verdict]:
+    """Verify every trial of a run folder.
+
+    Parameters
+    ----------
+    folder : path
+        The run folder.
+    assignment : Assignment, optional
+        What was to be played; without it, what the folder's own config says.
+
+    Yields
+    ------
+    Verdict
+        One for each trial of the experiment, in its order, and one for each that is left over. If
+        the config is not what was assigned, or the learner was shown the rule where there is an
+        assignment, all are refused.
+
+    Raises
+    ------
+    RunFolderError
+        If it is not a run folder, or its config is not the one that the run began with.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gohr.experiments.config.experiment_config import ExperimentConfig
+    >>> from gohr.experiments.runner import run
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     [verdict] = verify_run(run(config, out).folder.path)
+    >>> verdict
+    Verdict(learner='uniform', rule='clockwise', trial=0, ok=True, episode=None, attempt=None,
+            reason='')
+    """
+    run = RunFolder.open(folder)
+    played = Assignment.of(run.config)
+    records: dict[Key, list[TrialRecord]] = {}
+    rows = run.store.rows()
+    for record in rows.records.values():
+        records.setdefault((record.learner, record.rule, record.trial), []).append(record)
+    damaged = {run.trial_at(place) for place in rows.damaged}
+    for learner in run.config.learners:
+        refusal = _refusal(learner, played, assignment)
+        for rule in played.rules:
+            for number in range(played.trials):
+                key = (learner.name, rule.name, number)
+                if not played.trial(rule, number).episodes:
+                    continue
+                found = records.pop(key, [])
+                if refusal is not None:
+                    yield Verdict(*key, ok=False, reason=refusal)
+                elif key in damaged:
+                    yield Verdict(*key, ok=False, reason="its row in the database is damaged")
+                else:
+                    yield _verify_record(run, played, learner, rule, number, found)
+    for key in records:
+        yield Verdict(*key, ok=False, reason="not a trial of the experiment")
+
+
+def _refusal(
+    learner: LearnerEntry, played: Assignment, assignment: Assignment | None
+) -> str | None:
+    """Say why a learner of a run is refused as a whole, if it is."""
+    if assignment is None:
+        return None
+    if learner.is_shown_the_rule:
+        return "the learner was shown the rule"
+    difference = assignment.difference(played)
+    return None if difference is None else f"not what was assigned: {difference}"
+
+
+def _verify_record(
+    run: RunFolder,
+    played: Assignment,
+    learner: LearnerEntry,
+    rule: RuleEntry,
+    number: int,
+    records: list[TrialRecord],
+) -> Verdict:
+    key = (learner.name, rule.name, number)
+    if len(records) != 1:
+        reason = "missing: it was not played" if not records else "the database has it twice"
+        return Verdict(*key, ok=False, reason=reason)
+    (record,) = records
+    if record.status != "done":
+        return Verdict(*key, ok=False, reason=f"missing: it failed: {record.error}")
+    if record.key != played.trial(rule, number, learner).key:
+        return Verdict(*key, ok=False, reason="the recorded key is not that of this trial")
+    try:
+        frame = run.frame(record)
+    except GnomonError as error:
+        return Verdict(*key, ok=False, reason=str(error).removeprefix(f"{run.path}: "))
+    totals = {"n_attempts": record.n_attempts}
+    verdict = verify_trial(frame, played, key, rule=rule, totals=totals)
+    if verdict.log is None:
+        return verdict
+    if not are_episodes_of(run.log(record), record.episodes):
+        reason = "the recorded errors of each episode are not those of its attempts"
+        return Verdict(*key, ok=False, reason=reason)
+    return verdict
+
+
+def verify_log(
+    frame: pl.DataFrame,
+    assignment: Assignment,
+    *,
+    learner: str | None = None,
+    totals: Mapping[tuple[str, int], Totals] | None = None,
+) -> Iterator[Verdict]:
+    """Verify a log of one learner's trials against what it had to play.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The columns of a trial's attempts, with ``learner``, ``rule`` and ``trial`` before them.
+    assignment : Assignment
+        What was to be played.
+    learner : str, optional
+        Who has to have played it; without it, anybody, but one alone.
+    totals : mapping from (rule, trial) to mapping, optional
+        What is claimed of each trial: any of `TOTALS`.
+
+    Yields
+    ------
+    Verdict
+        One for each trial that was assigned, in the order of the season, and one for each that is
+        left over.
+
+    Raises
+    ------
+    ConfigError
+        If it is not a log: a column is missing or holds what it cannot, or there are several
+        learners.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gohr.experiments import ExperimentConfig, run
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     log = run(config, out).folder.attempts()
+    >>> [verdict.ok for verdict in verify_log(log, Assignment.of(config))]
+    [True]
+    """
+    rows = check_columns(frame, of_trials=True)
+    names = rows["learner"].unique().to_list()
+    if len(names) > 1:
+        raise ConfigError(f"column 'learner': expected one name, found {len(names)}")
+    found = names[0] if names else learner
+    if learner is not None and found != learner:
+        raise ConfigError(f"column 'learner': expected {learner!r}, found {_short(found)}")
+    player = visible(str(found), kept="")
+    trials = _trials_of(rows)
+    claimed = dict(totals or {})
+    for rule in assignment.rules:
+        for number in range(assignment.trials):
+            key = (player, rule.name, number)
+            trial = trials.pop((rule.name, number), None)
+            claims = claimed.pop((rule.name, number), None)
+            if trial is None:
+                yield Verdict(*key, ok=False, reason="missing: the log has no attempt of it")
+            else:
+                yield _verify_rows(trial, assignment, key, rule, claims or {})
+    for rule_name, number in [*trials, *(key for key in claimed if key not in trials)]:
+        shown = number if isinstance(number, int) else -1
+        reason = "not a trial that was assigned"
+        yield Verdict(player, _short(rule_name), shown, ok=False, reason=reason)
+
+
+def _trials_of(rows: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:
+    """Return the rows of each rule and trial."""
+    import polars as pl
+
+    rules = rows["rule"].cast(pl.Categorical).to_physical().to_numpy()
+    numbers = rows["trial"].to_numpy()
+    begins = np.flatnonzero((rules[1:] != rules[:-1]) | (numbers[1:] != numbers[:-1])) + 1
+    ends = [*begins.tolist(), rows.height]
+    trials: dict[tuple[Any, ...], pl.DataFrame] = {}
+    for begin, end in zip([0, *ends[:-1]], ends, strict=True):
+        if end > begin:
+            trials[rows["rule"][begin], rows["trial"][begin]] = rows[begin:end]
+    if len(trials) == len(ends):
+        return trials
+    # Some trial is not told in one go.
+    return rows.partition_by("rule", "trial", maintain_order=True, as_dict=True)
+
+
+def _short(name: object) -> str:
+    text = visible(str(name), kept="")
+    return text if len(text) <= 64 else text[:61] + "..."
+
+
+def verify_trial(
+    frame: pl.DataFrame,
+    assignment: Assignment,
+    key: Key,
+    *,
+    rule: RuleEntry,
+    totals: Totals | None = None,
+) -> Verdict:
+    """Verify the rows of one trial.
+
+    ``frame`` has the columns of a trial's attempts, and ``totals`` is what is claimed of the trial,
+    any of `TOTALS`. Boards, horizon and number of episodes are those of the assignment.
+    """
+    try:
+        checked = check_columns(frame)
+    except ConfigError as error:
+        return Verdict(*key, ok=False, reason=str(error))
+    return _verify_rows(checked, assignment, key, rule, totals or {})
+
+
+def _verify_rows(
+    frame: pl.DataFrame, assignment: Assignment, key: Key, rule: RuleEntry, totals: Totals
+) -> Verdict:
+    """Verify the rows of one trial, whose columns have their types."""
+    boards = assignment.deal(rule, key[2])
+    rows = attempt_rows(frame, len(boards))
+    true = replay(rule.rule_set, boards, rows, board_spec=assignment.board)
+    fault = first_difference(
+        rows, boards, true, horizon=assignment.horizon, may_stop=assignment.is_recorded
+    )
+    if fault is not None:
+        return _refused(key, fault)
+    log = rows.log()
+    reason = _other_total(log, totals)
+    return Verdict(*key, ok=not reason, reason=reason, log=None if reason else log)
+
+
+def _refused(key: Key, fault: Fault) -> Verdict:
+    return Verdict(
+        *key, ok=False, episode=fault.episode, attempt=fault.attempt, reason=fault.reason
+    )
+
+
+def _other_total(log: TrialLog, totals: Totals) -> str:
+    """Say which claimed number is not what the attempts add up to; empty if none."""
+    for name, claimed in totals.items():
+        if name not in TOTALS:
+            return f"unknown total {_short(name)!r}; expected {', '.join(TOTALS)}"
+        if name == "n_attempts":
+            found: float = int(log.n_attempts.sum())
+        else:
+            found = float(score_trial(log, name))
+        # Infinite stands for a rule that was not learned, which JSON has no number for.
+        expected = None if found == float("inf") else found
+        if isinstance(claimed, bool) or claimed != expected:
+            return f"{name}: expected {_number(expected)}, found {_number(claimed)}"
+    return ""
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "none"
+    whole = isinstance(value, float) and value.is_integer()
+    return _short(f"{value:.0f}" if whole else value)
+
+
+#: People see so many of the trials that are refused.
+_MOST_SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verification(Results[Verdict]):
+    """The verdicts on all trials of a run; people see those that are refused."""
+
+    columns: ClassVar[tuple[str, ...]] = (
+        "learner", "rule", "trial", "episode", "attempt", "reason",
+    )  # fmt: skip
+
+    @property
+    def refused(self) -> tuple[Verdict, ...]:
+        """The trials that are not what they claim to be."""
+        return tuple(verdict for verdict in self if not verdict.ok)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every trial is what it claims to be."""
+        return not self.refused
+
+    def rows(self) -> Sequence[Row]:
+        """Return the first trials that are refused."""
+        return [verdict.as_record() for verdict in self.refused[:_MOST_SHOWN]]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many trials there are, and how many are refused."""
+        n = len(self.refused)
+        more = (f"and {n - _MOST_SHOWN} more",) if n > _MOST_SHOWN else ()
+        return (*more, f"{self.settings['run']}: {len(self)} trials, {n} refused")
+
+    def to_text(self, width: int = 200) -> str:
+        """Return the refused trials as a table, if there are any, and the notes."""
+        return super().to_text(width) if self.refused else "\n".join(self.notes)
+
+
+def verify(
+    run: str | os.PathLike[str], *, assignment: str | os.PathLike[str] | Assignment | None = None
+) -> Verification:
+    """Play every attempt of a run again, and say where it differs from what the run tells.
+
+    Parameters
+    ----------
+    run : path, RunFolder or RunSummary
+        A run folder, or what :func:`gohr.run` returned; or a log file of one learner, with an
+        assignment.
+    assignment : path or Assignment, optional
+        What a leaderboard assigned: that must have been played. Without it, what the run itself
+        says was to be played.
+
+    Returns
+    -------
+    Verification
+        A verdict for each trial; its warnings name learners that were shown the rule, whom a
+        leaderboard refuses.
+
+    Raises
+    ------
+    RunFolderError
+        It is not a run folder, or its config is not the one that the run began with.
+    ConfigError
+        A log stands alone, or is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gohr.experiments import ExperimentConfig, run
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     verify(run(config, out)).ok
+    True
+    """
+    path = Path(run)
+    if assignment is not None and not isinstance(assignment, Assignment):
+        assignment = Assignment.from_toml(Path(assignment))
+    if path.is_file():
+        return Verification(tuple(_of_log(path, assignment)), {"run": str(path)})
+    verdicts = tuple(verify_run(path, assignment=assignment))
+    shown = [] if assignment is not None else RunFolder.open(path).config.learners
+    yardsticks = tuple(
+        f"{learner.name} was shown the rule: a leaderboard refuses it"
+        for learner in shown
+        if is_shown_the_rule(learner.kind)
+    )
+    return Verification(verdicts, {"run": str(path)}, yardsticks)
+
+
+def _of_log(log: Path, assigned: Assignment | None) -> Sequence[Verdict]:
+    """Verify a log that stands alone, such as one that a leaderboard gave to be downloaded."""
+    from gohr.experiments.verification.log_files import read_log_file
+
+    if assigned is None:
+        raise ConfigError(f"{log}: a log does not say what it plays: use --assignment")
+    return [*verify_log(read_log_file(log), assigned)]

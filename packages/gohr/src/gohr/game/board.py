@@ -1,0 +1,286 @@
+"""Pieces, boards, and the drawing of random boards.
+
+The board has 6 x 6 cells. Column ``x`` runs from 1 at the left to 6 at the right, row ``y`` from 1
+at the **bottom** to 6 at the top, and cell number ``pos = x + 6 (y - 1)`` from 1 at the bottom left
+to 36 at the top right. Bucket 0 is at the top left; the others follow clockwise.
+
+A board has two forms. :class:`Board` is the complete one, a tuple of :class:`Piece` records, which
+the reference interpreter plays. The engine plays rows of 36 *codes*: 0 for an empty cell, else
+``1 + shape * n_colors + color`` with indices into the palettes of a :class:`BoardSpec`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from gohr.errors import NotCompilableError
+
+# NumPy is loaded by what uses it: who counts the trials of a run needs no arrays.
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+N_CELLS = 36
+N_BUCKETS = 4
+
+#: Row and column at which each bucket stands, one step outside of the cells.
+BUCKET_PLACES = ((7, 0), (7, 7), (0, 7), (0, 0))
+
+#: The palettes of the game, in the order in which its random generator numbers them.
+SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
+COLORS = ("RED", "BLACK", "BLUE", "YELLOW")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One piece on the board: a shape and a colour, or a set of named properties.
+
+    Parameters
+    ----------
+    id : int
+        Number of the piece on its board.
+    pos : int
+        Cell number, 1 to 36.
+    shape, color : str or None
+        Upper-case names; both None for a piece that is known by its properties.
+    properties : mapping of str to str, optional
+        Other properties; only the reference interpreter plays pieces that have them.
+
+    Examples
+    --------
+    >>> Piece(1, 8, "STAR", "RED").color
+    'RED'
+    """
+
+    id: int
+    pos: int
+    shape: str | None = None
+    color: str | None = None
+    properties: Mapping[str, str] | None = None
+
+    @property
+    def x(self) -> int:
+        """Column, 1 to 6 from the left."""
+        return (self.pos - 1) % 6 + 1
+
+    @property
+    def y(self) -> int:
+        """Row, 1 to 6 from the bottom."""
+        return (self.pos - 1) // 6 + 1
+
+
+@dataclass(frozen=True, slots=True)
+class BoardSpec:
+    """How boards are drawn: how many pieces, and how many shapes and colours appear on them.
+
+    Each number is an inclusive range ``(least, most)`` from which every board draws its own value;
+    a single integer ``k`` means ``(k, k)``. The default is the board of Pulick et al. (2022),
+    section 5.1: nine pieces on which exactly four shapes and exactly four colours appear.
+
+    Parameters
+    ----------
+    pieces : int or (int, int)
+        Number of pieces, 1 to 36.
+    shapes, colors : int or (int, int)
+        Number of different shapes and colours that appear, at most the size of the palette and the
+        least number of pieces. 0 sets no such condition: each piece draws from the whole palette.
+    shape_palette, color_palette : tuple of str
+        The names to draw from, made upper case. At most 255 combinations of the two.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range, or a palette repeats a name.
+
+    Examples
+    --------
+    >>> BoardSpec(pieces=(5, 9)).n_codes
+    17
+    """
+
+    pieces: tuple[int, int] = (9, 9)
+    shapes: tuple[int, int] = (4, 4)
+    colors: tuple[int, int] = (4, 4)
+    shape_palette: tuple[str, ...] = SHAPES
+    color_palette: tuple[str, ...] = COLORS
+
+    def __init__(
+        self,
+        pieces: int | Sequence[int] = 9,
+        shapes: int | Sequence[int] = 4,
+        colors: int | Sequence[int] = 4,
+        shape_palette: Sequence[str] = SHAPES,
+        color_palette: Sequence[str] = COLORS,
+    ) -> None:
+        put = object.__setattr__
+        put(self, "shape_palette", _palette("shape_palette", shape_palette))
+        put(self, "color_palette", _palette("color_palette", color_palette))
+        put(self, "pieces", _inclusive("pieces", pieces, 1, N_CELLS))
+        for name, value, palette in [
+            ("shapes", shapes, self.shape_palette),
+            ("colors", colors, self.color_palette),
+        ]:
+            put(self, name, _inclusive(name, value, 0, min(self.pieces[0], len(palette))))
+        if self.n_codes > 256:
+            raise ValueError(
+                f"expected at most 255 combinations of shape and color, found {self.n_codes - 1}"
+            )
+
+    @property
+    def n_codes(self) -> int:
+        """Number of different things that a cell can hold, nothing included."""
+        return 1 + len(self.shape_palette) * len(self.color_palette)
+
+    def record(self) -> dict[str, Any]:
+        """Return the parameters as JSON can hold them.
+
+        Examples
+        --------
+        >>> BoardSpec(**BoardSpec(5).record()) == BoardSpec(5)
+        True
+        """
+        return {name: list(value) for name, value in asdict(self).items()}
+
+    def piece(self, number: int, pos: int, code: int) -> Piece:
+        """Return the piece that a code stands for."""
+        shape, color = divmod(int(code) - 1, len(self.color_palette))
+        return Piece(number, pos, self.shape_palette[shape], self.color_palette[color])
+
+    def code(self, piece: Piece) -> int:
+        """Return the code of a piece, 1 or more.
+
+        Raises
+        ------
+        NotCompilableError
+            If it is not of the palettes.
+        """
+        shape, color = piece.shape, piece.color
+        if shape not in self.shape_palette or color not in self.color_palette:
+            look = f"{piece.color} {piece.shape}"
+            raise NotCompilableError(f"board: piece {piece.id} ({look}) is not of the palettes")
+        index = self.shape_palette.index(shape) * len(self.color_palette)
+        return 1 + index + self.color_palette.index(color)
+
+
+def _inclusive(name: str, value: int | Sequence[int], least: int, most: int) -> tuple[int, int]:
+    """Read ``k`` or ``(low, high)`` as an inclusive range inside ``least..most``."""
+    low, high = (value, value) if isinstance(value, int) else tuple(value)
+    if not least <= low <= high <= most:
+        found = low if low == high else [low, high]
+        raise ValueError(f"{name}: expected between {least} and {most}, found {found}")
+    return low, high
+
+
+def _palette(name: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in upper case, which is how a piece carries them."""
+    upper = tuple(n.upper() for n in names)
+    if not upper or len(set(upper)) < len(upper):
+        raise ValueError(f"{name}: expected different names, found {list(names)}")
+    return upper
+
+
+#: The boards of the paper; every default that is a :class:`BoardSpec` is this one.
+DEFAULT_SPEC = BoardSpec()
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A board before the first move: its pieces, by id. Cells may hold several ("crowded")."""
+
+    pieces: tuple[Piece, ...]
+
+    @classmethod
+    def from_codes(cls, codes: Iterable[int], spec: BoardSpec = DEFAULT_SPEC) -> Board:
+        """Make a board from its codes; ids count from 0 in the order of the cells.
+
+        Examples
+        --------
+        >>> Board.from_codes([0, 1] + [0] * 34).pieces
+        (Piece(id=0, pos=2, shape='SQUARE', color='RED', properties=None),)
+        """
+        held = ((pos, code) for pos, code in enumerate(codes, 1) if code)
+        return cls(tuple(spec.piece(number, *each) for number, each in enumerate(held)))
+
+    def codes(self, spec: BoardSpec = DEFAULT_SPEC) -> npt.NDArray[np.uint8]:
+        """Return the board as codes, shape (36,), dtype uint8.
+
+        Raises
+        ------
+        NotCompilableError
+            If two pieces share a cell, or a piece is not a shape and a colour of the palettes.
+        ValueError
+            If a piece lies in no cell.
+        """
+        import numpy as np
+
+        codes = np.zeros(N_CELLS, dtype=np.uint8)
+        for piece in self.pieces:
+            if not 1 <= piece.pos <= N_CELLS:
+                raise ValueError(f"board: expected a cell from 1 to 36, found {piece.pos}")
+            code = spec.code(piece)
+            if codes[piece.pos - 1]:
+                raise NotCompilableError(f"board: several pieces in cell {piece.pos}")
+            codes[piece.pos - 1] = code
+        return codes
+
+
+def nearest_bucket(pos: int) -> int:
+    """Return the bucket of the quadrant that holds a cell."""
+    left, top = (pos - 1) % 6 < 3, (pos - 1) // 6 >= 3
+    return (0 if left else 1) if top else (3 if left else 2)
+
+
+def draw_boards(
+    n_boards: int, spec: BoardSpec = DEFAULT_SPEC, *, rng: np.random.Generator
+) -> npt.NDArray[np.uint8]:
+    """Draw random boards, with the distribution of the game's own generator.
+
+    For each board: the numbers of pieces, shapes and colours are drawn uniformly from their ranges;
+    that many cells without replacement; then shapes for all pieces and colours for all pieces, each
+    as follows. With ``k = 0`` every piece draws from the whole palette. Otherwise every piece draws
+    one of ``k`` classes, ``k`` pieces drawn without replacement are then set to the classes
+    ``0..k-1``, so that each appears, and the classes stand for ``k`` names of the palette drawn
+    without replacement. Shapes, colours and cells are independent of one another.
+
+    Parameters
+    ----------
+    n_boards : int
+        How many boards.
+    spec : BoardSpec
+        How many pieces, shapes and colours.
+    rng : numpy.random.Generator
+        The only source of randomness. Drawing ``m`` and then ``n`` boards gives the same boards as
+        drawing ``m + n``.
+
+    Returns
+    -------
+    numpy.ndarray of uint8, shape (n_boards, 36)
+        A row of codes for each board.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> boards = draw_boards(3, rng=np.random.default_rng(0))
+    >>> boards.shape, (boards > 0).sum(axis=1).tolist()
+    ((3, 36), [9, 9, 9])
+    """
+    import numpy as np
+
+    from gohr.game.board_kernel import deal
+
+    boards = np.zeros((n_boards, N_CELLS), dtype=np.uint8)
+    numbers = np.array(
+        [
+            *spec.pieces,
+            *spec.shapes,
+            *spec.colors,
+            len(spec.shape_palette),
+            len(spec.color_palette),
+        ],
+        dtype=np.int64,
+    )
+    width = 3 + 3 * spec.pieces[1] + 2 * (spec.shapes[1] + spec.colors[1])
+    deal(rng.random((n_boards, width)), numbers, boards)
+    return boards

@@ -1,0 +1,88 @@
+"""Boards from files, in the JSON of the reference game server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gnomon.errors import GnomonError
+from gnomon.files import read_text
+from gohr.game.board import Board, Piece
+
+
+def read_board_file(path: str | Path) -> Board:
+    """Read a board from a JSON file, as the reference game server writes and reads it.
+
+    ::
+
+        {"id": 0, "value": [{"id": 0, "color": "RED", "shape": "STAR", "x": 1, "y": 6}]}
+
+    The pieces keep the order of the file, names come in upper case, and other fields are ignored.
+
+    Raises GnomonError: the file cannot be read, a field is missing or not as expected, or two
+    pieces share a cell; the message names the file, the piece (counted from 1) and the field.
+    """
+    path = Path(path)
+    content = _read_json(path)
+    rows = content.get("value") if isinstance(content, dict) else None
+    if not isinstance(rows, list) or not rows:
+        raise GnomonError(f'{path}: expected {{"value": [...]}} with a list of pieces')
+    pieces: list[Piece] = []
+    for number, row in enumerate(rows, 1):
+        where = f"{path}, piece {number}"
+        if not isinstance(row, dict):
+            raise GnomonError(f"{where}: expected an object, found {_shown(row)}")
+        piece = _piece(row, where)
+        if any(other.id == piece.id for other in pieces):
+            raise GnomonError(f"{where}, field 'id': {piece.id} is another piece's already")
+        if any(other.pos == piece.pos for other in pieces):
+            raise GnomonError(f"{where}: several pieces in cell {piece.pos}")
+        pieces.append(piece)
+    return Board(tuple(pieces))
+
+
+def _piece(row: Mapping[str, Any], where: str) -> Piece:
+    number = _integer(row, "id", 0, 2**31 - 1, where)
+    pos = _integer(row, "x", 1, 6, where) + 6 * (_integer(row, "y", 1, 6, where) - 1)
+    return Piece(number, pos, _name(row, "shape", where), _name(row, "color", where))
+
+
+def _integer(row: Mapping[str, Any], key: str, least: int, most: int, where: str) -> int:
+    """Read a whole number; digits in a string will do, as in the reference's own files."""
+    found = row.get(key)
+    if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) < 12:
+        found = int(found)
+    if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
+        expected = f"{least} to {most}" if most < 2**31 - 1 else f"a number from {least}"
+        raise GnomonError(f"{where}, field {key!r}: expected {expected}, found {_shown(found)}")
+    return found
+
+
+def _name(row: Mapping[str, Any], key: str, where: str) -> str:
+    return _text(row, key, where).upper()
+
+
+def _text(row: Mapping[str, Any], key: str, where: str) -> str:
+    found = row.get(key)
+    if not isinstance(found, str) or not found.strip():
+        raise GnomonError(f"{where}, field {key!r}: expected a name, found {_shown(found)}")
+    return found.strip()
+
+
+def _shown(value: Any) -> str:
+    """Return what was found, short enough for one line."""
+    if value is None:
+        return "nothing"
+    text = json.dumps(value, ensure_ascii=True)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(read_text(path).removeprefix("\ufeff"))
+    except RecursionError:
+        raise GnomonError(f"{path}: expected a board; the JSON is nested too deeply") from None
+    except ValueError as error:
+        raise GnomonError(f"{path}: expected JSON: {error}") from None

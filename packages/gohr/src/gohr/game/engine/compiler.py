@@ -1,0 +1,253 @@
+"""From the tree of a rule to the tables that the engine plays: the first waist.
+
+:class:`CompiledRule` is all that the engine knows of the rule language. What most atoms allow is
+separable: a condition on the piece's shape and colour, one on its cell, and the set of buckets,
+which depends on nothing but the last buckets ``p``, ``pc``, ``ps`` and the quadrant of the cell.
+Each becomes a table, by trying all the values that it can depend on. What is left, orders of cells
+and expressions over more of the memory, becomes further conditions
+(:mod:`gohr.game.engine.conditions`).
+
+The compiler shares no code with the reference interpreter, so that their agreement means something.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from gohr.game.board import DEFAULT_SPEC, N_CELLS, BoardSpec
+from gohr.game.engine.conditions import AtomConditions, OrderTable, position_field, programs_of
+from gohr.game.engine.program import pack
+from gohr.game.engine.value_sets import ARITHMETIC, RELATIONS, compare, wrap
+from gohr.rules.syntax import (
+    Atom,
+    Binary,
+    Expression,
+    ListOf,
+    Name,
+    Not,
+    Number,
+    RuleLine,
+    RuleSet,
+    Text,
+)
+from gohr.rules.variables import is_literal
+
+#: Values of (p, pc, ps, quadrant): three buckets or none, and the bucket nearest to the cell.
+N_BUCKET_STATES = 5 * 5 * 5 * 4
+
+#: A metered count above this is as good as none: no more pieces than cells can be removed.
+_LARGEST_COUNT = 10_000
+
+_ALL = np.uint8(0b1111)
+
+#: An expression's value as a function of the variables (p, pc, ps, nearby); None is "undefined".
+_Value = frozenset[int]
+_Variables = tuple[int | None, int | None, int | None, int]
+_Evaluator = Callable[[_Variables], _Value]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledRule:
+    """A rule as tables of integers: all that the engine knows of the rule language.
+
+    Parameters
+    ----------
+    atoms : numpy.ndarray of uint8, shape (n_atoms, n_shapes * n_colors + 36 + 500)
+        For each atom in the order of the text, sets of buckets as four bits, whose intersection is
+        what the atom allows: all or none for each shape and colour (``shape * n_colors + color``);
+        all or none for each cell (0 to 35); and the buckets of its expression, at index
+        ``((p * 5 + pc) * 5 + ps) * 4 + quadrant``, where a last bucket is 0 for "none yet" and else
+        1 + bucket, and a quadrant is the bucket nearest to the cell.
+    lines : numpy.ndarray of int32, shape (n_lines, 3)
+        First atom, atom after the last, and count; a count of -1 is "not metered".
+    counts : numpy.ndarray of int32, shape (n_atoms,)
+        Count of each atom, likewise.
+    n_shapes, n_colors : int
+        Sizes of the palettes that the codes of a board index.
+    conditions : tuple of (AtomConditions or None)
+        What each atom demands beyond its tables.
+    orders : numpy.ndarray of uint8, shape (n_orders, 36)
+        The orders that the conditions name: the rank of each cell, 255 for a cell without one.
+
+    Attributes
+    ----------
+    program : numpy.ndarray of int64
+        All of the above as one array, which is what the engine takes.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> compile_rule(gohr.load_rule("clockwise")).n_colors
+    4
+    """
+
+    atoms: npt.NDArray[np.uint8]
+    lines: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int32]
+    n_shapes: int
+    n_colors: int
+    conditions: tuple[AtomConditions | None, ...]
+    orders: npt.NDArray[np.uint8]
+    program: npt.NDArray[np.int64] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        palettes = (self.n_shapes, self.n_colors)
+        packed = pack(self.atoms, self.lines, self.counts, palettes, self.conditions, self.orders)
+        object.__setattr__(self, "program", packed)
+
+
+def compile_rule(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> CompiledRule:
+    """Translate a rule into the tables that the engine plays.
+
+    Parameters
+    ----------
+    rule_set : RuleSet
+        The tree of the rule.
+    board_spec : BoardSpec
+        Gives the palettes of shapes and colours.
+
+    Returns
+    -------
+    CompiledRule
+
+    Raises
+    ------
+    NotCompilableError
+        If the rule uses a part of the language that has no table; the message names the part. The
+        reference interpreter plays such a rule.
+
+    Examples
+    --------
+    >>> from gohr.rules import parse
+    >>> compile_rule(parse("(1,*,*,*,3) (*,star,red,[1,36],p+1)")).counts.tolist()
+    [1, -1]
+    """
+    orders = OrderTable(rule_set.orders)
+    atoms: list[npt.NDArray[np.uint8]] = []
+    conditions: list[AtomConditions | None] = []
+    lines: list[tuple[int, int, int]] = []
+    counts: list[int] = []
+    for line in rule_set.lines:
+        lines.append((len(atoms), len(atoms) + len(line.atoms), _count(line)))
+        for atom in line.atoms:
+            tables, further = _compile_atom(atom, board_spec, orders)
+            atoms.append(tables)
+            conditions.append(further)
+            counts.append(_count(atom))
+    return CompiledRule(
+        np.stack(atoms),
+        np.array(lines, dtype=np.int32),
+        np.array(counts, dtype=np.int32),
+        len(board_spec.shape_palette),
+        len(board_spec.color_palette),
+        tuple(conditions),
+        orders.ranks(),
+    )
+
+
+def _count(metered: Atom | RuleLine) -> int:
+    """Return a count with -1 for "not metered", which any negative count means too."""
+    count = metered.count
+    return -1 if count is None or count < 0 else min(count, _LARGEST_COUNT)
+
+
+def _compile_atom(
+    atom: Atom, spec: BoardSpec, orders: OrderTable
+) -> tuple[npt.NDArray[np.uint8], AtomConditions | None]:
+    """Return one row of ``CompiledRule.atoms``, and what it does not hold."""
+    # Conditions on other properties never bind a piece that is a shape and a colour.
+    shapes = _names_table(atom.shape, spec.shape_palette)
+    colors = _names_table(atom.color, spec.color_palette)
+    cells = np.ones(N_CELLS, dtype=np.uint8)
+    positions = []
+    for position in atom.positions:
+        where = position_field(position, orders)
+        if where.orders:
+            positions.append(where)
+        else:
+            cells &= np.array(where.cells, dtype=np.uint8)
+    buckets = _buckets_table(atom.buckets)
+    programs = programs_of(atom, spec, simple_buckets=buckets is not None)
+    postpos = None if atom.postpos is None else position_field(atom.postpos, orders)
+    further = AtomConditions(tuple(positions), postpos, programs)
+    if buckets is None:
+        buckets = np.full(N_BUCKET_STATES, _ALL)
+    tables = np.concatenate([_ALL * np.outer(shapes, colors).ravel(), _ALL * cells, buckets])
+    return tables, further if positions or postpos or programs else None
+
+
+def _names_table(field: Expression | None, palette: tuple[str, ...]) -> npt.NDArray[np.uint8]:
+    """Return 1 for each name of the palette that a shape or color field accepts."""
+    if field is None or not is_literal(field):
+        return np.ones(len(palette), dtype=np.uint8)
+    items = field.items if isinstance(field, ListOf) else (field,)
+    spelt = [item.value if isinstance(item, Text) else str(item) for item in items]
+    if not any(isinstance(item, Number) for item in items):
+        # A list with a number in it is matched as it is spelt, any other in upper case.
+        spelt = [name.upper() for name in spelt]
+    return np.array([name in spelt for name in palette], dtype=np.uint8)
+
+
+def _buckets_table(field: Expression | None) -> npt.NDArray[np.uint8] | None:
+    """Return the set of buckets, as bits, for each state of (p, pc, ps, quadrant).
+
+    None for an expression that depends on more than these.
+    """
+    if field is None:
+        return np.full(N_BUCKET_STATES, _ALL)
+    evaluate = _evaluator(field)
+    if evaluate is None:
+        return None
+    last = (None, 0, 1, 2, 3)
+    states = itertools.product(last, last, last, range(4))
+    return np.array([sum({1 << (v % 4) for v in evaluate(s)}) for s in states], dtype=np.uint8)
+
+
+def _evaluator(node: Expression) -> _Evaluator | None:
+    """Translate an expression into a function of the variables that the table depends on."""
+    match node:
+        case Number(value=value):
+            constant = frozenset([value])
+            return lambda _: constant
+        case Name(parts=(name,)):
+            return _VARIABLES.get(name)
+        case ListOf(items=items):
+            parts = [part for item in items if (part := _evaluator(item))]
+            if len(parts) < len(items):
+                return None
+            return lambda v: frozenset().union(*(part(v) for part in parts))
+        case Not(operand=operand):
+            inner = _evaluator(operand)
+            return inner and (lambda v: frozenset() if inner(v) else frozenset([1]))
+        case Binary(operator=symbol, left=a, right=b):
+            left, right = _evaluator(a), _evaluator(b)
+            return left and right and _operation(symbol, left, right)
+    return None
+
+
+def _operation(symbol: str, left: _Evaluator, right: _Evaluator) -> _Evaluator:
+    if symbol in RELATIONS:
+        return lambda v: compare(RELATIONS[symbol], left(v), right(v))
+    combine = ARITHMETIC[symbol]
+    return lambda v: frozenset(
+        wrap(c) for x in left(v) for y in right(v) if (c := combine(x, y)) is not None
+    )
+
+
+def _defined(value: int | None) -> _Value:
+    return frozenset() if value is None else frozenset([value])
+
+
+#: The variables of the table. One that is missing may be another's, or nobody's.
+_VARIABLES: dict[str, _Evaluator] = {
+    "p": lambda v: _defined(v[0]),
+    "pc": lambda v: _defined(v[1]),
+    "ps": lambda v: _defined(v[2]),
+    "Nearby": lambda v: _defined(v[3]),
+    "Remotest": lambda v: _defined((v[3] + 2) % 4),
+}

@@ -1,0 +1,294 @@
+"""The game as a Gymnasium environment: one board, one attempt a step.
+
+Its observation and action spaces are those of the vector environment too.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeAlias, cast
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from gohr.game import board_views as views
+from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec, draw_boards
+from gohr.game.interpreted_boards import InterpretedBoards, compiled_or_none
+from gohr.game.outcomes import EMPTY_CELL, RESET, STALEMATE, Autoreset
+from gohr.rules.catalogue import resolve_rule
+from gohr.rules.syntax import RuleSet
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Keep Python from looking for cycles of dead objects, then let it do as it did before.
+
+    Modules that load, and compiled kernels that are unpickled, make a hundred thousand objects
+    that all stay. To look through them again and again takes an eighth of the time of loading
+    Numba. At the end all objects count as old, or the next search would begin with every one of
+    them. It may stand before a function, too.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            _let_all_be_old()
+            gc.enable()
+
+
+def _let_all_be_old() -> None:
+    """Move all objects to the oldest generation, which is searched last and least."""
+    if gc.get_freeze_count() == 0:  # else somebody froze objects, and they stay frozen
+        gc.freeze()
+        gc.unfreeze()
+
+
+#: How the board stands before the first reset: whatever is attempted, the engine is asked.
+_NOT_DEALT = -1
+_STANDS = views.STANDS
+
+#: What stands for a new board among the actions, so that no action that a player can name does.
+_DEAL = object()
+_ACTIONS: dict[object, int] = {**{a: a for a in range(N_CELLS * N_BUCKETS)}, _DEAL: RESET}
+
+#: Boards drawn ahead at a time: a call to the kernel that draws costs as much as thirty boards.
+_BLOCK = 64
+
+
+class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
+    """Clear a board by moving pieces into buckets, under a rule that is not shown.
+
+    An episode begins with a random board. Each step attempts to move the piece of one cell into one
+    bucket. The rule accepts the attempt, and the piece is removed, or it does not, and nothing
+    changes. The environment is registered as ``gohr/HiddenRules-v0``, and once for each sample
+    rule (``gohr/Clockwise-v0``, ...), with a horizon of 100 attempts after which an episode is
+    truncated.
+
+    *Observation*, a Dict: ``board``, 36 codes of what lies in each cell from the bottom left (0
+    nothing, else ``1 + shape * n_colors + color``); ``shape``, ``color`` and ``bucket`` of the last
+    accepted attempt of the episode, each 0 for none and else 1 + index.
+
+    *Action*: ``4 * cell + bucket``, cells from 0 at the bottom left, buckets clockwise from 0 at
+    the top left.
+
+    *Reward*: 0 for an accepted attempt, else -1; an attempt on an empty cell is allowed and costs
+    -1 too.
+
+    *Termination*: the board is cleared, or the rule lets no piece move any more (a stalemate, which
+    counts as finished). A board may be dealt that is stuck from the start: ``info["stalemate"]``
+    says so, and the first step terminates with reward 0.
+
+    *Info*: ``action_mask``, int8 of shape (144,), 1 for the attempts on occupied cells (never what
+    the rule permits); ``outcome`` of the attempt (0 accepted, 4 denied here, 7 immovable, 3 empty
+    cell, 6 a new board, -4 the episode is over); ``stalemate``. With ``reveal`` also ``permitted``,
+    likewise, 1 for the attempts that the rule would accept.
+
+    Parameters
+    ----------
+    rule : str or RuleSet
+        A name of the catalogue, a rule file, or a parsed rule.
+    board : BoardSpec or mapping, optional
+        How boards are drawn; a mapping gives the fields of a
+        :class:`~gohr.game.board.BoardSpec`.
+    reveal : bool
+        Show in ``info`` what the rule permits. That is the answer: for yardsticks and debugging.
+        It stands in ``metadata["reveal"]``.
+    render_mode : {'ansi', 'rgb_array'}, optional
+        What :meth:`render` returns.
+
+    Raises
+    ------
+    UnknownNameError, RuleSyntaxError
+        If the rule cannot be had.
+
+    Warns
+    -----
+    NotCompiledWarning
+        If the engine has no tables for the rule, so that the reference interpreter plays it.
+
+    Examples
+    --------
+    >>> import gymnasium, gnomon
+    >>> env = gymnasium.make("gohr/Clockwise-v0")
+    >>> observation, info = env.reset(seed=0)
+    >>> action = env.action_space.sample(info["action_mask"])
+    >>> observation, reward, terminated, truncated, info = env.step(action)
+    >>> reward, info["outcome"]
+    (0.0, 0)
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium's own attribute, replaced by __init__
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 4,
+    }
+
+    @collection_paused()  # the first environment loads Numba and the kernels
+    def __init__(
+        self,
+        rule: str | RuleSet = "color-match",
+        board: BoardLike = None,
+        *,
+        reveal: bool = False,
+        render_mode: str | None = None,
+    ) -> None:
+        from gohr.game.engine.boards_in_play import Boards
+
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise ValueError(f"render_mode: expected 'ansi' or 'rgb_array', found {render_mode!r}")
+        self.board_spec = board_spec(board)
+        self.rule = rule_set(rule)
+        self.reveal = reveal
+        self.render_mode = render_mode
+        self.metadata = {**type(self).metadata, "reveal": reveal}
+        self.observation_space = observation_space(self.board_spec)
+        self.action_space: spaces.Discrete = action_space()
+
+        compiled = compiled_or_none(self.rule, self.board_spec)
+        self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)
+        self._boards: Boards | InterpretedBoards
+        advance: Callable[[], object]
+        if compiled is None:
+            self._boards = slow = InterpretedBoards(self.rule, self.board_spec, 1)
+            advance = partial(slow.advance, self._deck, 0, 0, Autoreset.DISABLED)
+        else:
+            self._boards = fast = Boards.empty(compiled, 1)
+            advance = fast.bound_step(self._deck)
+        codes = self._boards.seen[0, :N_CELLS]
+        self._occupied = self._boards.seen[0, N_CELLS:].view(np.int8)
+        # Reading numbers from a memoryview takes a third of the time it takes from an array.
+        replies = memoryview(self._boards.replies[:, 0].data)[: _STANDS + 1]
+        replies[_STANDS] = _NOT_DEALT
+        occupied = memoryview(self._occupied.data)
+        # What every step calls, bound once and fetched by one look-up.
+        self._bound = (replies, occupied, advance, replies.tolist, codes.copy, self._occupied.copy)
+        self._ahead: npt.NDArray[np.uint8] = np.empty((0, N_CELLS), dtype=np.uint8)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Begin an episode on a new board.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Restart the sequence of boards from this seed.
+        options : dict, optional
+            ``{"board": ...}`` plays a board of your own, a :class:`~gohr.game.board.Board` or 36
+            codes; ``{"board_seed": n}`` the board that ``n`` names, whatever was played before.
+            Neither touches the environment's own sequence of boards.
+        """
+        super().reset(seed=seed)
+        if seed is not None:
+            self._ahead = self._ahead[:0]
+        self._deck[0] = self._next_board(options or {})
+        self._bound[0][_STANDS] = _NOT_DEALT
+        observation, _, _, _, info = self.step(_DEAL)
+        return observation, info
+
+    def _next_board(self, options: dict[str, Any]) -> npt.NDArray[np.uint8]:
+        """Return the board that the options ask for, or the next of the sequence."""
+        unknown = sorted(set(options) - {"board", "board_seed"})
+        if unknown:
+            raise ValueError(f"options: expected 'board' or 'board_seed', found {unknown[0]!r}")
+        if options.get("board") is not None:
+            return board_codes(options["board"], self.board_spec)
+        if options.get("board_seed") is not None:
+            rng = np.random.default_rng(options["board_seed"])
+            (board,) = draw_boards(1, self.board_spec, rng=rng)
+            return cast(npt.NDArray[np.uint8], board)
+        if not len(self._ahead):
+            self._ahead = draw_boards(_BLOCK, self.board_spec, rng=self.np_random)
+        (board,), self._ahead = self._ahead[:1], self._ahead[1:]
+        return cast(npt.NDArray[np.uint8], board)
+
+    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``."""
+        replies, occupied, advance, read_replies, copy_board, copy_mask = self._bound
+        try:
+            number = _ACTIONS[action]
+        except (KeyError, TypeError):
+            raise ValueError(
+                f"action: expected an integer from 0 to 143, found {action!r}"
+            ) from None
+        if occupied[number] or replies[_STANDS]:
+            replies[0] = number
+            advance()
+            _, shape, color, bucket, outcome, reward, terminated, _, stands = read_replies()
+        else:
+            # While an episode is going on, an attempt on an empty cell changes nothing. Of uniform
+            # attempts three in four are such, and the engine need not be asked about them.
+            _, shape, color, bucket, _, _, _, _, stands = read_replies()
+            outcome, reward, terminated = EMPTY_CELL, -1, 0
+        info = {"action_mask": copy_mask(), "outcome": outcome, "stalemate": stands == STALEMATE}
+        if self.reveal:
+            (info["permitted"],) = self._boards.permitted()
+        observation = {"board": copy_board(), "shape": shape, "color": color, "bucket": bucket}
+        return observation, -1.0 if reward else 0.0, terminated == 1, False, info
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which attempts are on occupied cells, bool of shape (144,).
+
+        The name is the one that sb3-contrib's MaskablePPO looks for.
+        """
+        mask: npt.NDArray[np.bool_] = self._occupied.astype(np.bool_)
+        return mask
+
+    def render(self) -> Any:
+        """Return the board as text, or as a picture of shape (height, width, 3), dtype uint8."""
+        if self.render_mode is None:
+            return None
+        from gohr.game import drawing
+
+        draw = drawing.board_text if self.render_mode == "ansi" else drawing.board_pixels
+        return draw(self._boards.codes[0], self.board_spec)
+
+
+#: A board spec, or its fields by name.
+BoardLike: TypeAlias = BoardSpec | Mapping[str, Any] | None
+
+
+def action_space() -> spaces.Discrete:
+    """Return the 144 attempts: ``4 * cell + bucket``, cells from 0 at the bottom left."""
+    return spaces.Discrete(N_CELLS * N_BUCKETS)
+
+
+def observation_space(spec: BoardSpec) -> spaces.Dict:
+    """Return the board's 36 codes and the last accepted attempt, each 0 for none."""
+    return spaces.Dict(
+        {
+            "board": spaces.MultiDiscrete([spec.n_codes] * N_CELLS, dtype=np.uint8),
+            "shape": spaces.Discrete(1 + len(spec.shape_palette)),
+            "color": spaces.Discrete(1 + len(spec.color_palette)),
+            "bucket": spaces.Discrete(1 + N_BUCKETS),
+        }
+    )
+
+
+def rule_set(rule: str | RuleSet) -> RuleSet:
+    """Return a rule given as a tree, as a name of the catalogue, or as a file."""
+    return rule if isinstance(rule, RuleSet) else resolve_rule(rule)
+
+
+def board_spec(board: BoardLike) -> BoardSpec:
+    """Return a board spec given as one, by its fields, or not at all."""
+    if board is None:
+        return BoardSpec()
+    return board if isinstance(board, BoardSpec) else BoardSpec(**board)
+
+
+def board_codes(board: Any, spec: BoardSpec) -> npt.NDArray[np.uint8]:
+    """Return a board given as a :class:`Board` or as 36 codes, checked, as 36 codes."""
+    if isinstance(board, Board):
+        return board.codes(spec)
+    codes = np.asarray(board)
+    is_row = codes.shape == (N_CELLS,) and codes.dtype.kind in "iu"
+    if not is_row or not ((codes >= 0) & (codes < spec.n_codes)).all():
+        raise ValueError(f"board: expected 36 codes from 0 to {spec.n_codes - 1}, found {board!r}")
+    return codes.astype(np.uint8)

@@ -1,0 +1,89 @@
+"""Registration with Gymnasium: ``gohr/HiddenRules-v0``, and a name for each sample rule.
+
+``import gnomon`` is enough for ``gymnasium.make`` to know them, and yet it does not load Gymnasium,
+which most of the package can do without: the names are registered when somebody imports it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # that module would load a third of what `import gnomon` does
+
+#: Attempts after which an episode is truncated (Pulick et al. 2022, section 5.2).
+HORIZON = 100
+
+#: The sample rules of Pulick et al. (2022), section 5.1, by the name of their environment.
+SAMPLE_RULES = {
+    "ColorMatch": "color-match",
+    "Clockwise": "clockwise",
+    "B23ThenB01": "b23-then-b01",
+    "B3ThenB1": "b3-then-b1",
+}
+
+#: The module of Gymnasium that keeps the names.
+REGISTRY = "gymnasium.envs.registration"
+
+
+def register_environments() -> None:
+    """Register the environments with Gymnasium, now or as soon as it is imported.
+
+    A second call changes nothing.
+    """
+    if REGISTRY in sys.modules:
+        _register_with(sys.modules[REGISTRY])
+    elif not any(isinstance(finder, _RegistryFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _RegistryFinder())
+
+
+def _register_with(registry: ModuleType) -> None:
+    for name, rule in {"HiddenRules": "color-match", **SAMPLE_RULES}.items():
+        env_id = f"gnomon/{name}-v0"
+        if env_id not in registry.registry:
+            registry.register(
+                id=env_id,
+                entry_point="gohr.game:HiddenRulesEnv",
+                vector_entry_point="gohr.game:HiddenRulesVectorEnv",
+                max_episode_steps=HORIZON,
+                kwargs={"rule": rule},
+            )
+
+
+class _RegistryFinder:
+    """Finds Gymnasium's registry where it is, and has the environments registered there, once."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != REGISTRY:
+            return None
+        sys.meta_path.remove(self)
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _RegistryLoader(spec.loader)
+        return spec
+
+
+class _RegistryLoader(Loader):
+    """Loads the registry as its own loader does, and then registers the environments."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        # From here on the module is as if nobody had stood between.
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        _register_with(module)

@@ -1,0 +1,446 @@
+"""Equivalence of two rules: whether they accept the same attempts on all boards of a kind.
+
+Two ways to know for sure. The tables of two compiled rules, brought to one form, say the same: then
+the rules are equivalent. Or a play is found in which one rule accepts what the other does not. In
+between there are rules of other tables that no search has told apart; of those the answer holds as
+far as was searched.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from gohr.errors import NotCompilableError
+from gohr.game.board import (
+    DEFAULT_SPEC,
+    N_BUCKETS,
+    N_CELLS,
+    Board,
+    BoardSpec,
+    draw_boards,
+    nearest_bucket,
+)
+from gohr.game.board_views import ACTION
+from gohr.game.engine.boards_in_play import Boards
+from gohr.game.engine.compiler import CompiledRule, compile_rule
+from gohr.game.interpreted_boards import InterpretedBoards
+from gohr.game.outcomes import IN_PROGRESS, LEAVE, RESET, Autoreset
+from gohr.rules.parser import parse
+from gohr.rules.syntax import RuleSet
+
+_Codes: TypeAlias = npt.NDArray[np.uint8]
+#: Buckets that a line accepts as bits, by piece, cell, and last buckets p, pc, ps (0 for none).
+_Accepts: TypeAlias = npt.NDArray[np.uint8]
+
+#: Boards played side by side; and states of play in which small boards are searched whole.
+_TOGETHER, _MOST_STATES = 2_000, 60_000
+#: The reference interpreter plays a board in the time of a thousand.
+_SLOWER = 100
+_QUADRANTS = [nearest_bucket(1 + cell) for cell in range(N_CELLS)]
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Whether two rules accept the same attempts, and how that is known; true if they do.
+
+    Parameters
+    ----------
+    equivalent : bool
+        False if a difference was found.
+    exact : bool
+        Whether that is certain for all boards: by equal tables, or by a difference. If not, it
+        holds for the plays that were searched.
+    board : Board or None
+        A board on which they differ, with as few pieces as were found to be enough.
+    moves : tuple of (cell, bucket)
+        Moves that both accept, after which they differ; cells from 1.
+    attempt : (cell, bucket) or None
+        What one of them accepts then, and the other does not.
+    accepted_by : {"a", "b"} or None
+        Which one accepts it.
+    n_pieces_searched : int
+        All plays on all boards of up to so many pieces were searched.
+    n_boards : int
+        Number of boards looked at, those drawn at random included.
+
+    Examples
+    --------
+    >>> bool(equivalent("(*,*,*,*,[0,1,2,3])", "(*,*,*,*,*)"))
+    True
+    """
+
+    equivalent: bool
+    exact: bool
+    board: Board | None = None
+    moves: tuple[tuple[int, int], ...] = ()
+    attempt: tuple[int, int] | None = None
+    accepted_by: str | None = None
+    n_pieces_searched: int = 0
+    n_boards: int = 0
+
+    def __bool__(self) -> bool:
+        return self.equivalent
+
+    @property
+    def is_smallest(self) -> bool:
+        """Whether no board of the kind with fewer pieces tells the rules apart."""
+        return self.board is not None and len(self.board.pieces) <= self.n_pieces_searched + 1
+
+    def __str__(self) -> str:
+        if self.board is None or self.attempt is None:
+            if self.exact:
+                return "equivalent: their tables say the same"
+            return (
+                f"no difference found: all boards of up to {self.n_pieces_searched} pieces and "
+                f"{self.n_boards} boards in all were searched"
+            )
+        pieces = ", ".join(
+            f"{(piece.color or '').lower()} {(piece.shape or '').lower()} in cell {piece.pos}"
+            for piece in self.board.pieces
+        )
+        steps = ", then ".join(f"cell {cell} to bucket {b}" for cell, b in self.moves)
+        cell, bucket = self.attempt
+        return (
+            f"different; {'smallest board' if self.is_smallest else 'a board'}: {pieces}; "
+            f"{f'after {steps} ' if steps else ''}only {self.accepted_by} accepts cell {cell} to "
+            f"bucket {bucket}"
+        )
+
+
+def equivalent(
+    a: RuleSet | str,
+    b: RuleSet | str,
+    spec: BoardSpec = DEFAULT_SPEC,
+    *,
+    n_boards: int = 10_000,
+    rng: np.random.Generator | int = 0,
+) -> Equivalence:
+    """Decide whether two rules accept the same attempts on all boards of a specification.
+
+    Rules whose tables come to the same form are equivalent; the form leaves out the order of atoms
+    without counts, atoms that others cover, and, of a rule of one line, states of the memory that
+    no play can reach. Otherwise a difference is searched for: on all boards of the fewest pieces,
+    with every play, as long as there are at most 60,000 states, and then on boards drawn at random
+    with moves drawn at random. What is found at random is made smaller by taking pieces away as
+    long as the specification allows it and the rules still differ.
+
+    Parameters
+    ----------
+    a, b : RuleSet or str
+        Rules, or their texts.
+    spec : BoardSpec
+        Which boards there are.
+    n_boards : int
+        Number of random boards, at least 0; a hundredth of it if a rule does not compile.
+    rng : numpy.random.Generator or int
+        Draws the boards and moves.
+
+    Returns
+    -------
+    Equivalence
+        As a condition it is whether they are equivalent.
+
+    Raises
+    ------
+    RuleSyntaxError
+        If a text does not parse.
+    RulePlayError
+        If a rule cannot be played.
+    ValueError
+        If `n_boards` is negative.
+
+    Notes
+    -----
+    The plays go on as long as both rules accept the same, so what one of them would do after a
+    difference never counts. A board that is stuck is stuck for both.
+
+    Examples
+    --------
+    >>> print(equivalent("(*,*,*,*,0)", "(*,*,*,[1,2],0)", BoardSpec((1, 9), 0, 0)))
+    different; smallest board: red square in cell 3; only a accepts cell 3 to bucket 0
+    >>> equivalent("(*,star,*,*,0) (*,*,red,*,1)", "(*,*,red,*,1) (*,star,*,*,[0])").exact
+    True
+    """
+    if n_boards < 0:
+        raise ValueError(f"n_boards: expected at least 0, found {n_boards}")
+    rules = tuple(parse(rule) if isinstance(rule, str) else rule for rule in (a, b))
+    pair = _Pair(rules, spec)
+    if pair.says_the_same:
+        return Equivalence(True, True)
+    n_looked, n_searched = 0, spec.pieces[0] - 1
+    for n_pieces in range(spec.pieces[0], spec.pieces[1] + 1):
+        if _n_states(n_pieces, spec) > _MOST_STATES / pair.slower:
+            break
+        boards = np.array([*_boards_of(n_pieces, spec)], dtype=np.uint8).reshape(-1, N_CELLS)
+        n_looked += len(boards)
+        found = pair.differ_at_last(boards)
+        if found is not None:
+            return pair.told(*found, n_searched, n_looked)
+        n_searched = n_pieces
+    rng, exact = np.random.default_rng(rng), n_searched == spec.pieces[1]
+    left = 0 if exact else n_boards // pair.slower
+    while left > 0:
+        some = draw_boards(min(left, _TOGETHER), spec, rng=rng)
+        left, n_looked = left - len(some), n_looked + len(some)
+        found = pair.differ_somewhere(some, rng)
+        if found is not None:
+            return pair.told(*pair.smaller(*found), n_searched, n_looked)
+    return Equivalence(True, exact, n_pieces_searched=n_searched, n_boards=n_looked)
+
+
+#: A board and the moves after which two rules differ, as actions from 0 to 143.
+_Found: TypeAlias = tuple[_Codes, list[int]]
+
+
+class _Pair:
+    """Two rules, played side by side on the same boards."""
+
+    def __init__(self, rules: tuple[RuleSet, ...], spec: BoardSpec) -> None:
+        self._rules, self._spec = rules, spec
+        self._compiled = [_compiled(rule, spec) for rule in rules]
+        self.slower = _SLOWER if None in self._compiled else 1
+
+    @property
+    def says_the_same(self) -> bool:
+        """Whether the tables of both rules come to the same form."""
+        a, b = self._compiled
+        if a is None or b is None:
+            return str(self._rules[0]) == str(self._rules[1])
+        forms = [[_form(rule, k) for k in range(len(rule.lines))] for rule in (a, b)]
+        if forms[0] == forms[1]:
+            return True
+        simple = all(len(f) == 1 and f[0].is_plain for f in forms)
+        return simple and _same_where_reachable(
+            forms[0][0].plain, forms[1][0].plain, (a.n_shapes, a.n_colors)
+        )
+
+    def differ_at_last(self, boards: _Codes) -> _Found | None:
+        """Search every play on some boards; return one after which they differ, of the shortest."""
+        plays: list[_Found] = [(board, []) for board in boards]
+        while plays:
+            after: list[_Found] = []
+            for first in range(0, len(plays), _TOGETHER):
+                some = plays[first : first + _TOGETHER]
+                masks, on = self._after(some)
+                for play, mask in zip(some, masks[0] != masks[1], strict=True):
+                    if mask.any():
+                        return play
+                for (board, moves), mask, goes_on in zip(some, masks[0], on, strict=True):
+                    if goes_on:
+                        after += [(board, [*moves, int(k)]) for k in np.flatnonzero(mask)]
+            plays = after
+        return None
+
+    def differ_somewhere(self, boards: _Codes, rng: np.random.Generator) -> _Found | None:
+        """Play some boards with random moves; return what differs after the fewest of them."""
+        players = [self._player(k, boards) for k in range(2)]
+        moves = np.full((len(boards), self._spec.pieces[1]), LEAVE, dtype=np.int64)
+        for step in range(moves.shape[1]):
+            masks = [player.permitted() for player in players]
+            on = players[0].finish == IN_PROGRESS
+            differ = np.flatnonzero((masks[0] != masks[1]).any(axis=1))
+            if differ.size:
+                return boards[differ[0]], moves[differ[0], :step].tolist()
+            draws = rng.random(masks[0].shape) * (masks[0] != 0)
+            moves[:, step] = np.where(on, draws.argmax(axis=1), LEAVE)
+            for player in players:
+                player.replies[ACTION] = moves[:, step]
+                player.advance(boards, 0, 0, Autoreset.DISABLED)
+        return None
+
+    def smaller(self, board: _Codes, moves: list[int]) -> _Found:
+        """Take pieces away, one after the other, as long as the rules differ."""
+        again = True
+        while again:
+            again = False
+            for cell in np.flatnonzero(board):
+                fewer = board.copy()
+                fewer[cell] = 0
+                left = [move for move in moves if move // N_BUCKETS != cell]
+                if _is_of(fewer, self._spec) and (found := self._still(fewer, left)) is not None:
+                    board, moves, again = fewer, found, True
+                    break
+        return board, moves
+
+    def _still(self, board: _Codes, moves: list[int]) -> list[int] | None:
+        """Return the moves after which the rules differ on a board; None if they do not."""
+        for n in range(len(moves) + 1):
+            masks, _ = self._after([(board, moves[:n])])
+            if (masks[0] != masks[1]).any():
+                return moves[:n]
+            if n < len(moves) and not masks[0][0, moves[n]]:
+                return None
+        return None
+
+    def told(self, board: _Codes, moves: list[int], n_searched: int, n_looked: int) -> Equivalence:
+        """Return what was found."""
+        masks, _ = self._after([(board, moves)])
+        action = int(np.flatnonzero(masks[0][0] != masks[1][0])[0])
+        return Equivalence(
+            False,
+            True,
+            Board.from_codes(board.tolist(), self._spec),
+            tuple(_place(move) for move in moves),
+            _place(action),
+            "a" if masks[0][0, action] else "b",
+            n_searched,
+            n_looked,
+        )
+
+    def _after(
+        self, plays: list[_Found]
+    ) -> tuple[list[npt.NDArray[np.int8]], npt.NDArray[np.bool_]]:
+        """Return what each rule accepts after some plays of the same length, and which go on."""
+        boards = np.stack([board for board, _ in plays])
+        players = [self._player(k, boards) for k in range(2)]
+        for step in range(len(plays[0][1])):
+            for player in players:
+                player.replies[ACTION] = [moves[step] for _, moves in plays]
+                player.advance(boards, 0, 0, Autoreset.DISABLED)
+        on = players[0].finish == IN_PROGRESS
+        return [player.permitted() for player in players], on
+
+    def _player(self, k: int, boards: _Codes) -> Boards | InterpretedBoards:
+        rule = self._compiled[k]
+        if rule is None or None in self._compiled:
+            player: Boards | InterpretedBoards = InterpretedBoards(
+                self._rules[k], self._spec, len(boards)
+            )
+        else:
+            player = Boards.empty(rule, len(boards))
+        player.replies[ACTION] = RESET
+        player.advance(boards, 0, 0, Autoreset.DISABLED)
+        return player
+
+
+def _compiled(rule: RuleSet, spec: BoardSpec) -> CompiledRule | None:
+    try:
+        return compile_rule(rule, spec)
+    except NotCompilableError:
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class _LineForm:
+    """What a rule line says, whatever the order of its atoms."""
+
+    count: int
+    #: Of atoms without counts and further conditions.
+    plain: _Accepts
+    #: The other atoms: tables, counts and conditions. In their order, if there are counts.
+    others: tuple[tuple[object, ...], ...]
+
+    @property
+    def is_plain(self) -> bool:
+        return self.count < 0 and not self.others
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _LineForm):
+            return NotImplemented
+        same = self.count == other.count and self.others == other.others
+        return same and bool(np.array_equal(self.plain, other.plain))
+
+
+def _form(rule: CompiledRule, k: int) -> _LineForm:
+    """Bring a line of a rule to its form."""
+    first, stop, count = rule.lines[k].tolist()
+    n_pieces = rule.n_shapes * rule.n_colors
+    plain = np.zeros((n_pieces, N_CELLS, 5, 5, 5), dtype=np.uint8)
+    others: list[tuple[object, ...]] = []
+    metered = bool((rule.counts[first:stop] >= 0).any())
+    for atom in range(first, stop):
+        tables, further = rule.atoms[atom], rule.conditions[atom]
+        if metered or further is not None:
+            orders = rule.orders.tobytes() if further is not None else b""
+            others.append((tables.tobytes(), int(rule.counts[atom]), repr(further), orders))
+            continue
+        pieces, cells = tables[:n_pieces], tables[n_pieces : n_pieces + N_CELLS]
+        buckets = tables[n_pieces + N_CELLS :].reshape(5, 5, 5, N_BUCKETS)
+        there = np.moveaxis(buckets[..., _QUADRANTS], -1, 0)
+        plain |= (pieces[:, None] & cells)[:, :, None, None, None] & there
+    if not metered:
+        others = sorted(set(others), key=repr)
+    return _LineForm(count, plain, tuple(others))
+
+
+def _same_where_reachable(a: _Accepts, b: _Accepts, palettes: tuple[int, int]) -> bool:
+    """Tell whether two lines say the same in all states that a play may reach.
+
+    Of the memory the three last buckets that matter for a piece are followed, and all that is
+    forgotten so is taken to be possible: a state that no play reaches may be among them.
+    """
+    n_shapes, n_colors = palettes
+    differ = (a != b).any(axis=1)
+    anywhere = np.bitwise_or.reduce(a, axis=1)
+    for piece in range(n_shapes * n_colors):
+        if not differ[piece].any():
+            continue
+        reached = _reached(anywhere, *divmod(piece, n_colors), n_colors)
+        if (differ[piece] & reached).any():
+            return False
+    return True
+
+
+def _reached(
+    accepts: npt.NDArray[np.uint8], shape: int, color: int, n_colors: int
+) -> npt.NDArray[np.bool_]:
+    """Return which p, pc, ps of a shape and colour a play may reach, shape (5, 5, 5)."""
+    reached = np.zeros((5, 5, 5), dtype=np.bool_)
+    reached[0, 0, 0] = True
+    waiting = [(0, 0, 0)]
+    while waiting:
+        p, pc, ps = waiting.pop()
+        for moved in range(len(accepts)):
+            s, c = divmod(moved, n_colors)
+            # Of another colour or shape the last bucket is any; before the first move it is none.
+            colors = pc if c == color else slice(None) if p else 0
+            shapes = ps if s == shape else slice(None) if p else 0
+            buckets = int(np.bitwise_or.reduce(accepts[moved, p, colors, shapes], axis=None))
+            for bucket in range(N_BUCKETS):
+                if buckets >> bucket & 1:
+                    last = bucket + 1
+                    after = last, last if c == color else pc, last if s == shape else ps
+                    if not reached[after]:
+                        reached[after] = True
+                        waiting.append(after)
+    return reached
+
+
+def _place(action: int) -> tuple[int, int]:
+    return action // N_BUCKETS + 1, action % N_BUCKETS
+
+
+def _n_states(n_pieces: int, spec: BoardSpec) -> int:
+    """Return how many plays there are at most on boards of so many pieces."""
+    n_boards: int = math.comb(N_CELLS, n_pieces) * (spec.n_codes - 1) ** n_pieces
+    plays: list[int] = [math.perm(n_pieces, n) * N_BUCKETS**n for n in range(n_pieces)]
+    return n_boards * sum(plays)
+
+
+def _boards_of(n_pieces: int, spec: BoardSpec) -> Iterator[_Codes]:
+    """Yield every board of so many pieces that the specification allows."""
+    for cells in itertools.combinations(range(N_CELLS), n_pieces):
+        for codes in itertools.product(range(1, spec.n_codes), repeat=n_pieces):
+            board = np.zeros(N_CELLS, dtype=np.uint8)
+            board[list(cells)] = codes
+            if _is_of(board, spec):
+                yield board
+
+
+def _is_of(board: _Codes, spec: BoardSpec) -> bool:
+    """Tell whether a board may be drawn."""
+    codes = board[board > 0].astype(int) - 1
+    shapes, colors = divmod(codes, len(spec.color_palette))
+    bounds = (
+        (len(codes), spec.pieces, False),
+        (len(set(shapes.tolist())), spec.shapes, True),
+        (len(set(colors.tolist())), spec.colors, True),
+    )
+    return all((free and high == 0) or low <= n <= high for n, (low, high), free in bounds)

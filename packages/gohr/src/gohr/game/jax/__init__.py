@@ -1,0 +1,25 @@
+"""The game in pure JAX: each row of a batch may have another hidden rule.
+
+For learners that are trained in one compiled program, environment included. :func:`make` returns a
+:class:`HiddenRules`, with the methods ``reset``, ``step``, ``reset_boards`` and ``step_boards``,
+and its :class:`EnvParams`: the tables of one rule or of a bank of rules, of which every board plays
+one, named by a number, so that one compiled step serves any batch of boards and rules.
+:class:`EnvState` and :class:`Observation` are the results, :func:`features` gives an observation as
+numbers. Rules of the same :class:`Sizes` share a compiled program; ``CATALOGUE`` has room for all
+that come with Gnomon.
+
+Trials and records are played by the engine of :mod:`gohr.game`; here is the same game, held to it
+attempt for attempt. It needs the extra ``jax``.
+"""
+
+from importlib.util import find_spec
+
+import lazy_loader
+
+if find_spec("jax") is None:
+    raise ModuleNotFoundError(
+        "gohr.game.jax: expected JAX, which is not installed; pip install 'gnomon-rl[jax]'",
+        name="jax",
+    )
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

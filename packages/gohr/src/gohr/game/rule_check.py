@@ -1,0 +1,148 @@
+"""The whole check of a rule: its text, and a search for boards on which it gets stuck."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gohr.errors import RuleSyntaxError, excerpt
+from gohr.rules.catalogue import info_of
+from gohr.rules.lint_names import Finding
+from gohr.rules.linter import COLORS, SHAPES, lint, lint_text
+from gohr.rules.parser import parse
+
+if TYPE_CHECKING:
+    from gohr.game.board import Board
+    from gohr.game.stalemate import StalemateSearch
+    from gohr.rules.syntax import RuleSet
+
+#: The tag by which a rule says that it is meant to get stuck now and then.
+_MEANT = "can-stall"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRule:
+    """A rule text and all that was found in it.
+
+    Parameters
+    ----------
+    file : str
+        Its file, or its name in the catalogue.
+    text : str
+        As it was read.
+    findings : tuple of Finding
+        In the order of the text.
+    n_lines : int
+        Number of rule lines; 0 if the text does not parse.
+    search : StalemateSearch, optional
+        The search for a board on which the rule gets stuck, if there was one.
+
+    Examples
+    --------
+    >>> found = check_rule("mine.txt", "(*, *, *, *, Nearby)", max_states=0)
+    >>> found.n_lines, found.findings
+    (1, ())
+    """
+
+    file: str
+    text: str
+    findings: tuple[Finding, ...]
+    n_lines: int = 0
+    search: StalemateSearch | None = None
+
+    @property
+    def passes(self) -> bool:
+        """Whether there is nothing to mend: no error and no warning."""
+        return all(finding.severity == "note" for finding in self.findings)
+
+    def records(self) -> list[dict[str, str | int]]:
+        """Return a record for each finding."""
+        return [
+            {
+                "file": self.file,
+                "line": finding.line,
+                "column": finding.column,
+                "severity": finding.severity,
+                "message": finding.message,
+                "remedy": finding.remedy,
+            }
+            for finding in self.findings
+        ]
+
+    def __str__(self) -> str:
+        shown = [self._shown(finding) for finding in self.findings]
+        if self.search is not None and self.search.board is not None:
+            shown.append(_drawn(self.search.board))
+        if not self.findings:
+            searched = f"; {self.search}" if self.search else ""
+            lines = f"{self.n_lines} line{'s' * (self.n_lines > 1)}"
+            shown.append(f"{self.file}: {lines}, nothing wrong{searched}")
+        return "\n".join(shown)
+
+    def _shown(self, finding: Finding) -> str:
+        """Return a finding with the line of text and a caret below it."""
+        source = self.text.split("\n")[finding.line - 1]
+        return f"{self.file}, {finding}\n{excerpt(source, finding.column)}"
+
+
+def check_rule(
+    file: str,
+    text: str,
+    *,
+    max_states: int,
+    properties: Collection[str] = (),
+    shapes: Sequence[str] = SHAPES,
+    colors: Sequence[str] = COLORS,
+) -> CheckedRule:
+    """Check a text, and unless `max_states` is 0, search for a board on which it gets stuck.
+
+    ``properties`` are those that pieces have besides shape and colour.
+
+    Examples
+    --------
+    >>> found = check_rule("mine.txt", "(*, *, red, *, 0)", max_states=10_000)
+    >>> found.search.board is not None
+    True
+    """
+    try:
+        rule_set = parse(text)
+    except RuleSyntaxError:
+        return CheckedRule(file, text, lint_text(text))
+    findings = lint(rule_set, shapes=shapes, colors=colors, properties=properties, text=text)
+    n_lines = len(rule_set.lines)
+    playable = all(finding.severity != "error" for finding in findings)
+    # The search knows pieces of shape and colour alone; a rule on others would always be stuck.
+    if not max_states or not playable or _asks_for_properties(rule_set):
+        return CheckedRule(file, text, findings, n_lines)
+    from gohr.game.stalemate import find_stalemate
+
+    search = find_stalemate(rule_set, max_states=max_states)
+    return CheckedRule(file, text, (*findings, *_stuck(rule_set, search)), n_lines, search)
+
+
+def _asks_for_properties(rule_set: RuleSet) -> bool:
+    return any(atom.properties for line in rule_set.lines for atom in line.atoms)
+
+
+def _stuck(rule_set: RuleSet, search: StalemateSearch) -> Sequence[Finding]:
+    """Report a stalemate, as a mere note if the rule says that it is meant so."""
+    if search.board is None:
+        return ()
+    span = rule_set.lines[0].span
+    if _MEANT in info_of("", rule_set).tags:
+        return (Finding.at(span, "note", f"the rule {search}", f"as its tag '{_MEANT}' says"),)
+    remedy = f"accept the pieces that are left, or say '# tags: {_MEANT}' if it is meant so"
+    return (Finding.at(span, "warning", f"the rule {search}", remedy),)
+
+
+def _drawn(board: Board) -> str:
+    """Draw a board with the palettes that its pieces need."""
+    from gohr.game.board import BoardSpec
+    from gohr.game.drawing import board_text
+
+    shapes = dict.fromkeys([*SHAPES, *(piece.shape or "" for piece in board.pieces)])
+    colors = dict.fromkeys([*COLORS, *(piece.color or "" for piece in board.pieces)])
+    spec = BoardSpec(len(board.pieces), 0, 0, tuple(shapes), tuple(colors))
+    drawing = board_text(board.codes(spec), spec)
+    return "\n".join(f"  {row}".rstrip() for row in drawing.split("\n"))

@@ -1,0 +1,242 @@
+"""The game as a task of Inspect: ``inspect eval gnomon/hidden_rules --model ...``.
+
+A sample is a trial of an experiment: the model plays the boards that every learner meets in that
+trial, and a score is that of the engine, which makes its attempts again. So a log can be set beside
+a run of ``gohr run`` with the same suite, boards and seed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import anyio.to_thread
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ContentImage,
+    ContentText,
+)
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
+from gohr.experiments.config.experiment_config import ExperimentConfig
+from gohr.experiments.scoring.statements import read_statement
+from gohr.experiments.scoring.trial_scores import score_trial
+from gohr.experiments.trial import Trial, trials_of
+from gohr.game.board import BoardSpec
+from gohr.game.equivalence import equivalent
+from gohr.integrations.prompt import AnswerForm, ObservationForm
+from gohr.integrations.trial_in_words import Dialogue, Mode, TrialInWords, Turn
+from gohr.learners.base import TrialLog
+from gohr.learners.trial import TrialInPlay, trial_in_play
+from gohr.rules.catalogue import available_rules, rule_info
+
+#: Why a model stopped, where that makes its answer none.
+_NO_ANSWER = ("max_tokens", "model_length", "content_filter")
+_ATTEMPTS, _STATEMENT = "gnomon_attempts", "gnomon_statement"
+
+
+@task
+def hidden_rules(
+    suite: str | list[str] = "gohr-induction",
+    boards: int = 20,
+    seed: int = 0,
+    mode: Mode = "memory",
+    trials: int = 1,
+    horizon: int = 100,
+    observation: ObservationForm = "pieces",
+    answer: AnswerForm = "line",
+    context_tokens: int = 100_000,
+) -> Task:
+    """Return the task: find hidden rules by attempts, and state them.
+
+    Parameters
+    ----------
+    suite : str or list of str
+        A suite, a rule, or several of them between commas, of which Inspect's command makes a list.
+    boards, trials, horizon, seed : int
+        Boards of a trial (``episodes`` of an experiment), trials of each rule, attempts at most on
+        a board, and what the boards are drawn from.
+    mode, observation, answer, context_tokens
+        As in :class:`~gohr.integrations.trial_in_words.Dialogue`.
+
+    Examples
+    --------
+    >>> task = hidden_rules("clockwise,color-match", boards=2, trials=2)
+    >>> [sample.id for sample in task.dataset]
+    ['clockwise/0', 'color-match/0', 'clockwise/1', 'color-match/1']
+    """
+    rules = [name.strip() for name in (suite.split(",") if isinstance(suite, str) else suite)]
+    name = ",".join(rules)
+    # The boards of a trial depend on no learner: any one stands for the model.
+    config = ExperimentConfig(
+        name, rules, ["uniform"], trials=trials, episodes=boards, horizon=horizon, seed=seed
+    )
+    return Task(
+        dataset=MemoryDataset([_sample(trial) for trial in trials_of(config)], name=name),
+        solver=play(mode, observation, answer, context_tokens),
+        scorer=[errors_to_learn(), tce(), states_rule()],
+        version=1,
+        # Inspect knows no directions; this tells those who read the log.
+        metadata={"lower_is_better": ["errors_to_learn", "tce"]},
+    )
+
+
+def _sample(trial: Trial) -> Sample:
+    """Return the sample of a trial, with all that is needed to play it again."""
+    rule = trial.rule
+    return Sample(
+        id=f"{rule.name}/{trial.number}",
+        input=f"{trial.episodes} boards under one hidden rule.",
+        target=rule.text,
+        metadata={
+            "rule": rule.name,
+            "family": rule_info(rule.name).family if rule.name in available_rules() else "other",
+            "trial": trial.number,
+            "boards": trial.episodes,
+            "horizon": trial.horizon,
+            "seed": trial.seed,
+            "board": json.dumps(trial.board.record()),
+        },
+    )
+
+
+def _trial(state: TaskState) -> Trial:
+    """Return the trial of a sample."""
+    about = state.metadata
+    return Trial(
+        LearnerEntry("uniform", "model"),
+        RuleEntry(about["rule"], state.target.text),
+        about["trial"],
+        about["boards"],
+        about["horizon"],
+        about["seed"],
+        BoardSpec(**json.loads(about["board"])),
+    )
+
+
+@solver
+def play(
+    mode: Mode = "memory",
+    observation: ObservationForm = "pieces",
+    answer: AnswerForm = "line",
+    context_tokens: int = 100_000,
+) -> Solver:
+    """Let the model play a trial, then ask it for the rule; its attempts are kept in the store."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        trial = _trial(state)
+        dialogue = Dialogue(
+            trial.board,
+            mode=mode,
+            observation=observation,
+            answer=answer,
+            context_tokens=context_tokens,
+        )
+        game = TrialInWords(_in_play(trial), dialogue)
+        actions: list[int] = []
+        while not game.over:
+            state = await _asked(state, generate, dialogue, game.turns())
+            made = game.take(state.output.completion, answered=_is_answer(state))
+            actions += [] if made is None else [made.action]
+            state.store.set(_ATTEMPTS, actions)
+            state.metadata["n_unreadable"] = dialogue.n_unreadable
+        if not game.given_up:
+            state = await _asked(state, generate, dialogue, dialogue.statement_turns())
+            state.store.set(_STATEMENT, state.output.completion)
+        state.completed = True
+        return state
+
+    return solve
+
+
+async def _asked(
+    state: TaskState, generate: Generate, dialogue: Dialogue, turns: Iterable[Turn]
+) -> TaskState:
+    state.messages = [_message(turn) for turn in turns]
+    state = await generate(state)
+    usage = state.output.usage
+    if usage is not None:
+        dialogue.shorten(usage.input_tokens, usage.output_tokens)
+    return state
+
+
+def _is_answer(state: TaskState) -> bool:
+    return bool(state.output.choices) and state.output.stop_reason not in _NO_ANSWER
+
+
+def _message(turn: Turn) -> ChatMessage:
+    if turn.role == "system":
+        return ChatMessageSystem(content=turn.text)
+    if turn.role == "assistant":
+        return ChatMessageAssistant(content=turn.text)
+    if turn.picture is None:
+        return ChatMessageUser(content=turn.text)
+    address = f"data:image/png;base64,{base64.b64encode(turn.picture).decode()}"
+    return ChatMessageUser(content=[ContentText(text=turn.text), ContentImage(image=address)])
+
+
+def _in_play(trial: Trial) -> TrialInPlay:
+    rule = trial.rule.rule_set
+    return trial_in_play(rule, trial.boards(), horizon=trial.horizon, board_spec=trial.board)
+
+
+def _complete_log(trial: Trial, state: TaskState) -> TrialLog | None:
+    """Make the attempts of a sample again; None if boards are left, as after a limit."""
+    game = _in_play(trial)
+    for action in state.store.get(_ATTEMPTS, []):
+        game.attempt(action)
+    return game.log() if game.over else None
+
+
+def _scored(metric: str) -> Scorer:
+    """Return a scorer of complete trials; any other has no score, and the log says why."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        log = _complete_log(_trial(state), state)
+        if log is None:
+            return Score(value=math.nan, explanation="the trial is not complete")
+        value = score_trial(log, metric)
+        return Score(value=float(value), answer=f"{int(log.n_attempts.sum())} attempts")
+
+    return score
+
+
+@scorer(metrics=[mean(), stderr()])
+def tce() -> Scorer:
+    """Score the terminal cumulated errors of a trial, as `gohr score` does."""
+    return _scored("tce")
+
+
+@scorer(metrics=[mean(), stderr()])
+def errors_to_learn() -> Scorer:
+    """Score the errors before ten boards without one; infinite if that never came."""
+    return _scored("errors_to_learn")
+
+
+@scorer(metrics=[mean(), stderr()])
+def states_rule() -> Scorer:
+    """Score 1 if the rule that the model stated is equivalent to the hidden one, else 0."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        said: Any = state.store.get(_STATEMENT)
+        if said is None:
+            return Score(value=math.nan, explanation="the model was not asked for the rule")
+        stated, error = read_statement(said)
+        if stated is None:
+            return Score(value=0.0, answer=said, explanation=f"not a rule: {error}")
+        trial = _trial(state)
+        # A search may take seconds, in which other samples shall go on.
+        same = await anyio.to_thread.run_sync(equivalent, trial.rule.rule_set, stated, trial.board)
+        return Score(value=float(same.equivalent), answer=str(stated), explanation=str(same))
+
+    return score

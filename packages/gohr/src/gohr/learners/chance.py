@@ -1,0 +1,199 @@
+"""Chance of success at each attempt of a trial, for one who knows nothing of the rule.
+
+A rule that permits much forgives much: an error rate says little without the rate at which a player
+who knows nothing would have erred on the same boards. This room's two such players are
+:class:`gohr.learners.Uniform` and :class:`gohr.learners.Frugal`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, final
+
+import numpy as np
+import numpy.typing as npt
+
+from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gohr.game.engine.compiler import CompiledRule
+from gohr.game.outcomes import EPISODE_OVER
+from gohr.learners.base import Learner, Observation, Transition, TrialLog
+from gohr.learners.trial import compiled, play_trial
+from gohr.rules.syntax import RuleSet
+
+_Int = npt.NDArray[np.int64]
+
+#: How many boards are replayed together: more of them no longer fit into the nearest memory.
+_SIDE_BY_SIDE = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttemptCounts:
+    """What could have been attempted at each attempt of a trial, and what of it would have worked.
+
+    Parameters
+    ----------
+    n_possible : numpy.ndarray of int64, shape (n_rows,)
+        N, four times the number of pieces on the board.
+    n_permitted : numpy.ndarray of int64, shape (n_rows,)
+        G, how many of those the rule would accept.
+    n_failed : numpy.ndarray of int64, shape (n_rows,)
+        How many of the others the learner had seen fail since the board last changed: one for a
+        denied attempt, four for a piece that cannot be moved.
+    """
+
+    n_possible: _Int
+    n_permitted: _Int
+    n_failed: _Int
+
+    @property
+    def random(self) -> npt.NDArray[np.float64]:
+        """Chance of a player who attempts anything: G / N; 0 on a board already cleared."""
+        return _ratio(self.n_permitted, self.n_possible)
+
+    @property
+    def frugal(self) -> npt.NDArray[np.float64]:
+        """Chance of one who repeats no failure of the learner's: G / (N - failed)."""
+        return _ratio(self.n_permitted, self.n_possible - self.n_failed)
+
+    @property
+    def random_attempts(self) -> npt.NDArray[np.float64]:
+        """Attempts that the first needs on average to remove a piece: N / G; NaN if none can be."""
+        return _ratio(self.n_possible, self.n_permitted, none=np.nan)
+
+
+def chance_of_success(
+    rule_set: RuleSet,
+    log: TrialLog,
+    *,
+    player: Literal["random", "frugal"] = "random",
+    board_spec: BoardSpec = DEFAULT_SPEC,
+) -> npt.NDArray[np.float64]:
+    """Return p0: how probable success was at each attempt for a player who knows nothing.
+
+    The trial is replayed under its rule. Where the rule is hidden, so must these numbers be.
+
+    Parameters
+    ----------
+    rule_set : RuleSet
+        The rule that the trial was played on.
+    log : TrialLog
+        Any learner's trial.
+    player : {"random", "frugal"}
+        One who attempts each bucket for each piece with equal probability, or one who leaves out
+        what the learner has seen fail since the board last changed.
+    board_spec : BoardSpec
+        Gives the palettes that the codes index.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n_rows,)
+        A number for each row of the log, between 0 and 1; 0 where a board was already cleared.
+
+    Raises
+    ------
+    ValueError
+        If the player is neither, or the log was not played under this rule.
+
+    References
+    ----------
+    The reference system's p0 for the players COMPLETELY_RANDOM and MCP1.
+
+    Examples
+    --------
+    >>> from gohr.game import draw_boards
+    >>> from gohr.learners import Uniform, play_trial
+    >>> from gohr.rules import parse
+    >>> rule, rng = parse("(*,*,*,*,[0,2])"), np.random.default_rng(0)
+    >>> log = play_trial(Uniform(rng=rng), rule, draw_boards(5, rng=rng))
+    >>> set(chance_of_success(rule, log).tolist())
+    {0.5}
+    """
+    if player not in ("random", "frugal"):
+        raise ValueError(f"player: expected 'random' or 'frugal', found {player!r}")
+    counts = count_attempts(rule_set, log, board_spec=board_spec)
+    return counts.random if player == "random" else counts.frugal
+
+
+def count_attempts(
+    rule_set: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC
+) -> AttemptCounts:
+    """Replay a trial, and count at each attempt what was possible, permitted, and known to fail.
+
+    Parameters and errors are those of :func:`chance_of_success`.
+    """
+    from gohr.learners.kernels.chance import count_known
+
+    rule = compiled(rule_set, board_spec)
+    if rule is None:
+        n_permitted = _by_interpreter(rule_set, log, board_spec)
+    else:
+        n_permitted = _by_engine(rule, log)
+    n_pieces, n_failed = np.zeros_like(n_permitted), np.zeros_like(n_permitted)
+    places = np.ascontiguousarray(log.boards[:, :N_CELLS])
+    count_known(places, log.n_attempts, log.actions, log.outcomes, n_pieces, n_failed)
+    return AttemptCounts(N_BUCKETS * n_pieces, n_permitted, n_failed)
+
+
+def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
+    """Return a / b, and ``none`` where b is 0."""
+    ratio = np.full(len(a), none)
+    np.divide(a, b, out=ratio, where=b > 0)
+    return ratio
+
+
+def _by_engine(rule: CompiledRule, log: TrialLog) -> _Int:
+    """Count the permitted attempts of a rule that compiles."""
+    from gohr.game.engine.boards_in_play import Boards
+    from gohr.learners.kernels.chance import count_permitted
+    from gohr.learners.kernels.one_board import deck_of
+
+    n_permitted = np.zeros(len(log.actions), dtype=np.int64)
+    mask = np.zeros((_SIDE_BY_SIDE, N_CELLS * N_BUCKETS), dtype=np.int8)
+    boards = Boards.empty(rule, _SIDE_BY_SIDE)
+    played = (log.n_attempts, log.actions, log.outcomes)
+    arrays = (rule.program, boards.state, boards.seen, boards.replies, deck_of(rule, log.boards))
+    if not count_permitted(*arrays, *played, mask, n_permitted):
+        raise _other_rule()
+    return n_permitted
+
+
+def _by_interpreter(rule_set: RuleSet, log: TrialLog, board_spec: BoardSpec) -> _Int:
+    """Count the permitted attempts of a rule that does not compile, one attempt after another."""
+    replay = _Replay(log)
+    horizon = int(log.n_attempts.max(initial=1))
+    again = play_trial(replay, rule_set, log.boards, horizon=max(horizon, 1), board_spec=board_spec)
+    if not np.array_equal(again.outcomes, log.outcomes):
+        raise _other_rule()
+    return np.array(replay.n_permitted, dtype=np.int64)
+
+
+@final
+class _Replay(Learner):
+    """Makes the attempts of a log again, and counts what was permitted."""
+
+    reveal: ClassVar[bool] = True
+
+    def __init__(self, log: TrialLog) -> None:
+        self.plays_on = bool((log.outcomes == EPISODE_OVER).any())
+        self._actions = log.actions.tolist()
+        self._ends = set((np.cumsum(log.n_attempts) - 1).tolist())
+        self.n_permitted: list[int] = []
+
+    def act(self, observation: Observation) -> int:
+        """Count, and make the next attempt of the log."""
+        k = len(self.n_permitted)
+        if k >= len(self._actions):
+            raise _other_rule()
+        permitted = observation.permitted
+        self.n_permitted.append(0 if permitted is None else int(permitted.sum()))
+        return int(self._actions[k])
+
+    def observe(self, transition: Transition) -> None:
+        """Check that episodes end where they did."""
+        over = transition.terminated or transition.truncated
+        if over != (len(self.n_permitted) - 1 in self._ends):
+            raise _other_rule()
+
+
+def _other_rule() -> ValueError:
+    return ValueError("expected a log that was played under this rule, found other outcomes in it")

@@ -1,0 +1,378 @@
+"""Rules that an ideal learner thinks possible: families of rule texts, made from their elements.
+
+Each family varies one element of the rule language while the rest stays as plain as can be. The
+families hold what the templates of :mod:`gohr.rules.templates` make and more, and beside them
+stands the library, so that every rule of :func:`gohr.rules.catalogue.available_rules` is among
+the hypotheses.
+
+All hypotheses compiled, with their prior, ready to be played side by side.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from gohr.game.board import BoardSpec
+from gohr.game.engine.compiler import CompiledRule, compile_rule
+from gohr.game.engine.program import N_COLUMNS
+from gohr.rules.catalogue import available_rules, load_rule_text
+from gohr.rules.orders import BUILT_IN_ORDERS
+from gohr.rules.parser import parse
+
+_BUCKETS = ("0", "1", "2", "3")
+#: More names than these make more tables than can be listed.
+_MOST_NAMES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A rule that might be the hidden one.
+
+    ``family`` is one of `FAMILIES`; ``lines`` has the atoms of each rule line, none for a rule of
+    the library, whose ``name`` is its own; that of others is the text in one line.
+    """
+
+    family: str
+    lines: tuple[tuple[str, ...], ...]
+    name: str
+    text: str
+
+
+_Lines = tuple[tuple[str, ...], ...]
+_Generator = Callable[[Sequence[str], Sequence[str]], Iterator[_Lines]]
+
+
+def hypotheses_of(board_spec: BoardSpec) -> Iterator[Hypothesis]:
+    """Yield the hypotheses about boards of these palettes, family after family, each text once.
+
+    Raises ValueError if there are more than four shapes or colours.
+    """
+    shapes = tuple(name.lower() for name in board_spec.shape_palette)
+    colors = tuple(name.lower() for name in board_spec.color_palette)
+    check_palettes(board_spec)
+    for name in available_rules():
+        yield Hypothesis("library", (), name, load_rule_text(name))
+    for family, (_, generator) in _GENERATORS.items():
+        seen: set[_Lines] = set()
+        for lines in generator(shapes, colors):
+            if lines not in seen:
+                seen.add(lines)
+                rows = [" ".join(line) for line in lines]
+                yield Hypothesis(family, lines, " / ".join(rows), "\n".join(rows))
+
+
+def check_palettes(board_spec: BoardSpec) -> None:
+    """Raise ValueError if there are more than four shapes or colours."""
+    for kind, names in (
+        ("shapes", board_spec.shape_palette),
+        ("colors", board_spec.color_palette),
+    ):
+        if len(names) > _MOST_NAMES:
+            raise ValueError(
+                f"expected at most {_MOST_NAMES} {kind} in the palette, found {len(names)}"
+            )
+
+
+def _atom(
+    buckets: str, *, count: str = "*", shape: str = "*", color: str = "*", cells: str = "*"
+) -> str:
+    return f"({count},{shape},{color},{cells},{buckets})"
+
+
+def _listed(values: Sequence[str]) -> str:
+    return values[0] if len(values) == 1 else f"[{','.join(values)}]"
+
+
+def _subsets(values: Sequence[str], least: int = 1, most: int | None = None) -> list[str]:
+    """Return the subsets with at least and at most so many members, as lists of the language."""
+    most = len(values) if most is None else most
+    sizes = range(least, most + 1)
+    return [_listed(part) for n in sizes for part in itertools.combinations(values, n)]
+
+
+def _splits(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the ways to part names in two, each way once: the first part has the first name."""
+    rest = range(1, len(names))
+    parts = []
+    for n in range(len(names) - 1):
+        for others in itertools.combinations(rest, n):
+            inside = [names[0], *(names[i] for i in others)]
+            parts.append((_listed(inside), _listed([x for x in names if x not in inside])))
+    return parts
+
+
+def _cells(inside: Callable[[int, int], bool]) -> tuple[str, str]:
+    """Return the cells for which a condition on column and row holds, and the others."""
+    both: tuple[list[str], list[str]] = ([], [])
+    for cell in range(36):
+        both[not inside(cell % 6 + 1, cell // 6 + 1)].append(str(cell + 1))
+    return _listed(both[0]), _listed(both[1])
+
+
+_PLACES = (
+    _cells(lambda x, _: x <= 3),
+    _cells(lambda _, y: y >= 4),
+    _cells(lambda x, y: x in (1, 6) or y in (1, 6)),
+    _cells(lambda x, y: (x + y) % 2 == 0),
+    _cells(lambda x, y: y > x),
+    _cells(lambda x, y: x + y < 7),
+)
+_QUADRANTS = (
+    _cells(lambda x, y: x <= 3 and y >= 4)[0],
+    _cells(lambda x, y: x >= 4 and y >= 4)[0],
+    _cells(lambda x, y: x >= 4 and y <= 3)[0],
+    _cells(lambda x, y: x <= 3 and y <= 3)[0],
+)
+
+_SETS = tuple(_subsets(_BUCKETS))
+_PAIRS = tuple(_subsets(_BUCKETS, 2, 2))
+_ANYWHERE = "[0,1,2,3]"
+_TARGETS = ("*", *_BUCKETS, "Nearby", "Remotest")
+
+
+def _shape(shapes: Sequence[str], _: Sequence[str]) -> Iterator[_Lines]:
+    for buckets in itertools.product(_BUCKETS, repeat=len(shapes)):
+        yield (tuple(_atom(b, shape=s) for s, b in zip(shapes, buckets, strict=True)),)
+
+
+def _color(_: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    for buckets in itertools.product(_BUCKETS, repeat=len(colors)):
+        yield (tuple(_atom(b, color=c) for c, b in zip(colors, buckets, strict=True)),)
+
+
+def _pairs(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    for pairs in itertools.product(_PAIRS, repeat=len(shapes)):
+        yield (tuple(_atom(p, shape=s) for s, p in zip(shapes, pairs, strict=True)),)
+    for pairs in itertools.product(_PAIRS, repeat=len(colors)):
+        yield (tuple(_atom(p, color=c) for c, p in zip(colors, pairs, strict=True)),)
+
+
+def _shape_and_color(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    for by_shape, by_color in itertools.product(_splits(shapes), _splits(colors)):
+        for b in itertools.product(_BUCKETS, repeat=4):
+            rows, columns = b[:2] != b[2:], b[::2] != b[1::2]
+            if rows and columns:  # else one of the two would do
+                kinds = itertools.product(by_shape, by_color)
+                yield (
+                    tuple(_atom(k, shape=s, color=c) for k, (s, c) in zip(b, kinds, strict=True)),
+                )
+
+
+def _place(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    for (inside, outside), (a, b) in itertools.product(_PLACES, itertools.permutations(_SETS, 2)):
+        yield ((_atom(a, cells=inside), _atom(b, cells=outside)),)
+
+
+def _quadrant(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    for buckets in itertools.product(_BUCKETS, repeat=4):
+        yield (tuple(_atom(b, cells=q) for q, b in zip(_QUADRANTS, buckets, strict=True)),)
+    for steps in _SETS:
+        yield ((_atom(f"Nearby+{steps}"),),)
+
+
+def _feature_and_place(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    features = [("shape", *s) for s in _splits(shapes)] + [("color", *c) for c in _splits(colors)]
+    for (kind, yes, no), places in itertools.product(features, _PLACES):
+        if yes.startswith("[") and no.startswith("["):
+            continue  # one name against the rest
+        for pair in itertools.combinations(_BUCKETS, 2):
+            for b in itertools.product(pair, repeat=4):
+                if b[:2] != b[2:] and b[::2] != b[1::2]:
+                    kinds = itertools.product((yes, no), places)
+                    yield (
+                        tuple(
+                            _atom(k, **{kind: name}, cells=where)
+                            for k, (name, where) in zip(b, kinds, strict=True)
+                        ),
+                    )
+
+
+def _order(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    targets = [*_SETS, *(f"Nearby+{steps}" for steps in _SETS)]
+    for order, target in itertools.product(BUILT_IN_ORDERS, targets):
+        yield ((_atom(target, cells=order),),)
+
+
+def _cycle(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    for n in range(1, 5):
+        for turns in itertools.product(_BUCKETS, repeat=n):
+            if not _repeats(turns):
+                yield tuple((_atom(b, count="1"),) for b in turns)
+
+
+def _repeats(turns: tuple[str, ...]) -> bool:
+    """Return whether a cycle is a shorter one, gone through more than once."""
+    n = len(turns)
+    return any(n % k == 0 and turns == turns[:k] * (n // k) for k in range(1, n))
+
+
+def _cycle_of_sets(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    for turns in itertools.chain(
+        itertools.product(_SETS, repeat=2), itertools.product(_PAIRS, repeat=3)
+    ):
+        if not _repeats(turns):
+            yield tuple((_atom(b, count="1"),) for b in turns)
+
+
+def _step(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    for start, steps in itertools.product((_ANYWHERE, *_BUCKETS), _SETS):
+        yield (_atom(start, count="1"),), (_atom(f"p+{steps}"),)
+    for variable, steps in itertools.product(("p", "pc", "ps"), _SETS):
+        yield ((_atom(f"[{variable}+{steps},!{variable}*{_ANYWHERE}]"),),)
+
+
+def _count(_: Sequence[str], __: Sequence[str]) -> Iterator[_Lines]:
+    for n, turns in itertools.product("1234", itertools.permutations(_BUCKETS)):
+        yield tuple((_atom(b, count=n),) for b in turns)
+    for n, m in itertools.product("12345", repeat=2):
+        for a, b in itertools.permutations((*_BUCKETS, "Nearby", "Remotest"), 2):
+            yield (_atom(a, count=n),), (_atom(b, count=m),)
+    for n in "1234":
+        yield (tuple(_atom(b, count=n) for b in _BUCKETS),)
+
+
+def _priority(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    for kind, names in (("shape", shapes), ("color", colors)):
+        for turns, target in itertools.product(itertools.permutations(names), _TARGETS):
+            yield tuple((_atom(target, **{kind: name}),) for name in turns)
+        for first, second in _splits(names):
+            for target in _TARGETS:
+                yield (_atom(target, **{kind: first}),), (_atom(target, **{kind: second}),)
+                yield (_atom(target, **{kind: second}),), (_atom(target, **{kind: first}),)
+    for shape, color, target in itertools.product(shapes, colors, _TARGETS):
+        yield (_atom(target, shape=shape, color=color),), (_atom("*"),)
+    for (first, second), target in itertools.product(_PLACES, _TARGETS):
+        yield (_atom(target, cells=first),), (_atom(target, cells=second),)
+        yield (_atom(target, cells=second),), (_atom(target, cells=first),)
+
+
+def _priority_and_bucket(shapes: Sequence[str], colors: Sequence[str]) -> Iterator[_Lines]:
+    for kind, names in (("shape", shapes), ("color", colors)):
+        for turns in itertools.permutations(names):
+            for buckets in itertools.permutations(_BUCKETS, len(names)):
+                yield tuple(
+                    (_atom(b, **{kind: name}),) for name, b in zip(turns, buckets, strict=True)
+                )
+
+
+_GENERATORS: Mapping[str, tuple[str, _Generator]] = MappingProxyType(
+    {
+        "shape": ("Each shape has a bucket.", _shape),
+        "color": ("Each colour has a bucket.", _color),
+        "pairs": ("Each shape, or each colour, has two buckets.", _pairs),
+        "shape-and-color": (
+            "Shapes are parted in two, colours too, and each of the four kinds has a bucket.",
+            _shape_and_color,
+        ),
+        "place": ("The board is parted in two, and each part has some buckets.", _place),
+        "quadrant": ("Each quadrant has a bucket, or some at fixed steps from it.", _quadrant),
+        "feature-and-place": (
+            "A name against the rest and a part of the board together choose between two buckets.",
+            _feature_and_place,
+        ),
+        "order": ("Cells give the order, and some buckets are allowed.", _order),
+        "cycle": ("Fixed buckets take turns, one to four of them.", _cycle),
+        "cycle-of-sets": ("Sets of buckets take turns, two or three of them.", _cycle_of_sets),
+        "step": (
+            "The bucket lies at fixed steps from the last one, or from the last one of "
+            "that colour or shape.",
+            _step,
+        ),
+        "count": ("Buckets take turns after one to five pieces each.", _count),
+        "priority": ("Some shapes, colours, pieces or parts of the board go first.", _priority),
+        "priority-and-bucket": (
+            "Shapes, or colours, go in an order, each to its own bucket.",
+            _priority_and_bucket,
+        ),
+    }
+)
+
+#: The families, each with what its rules have in common.
+FAMILIES: Mapping[str, str] = MappingProxyType(
+    {"library": "A rule that comes with Gnomon."} | {k: s for k, (s, _) in _GENERATORS.items()}
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HypothesisSpace:
+    """The rules that an ideal learner thinks possible.
+
+    Parameters
+    ----------
+    hypotheses : tuple of Hypothesis
+        What each is.
+    log_prior : numpy.ndarray of float64, shape (n_hypotheses,)
+        Natural logarithm of its probability before anything is seen: every family is as probable
+        as any other, and within a family every rule.
+    programs : numpy.ndarray of int64
+        The compiled rules, one behind the other.
+    starts : numpy.ndarray of int64, shape (n_hypotheses + 1,)
+        Where each begins in ``programs``, and the end.
+    n_columns : int
+        Most columns that the state of a board has under any of them.
+    """
+
+    hypotheses: tuple[Hypothesis, ...]
+    log_prior: npt.NDArray[np.float64]
+    programs: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    n_columns: int
+
+    def __len__(self) -> int:
+        return len(self.hypotheses)
+
+
+def hypothesis_space(board_spec: BoardSpec) -> HypothesisSpace:
+    """Return the space for boards of these palettes; it is made once in a process.
+
+    That takes some seconds, and 150 MB for four shapes and four colours.
+
+    Raises ValueError if there are more than four shapes or colours.
+    """
+    return _space(board_spec.shape_palette, board_spec.color_palette)
+
+
+@lru_cache(maxsize=2)
+def _space(shapes: tuple[str, ...], colors: tuple[str, ...]) -> HypothesisSpace:
+    spec = BoardSpec(1, 0, 0, shapes, colors)
+    found = tuple(hypotheses_of(spec))
+    atom = cache(lambda text: compile_rule(parse(text), spec))
+    programs = [_program(hypothesis, spec, atom) for hypothesis in found]
+    sizes = Counter(hypothesis.family for hypothesis in found)
+    prior = np.array([-np.log(len(sizes) * sizes[hypothesis.family]) for hypothesis in found])
+    starts = np.cumsum([0, *map(len, programs)])
+    n_columns = max(int(program[N_COLUMNS]) for program in programs)
+    return HypothesisSpace(found, prior, np.concatenate(programs), starts, n_columns)
+
+
+def _program(
+    hypothesis: Hypothesis, spec: BoardSpec, atom: Callable[[str], CompiledRule]
+) -> npt.NDArray[np.int64]:
+    """Compile a hypothesis from its atoms, which it shares with many others."""
+    if hypothesis.lines:
+        atoms = [atom(text) for line in hypothesis.lines for text in line]
+        if not any(part.conditions[0] for part in atoms):
+            return _assembled(hypothesis, atoms)
+    return compile_rule(parse(hypothesis.text), spec).program
+
+
+def _assembled(hypothesis: Hypothesis, atoms: list[CompiledRule]) -> npt.NDArray[np.int64]:
+    stops = np.cumsum([len(line) for line in hypothesis.lines])
+    starts = np.concatenate([[0], stops[:-1]])
+    return CompiledRule(
+        np.concatenate([part.atoms for part in atoms]),
+        np.stack([starts, stops, np.full(len(stops), -1)], axis=1).astype(np.int32),
+        np.concatenate([part.counts for part in atoms]),
+        atoms[0].n_shapes,
+        atoms[0].n_colors,
+        (None,) * len(atoms),
+        atoms[0].orders,
+    ).program

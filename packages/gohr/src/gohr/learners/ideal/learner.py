@@ -1,0 +1,118 @@
+"""The ideal learner: Bayesian elimination over thousands of rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, final
+
+import numpy as np
+import numpy.typing as npt
+
+from gohr.game.board import N_BUCKETS, N_CELLS
+from gohr.learners.base import Learner, Observation, Transition
+from gohr.learners.fixed_players import note_failure
+from gohr.learners.ideal.hypotheses import check_palettes
+from gohr.learners.uniform_numbers import Draws
+
+if TYPE_CHECKING:
+    from gohr.learners.ideal.belief import Belief
+
+#: Differences below this are rounding.
+_EQUAL = 1e-9
+
+
+@final
+@dataclass(kw_only=True, eq=False)
+class Ideal(Learner):
+    """Keep every rule that agrees with all that was seen, and attempt what tells most about them.
+
+    It has a space of some 22,000 rules (:mod:`gohr.learners.ideal.hypotheses`): all of the
+    library, and families that a generator makes. Before anything is seen each family is as probable
+    as any other, and within a family each rule. It plays all of them along, drops those that
+    foretold another reply, and so knows the exact probability of every reply to every attempt. What
+    it errs is a mark that learners of this space can be measured against
+    (:func:`gohr.learners.ideal.regret.regret`).
+
+    If the hidden rule is not in the space, at some time no hypothesis is left. From then on it
+    plays as :class:`gohr.learners.Frugal` does.
+
+    Parameters
+    ----------
+    board_spec : BoardSpec
+        At most four shapes and four colours in the palettes.
+    rng : numpy.random.Generator
+        Decides among attempts that are equally good; every attempt uses one uniform number.
+    choice : {"information", "success"}
+        What it attempts: what is expected to tell most, and among equals what is most probably
+        accepted; or what is most probably accepted, and among equals what tells most. The second
+        errs less while it plays, the first knows sooner. Neither looks further ahead than one
+        attempt, so neither is the least number of errors that is possible.
+
+    Raises
+    ------
+    ValueError
+        If the palettes are too large.
+
+    References
+    ----------
+    Lindley: *On a measure of the information provided by an experiment* (1956).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gohr.game import draw_boards
+    >>> from gohr.learners import play_trial
+    >>> from gohr.rules import load_rule
+    >>> rng = np.random.default_rng(0)
+    >>> learner = Ideal(rng=rng)
+    >>> log = play_trial(learner, load_rule("color-match"), draw_boards(5, rng=rng))
+    >>> log.n_attempts[-2:].tolist()  # nothing is left to learn
+    [9, 9]
+    """
+
+    choice: Literal["information", "success"] = "information"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_palettes(self.board_spec)
+        self._information_first = self.choice == "information"
+        self._draws = Draws(1, rng=self.rng)
+        self._failed = np.zeros(N_CELLS * N_BUCKETS, dtype=np.bool_)
+        self._belief: Belief | None = None
+        self._begun = False
+
+    @property
+    def belief(self) -> Belief:
+        """What it believes; the space is made when it is first asked for."""
+        from gohr.learners.ideal.belief import Belief
+
+        if self._belief is None:
+            self._belief = Belief(self.board_spec)
+        return self._belief
+
+    def act(self, observation: Observation) -> int:
+        """Choose the attempt that is expected to tell most, or that is most probably accepted."""
+        if not self._begun:
+            self.belief.begin(observation.board)
+            self._begun = True
+        u = float(self._draws.row()[0])
+        actions = np.flatnonzero((observation.action_mask != 0) & ~self._failed)
+        if len(self.belief.alive):
+            actions = self._best(np.flatnonzero(observation.action_mask))
+        return int(actions[int(u * len(actions))])
+
+    def observe(self, transition: Transition) -> None:
+        """Drop what foretold another reply."""
+        over = transition.terminated
+        self.belief.update(action=transition.action, outcome=transition.outcome, over=over)
+        self._begun = not (over or transition.truncated)
+        note_failure(self._failed, transition.action, transition.outcome, not self._begun)
+
+    def _best(self, actions: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """Return the attempts that nothing beats."""
+        forecast = self.belief.forecast()
+        criteria = [forecast.information, forecast.accepted]
+        for values in criteria if self._information_first else reversed(criteria):
+            value = values[actions]
+            actions = actions[value >= value.max() - _EQUAL]
+        return actions

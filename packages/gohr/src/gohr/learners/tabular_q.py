@@ -1,0 +1,158 @@
+"""Tabular Q-learning: one value for each class of attempt after each class of success."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal, final
+
+import numpy as np
+import numpy.typing as npt
+
+from gohr.game.board import N_BUCKETS
+from gohr.learners.base import Learner, Observation, Transition, TrialLog
+from gohr.learners.linear_models import TabularSettings
+from gohr.learners.settings import Range
+from gohr.learners.uniform_numbers import Draws
+
+if TYPE_CHECKING:
+    from gohr.game.engine.compiler import CompiledRule
+
+
+@final
+@dataclass(kw_only=True, eq=False)
+class TabularQ(Learner):
+    r"""Learn the value of attempts from a table by last success, piece and bucket.
+
+    An attempt belongs to a class: shape, colour and bucket of the last accepted attempt of the
+    episode (or none yet); shape and colour of the piece (or an empty cell); and the bucket. For
+    four shapes and four colours there are 4,420 classes. After each attempt the value of its class
+    moves towards what it turned out to be worth,
+    ``Q(s, a) += learning_rate (r + gamma max Q(s', a') - Q(s, a))``, with no term for what follows
+    the end of an episode. The classes share nothing: what is learned of a red star after a blue
+    square says nothing of a red star after a blue circle. So this is what
+    :class:`gohr.learners.linear_dqn.LinearDQN` would be without generalisation and replay. Where
+    a piece lies is not in the class, and rules about cells are beyond this learner.
+
+    Parameters
+    ----------
+    board_spec : BoardSpec
+        Its palettes fix the classes.
+    rng : numpy.random.Generator
+        The only source of randomness; every attempt uses two uniform numbers.
+    learning_rate : float
+        Step size, above 0 and at most 1. Most rules here are certain, so that one failure tells all
+        and 1 would do; 0.5 forgives a rule that depends on more than the class.
+    gamma : float
+        Discount of the next value, 0 to 1. With 0 only the attempt itself counts, and that is
+        nearly all that there is to know, since few rules punish an accepted attempt later.
+    actions : {"all", "occupied"}
+        Whether an attempt may choose an empty cell.
+    tie_break : {"random", "first"}
+        Which of several equal values is taken.
+    initial_value : float
+        What an attempt is worth before it was ever made. -0.75 is what a rule of one bucket in four
+        leaves one who knows nothing to expect: what has worked is done again, what failed is
+        avoided, and the untried is tried in between. With 0, the most that an attempt can be
+        worth, everything is tried before anything is used, at twice the errors.
+    epsilon_start, epsilon_end, epsilon_decay : float
+        An attempt is made at random with probability
+        ``end + (start - end) exp(-n_attempts / decay)``, the decay above 0. A learner that fails
+        tries something else anyhow, hence never.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    References
+    ----------
+    Watkins, Dayan: *Q-learning* (1992).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gohr.game import draw_boards
+    >>> from gohr.learners import play_trial
+    >>> from gohr.rules import parse
+    >>> rng = np.random.default_rng(0)
+    >>> log = play_trial(TabularQ(rng=rng), parse("(*,*,*,*,2)"), draw_boards(300, rng=rng))
+    >>> errors = log.n_attempts - 9
+    >>> bool(errors[:50].sum() > 10 * errors[-50:].sum())
+    True
+    """
+
+    learning_rate: Annotated[float, Range(0.0, 1.0, open_below=True)] = 0.5
+    gamma: Annotated[float, Range(0.0, 1.0)] = 0.0
+    actions: Literal["all", "occupied"] = "occupied"
+    tie_break: Literal["random", "first"] = "random"
+    initial_value: Annotated[float, Range()] = -0.75
+    epsilon_start: Annotated[float, Range(0.0, 1.0)] = 0.0
+    epsilon_end: Annotated[float, Range(0.0, 1.0)] = 0.0
+    epsilon_decay: Annotated[float, Range(0.0, open_below=True)] = 200.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._settings = TabularSettings(
+            learning_rate=float(self.learning_rate),
+            gamma=float(self.gamma),
+            all_cells=self.actions == "all",
+            random_ties=self.tie_break == "random",
+            epsilon_start=float(self.epsilon_start),
+            epsilon_end=float(self.epsilon_end),
+            epsilon_decay=float(self.epsilon_decay),
+        )
+        n_pieces = self.board_spec.n_codes - 1
+        self._n_colors = len(self.board_spec.color_palette)
+        self._values = np.full(
+            (1 + n_pieces * N_BUCKETS, 1 + n_pieces, N_BUCKETS), float(self.initial_value)
+        )
+        self._n_attempts = np.zeros(1, dtype=np.int64)
+        self._draws = Draws(2, rng=self.rng)
+
+    @property
+    def values(self) -> npt.NDArray[np.float64]:
+        """A copy of the table, shape (n_last, n_codes, 4).
+
+        ``n_last`` counts 0 for none and else ``1 + 4 * (shape * n_colors + color) + bucket`` of the
+        last accepted attempt; ``n_codes`` what lies in the cell, 0 for nothing.
+        """
+        return self._values.copy()
+
+    def act(self, observation: Observation) -> int:
+        """Choose an attempt of the greatest value, or any with probability epsilon."""
+        from gohr.learners.kernels.tabular_q import choose
+
+        last = observation.last_number(self._n_colors)
+        row = self._draws.row()
+        n_attempts = int(self._n_attempts[0])
+        return int(choose(self._settings, self._values, observation.board, last, n_attempts, row))
+
+    def observe(self, transition: Transition) -> None:
+        """Move the value of the attempt's class towards what it was worth."""
+        from gohr.learners.kernels.tabular_q import learn
+
+        seen, after = transition.observation, transition.next_observation
+        cell, bucket = divmod(transition.action, N_BUCKETS)
+        learn(
+            self._settings,
+            self._values,
+            seen.last_number(self._n_colors),
+            int(seen.board[cell]),
+            bucket,
+            float(transition.reward),
+            after.board,
+            after.last_number(self._n_colors),
+            transition.terminated,
+        )
+        self._n_attempts[0] += 1
+
+    def play_trial(
+        self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
+    ) -> TrialLog:
+        """Play each board in turn, attempt for attempt as act and observe would, but faster."""
+        from gohr.learners.kernels.one_board import play_boards
+        from gohr.learners.kernels.tabular_q import play
+
+        loop = partial(play, self._settings, self._values, self._n_attempts)
+        return play_boards(loop, rule, boards, horizon, self._draws, self._values.shape[1])

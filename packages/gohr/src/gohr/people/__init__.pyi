@@ -1,0 +1,69 @@
+from .baselines import Yardstick as Yardstick
+from .baselines import baseline_curves as baseline_curves
+from .board_dealing import deal_boards as deal_boards
+from .mastery import TARGET_STREAK as TARGET_STREAK
+from .mastery import attempts_to_master as attempts_to_master
+from .mastery import likelihood_ratios as likelihood_ratios
+from .mastery import mastery_ecdf as mastery_ecdf
+from .play_records import END_WORDS as END_WORDS
+from .play_records import OUTCOME_WORDS as OUTCOME_WORDS
+from .play_records import Attempt as Attempt
+from .play_records import ClientTimes as ClientTimes
+from .play_records import Game as Game
+from .play_records import PlayError as PlayError
+from .play_records import PlayView as PlayView
+from .play_records import PointsView as PointsView
+from .play_session import PlaySession as PlaySession
+from .rewards import points_of as points_of
+from .series_plan import DEFAULT_TERMS as DEFAULT_TERMS
+from .series_plan import BoardPlan as BoardPlan
+from .series_plan import MemoryAids as MemoryAids
+from .series_plan import Part as Part
+from .series_plan import SeriesPlan as SeriesPlan
+from .series_plan import SeriesTerms as SeriesTerms
+from .transcript_writer import PlayedGame as PlayedGame
+from .transcript_writer import attempt_counts as attempt_counts
+from .transcript_writer import boards_text as boards_text
+from .transcript_writer import episode_name as episode_name
+from .transcript_writer import first_attempts as first_attempts
+from .transcript_writer import transcript_text as transcript_text
+from .transcript_writer import trial_log as trial_log
+from .transcripts import PlayedSeries as PlayedSeries
+from .transcripts import read_transcripts as read_transcripts
+from .transcripts import score_series as score_series
+
+__all__ = [
+    "trial_log",
+    "attempt_counts",
+    "first_attempts",
+    "episode_name",
+    "boards_text",
+    "BoardPlan",
+    "Part",
+    "points_of",
+    "DEFAULT_TERMS",
+    "MemoryAids",
+    "OUTCOME_WORDS",
+    "END_WORDS",
+    "transcript_text",
+    "PlayedGame",
+    "SeriesTerms",
+    "SeriesPlan",
+    "PlaySession",
+    "PointsView",
+    "PlayView",
+    "PlayError",
+    "Game",
+    "ClientTimes",
+    "Attempt",
+    "deal_boards",
+    "baseline_curves",
+    "Yardstick",
+    "TARGET_STREAK",
+    "PlayedSeries",
+    "attempts_to_master",
+    "likelihood_ratios",
+    "mastery_ecdf",
+    "read_transcripts",
+    "score_series",
+]

@@ -1,0 +1,204 @@
+"""Human play in a terminal: a board in letters, an attempt in two characters."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from gnomon.errors import counted
+from gohr.people.baselines import Yardstick
+from gohr.people.play_records import PlayError, PlayView
+from gohr.people.play_session import PlaySession
+
+_SIGNS: Mapping[str, str] = MappingProxyType(
+    {"SQUARE": "■", "STAR": "★", "CIRCLE": "●", "TRIANGLE": "▲"}
+)
+_STYLES: Mapping[str, str] = MappingProxyType(
+    {"RED": "red", "BLACK": "default", "BLUE": "blue", "YELLOW": "yellow"}
+)
+_LETTERS = string.ascii_lowercase + string.ascii_uppercase
+
+#: How many attempts that were not accepted are listed.
+_MOST_REFUSED = 12
+
+_HELP = """\
+A hidden rule says which piece may go into which bucket, and when.
+Find it with few errors.
+  a0  try piece a in bucket 0         g  give up, and see how it went
+  n   next board, when one is over    m  hide or show what was tried
+  h   this help
+"""
+
+
+def play_in_terminal(
+    session: PlaySession,
+    console: Console,
+    read: Callable[[str], str],
+    *,
+    memory_aid: bool = True,
+) -> None:
+    """Play until the last board is over, the player gives up, or nothing more can be read.
+
+    ``read`` asks with a prompt and returns a line; it raises EOFError at the end.
+    """
+    console.print(_HELP)
+    shown: tuple[PlayView, bool] | None = None
+    while session.state != "ended":
+        view = session.view()
+        letters = _letters(session)
+        if (view, memory_aid) != shown:
+            console.print(_screen(view, letters, memory_aid=memory_aid))
+            shown = view, memory_aid
+        try:
+            said = read("n, g> " if view.state == "board over" else "> ").strip()
+        except EOFError:
+            break
+        if said == "m":
+            memory_aid = not memory_aid
+        elif said:
+            console.print(_answer(session, said, letters))
+    console.print(f"The game is over: {_sum(session.view())}.")
+
+
+def _answer(session: PlaySession, said: str, letters: Mapping[str, int]) -> str:
+    """Do what was said, and say what came of it."""
+    try:
+        if said in ("g", "q"):
+            session.give_up()
+            return ""
+        if said == "n":
+            session.next_board()
+            return ""
+        if len(said) == 2 and said[0] in letters and said[1] in "0123":
+            session.attempt(letters[said[0]], int(said[1]))
+            return _reply(session.view())
+    except PlayError as error:
+        return str(error)
+    return _HELP if said == "h" else f"expected a piece and a bucket, such as a0; found {said!r}"
+
+
+def _reply(view: PlayView) -> str:
+    """Say in words what came of the last attempt."""
+    words = {
+        "accepted": "yes, it goes there",
+        "denied": "no: this piece can be moved now, but not there",
+        "immovable": "no: this piece cannot be moved now",
+    }
+    text = words.get(str(view.attempts[-1]["outcome"]), "no")
+    ends = {
+        "cleared": "The board is cleared.",
+        "stalemate": "No piece can be moved any more: a stalemate.",
+        "cut off": "So many attempts are enough for a board.",
+    }
+    return f"{text}\n{ends[view.end]}" if view.end else text
+
+
+def _letters(session: PlaySession) -> dict[str, int]:
+    """Return the cell of each piece by the letter it bears, the same as long as a board lasts."""
+    dealt = session.board(session.episode).pieces
+    left = {piece["cell"] for piece in session.view().pieces}
+    named = zip(_LETTERS, dealt, strict=False)
+    return {letter: piece.pos for letter, piece in named if piece.pos in left}
+
+
+def _screen(view: PlayView, letters: Mapping[str, int], *, memory_aid: bool) -> RenderableType:
+    """Return the board, and below it what was moved."""
+    head = Text(
+        f"{view.rule} · board {view.episode} of {view.episodes} · {_sum(view)}", style="bold"
+    )
+    lines: list[RenderableType] = [head, _board(view, letters)]
+    if memory_aid and view.removed:
+        lines.append(_memory(view))
+    if memory_aid and (refused := _refused(view)):
+        lines.append(refused)
+    return Group(*lines)
+
+
+def _board(view: PlayView, letters: Mapping[str, int]) -> Text:
+    letter_of = {cell: letter for letter, cell in letters.items()}
+    pieces = {piece["cell"]: piece for piece in view.pieces}
+    edge = "+" + "-" * 49 + "+"
+    text = Text(f"(0) {edge} (1)\n", no_wrap=True)
+    for y in range(6, 0, -1):
+        text.append(f"  {y} | ")
+        for x in range(1, 7):
+            cell = x + 6 * (y - 1)
+            text.append_text(_cell(pieces.get(cell), letter_of.get(cell, "")))
+        text.append("|\n")
+    return text.append(f"(3) {edge} (2)\n      " + "".join(f"{x:^8}" for x in range(1, 7)))
+
+
+def _cell(piece: Mapping[str, Any] | None, letter: str) -> Text:
+    if piece is None:
+        return Text("   .    ", style="dim")
+    return Text(f" {letter} ") + _piece(piece) + Text(" ")
+
+
+def _piece(piece: Mapping[str, Any]) -> Text:
+    """Return a sign and three letters: no colour is needed to tell pieces apart."""
+    shape, color = str(piece["shape"]), str(piece["color"])
+    sign = _SIGNS.get(shape, shape[:1]) + color[:3].lower()
+    return Text(sign, style=_STYLES.get(color, "default"))
+
+
+def _memory(view: PlayView) -> Text:
+    """Return what was moved: the piece, its column and row, and the bucket."""
+    text = Text("moved: ")
+    for moved in view.removed:
+        text.append_text(_move(moved))
+    return text
+
+
+def _refused(view: PlayView) -> Text | None:
+    """Return what was tried on this board and not accepted, the last dozen; None for nothing."""
+    refused = [attempt for attempt in view.attempts if attempt["outcome"] != "accepted"]
+    if not refused:
+        return None
+    text = Text("not accepted: " if len(refused) <= _MOST_REFUSED else "not accepted, of late: ")
+    for attempt in refused[-_MOST_REFUSED:]:
+        text.append_text(_move(attempt))
+    return text
+
+
+def _move(move: Mapping[str, Any]) -> Text:
+    """Return a piece, its column and row, and a bucket, in one piece."""
+    x, y = (move["cell"] - 1) % 6 + 1, (move["cell"] - 1) // 6 + 1
+    return _piece(move) + Text(f"\u00a0{x},{y}\u00a0→\u00a0{move['bucket']}   ")
+
+
+def _sum(view: PlayView) -> str:
+    errors = counted(view.errors, "error")
+    found = ", ten right in a row: you seem to know the rule" if view.mastered else ""
+    return f"{view.moves} moved, {errors}{found}"
+
+
+def board_records(session: PlaySession) -> list[dict[str, Any]]:
+    """Return a record for each board that was dealt: ``board, end, attempts, errors``."""
+    log, errors = session.log(), session.errors_by_board()
+    ends = {0: "not cleared", 1: "cleared", 2: "stalemate"}
+    return [
+        {"board": i, "end": ends[finish], "attempts": n, "errors": wrong}
+        for i, (finish, n, wrong) in enumerate(
+            zip(log.finish.tolist(), log.n_attempts.tolist(), errors, strict=True), 1
+        )
+    ]
+
+
+def result_table(session: PlaySession, others: Sequence[Yardstick]) -> Table:
+    """Return the errors so far after each board: the player's, and the medians of the learners."""
+    table = Table(title="errors so far", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("board", justify="right")
+    for name in ("you", *(other.name for other in others)):
+        table.add_column(name, justify="right")
+    total = 0
+    for i, errors in enumerate(session.errors_by_board()[: session.n_played]):
+        total += errors
+        table.add_row(str(i + 1), str(total), *(f"{other.median[i]:g}" for other in others))
+    return table

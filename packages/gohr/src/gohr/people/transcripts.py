@@ -1,0 +1,413 @@
+"""Transcripts of people: the attempts that a study exports, read as trials and scored.
+
+A transcript has a line for each attempt and names columns as the reference game server does since
+its version 8; a table of boards, a line for each piece, stands beside it in the export. A board is
+known only if the table of boards is read too. Attempts on empty cells are not in such files, and a
+stalemate looks like an episode that was given up.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.files import read_text
+from gohr.game.board import BUCKET_PLACES, DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, Piece
+from gohr.game.outcomes import ACCEPTED, CLEARED, DENIED, IMMOVABLE, IN_PROGRESS
+from gohr.learners.base import TrialLog
+from gohr.people.mastery import TARGET_STREAK, attempts_to_master, likelihood_ratios
+
+if TYPE_CHECKING:
+    from gnomon import ScoreTable
+    from gohr.rules.syntax import RuleSet
+
+#: Columns by which the two kinds of files are known.
+_ATTEMPTS = frozenset(
+    (
+        *("playerId", "seriesNo", "ruleId", "episodeNo", "episodeId", "moveNo", "mover"),
+        *("y", "x", "bucketId", "code", "objectCnt"),
+    )
+)
+_PIECES = frozenset(("episodeId", "objectId", "y", "x", "shape", "color"))
+_CODES = (ACCEPTED, DENIED, IMMOVABLE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlayedSeries:
+    """The boards that one person played on one rule, one after another.
+
+    Parameters
+    ----------
+    player, rule : str
+    number : int
+        Which series of the player, from 0.
+    log : TrialLog
+        Every attempt; a failed pick is an attempt at bucket 0, and an accepted pick is none. Boards
+        without a table of boards are empty.
+    boards_known : bool
+        Whether all boards are known.
+
+    Examples
+    --------
+    >>> log = TrialLog(
+    ...     boards=np.zeros((1, 36), dtype=np.uint8),
+    ...     n_attempts=np.array([2]),
+    ...     actions=np.array([0, 4], dtype=np.uint8),
+    ...     outcomes=np.array([4, 0], dtype=np.int8),
+    ...     finish=np.array([0], dtype=np.int8),
+    ... )
+    >>> PlayedSeries("p1", "clockwise", 0, log, boards_known=False).player
+    'p1'
+    """
+
+    player: str
+    rule: str
+    number: int
+    log: TrialLog
+    boards_known: bool
+
+
+@dataclass(slots=True)
+class _Episode:
+    """What is read of an episode: actions and outcomes, and whether the board was cleared."""
+
+    actions: list[int]
+    outcomes: list[int]
+    n_lines: int = 0
+    cleared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a file by the names of its columns."""
+
+    where: str
+    cells: Mapping[str, str]
+
+    def integer(self, name: str, least: int, most: int) -> int:
+        """Return a whole number in a range; raise ScoreDataError with file, row and column."""
+        text = self.cells[name]
+        if not text.removeprefix("-").isdecimal() or not least <= int(text) <= most:
+            raise self.error(name, f"a whole number from {least} to {most}")
+        return int(text)
+
+    def text(self, name: str) -> str:
+        """Return a text that is not empty."""
+        if not self.cells[name]:
+            raise self.error(name, "a name")
+        return self.cells[name]
+
+    def cell(self) -> int:
+        """Return the cell, from 0."""
+        return 6 * (self.integer("y", 1, 6) - 1) + self.integer("x", 1, 6) - 1
+
+    def error(self, name: str, expected: str) -> ScoreDataError:
+        """Return the error about a column."""
+        found = self.cells[name][:60]
+        return ScoreDataError(
+            f"{self.where}, column {name!r}: expected {expected}, found {found!r}"
+        )
+
+
+def is_transcript(path: str | Path) -> bool:
+    """Return whether the first line of a file is the header of a transcript.
+
+    Examples
+    --------
+    >>> is_transcript("no-such-file.csv")
+    False
+    """
+    return _header(Path(path)) >= _ATTEMPTS
+
+
+def read_transcripts(sources: str | Path | Iterable[str | Path]) -> tuple[PlayedSeries, ...]:
+    r"""Read the series of people from transcripts, and their boards from tables of boards.
+
+    Parameters
+    ----------
+    sources : path or iterable of paths
+        Transcripts and tables of boards, or folders in which to look for them.
+
+    Returns
+    -------
+    tuple of PlayedSeries
+        Player by player, in the order of the files. A line that several files have counts once.
+
+    Raises
+    ------
+    ScoreDataError
+        There is no transcript, or a field is not what it should be; the message names file, row and
+        column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> header = "#playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,moveNo,timestamp,mover,"
+    >>> header += "reactionTime,objectType,objectId,y,x,bucketId,by,bx,code,objectCnt"
+    >>> line = "p1,a,0,clockwise,0,e1,0,20260101-000000.000,0,1.5,RED_STAR,0,2,1,3,0,0,4,9"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "transcript.csv"
+    ...     _ = path.write_text(f"{header}\n{line}\n")
+    ...     [series] = read_transcripts(path)
+    >>> series.player, series.log.actions, series.log.outcomes
+    ('p1', array([27], dtype=uint8), array([4], dtype=int8))
+    """
+    listed = [sources] if isinstance(sources, str | Path) else list(sources)
+    files = _files(Path(source) for source in listed)
+    played: dict[tuple[str, str, int], dict[tuple[int, str], _Episode]] = {}
+    for path in files:
+        if is_transcript(path):
+            for line in _lines(path):
+                _take(line, played)
+    if not played:
+        raise ScoreDataError(f"{listed[0]}: expected a transcript of people; found none")
+    boards = _boards(path for path in files if _header(path) >= _PIECES)
+    found = []
+    for (player, rule, number), episodes in played.items():
+        log, known = _log(episodes, boards)
+        found.append(PlayedSeries(player, rule, number, log, known))
+    return tuple(found)
+
+
+def _files(sources: Iterable[Path]) -> list[Path]:
+    found: list[Path] = []
+    for source in sources:
+        if not source.exists():
+            raise ScoreDataError(f"{source}: expected transcripts or a folder of them; found none")
+        found += sorted(source.rglob("*.csv")) if source.is_dir() else [source]
+    return found
+
+
+def _header(path: Path) -> frozenset[str]:
+    try:
+        with path.open("rb") as file:
+            first = file.readline(2000).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+    return frozenset(name.strip() for name in first.strip().lstrip("#").split(","))
+
+
+def _lines(path: Path) -> Iterator[_Line]:
+    rows = csv.reader(read_text(path, error=ScoreDataError).removeprefix("\ufeff").splitlines())
+    names = [name.strip() for name in next(rows)]
+    names[0] = names[0].lstrip("#")
+    for number, values in enumerate(rows, 2):
+        where = f"{path}, row {number}"
+        if not values or values[0].startswith("#"):
+            continue
+        if len(values) < len(names):
+            raise ScoreDataError(f"{where}: expected {len(names)} fields, found {len(values)}")
+        yield _Line(where, {k: v.strip() for k, v in zip(names, values, strict=False)})
+
+
+def _take(line: _Line, played: dict[tuple[str, str, int], dict[tuple[int, str], _Episode]]) -> None:
+    """Add an attempt to its episode, unless it was read before."""
+    key = line.text("playerId"), line.text("ruleId"), line.integer("seriesNo", 0, 10**6)
+    place = line.integer("episodeNo", 0, 10**6), line.text("episodeId")
+    episode = played.setdefault(key, {}).setdefault(place, _Episode([], []))
+    number, code = line.integer("moveNo", 0, 10**6), line.integer("code", -99, 99)
+    line.integer("mover", -1, 0)
+    if number < episode.n_lines:
+        return
+    if number > episode.n_lines:
+        raise line.error("moveNo", f"{episode.n_lines}, the next of its episode")
+    if code not in _CODES:
+        raise line.error("code", f"one of {', '.join(map(str, _CODES))}")
+    episode.n_lines += 1
+    is_pick = line.cells["bucketId"].lower() in ("", "null", "-1")
+    if is_pick and code == ACCEPTED:
+        return
+    bucket = 0 if is_pick else line.integer("bucketId", 0, N_BUCKETS - 1)
+    if not is_pick and {"by", "bx"} <= line.cells.keys():
+        place_of = line.integer("by", 0, 7), line.integer("bx", 0, 7)
+        if BUCKET_PLACES[bucket] != place_of:
+            raise line.error("bucketId", f"the bucket at row {place_of[0]}, column {place_of[1]}")
+    episode.actions.append(N_BUCKETS * line.cell() + bucket)
+    episode.outcomes.append(code)
+    episode.cleared = line.integer("objectCnt", 0, 36) == 0
+
+
+def _boards(paths: Iterable[Path]) -> dict[str, list[int]]:
+    """Return the codes of each board that consists of pieces of the default palettes."""
+    pieces: dict[str, dict[int, Piece]] = {}
+    for path in paths:
+        for line in _lines(path):
+            number, cell = line.integer("objectId", 0, 10**6), line.cell()
+            shape, color = line.cells["shape"].upper(), line.cells["color"].upper()
+            own = pieces.setdefault(line.text("episodeId"), {})
+            own[number] = Piece(number, cell + 1, shape, color)
+    found = {}
+    for episode, board in pieces.items():
+        known = [p.shape in DEFAULT_SPEC.shape_palette for p in board.values()]
+        known += [p.color in DEFAULT_SPEC.color_palette for p in board.values()]
+        if all(known):
+            found[episode] = list(Board(tuple(board.values())).codes(DEFAULT_SPEC))
+    return found
+
+
+def _log(
+    episodes: Mapping[tuple[int, str], _Episode], boards: Mapping[str, Sequence[int]]
+) -> tuple[TrialLog, bool]:
+    """Return the trial of a series, and whether all of its boards are known."""
+    names = dict(episodes.keys())
+    by_number = {number: one for (number, _), one in episodes.items()}
+    # An episode without an attempt leaves no line.
+    played = [by_number.get(k, _Episode([], [])) for k in range(max(names) + 1)]
+    empty = [0] * N_CELLS
+    codes = [boards.get(names.get(k, ""), empty) for k in range(len(played))]
+    ends = [CLEARED if one.cleared else IN_PROGRESS for one in played]
+    log = TrialLog(
+        boards=np.array(codes, dtype=np.uint8),
+        n_attempts=np.array([len(one.actions) for one in played], dtype=np.int64),
+        actions=np.array([a for one in played for a in one.actions], dtype=np.uint8),
+        outcomes=np.array([o for one in played for o in one.outcomes], dtype=np.int8),
+        finish=np.array(ends, dtype=np.int8),
+    )
+    return log, all(name in boards for name in names.values())
+
+
+def score_series(
+    series: Iterable[PlayedSeries],
+    metric: str = "m_star",
+    *,
+    target_streak: int | None = None,
+    target_r: float | None = None,
+    rules: str | Path | None = None,
+    by: Literal["player", "people"] = "player",
+) -> ScoreTable:
+    """Return a score of every series as a table: players as algorithms, rules as tasks.
+
+    Parameters
+    ----------
+    series : iterable of PlayedSeries
+    metric : str
+        One of :data:`gohr.experiments.METRICS` or ``ATTEMPT_METRICS`` that is one number a trial.
+    target_streak : int, optional
+        For ``m_star``: mastery is this number of successes in a row; 10 if no criterion is given.
+    target_r : float, optional
+        For ``m_star``: or a product of likelihood ratios of this size, see
+        :func:`likelihood_ratios`. The first criterion that is met counts.
+    rules : path, optional
+        A folder of rule texts, ``NAME.txt``; otherwise rules of the catalogue. Needed for
+        `target_r` and for ``skill``.
+    by : {"player", "people"}
+        Each player is an algorithm, or all are runs of the one algorithm ``people``.
+
+    Returns
+    -------
+    ScoreTable
+        A score that is not reached is ``censored``. The attributes ``series`` and ``n_attempts``
+        tell which series of the player it is, and its length.
+
+    Raises
+    ------
+    ScoreDataError
+        There is no series; a rule is not found; or a score needs boards that are not known.
+    UnknownNameError
+        There is no such metric.
+
+    Examples
+    --------
+    >>> log = TrialLog(
+    ...     boards=np.zeros((1, 36), dtype=np.uint8),
+    ...     n_attempts=np.array([4]),
+    ...     actions=np.array([0, 4, 8, 12], dtype=np.uint8),
+    ...     outcomes=np.array([4, 0, 0, 4], dtype=np.int8),
+    ...     finish=np.array([0], dtype=np.int8),
+    ... )
+    >>> series = PlayedSeries("p1", "clockwise", 0, log, boards_known=False)
+    >>> score_series([series], target_streak=2).runs("p1", "clockwise")
+    array([1.])
+    """
+    from gnomon import ScoreTable
+    from gohr.experiments.scoring.trial_scores import metric_named
+
+    chosen, rule_of = metric_named(metric), _rule_finder(rules)
+    if chosen.per_episode:
+        raise UnknownNameError("metric of people", metric, ("m_star", "skill", "tce"))
+    if metric != "m_star" and (target_streak, target_r) != (None, None):
+        raise ScoreDataError(f"{metric}: a target is for m_star")
+    criterion = _Mastery(target_streak, target_r, rule_of) if metric == "m_star" else None
+    runs: dict[tuple[str, str], int] = {}
+    rows = []
+    for one in series:
+        player = one.player if by == "player" else "people"
+        run = runs.get((player, one.rule), 0)
+        runs[player, one.rule] = run + 1
+        value = criterion.of(one) if criterion else _trial_score(one, metric, rule_of)
+        row = {"algorithm": player, "task": one.rule, "run": run, "score": value}
+        row |= {"censored": math.isinf(value), "series": one.number}
+        rows.append(row | {"n_attempts": int(one.log.n_attempts.sum())})
+    if not rows:
+        raise ScoreDataError("expected at least one series of a person; found none")
+    return ScoreTable.from_records(
+        rows,
+        metric=metric,
+        unit=chosen.unit,
+        higher_is_better=chosen.higher_is_better,
+        provenance=("people", "attempts on empty cells left out, as transcripts do"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Mastery:
+    """The criterion of mastery."""
+
+    streak: int | None
+    ratio: float | None
+    rule_of: Callable[[str], RuleSet]
+
+    def of(self, series: PlayedSeries) -> float:
+        """Return m* of a series."""
+        good = series.log.outcomes == ACCEPTED
+        if self.ratio is None:
+            return attempts_to_master(good, target=self.streak or TARGET_STREAK)
+        _need_boards(series, "a likelihood ratio")
+        ratios = likelihood_ratios(self.rule_of(series.rule), series.log)
+        return attempts_to_master(good, target=self.streak, ratios=ratios, target_r=self.ratio)
+
+
+def _trial_score(series: PlayedSeries, metric: str, rule_of: Callable[[str], RuleSet]) -> float:
+    from gohr.experiments.scoring.trial_scores import METRICS, score_trial
+
+    if metric in METRICS:
+        return float(score_trial(series.log, metric))
+    _need_boards(series, metric)
+    return float(score_trial(series.log, metric, rule_set=rule_of(series.rule)))
+
+
+def _need_boards(series: PlayedSeries, what: str) -> None:
+    if not series.boards_known:
+        raise ScoreDataError(
+            f"{series.player} on {series.rule}: {what} needs the boards; expected a table of them, "
+            "with ordinary pieces beside the transcript"
+        )
+
+
+def _rule_finder(folder: str | Path | None) -> Callable[[str], RuleSet]:
+    """Return a function that finds a rule by its name: in the folder, or in the catalogue."""
+    from gohr.rules.catalogue import available_rules, load_rule
+    from gohr.rules.parser import parse
+
+    if folder is not None and not Path(folder).is_dir():
+        raise ScoreDataError(f"{folder}: expected a folder of rules; there is none")
+
+    @cache
+    def rule_of(name: str) -> RuleSet:
+        path = None if folder is None else Path(folder) / f"{name}.txt"
+        if path is not None and path.is_file():
+            return parse(read_text(path))
+        if name in available_rules():
+            return load_rule(name)
+        where = "a folder of rules (--rules)" if path is None else str(path)
+        raise ScoreDataError(f"rule {name!r}: expected its text in {where}; found none")
+
+    return rule_of

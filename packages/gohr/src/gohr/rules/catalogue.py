@@ -1,0 +1,273 @@
+"""The rules that come with Gnomon, by name, and rule files of your own.
+
+A rule in ``library/`` is a text in the rule language. The comments at its head say what it is, one
+``key: value`` a line::
+
+    # title: Clockwise
+    # sentence: Each piece goes to the bucket that follows the last one, clockwise.
+    # family: sequence
+    # tags: paper, memory
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from types import MappingProxyType
+
+from gnomon.errors import UnknownNameError
+from gnomon.files import read_text
+from gohr.errors import RuleSyntaxError
+from gohr.rules.parser import parse
+from gohr.rules.syntax import RuleSet
+
+#: A rule file is a page at most; this much tells one from a film, or from a device without end.
+_MOST_BYTES = 1_000_000
+
+#: What the rules of each family have in common: the one element of the task that varies in it.
+FAMILIES: Mapping[str, str] = MappingProxyType(
+    {
+        "feature": "The bucket depends on what the piece looks like.",
+        "position": "The bucket depends on where the piece lies.",
+        "order": "Pieces must go in an order that their cells give.",
+        "sequence": "The buckets take turns, whatever the piece.",
+        "memory": "What is allowed depends on what was accepted before.",
+        "counting": "What is allowed changes after a number of pieces.",
+        "priority": "Some pieces must go before others may.",
+        "logic": "Two conditions on a piece are joined by and, or, not.",
+        "ambiguity": "The number of buckets allowed for a piece varies.",
+    }
+)
+
+
+#: What the tags of the rules mean: what a learner must look at, and what makes that hard.
+TAGS: Mapping[str, str] = MappingProxyType(
+    {
+        "shape": "the shape of the piece matters",
+        "color": "the colour of the piece matters",
+        "cell": "the cell of the piece matters",
+        "order": "where the other pieces lie matters",
+        "memory": "accepted moves are remembered by a variable",
+        "count": "the number of accepted moves matters",
+        "one-bucket": "a piece that can be moved may go to one bucket",
+        "two-buckets": "a piece that can be moved may go to two buckets",
+        "three-buckets": "a piece that can be moved may go to three buckets",
+        "any-bucket": "a piece that can be moved may go to any bucket",
+        "mixed-buckets": "how many buckets are allowed varies",
+        "metered": "atoms or lines have counts",
+        "several-lines": "there is more than one rule line",
+        "cycle-2": "the buckets repeat after two moves",
+        "cycle-3": "the buckets repeat after three moves",
+        "cycle-4": "the buckets repeat after four moves",
+        "strict": "one piece can be moved at a time",
+        "ties": "several pieces may be equally early",
+        "custom-order": "the order is the rule's own",
+        "irregular": "there is an exception, or no regularity",
+        "free-start": "the first piece, or the first of its kind, may go to any bucket",
+        "can-stall": "a wrong choice can leave pieces that nothing accepts",
+        "and": "two conditions must hold",
+        "or": "one of two conditions must hold",
+        "xor": "exactly one of two conditions must hold",
+        "not": "two conditions must not hold",
+        "if": "one condition decides which other one counts",
+        "paper": "one of the four sample rules of the paper on the game",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInfo:
+    """What the head of a rule file says about it.
+
+    Parameters
+    ----------
+    name : str
+        The name to load it by.
+    title, sentence : str
+        The rule in a few words, and in one sentence that gives the answer away.
+    family : str
+        One of `FAMILIES`.
+    tags : tuple of str
+        Its difficulty factors, each one of `TAGS`.
+
+    Examples
+    --------
+    >>> rule_info("clockwise").tags
+    ('paper', 'memory', 'one-bucket', 'metered', 'several-lines', 'cycle-4', 'free-start')
+    """
+
+    name: str
+    title: str
+    sentence: str
+    family: str
+    tags: tuple[str, ...]
+
+
+@cache
+def available_rules(family: str | None = None) -> tuple[str, ...]:
+    """Return the names of the rules that come with Gnomon, in alphabetical order.
+
+    Parameters
+    ----------
+    family : str, optional
+        Only the rules of this family, one of `FAMILIES`.
+
+    Examples
+    --------
+    >>> "clockwise" in available_rules()
+    True
+    """
+    names = sorted(
+        path.name.removesuffix(".txt")
+        for path in _library().iterdir()
+        if path.name.endswith(".txt")
+    )
+    if family is None:
+        return tuple(names)
+    if family not in FAMILIES:
+        raise UnknownNameError("family", family, FAMILIES)
+    return tuple(name for name in names if rule_info(name).family == family)
+
+
+@cache
+def load_rule_text(name: str) -> str:
+    """Return the text of a rule that comes with Gnomon.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+
+    Examples
+    --------
+    >>> load_rule_text("clockwise").splitlines()[-1]
+    '(*, *, *, *, p+1)'
+    """
+    if name not in available_rules():
+        raise UnknownNameError("rule", name, available_rules())
+    return (_library() / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@cache
+def load_rule(name: str) -> RuleSet:
+    """Return a rule that comes with Gnomon.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`available_rules`.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+
+    Examples
+    --------
+    >>> print(load_rule("clockwise").lines[1])
+    (*, *, *, *, p+1)
+    """
+    return parse(load_rule_text(name))
+
+
+def rule_info(name: str) -> RuleInfo:
+    """Return what the head of a rule of the catalogue says about it.
+
+    Examples
+    --------
+    >>> rule_info("clockwise").family
+    'sequence'
+    """
+    return info_of(name, load_rule(name))
+
+
+def info_of(name: str, rule_set: RuleSet) -> RuleInfo:
+    """Read the ``key: value`` comments at the head of any rule; what is not there stays empty."""
+    heads = (line.partition(":") for line in rule_set.description)
+    head = {key.strip().lower(): value.strip() for key, colon, value in heads if colon}
+    tags = tuple(tag.strip() for tag in head.get("tags", "").split(",") if tag.strip())
+    return RuleInfo(
+        name, head.get("title", ""), head.get("sentence", ""), head.get("family", ""), tags
+    )
+
+
+def read_rule_file(path: str | Path) -> RuleSet:
+    """Read a rule file of your own.
+
+    Raises
+    ------
+    GnomonError
+        If there is no such file, or it is not UTF-8 text.
+    RuleSyntaxError
+        If it is no rule; the message begins with the file's name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "mine.txt")
+    ...     _ = path.write_text("(*, *, *, *, Nearby)")
+    ...     rule = read_rule_file(path)
+    >>> len(rule.lines)
+    1
+    """
+    try:
+        return parse(read_text(Path(path), noun="rule file"))
+    except RuleSyntaxError as error:
+        raise error.in_file(str(path)) from None
+
+
+def resolve_rule(name_or_path: str | Path) -> RuleSet:
+    """Return a rule by its name in the catalogue, or else by its file.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        A name wins over a file that is called like it; write ``./clockwise`` for the file.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is neither, with the nearest names.
+    GnomonError, RuleSyntaxError
+        As :func:`read_rule_file`.
+
+    Examples
+    --------
+    >>> resolve_rule("spirall")
+    Traceback (most recent call last):
+    gnomon.errors.UnknownNameError: unknown rule or file 'spirall'; did you mean 'spiral'?
+    """
+    name = str(name_or_path)
+    if name in available_rules():
+        return load_rule(name)
+    if os.path.isfile(name):
+        return read_rule_file(name)
+    raise UnknownNameError("rule or file", name, available_rules())
+
+
+def read_rule_text(name_or_path: str | Path) -> str:
+    """Return the text of a rule of the catalogue, or else of a file, whether it parses or not.
+
+    Raises UnknownNameError if it is neither, with the nearest names. Raises GnomonError if the file
+    cannot be read, is not UTF-8 text, or has more than a million bytes.
+
+    Examples
+    --------
+    >>> read_rule_text("clockwise").startswith("# title: ")
+    True
+    """
+    name = str(name_or_path)
+    if name in available_rules():
+        return load_rule_text(name)
+    if not os.path.exists(name):
+        raise UnknownNameError("rule or file", name, available_rules())
+    return read_text(Path(name), noun="rule file", most_bytes=_MOST_BYTES)
+
+
+def _library() -> resources.abc.Traversable:
+    return resources.files("gohr.rules") / "library"

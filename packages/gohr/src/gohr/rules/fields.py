@@ -1,0 +1,197 @@
+"""Fields of an atom and ranks of an order: what each may hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gohr.rules.syntax import (
+    Atom,
+    Binary,
+    Expression,
+    ListOf,
+    Name,
+    Not,
+    Number,
+    Property,
+    Range,
+    Span,
+    Text,
+)
+
+_N_CELLS = 36
+_POSITIONAL = ("count", "shape", "color", "pos", "bucket")
+#: The clauses that are the language's own; every other key is a property of the piece.
+CLAUSES = (*_POSITIONAL, "postpos", "code")
+
+
+class FieldError(Exception):
+    """A field that parses but may not stand where it does; the parser adds the line of text."""
+
+    def __init__(self, message: str, span: Span, remedy: str | None = None) -> None:
+        self.span = span
+        self.remedy = remedy
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What stands between two commas of an atom; ``value`` is None for ``*``."""
+
+    key: str | None
+    value: Expression | Range | None
+    span: Span
+
+
+def build_atom(arguments: tuple[Argument, ...], span: Span) -> Atom:
+    """Make an atom of its arguments: five without keys, or any number with keys."""
+    keyed = sum(a.key is not None for a in arguments)
+    if keyed == len(arguments):
+        return _property_atom(arguments, span)
+    if keyed:
+        bare = next(a for a in arguments if a.key is None)
+        raise FieldError(
+            "expected a key:value clause, found a field without a key",
+            bare.span,
+            "an atom has keys everywhere or nowhere",
+        )
+    if len(arguments) != len(_POSITIONAL):
+        raise FieldError(
+            "expected five fields, (count, shapes, colors, positions, buckets), "
+            f"found {len(arguments)}",
+            span,
+            "write * for a field without condition",
+        )
+    fields = {
+        key: _field(key, argument) for key, argument in zip(_POSITIONAL, arguments, strict=True)
+    }
+    position = fields["pos"]
+    return Atom(
+        count=fields["count"],
+        shape=fields["shape"],
+        color=fields["color"],
+        positions=() if position is None else (position,),
+        buckets=fields["bucket"],
+        format="positional",
+        span=span,
+    )
+
+
+def _property_atom(arguments: tuple[Argument, ...], span: Span) -> Atom:
+    """Make an atom of ``key:value`` clauses; only ``pos`` may stand more than once."""
+    fields: dict[str, Any] = {}
+    positions: list[Expression] = []
+    properties: dict[str, Property] = {}
+    for argument in arguments:
+        key = argument.key
+        assert key is not None
+        if key in fields or key in properties:
+            raise FieldError(
+                f"expected each clause once, found '{key}' again",
+                argument.span,
+                "only pos may be repeated",
+            )
+        if key == "pos":
+            positions.append(_field(key, argument))
+        elif key in CLAUSES:
+            fields[key] = _field(key, argument)
+        else:
+            assert argument.value is not None
+            properties[key] = Property(key, argument.value, argument.span)
+    return Atom(
+        count=fields.get("count"),
+        shape=fields.get("shape"),
+        color=fields.get("color"),
+        positions=tuple(positions),
+        buckets=fields.get("bucket"),
+        postpos=fields.get("postpos"),
+        code=fields.get("code"),
+        properties=tuple(properties.values()),
+        format="property",
+        span=span,
+    )
+
+
+def _field(key: str, argument: Argument) -> Any:
+    """Check the value of one of the language's own clauses, and return it as the atom keeps it."""
+    value = argument.value
+    if isinstance(value, Range):
+        raise FieldError(
+            f"expected no range in '{key}', found {value}",
+            argument.span,
+            "write the numbers as a list",
+        )
+    if value is None:
+        return None
+    if key == "count":
+        return _count(value, argument.span)
+    if key in ("pos", "postpos"):
+        _check_position(value, argument.span)
+    return _with_paper_words(value) if key in ("bucket", "code") else value
+
+
+def _with_paper_words(value: Expression) -> Expression:
+    """Read the paper's ``nearby`` and ``remotest``, where names are variables.
+
+    ⚠ In the reference they are variables without a value, of which no rule can have use.
+    """
+    match value:
+        case Name(parts=("nearby" | "remotest" as word,)):
+            return replace(value, parts=(word.capitalize(),))
+        case ListOf(items=items):
+            return replace(value, items=tuple(map(_with_paper_words, items)))
+        case Not(operand=operand):
+            return replace(value, operand=_with_paper_words(operand))
+        case Binary(left=left, right=right):
+            return replace(value, left=_with_paper_words(left), right=_with_paper_words(right))
+    return value
+
+
+def _count(value: Expression, span: Span) -> int | None:
+    """Read a meter. Any negative number means the same as ``*``: not metered."""
+    if not isinstance(value, Number):
+        raise FieldError(f"expected a whole number or * as the count, found {value}", span)
+    return None if value.value < 0 else value.value
+
+
+def _check_position(value: Expression, span: Span) -> None:
+    """Require cell numbers and names of orders, in lists of any depth."""
+    match value:
+        case Number() | Text() | Name(parts=(_,)):
+            return
+        case ListOf(items=items):
+            for item in items:
+                _check_position(item, item.span or span)
+        case _:
+            raise FieldError(
+                f"expected cell numbers and names of orders, found the expression {value}",
+                value.span or span,
+                "conditions on the cell can be written as code:this.pos==...",
+            )
+
+
+def order_ranks(cells: ListOf) -> tuple[tuple[int, ...], ...]:
+    """Read the ranks of a custom order: a number, or a list of numbers that are tied.
+
+    ⚠ Anything else in the outer list, such as a name, is silently an empty rank. An empty rank
+    never decides anything, but the reference accepts such texts and so do we; lint reports them.
+    """
+    ranks: list[tuple[int, ...]] = []
+    seen: set[int] = set()
+    for item in cells.items:
+        tied = item.items if isinstance(item, ListOf) else (item,) * isinstance(item, Number)
+        ranks.append(tuple(_cell(each, seen) for each in tied))
+    return tuple(ranks)
+
+
+def _cell(item: Expression, seen: set[int]) -> int:
+    """Check one cell number of an order, and note it as used."""
+    assert item.span is not None
+    if not isinstance(item, Number):
+        raise FieldError(f"expected a cell number in a tied rank, found {item}", item.span)
+    if not 1 <= item.value <= _N_CELLS:
+        raise FieldError(f"expected a cell number from 1 to 36, found {item.value}", item.span)
+    if item.value in seen:
+        raise FieldError(f"expected each cell once, found {item.value} again", item.span)
+    seen.add(item.value)
+    return item.value

@@ -1,0 +1,201 @@
+"""The figures of a report: which drawings it has, and the words that belong to each."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+import numpy as np
+
+from gnomon.errors import counted, joined
+from gnomon.plot import (
+    Figure,
+    MedianCurve,
+    box_plots,
+    box_rows,
+    cumulated_error_curves,
+    cumulated_error_rows,
+    drawing_of,
+    interval_panels,
+    interval_rows,
+    median_curves,
+    median_rows,
+    pairwise_rows,
+    pairwise_table,
+    series_style,
+)
+from gnomon.plot.curves import drawn_trials
+from gnomon.plot.heat_maps import MOST_AT_HALF_WIDTH
+from gnomon.reports import percent
+from gohr.experiments.config.experiment_config import ExperimentConfig
+from gohr.experiments.config.predefined_boards import RecordedBoards
+from gohr.game.board import N_CELLS, draw_boards
+from gohr.run_page.board_drawing import board_rows, draw_board
+from gohr.run_page.findings import Findings, Performance
+from gohr.run_page.sentences import interval, order_of
+
+
+def _slug(*names: str) -> str:
+    """Return names as one word for files and ids."""
+    return "-".join(re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "x" for name in names)
+
+
+def _rule_series(findings: Findings) -> dict[str, int]:
+    """Return the style number of each rule, the same in all figures."""
+    return {rule.name: i for i, rule in enumerate(findings.config.rules)}
+
+
+def _learner_series(findings: Findings) -> dict[str, int]:
+    """Return the style number of each learner, the same in all figures."""
+    return {learner.name: i for i, learner in enumerate(findings.config.learners)}
+
+
+def _stem(findings: Findings, learner: str, rule: str = "") -> str:
+    """Return places in the experiment as a stem that no two pairs share, whatever their names."""
+    stem = f"{_learner_series(findings)[learner] + 1}-{_slug(learner)}"
+    return f"{stem}-{_rule_series(findings)[rule] + 1}-{_slug(rule)}" if rule else stem
+
+
+def difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
+    """Return curves, boxes and tests of one learner."""
+    played, order = findings.of_learner(learner), findings.orders[learner].names
+    stem, series = _stem(findings, learner), _rule_series(findings)
+    curves = [played[rule].curve for rule in order]
+    runs = {learner: {rule: played[rule].ends for rule in order}}
+    axes = median_curves(curves, series=series)
+    figures = [
+        Figure(
+            f"median-curves-{stem}",
+            f"{learner}: how errors add up",
+            f"Median over trials of the errors so far, with {percent(findings.level)} bootstrap "
+            "bands for each episode. Where a curve goes flat, no more errors are made; at its end "
+            "stands the median TCE.",
+            f"Median cumulated errors of {learner} by episode, one curve a rule. At the end: "
+            + joined([f"{rule} {interval(played[rule].tce)}" for rule in order])
+            + ".",
+            drawing_of(axes),
+            median_rows(curves),
+        ),
+        Figure(
+            f"boxes-{stem}",
+            f"{learner}: every trial's errors",
+            "Terminal cumulated errors: a dot a trial, the box from the first to the third "
+            "quartile, the bar at the median, whiskers to the last trial within 1.5 "
+            "interquartile ranges. Hardest rule on top. Where the axis is broken, what is "
+            "behind the break stands on a scale of its own.",
+            f"Box plots of the terminal cumulated errors of {learner}, one row a rule.",
+            box_plots(runs, order, series=series),
+            box_rows(runs, order),
+        ),
+    ]
+    if len(order) > 1:
+        tests = findings.tests[learner]
+        figures.append(
+            Figure(
+                f"tests-{stem}",
+                f"{learner}: which rule is harder than which",
+                "One-sided Mann-Whitney tests between the trials of two rules. The stronger the "
+                "colour, the surer that the row's rule is harder than the column's (steps at "
+                "0.05, 0.01 and 0.001). Bold: separated also after Holm's correction over all "
+                "pairs.",
+                f"Table of p-values of {learner}. Order of difficulty: "
+                f"{order_of(findings, learner)}.",
+                drawing_of(pairwise_table(tests, order, decided=findings.separated[learner])),
+                pairwise_rows(tests),
+                wide=len(order) > MOST_AT_HALF_WIDTH,
+            )
+        )
+    return figures
+
+
+def rule_figures(findings: Findings, rule: str) -> list[Figure]:
+    """Return the learners' median curves on one rule, if more than one played it."""
+    played = [x for (_, r), x in findings.performances.items() if r == rule]
+    if len(played) < 2:
+        return []
+    curves = [
+        MedianCurve(x.learner, x.curve.values, x.curve.low, x.curve.high, x.n_trials)
+        for x in played
+    ]
+    axes = median_curves(curves, series=_learner_series(findings))
+    return [
+        Figure(
+            f"learners-{_rule_series(findings)[rule] + 1}-{_slug(rule)}",
+            f"{rule}: learner by learner",
+            f"Median cumulated errors with {percent(findings.level)} bootstrap bands.",
+            f"Median cumulated errors on {rule} by episode, one curve a learner. At the end: "
+            + joined([f"{x.learner} {interval(x.tce)}" for x in played])
+            + ".",
+            drawing_of(axes),
+            median_rows(curves),
+        )
+    ]
+
+
+def summary_figures(findings: Findings) -> list[Figure]:
+    """Return the summaries over all rules, if there is more than one rule to sum up."""
+    estimates = findings.estimates
+    if not estimates or estimates[0].n_tasks < 2:
+        return []
+    methods = joined(list(dict.fromkeys(e.method.replace("_", " ") for e in estimates)))
+    figure = Figure(
+        "summaries",
+        "Over all rules",
+        f"Summaries of the TCE over {counted(estimates[0].n_tasks, 'rule')} that all learners "
+        f"played, with {percent(findings.level)} intervals ({methods}). Fewer is better. The "
+        "median is that of the rules' means. Errors are not normalized, so rules on which many "
+        "are made weigh more.",
+        "Mean, median and interquartile mean of the errors of each learner: "
+        + joined([f"{e.algorithm} {e.metric} {e.value:,.0f}" for e in estimates])
+        + ".",
+        interval_panels(
+            estimates,
+            xlabel="terminal cumulated errors",
+            higher_is_better=False,
+            series=_learner_series(findings),
+        ),
+        interval_rows(estimates),
+        wide=True,
+    )
+    return [figure]
+
+
+def trial_figure(findings: Findings, x: Performance) -> Figure:
+    """Return every trial of a learner on a rule."""
+    name = f"trials-{_stem(findings, x.learner, x.rule)}"
+    color = series_style(_rule_series(findings)[x.rule]).color
+    worst, n_drawn = float(x.ends.max()), drawn_trials(x.ends).size
+    of_all = f" Drawn: {n_drawn} of them, evenly spaced." if n_drawn < x.n_trials else ""
+    return Figure(
+        name,
+        f"{x.learner} on {x.rule}",
+        f"{counted(x.n_trials, 'trial')}; median TCE {interval(x.tce)}, least "
+        f"{x.ends.min():,.0f}, most {worst:,.0f}.{of_all}",
+        f"Cumulated errors by episode of {counted(x.n_trials, 'trial')} of {x.learner} on "
+        f"{x.rule}; they end between {x.ends.min():,.0f} and {worst:,.0f}.",
+        partial(cumulated_error_curves, x.errors, color=color),
+        cumulated_error_rows(x.errors),
+    )
+
+
+def board_figure(config: ExperimentConfig) -> Figure:
+    """Return a board as this experiment draws them, or the first of those that are given."""
+    spec = config.board
+    if isinstance(config.predefined, RecordedBoards):
+        dealt = next(boards for _, trials in config.predefined.tasks for boards in trials if boards)
+        board, title = np.frombuffer(dealt[:N_CELLS], dtype=np.uint8), "The first board"
+    elif config.predefined is None:
+        board, title = draw_boards(1, spec, rng=np.random.default_rng(config.seed))[0], "A board"
+    else:
+        board = np.frombuffer(config.predefined.codes[0], dtype=np.uint8)
+        title = f"The first of {counted(len(config.predefined.codes), 'given board')}"
+    return Figure(
+        "board",
+        title,
+        "The player picks a piece and a bucket at a corner, and learns only whether the rule "
+        "accepts it. An accepted piece leaves the board.",
+        "A board of six by six numbered cells with pieces of several shapes and colours, and four "
+        "buckets, 0 at the top left and on clockwise.",
+        drawing_of(draw_board(board, spec=spec)),
+        board_rows(board, spec=spec),
+    )

@@ -1,0 +1,226 @@
+"""``gohr rules``: list, show, check, generate."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import pytest
+
+from gohr.cli.rules import printable
+from gohr.game import find_stalemate
+from gohr.rules import available_rules, available_templates, load_rule_text, parse
+
+TWO_LINES = "(1,*,*,*,0)\n(1,*,*,*,1)\n"
+STUCK = "(*,[star,circle,square],*,*,0)\n"
+
+
+def results(said, status: int = 0) -> list[dict]:
+    assert said.status == status, said.err
+    return json.loads(said.out)["results"]
+
+
+def test_list(command):
+    said = command("gohr", "rules", "list")
+    assert (said.status, said.err) == (0, "")
+    assert "clockwise" in said.out
+    rules = results(command("gohr", "rules", "list", "--family", "sequence", "--json"))
+    assert list(rules[0]) == ["name", "family", "tags", "title"]
+    assert {rule["family"] for rule in rules} == {"sequence"}
+
+
+def test_show_gives_the_text_and_the_words(command, tmp_path):
+    said = command("gohr", "rules", "show", "clockwise")
+    text = load_rule_text("clockwise")
+    assert said.out.startswith(text.rstrip() + "\n\nLine 1: once, any piece may go")
+    (rule,) = results(command("gohr", "rules", "show", "clockwise", "--json"))
+    assert (rule["name"], rule["family"], rule["text"]) == ("clockwise", "sequence", text)
+    assert rule["words"] in said.out
+    (tmp_path / "mine.txt").write_text(text)
+    assert command("gohr", "rules", "show", "mine.txt").out == said.out
+
+
+def test_a_pipe_gets_the_very_text_and_a_terminal_colours(monkeypatch):
+    text = '# a comment\x1b[2J\n(1, star, "a b", T, p+1) # so\n(wrong ~\n'
+    assert printable(text) == text
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    shown = printable(text).split("\n")
+    # What a file says to the terminal is not for the terminal to obey.
+    assert shown[0] == "\x1b[2m# a comment\\x1b[2J\x1b[0m"
+    assert shown[1] == (
+        '(\x1b[36m1\x1b[0m, \x1b[32mstar\x1b[0m, \x1b[33m"a b"\x1b[0m, \x1b[32mT\x1b[0m, '
+        "\x1b[32mp\x1b[0m+\x1b[36m1\x1b[0m)\x1b[2m # so\x1b[0m"
+    )
+    assert shown[2] == "(wrong ~"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert printable(text) == text.replace("\x1b", "\\x1b")
+
+
+def test_check_of_what_is_well(command, tmp_path):
+    (tmp_path / "good.txt").write_text(TWO_LINES)
+    said = command("gohr", "rules", "check", "good.txt", "--no-stalemate")
+    assert said == (0, "good.txt: 2 lines, nothing wrong\n", "")
+    said = command("gohr", "rules", "check", "good.txt", "clockwise", "--states", "50")
+    searched = str(find_stalemate(parse(TWO_LINES), max_states=50))
+    assert said.out.splitlines()[0] == f"good.txt: 2 lines, nothing wrong; {searched}"
+    assert (said.status, len(said.out.splitlines())) == (0, 2)
+    assert results(command("gohr", "rules", "check", "good.txt", "--json")) == []
+
+
+def test_check_of_what_does_not_parse(command, tmp_path):
+    (tmp_path / "bad.txt").write_text("(*,*,*,*,0\n")
+    said = command("gohr", "rules", "check", "bad.txt")
+    assert said.status == 1
+    assert said.out.splitlines()[0].startswith("bad.txt, line 1, column 11: error: expected ")
+    assert said.out.splitlines()[1:] == ["  (*,*,*,*,0", "            ^"]
+    (finding,) = results(command("gohr", "rules", "check", "bad.txt", "--json"), status=1)
+    assert list(finding) == ["file", "line", "column", "severity", "message", "remedy"]
+    assert (finding["file"], finding["line"], finding["column"]) == ("bad.txt", 1, 11)
+    assert finding["severity"] == "error"
+
+
+def test_check_finds_what_is_not_meant(command, tmp_path):
+    (tmp_path / "bad.txt").write_text("# mine\n(*,*,*,Furthest,near)\n")
+    findings = results(command("gohr", "rules", "check", "bad.txt", "--json"), status=1)
+    assert [(f["line"], f["column"], f["severity"]) for f in findings] == [
+        (2, 1, "warning"),
+        (2, 8, "error"),
+        (2, 17, "warning"),
+    ]
+    assert findings[1]["remedy"] == "write 'Farthest'"
+    # An order that is not there would stop the search, which is left out then.
+    assert "stalemate" not in command("gohr", "rules", "check", "bad.txt").out
+
+
+def test_check_draws_the_smallest_board_on_which_a_rule_gets_stuck(command, tmp_path):
+    (tmp_path / "stuck.txt").write_text(STUCK)
+    said = command("gohr", "rules", "check", "stuck.txt")
+    assert said.status == 1
+    lines = said.out.splitlines()
+    assert lines[0].startswith("stuck.txt, line 1, column 1: warning: the rule can get stuck; ")
+    assert "red triangle in cell 1" in lines[0]
+    assert lines[9] == "    1 | ▲red  .    .    .    .    .   |"
+    assert command("gohr", "rules", "check", "stuck.txt", "--no-stalemate").status == 0
+
+
+def test_a_stalemate_that_is_meant_is_but_a_note(command, tmp_path):
+    (tmp_path / "meant.txt").write_text("# tags: can-stall\n" + STUCK)
+    (finding,) = results(command("gohr", "rules", "check", "meant.txt", "--json"))
+    assert (finding["line"], finding["severity"]) == (2, "note")
+
+
+def test_a_board_of_pieces_that_the_palettes_lack_is_drawn_too(command, tmp_path):
+    (tmp_path / "ducks.txt").write_text("(*,[duck,hat],[pink,red],*,0) (1,duck,pink,*,1)\n" * 2)
+    (tmp_path / "stuck.txt").write_text("(*,duck,[pink,red],*,0)(*,hat,pink,*,0)\n")
+    said = command("gohr", "rules", "check", "stuck.txt", "ducks.txt", "--states", "100")
+    assert "red hat in cell 1" in said.out
+    assert "Hred" in said.out
+
+
+def test_rules_on_properties_are_not_searched(command, tmp_path):
+    (tmp_path / "size.txt").write_text("(size:[1..3], bucket:0)\n")
+    said = command("gohr", "rules", "check", "size.txt", "--property", "size")
+    assert said == (0, "size.txt: 1 line, nothing wrong\n", "")
+    (finding,) = results(command("gohr", "rules", "check", "size.txt", "--json"), status=1)
+    assert finding["message"].startswith("no piece has the property 'size'")
+
+
+def test_the_others_are_checked_if_one_cannot_be_read(command, tmp_path):
+    (tmp_path / "binary.txt").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "large.txt").write_bytes(b"#" * 1_000_001)
+    (tmp_path / "good.txt").write_text("(*,*,*,*,0)\n")
+    names = ["binary.txt", "large.txt", "none.txt", ".", "", "x" * 300, "good.txt"]
+    said = command("gohr", "rules", "check", "--no-stalemate", *names)
+    assert (said.status, said.out) == (2, "good.txt: 1 line, nothing wrong\n")
+    errors = said.err.splitlines()
+    assert errors[0] == "gnomon: binary.txt: expected UTF-8 text, found byte 0xff at offset 0"
+    assert errors[1] == "gnomon: large.txt: expected a rule file of at most 1,000,000 bytes"
+    assert errors[2].startswith("gnomon: unknown rule or file 'none.txt'; ")
+    assert errors[3] == "gnomon: .: cannot read this rule file: Is a directory"
+    assert len(errors) == 6
+    said = command("gohr", "rules", "check", "--json", *names[:3])
+    assert said.status == 2
+    assert len(json.loads(said.out)["warnings"]) == 3
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(command, tmp_path):
+    (tmp_path / "secret.txt").write_text("(*,*,*,*,0)\n")
+    (tmp_path / "secret.txt").chmod(0)
+    said = command("gohr", "rules", "check", "secret.txt")
+    assert said.err == "gnomon: secret.txt: cannot read this rule file: Permission denied\n"
+
+
+def test_generate_without_a_template_lists_them(command):
+    templates = results(command("gohr", "rules", "generate", "--json"))
+    assert [each["template"] for each in templates] == list(available_templates())
+    assert (templates[-1]["template"], templates[-1]["rules"]) == ("step", 12)
+    assert "cycle-of-two" in command("gohr", "rules", "generate").out
+    assert command("gohr", "rules", "generate", "--out", "x").status == 2
+
+
+def test_generate_prints_or_writes_the_rules(command, tmp_path):
+    said = command("gohr", "rules", "generate", "step")
+    assert said.out.startswith("## p-plus-0\n# title: p plus 0\n")
+    rules = results(command("gohr", "rules", "generate", "step", "--json"))
+    assert list(rules[0]) == ["name", "text", "values"]
+
+    said = command("gohr", "rules", "generate", "step", "--out", "new/family")
+    assert said == (0, "12 rules written to new/family\n", "")
+    files = sorted((tmp_path / "new" / "family").iterdir())
+    assert [(f.stem, f.read_text()) for f in files] == sorted((r["name"], r["text"]) for r in rules)
+    assert command("gohr", "rules", "check", "--no-stalemate", *map(str, files)).status == 0
+
+
+def test_generate_replaces_nothing_unless_told_to(command, tmp_path):
+    family = tmp_path / "family"
+    command("gohr", "rules", "generate", "step", "--out", "family")
+    text = (family / "p-plus-1.txt").read_text()
+    (family / "p-plus-0.txt").unlink()
+    (family / "p-plus-1.txt").write_text("mine")
+    said = command("gohr", "rules", "generate", "step", "--out", "family")
+    assert said.status == 2
+    assert said.err == (
+        "gnomon: family/p-plus-1.txt: there is such a file, with another text; "
+        "take another folder, or --overwrite\n"
+    )
+    assert not (family / "p-plus-0.txt").exists()
+    assert (
+        command("gohr", "rules", "generate", "step", "--out", "family", "--overwrite").status == 0
+    )
+    assert (family / "p-plus-1.txt").read_text() == text
+    assert (family / "p-plus-0.txt").exists()
+
+
+BAD_TEMPLATES = [
+    ("# vary a: 1 | 2\n(*,*,*,*,0)\n", "bad.txt: expected a gap {a} in the rule, found none"),
+    ("(*,*,*,*,{b})\n", "bad.txt: expected values for {b}, found none"),
+    ("# name: ../{a}\n# vary a: 1\n(*,*,*,*,{a})\n", "expected a name for a file in '# name:'"),
+    ("# name: .{a}\n# vary a: 1\n(*,*,*,*,{a})\n", "expected a name for a file in '# name:'"),
+    ("# vary a: 1 | 2\n(*,*,*,*,{a}\n", "bad-1, line 1, column 11: expected ',' or ')'"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_TEMPLATES)
+def test_bad_templates_write_nothing(command, tmp_path, text, message):
+    (tmp_path / "bad.txt").write_text(text)
+    said = command("gohr", "rules", "generate", "bad.txt", "--out", "family")
+    assert (said.status, said.out) == (2, "")
+    assert said.err.startswith(f"gnomon: {message}")
+    assert not (tmp_path / "family").exists()
+
+
+@pytest.mark.parametrize("name", ["--out=file.txt", "--out=file.txt/below"])
+def test_a_file_is_no_folder_to_write_to(command, tmp_path, name):
+    (tmp_path / "file.txt").write_text("mine")
+    said = command("gohr", "rules", "generate", "step", name)
+    assert (said.status, said.out) == (2, "")
+    assert said.err.startswith("gnomon: file.txt")
+    assert len(said.err.splitlines()) == 1
+
+
+def test_every_rule_of_the_catalogue_checks_well_in_its_text(command):
+    assert command("gohr", "rules", "check", "--no-stalemate", *available_rules()).status == 0

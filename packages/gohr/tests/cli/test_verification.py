@@ -1,0 +1,105 @@
+"""``gohr verify``: what it prints, and its exit status."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from gnomon.cli import main
+from gohr.experiments import Assignment, ExperimentConfig, RunFolder, run
+from runs import edit
+
+CONFIG = ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=3)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return run(CONFIG, tmp_path / "run").folder
+
+
+def status_of(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
+    monkeypatch.setattr("sys.argv", ["gnomon", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return int(stop.value.code or 0)
+
+
+def test_an_honest_run(folder, monkeypatch, capsys):
+    assert status_of(monkeypatch, "verify", folder.path) == 0
+    assert capsys.readouterr().out.strip() == f"{folder.path}: 2 trials, 0 refused"
+
+
+def test_as_json(folder, monkeypatch, capsys):
+    assert status_of(monkeypatch, "verify", folder.path, "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["command"] == "verify"
+    assert answer["results"][1] == {
+        "learner": "uniform",
+        "rule": "clockwise",
+        "trial": 1,
+        "ok": True,
+        "episode": None,
+        "attempt": None,
+        "reason": "",
+    }
+
+
+def test_a_run_that_misses_a_trial(folder, monkeypatch, capsys):
+    edit(folder, "UPDATE trials SET attempts = NULL WHERE key = ?", folder.trials()[1].key)
+    assert status_of(monkeypatch, "verify", folder.path) == 1
+    assert capsys.readouterr().out.strip().endswith("2 trials, 1 refused")
+    assert status_of(monkeypatch, "verify", folder.path, "--json") == 1
+    # Not looked for in the table, which breaks lines.
+    assert "damaged: trial 1 of uniform on clockwise" in capsys.readouterr().out
+
+
+def test_what_was_assigned(folder, monkeypatch, capsys, tmp_path):
+    assigned = tmp_path / "assigned.toml"
+    assigned.write_text(Assignment.of(CONFIG).to_toml())
+    assert status_of(monkeypatch, "verify", folder.path, "--assignment", assigned) == 0
+    other = Assignment.of(ExperimentConfig("o", ["clockwise"], ["uniform"], seed=5))
+    assigned.write_text(other.to_toml())
+    assert status_of(monkeypatch, "verify", folder.path, "--assignment", assigned) == 1
+    assert "not what was assigned: trials: expected 20, found 2" in capsys.readouterr().out
+
+
+def test_a_yardstick_is_warned_of(tmp_path, monkeypatch, capsys):
+    config = ExperimentConfig("r", ["clockwise"], ["rule_player"], trials=1, episodes=3)
+    run(config, tmp_path / "run")
+    assert status_of(monkeypatch, "verify", tmp_path / "run") == 0
+    assert "rule_player was shown the rule" in capsys.readouterr().err
+
+
+def test_what_is_no_run_folder(tmp_path, monkeypatch, capsys):
+    assert status_of(monkeypatch, "verify", tmp_path) == 2
+    assert "not a run folder" in capsys.readouterr().err
+    assert status_of(monkeypatch, "verify", tmp_path, "--assignment", tmp_path / "none") == 2
+
+
+def test_a_log_alone(folder, monkeypatch, capsys, tmp_path):
+    assigned = tmp_path / "assigned.toml"
+    assigned.write_text(Assignment.of(CONFIG).to_toml())
+    rows = folder.attempts()
+    text = rows.with_columns(pl.col("board").bin.encode("hex"))
+    rows.write_parquet(tmp_path / "log.parquet")
+    text.write_csv(tmp_path / "log.csv")
+    (tmp_path / "log.jsonl.gz").write_bytes(gzip.compress(text.write_ndjson().encode()))
+    for name in ("log.parquet", "log.csv", "log.jsonl.gz"):
+        log = tmp_path / name
+        assert status_of(monkeypatch, "verify", log, "--assignment", assigned) == 0
+        assert capsys.readouterr().out.strip() == f"{log}: 2 trials, 0 refused"
+    assert status_of(monkeypatch, "verify", tmp_path / "log.csv") == 2
+    assert "use --assignment" in capsys.readouterr().err
+    rows.head(9).write_parquet(tmp_path / "log.parquet")
+    log = tmp_path / "log.parquet"
+    assert status_of(monkeypatch, "verify", log, "--assignment", assigned) == 1
+    for name, data in [("log.txt", b""), ("x.parquet", b"nothing"), ("x.csv.gz", b"nothing")]:
+        (tmp_path / name).write_bytes(data)
+        assert status_of(monkeypatch, "verify", tmp_path / name, "--assignment", assigned) == 2
+        error = capsys.readouterr().err
+        assert error.startswith(f"gnomon: {tmp_path / name}: expected ")
+        assert error.count("\n") == 1

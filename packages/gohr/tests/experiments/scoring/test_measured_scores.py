@@ -1,0 +1,72 @@
+"""The scores that come with Gnomon are those that its experiments give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gnomon.errors import UnknownNameError
+from gnomon.scores import datasets, load_scores, measured_provenance
+from gnomon.scores.datasets import MEASURED
+from gohr.experiments import ATTEMPT_METRICS, METRICS, load_experiment, score_trial, trials_of
+
+KEPT = ("tce", "errors_to_learn", "skill")
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_they_say_what_they_are(name):
+    about = measured_provenance(name)
+    for metric in KEPT:
+        table = load_scores(name, metric)
+        known = METRICS.get(metric) or ATTEMPT_METRICS[metric]
+        assert (table.metric, table.unit) == (metric, known.unit)
+        assert table.higher_is_better == known.higher_is_better
+        assert len(table) == about["n_trials"]
+        assert table.attributes == ("kind",)
+    assert about["config_hash"][:16] in table.provenance[0]
+    assert {learner["name"] for learner in about["learners"]} == set(table.algorithms)
+
+
+def test_the_experiment_is_still_the_one_that_was_played():
+    about, table = measured_provenance("gohr-full"), load_scores("gohr-full")
+    config = load_experiment(about["experiment"])
+    assert config.hash == about["config_hash"]
+    assert config.n_trials == about["n_trials_planned"]
+    assert about["suites"] == ["gohr-full-v1"]
+    assert len(config.learners) >= 40
+    # Every learner has as many trials on every rule.
+    assert set(table.run_counts.ravel().tolist()) == {
+        about["n_trials"] // (len(config.learners) * 90)
+    }
+
+
+# What draws and adds whole numbers alone plays the same trial on any processor.
+@pytest.mark.parametrize("learner", ["uniform", "frugal"])
+def test_a_trial_played_again_has_the_same_scores(learner):
+    config = load_experiment("gohr-full-results")
+    tables = {metric: load_scores("gohr-full", metric) for metric in KEPT}
+    chosen = [t for t in trials_of(config) if t.learner.name == learner and t.number == 7][::9]
+    assert len(chosen) == 10
+    for trial in chosen:
+        log = trial.play()
+        for metric, table in tables.items():
+            again = score_trial(log, metric, rule_set=trial.rule.rule_set, board_spec=trial.board)
+            kept = table.runs(learner, trial.rule.name)
+            if np.isnan(again):  # the skill under a rule that permits everything
+                assert kept.size == 0
+            else:
+                np.testing.assert_allclose(kept[7], again, rtol=1e-6, err_msg=metric)
+
+
+def test_names_that_there_are_not():
+    with pytest.raises(UnknownNameError, match="did you mean 'gohr-full'"):
+        load_scores("gohr-ful")
+    with pytest.raises(UnknownNameError, match="did you mean 'skill'"):
+        load_scores("gohr-full", "skil")
+
+
+def test_a_changed_file_is_refused(monkeypatch):
+    monkeypatch.setattr(datasets, "measured_provenance", lambda name: {"sha256": "0" * 64,
+                        "metrics": {"tce": {}}})  # fmt: skip
+    with pytest.raises(datasets.ScoreDataError, match=r"gohr-full: expected sha256 0000"):
+        load_scores("gohr-full")

@@ -1,0 +1,175 @@
+"""Scores against hand-counted trials."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from gnomon.errors import UnknownNameError
+from gohr.experiments import (
+    ATTEMPT_METRICS,
+    METRICS,
+    ExperimentConfig,
+    episode_errors,
+    run,
+    score_table,
+    score_trial,
+)
+from gohr.experiments.scoring.run_episodes import run_episodes
+from gohr.experiments.scoring.run_scores import cumulated_errors
+from gohr.experiments.scoring.trial_scores import STREAK
+from gohr.experiments.trial import Encoded
+from gohr.learners import TrialLog
+
+CLEARED, STALEMATE, CUT_OFF = 1, 2, 0
+
+
+def log_of(*episodes: tuple[list[int], int]) -> TrialLog:
+    outcomes = [o for rows, _ in episodes for o in rows]
+    return TrialLog(
+        boards=np.zeros((len(episodes), 36), dtype=np.uint8),
+        n_attempts=np.array([len(rows) for rows, _ in episodes], dtype=np.int64),
+        actions=np.zeros(len(outcomes), dtype=np.uint8),
+        outcomes=np.array(outcomes, dtype=np.int8),
+        finish=np.array([finish for _, finish in episodes], dtype=np.int8),
+    )
+
+
+GOOD = ([0, 0], CLEARED)
+STUCK = ([0], STALEMATE)
+
+
+def test_what_is_an_error():
+    log = log_of(([4, 7, 3, 0], CLEARED), ([], STALEMATE), ([0, -4, -4], CLEARED))
+    assert episode_errors(log).tolist() == [3, 0, 0]
+    assert episode_errors(log, count_empty=False).tolist() == [2, 0, 0]
+    assert score_trial(log, "tce") == 3
+    assert score_trial(log, "tce", count_empty=False) == 2
+    assert score_trial(log, "errors_per_episode").tolist() == [3, 0, 0]
+    assert score_trial(log, "cumulated_errors").tolist() == [3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("episodes", "start", "errors"),
+    [
+        ([GOOD] * STREAK, 0, 0),
+        ([([4, 4, 0], CLEARED)] + [GOOD] * STREAK, 1, 2),
+        # A failure after the streak takes nothing back.
+        ([([4, 0], CLEARED)] + [GOOD] * STREAK + [([4, 4, 0], CLEARED)] * 5, 1, 1),
+        # An error breaks a streak of nine.
+        ([GOOD] * 9 + [([4, 0], CLEARED)] + [GOOD] * STREAK, 10, 1),
+        # A stalemate counts as finished, an episode that was cut off does not.
+        ([GOOD] * 5 + [STUCK] * 5, 0, 0),
+        ([GOOD] * 9 + [([0], CUT_OFF)] + [GOOD] * STREAK, 10, 0),
+    ],
+)
+def test_learned_at_the_first_streak(episodes, start, errors):
+    log = log_of(*episodes)
+    assert score_trial(log, "learned") == 1
+    assert score_trial(log, "episodes_to_learn") == start
+    assert score_trial(log, "errors_to_learn") == errors
+
+
+@pytest.mark.parametrize("episodes", [[GOOD] * 9, [([4, 0], CLEARED)] * 20, [([0], CUT_OFF)] * 20])
+def test_unlearned_is_infinite(episodes):
+    log = log_of(*episodes)
+    assert score_trial(log, "learned") == 0
+    assert score_trial(log, "episodes_to_learn") == math.inf
+    assert score_trial(log, "errors_to_learn") == math.inf
+
+
+def test_empty_cells_left_out_may_make_a_streak():
+    log = log_of(*[([3, 0], CLEARED)] * STREAK)
+    assert score_trial(log, "learned") == 0
+    assert score_trial(log, "learned", count_empty=False) == 1
+
+
+def test_an_unknown_metric_names_the_nearest():
+    with pytest.raises(UnknownNameError, match=r"^unknown metric 'tec'; did you mean 'tce'\?$"):
+        score_trial(log_of(GOOD), "tec")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    learners = ["uniform", "rule_player"]
+    config = ExperimentConfig(
+        "small", ["clockwise", "color-match"], learners, trials=3, episodes=12
+    )
+    return run(config, tmp_path_factory.mktemp("small")).folder
+
+
+@pytest.mark.parametrize("metric", [m for m in METRICS if not METRICS[m].per_episode])
+def test_a_table_says_what_its_scores_are(folder, metric):
+    table = score_table(folder, metric)
+    assert (table.metric, table.unit) == (metric, METRICS[metric].unit)
+    assert table.higher_is_better == METRICS[metric].higher_is_better
+    assert (table.algorithms, table.tasks) == (
+        ("uniform", "rule_player"),
+        ("clockwise", "color-match"),
+    )
+    assert table.provenance == ("experiment small", "attempts on empty cells counted as errors")
+    for trial in folder.trials():
+        score = score_trial(folder.log(trial), metric)
+        labels = table.run_labels(trial.learner, trial.rule)
+        assert table.runs(trial.learner, trial.rule)[labels.index(trial.trial)] == score
+
+
+def test_an_unlearned_trial_is_censored(folder):
+    table = score_table(folder, "errors_to_learn")
+    assert np.isinf(table.runs("uniform", "clockwise")).all()
+    assert table.runs("rule_player", "clockwise").tolist() == [0, 0, 0]
+    assert table.frame["censored"].to_list() == [True] * 6 + [False] * 6
+
+
+def test_a_score_an_episode_has_steps_from_one(folder):
+    table = score_table(folder, "cumulated_errors")
+    steps, curves = table.curves("uniform", "clockwise")
+    assert steps.tolist() == list(range(1, 13))
+    np.testing.assert_array_equal(
+        curves, cumulated_errors(run_episodes(folder))["uniform", "clockwise"]
+    )
+    tce = score_table(folder, "tce").runs("uniform", "clockwise")
+    np.testing.assert_array_equal(table.last_step().runs("uniform", "clockwise"), tce)
+
+
+def test_a_failed_trial_is_a_missing_run(tmp_path):
+    config = ExperimentConfig("two", ["clockwise"], ["uniform"], trials=2, episodes=2)
+    folder = run(config, tmp_path).folder
+    bad = folder.trials()[1]
+    with folder.writing() as writer:
+        failed = type(bad)(bad.key, bad.learner, bad.rule, 1, "failed", error="gone")
+        writer.record(Encoded(failed))
+    table = score_table(folder)
+    assert (len(table), table.runs("uniform", "clockwise").size) == (2, 1)
+    assert np.isnan(table.frame["score"][1])
+    assert cumulated_errors(run_episodes(folder))["uniform", "clockwise"].shape == (1, 2)
+    assert len(score_table(folder, "errors_per_episode")) == 2
+
+
+def test_recorded_chances_score_as_a_replay_does(tmp_path):
+    stuck = {"name": "stuck", "text": "(*,pentagon,*,*,0)"}  # an episode without attempts
+    hidden = {"name": "hidden", "text": "(*,*,*,*,[0,1])", "hidden": True}  # without chances
+    learners = ["uniform", {"kind": "linear_dqn", "plays_on": True}]
+    rules = ["clockwise", stuck, hidden]
+    config = ExperimentConfig("chances", rules, learners, trials=2, episodes=4)
+    folder = run(config, tmp_path).folder
+    rule_sets = {rule.name: rule.rule_set for rule in config.rules}
+    for metric in ATTEMPT_METRICS:
+        for count_empty in (True, False):
+            table = score_table(folder, metric, count_empty=count_empty)
+            for learner in table.algorithms:
+                for rule in table.tasks:
+                    replayed = [
+                        score_trial(
+                            folder.log(record),
+                            metric,
+                            count_empty=count_empty,
+                            rule_set=rule_sets[rule],
+                        )
+                        for record in folder.trials()
+                        if (record.learner, record.rule) == (learner, rule)
+                    ]
+                    scored = [score for score in replayed if not math.isnan(score)]
+                    assert table.runs(learner, rule).tolist() == scored, (metric, rule)

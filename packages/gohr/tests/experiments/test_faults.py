@@ -1,0 +1,175 @@
+"""What goes wrong with some trials costs no other: real processes, a real full disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from gohr.errors import RunFolderError
+from gohr.experiments import ExperimentConfig, RunFolder, run, status
+from gohr.experiments.card import read_card
+from runs import hashes
+
+pytestmark = pytest.mark.full  # processes are killed, disks are full
+
+GNOMON = [sys.executable, "-m", "gnomon"]
+RULES = ["clockwise", "color-match"]
+CONFIG = """
+name = "faulty"
+rules = ["clockwise", "color-match"]
+learners = ["uniform"]
+trials = 8
+episodes = 10
+trial_timeout_s = 20
+trial_memory_mb = 600
+"""
+#: Four trials on one rule misbehave, each in its own way, unless all is well.
+SITE = """
+import os, time
+import numpy as np
+from gohr.experiments import trial
+play = trial.Trial.play
+def misbehave(self):
+    if self.rule.name == "clockwise":
+        match self.number:
+            case 2: raise RuntimeError("out of luck")
+            case 3: time.sleep(600)
+            case 4: os.kill(os.getpid(), 9)
+            case 5:
+                eaten = []
+                while True:
+                    eaten.append(np.ones(8_000_000)); time.sleep(0.005)
+    return play(self)
+trial.Trial.play = misbehave
+"""
+ERRORS = {
+    2: "RuntimeError: out of luck",
+    3: "TimeLimit: not done after 20 s",
+    4: "the worker process died (signal 9)",
+    5: "MemoryError",
+}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory) -> dict[str, str | None]:
+    path = tmp_path_factory.mktemp("undisturbed")
+    run(ExperimentConfig("faulty", RULES, ["uniform"], trials=8, episodes=10), path)
+    return hashes(path)
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only Linux limits the memory of a process"
+)
+def test_bad_trials_are_recorded_and_the_rest_are_complete(tmp_path, undisturbed):
+    (tmp_path / "faulty.toml").write_text(CONFIG)
+    # Every interpreter that starts, the workers included, imports this.
+    (tmp_path / "sitecustomize.py").write_text(SITE)
+    env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    command = [
+        *GNOMON,
+        "run",
+        "faulty.toml",
+        "--out",
+        "run",
+        "--workers",
+        "2",
+        "--json",
+    ]
+    said = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert said.returncode == 1, said.stderr
+    answer = json.loads(said.stdout)
+    assert len(answer["warnings"]) == 4
+    counts = [(r["done"], r["failed"], r["missing"]) for r in answer["results"]]
+    assert counts == [(4, 4, 0), (8, 0, 0)]
+    trials = RunFolder.open(tmp_path / "run").trials()
+    assert len({t.key for t in trials}) == len(trials) == 16
+    failed = {t.trial: t.error for t in trials if t.status == "failed"}
+    assert failed.keys() == ERRORS.keys()
+    assert [n for n, error in failed.items() if ERRORS[n] not in error] == [], failed
+    there = hashes(tmp_path / "run")
+    assert len(there) == 12
+    assert there.items() <= undisturbed.items()
+
+    # Where all is well they are played, and they alone; the limits may be others by then.
+    config = ExperimentConfig("faulty", RULES, ["uniform"], trials=8, episodes=10)
+    summary = run(config, tmp_path / "run")
+    assert (summary.done, summary.skipped, summary.failed) == (4, 12, 0)
+    assert hashes(tmp_path / "run") == undisturbed
+    sessions = read_card(tmp_path / "run")["sessions"]
+    assert [(s["done"], s["failed"]) for s in sessions] == [(12, 4), (4, 0)]
+    assert [s["trial_timeout_s"] for s in sessions] == [20, None]
+
+
+@pytest.mark.parametrize(("workers", "scheduler"), [(1, None), (2, "processes")])
+def test_a_full_disk(small_disk, tmp_path, workers, scheduler):
+    """One line tells of it, and all that was recorded is kept."""
+    config = ExperimentConfig("many", ["clockwise"], ["uniform"], trials=400, episodes=200)
+    with pytest.raises(RunFolderError, match=r"^\S+run.sqlite: .*disk is full.*goes on$") as error:
+        run(config, small_disk / "run", workers=workers, scheduler=scheduler)
+    assert "\n" not in str(error.value)
+    # Once there is room, only what is missing is played.
+    shutil.copytree(small_disk / "run", tmp_path / "run")
+    recorded = len(hashes(tmp_path / "run"))
+    assert recorded > 10
+    again = run(config, tmp_path / "run")
+    assert (again.done, again.skipped, again.failed) == (400 - recorded, recorded, 0)
+    assert again.lost == ()
+    run(config, tmp_path / "undisturbed")
+    assert hashes(tmp_path / "run") == hashes(tmp_path / "undisturbed")
+
+
+def test_a_disk_without_room_for_a_beginning(small_disk):
+    config = ExperimentConfig("many", ["clockwise"], ["uniform"], trials=1, episodes=2)
+    begun = run(config, small_disk / "whole").folder.path
+    least = sum(p.stat().st_size for p in begun.iterdir() if p.is_file())
+    shutil.rmtree(begun)
+    # Whatever there is room for, nothing is left half written.
+    for room in range(0, least, 4096):
+        free = shutil.disk_usage(small_disk).free
+        (small_disk / "fill").write_bytes(bytes(free - room))
+        with pytest.raises(
+            (OSError, RunFolderError), match=r"No space|full|malformed|I/O"
+        ) as error:
+            RunFolder.create(small_disk / "run", config)
+        assert "run" in str(error.value)
+        assert [p.name for p in small_disk.iterdir()] == ["fill"]
+        (small_disk / "fill").unlink()
+
+
+LONG = """
+name = "long"
+rules = ["clockwise"]
+learners = ["uniform"]
+trials = 20000
+episodes = 200
+"""
+
+
+def test_status_and_card_of_a_run_that_goes_on_and_of_one_that_was_killed(tmp_path):
+    (tmp_path / "long.toml").write_text(LONG)
+    process = subprocess.Popen(
+        [*GNOMON, "run", "long.toml", "--out", "run"], cwd=tmp_path, stdout=subprocess.DEVNULL
+    )
+    try:
+        while not (tmp_path / "run" / "run.sqlite").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        said = subprocess.run(
+            [*GNOMON, "status", "run"], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert said.stdout.strip().splitlines()[-1].endswith("missing), is being played")
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    folder = RunFolder.open(tmp_path / "run")
+    assert not folder.is_being_written
+    (pair,) = status(folder)
+    assert pair.done + pair.missing == 20_000
+    assert [s["ended"] for s in read_card(folder.path)["sessions"]] == [None]

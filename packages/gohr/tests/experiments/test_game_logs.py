@@ -1,0 +1,236 @@
+"""Result files and transcripts: what is written reads back, and what is wrong is named."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from captive_play import CLOCKWISE, session_of
+from gnomon.cli import app
+from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError
+from gohr.experiments.game_log_reader import read_game_log
+from gohr.game.captive_log import _java_double, is_game_log, read_runs
+
+LONG = "#nickname,rule_name,trial_id,board_id,number_of_pieces,number_of_moves,move_acc,if_clear\n"
+COMPACT = "#.nickname,rule_name,trial_id\n#number_of_moves,number_of_errors,if_clear\n"
+TRANSCRIPT = (
+    "#playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,moveNo,timestamp,mover,"
+    "reactionTime,objectType,objectId,y,x,bucketId,by,bx,code,objectCnt\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cw.txt").write_text(CLOCKWISE)
+    return tmp_path
+
+
+def played(run: int, *options: str, n_episodes: int = 12) -> list[int]:
+    """Play at random with a log; return the errors of each episode."""
+    session = session_of("cw.txt", "3", f"seed={run + 1}", "log.nickname=me",
+                         f"log.run={run}", *options)  # fmt: skip
+    rng = random.Random(run)
+    session.start()
+    errors = []
+    for episode in range(n_episodes):
+        if episode:
+            session.answer("NEW")
+        errors.append(0)
+        finish = "0"
+        while finish == "0" and (episode < n_episodes - 1 or errors[-1] == 0):
+            move = f"MOVE {rng.randrange(3)} {rng.randrange(4)}"
+            code, finish, _ = session.answer(move)[0].split()
+            errors[-1] += code in "47"
+    session.close()
+    return errors
+
+
+@pytest.mark.parametrize("form", ["Long", "Compact"])
+def test_result_files_read_back(folder, form):
+    options = (f"log.format={form}", "detailedTranscript=det.csv")
+    expected = [played(0, "log=r.csv", *options)]
+    for run in (1, 2):
+        expected.append(played(run, "logappend=r.csv", *options))
+    runs = read_runs("r.csv")
+    assert [(run.player, run.rule, run.run) for run in runs] == [("me", "cw", i) for i in range(3)]
+    assert [run.errors for run in runs] == expected
+    assert [run.cleared for run in runs] == [[True] * 11 + [False]] * 3
+    # The transcript tells the same, apart from the numbers of the runs.
+    assert read_runs("det.csv") == runs
+    # One header in each file, whatever was appended.
+    assert Path("r.csv").read_text().count("#") == (1 if form == "Long" else 2)
+    assert Path("det.csv").read_text().count("#") == 1
+
+
+def test_log_begins_a_new_file_and_logappend_goes_on(folder):
+    played(0, "log=r.csv", n_episodes=2)
+    played(1, "log=r.csv", n_episodes=2)
+    assert [run.run for run in read_runs("r.csv")] == [1]
+    with pytest.raises(GnomonError, match=r"no/r\.csv: cannot write this file"):
+        played(0, "log=no/r.csv")
+
+
+def test_scores(folder):
+    errors = [played(run, "logappend=r.csv", "detailedTranscript=det.csv") for run in range(3)]
+    for name in ("r.csv", "det.csv"):
+        table = read_game_log(name)
+        assert (table.metric, table.unit, table.higher_is_better) == ("tce", "errors", False)
+        assert table.runs("me", "cw").tolist() == [sum(run) for run in errors]
+        steps, curves = read_game_log(name, "cumulated_errors").curves("me", "cw")
+        assert steps.tolist() == list(range(1, 13))
+        assert curves.tolist() == np.cumsum(errors, axis=1).tolist()
+    assert read_game_log("r.csv", "errors_to_learn").runs("me", "cw").tolist() == [np.inf] * 3
+    with pytest.raises(UnknownNameError, match="unknown metric 'tcee'; did you mean 'tce'"):
+        read_game_log("r.csv", "tcee")
+
+
+def test_errors_to_learn_of_a_learned_rule(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text(COMPACT + ".a,r,0\n12,3,1\n9,0,1\n10,1,1\n" + "9,0,1\n" * 10 + "20,11,1\n")
+    assert read_game_log(path, "errors_to_learn").runs("a", "r").tolist() == [4]
+    assert read_game_log(path, "learned").runs("a", "r").tolist() == [1]
+    # An episode that was not cleared breaks a streak.
+    path.write_text(COMPACT + ".a,r,0\n" + "9,0,1\n" * 9 + "4,0,0\n" + "9,0,1\n" * 9)
+    assert read_game_log(path, "learned").runs("a", "r").tolist() == [0]
+
+
+def test_the_score_verb_reads_them(folder):
+    errors = played(5, "log=r.csv", "log.format=Compact", "detailedTranscript=det.csv")
+    (folder / "long.csv").write_text(LONG + "you,cw,3,0,2,3,0.3333333333333333,0\n")
+    for file, expected in {
+        "r.csv": ("me", 5, sum(errors)),
+        "det.csv": ("me", 0, sum(errors)),
+        "long.csv": ("you", 3, 2),
+    }.items():
+        said = CliRunner().invoke(app, ["score", file, "--json"])
+        assert said.exit_code == 0, said.output
+        (row,) = json.loads(said.stdout)["results"]
+        assert (row["algorithm"], row["run"], row["score"]) == expected
+        assert row["task"] == "cw"
+    assert not is_game_log(folder / "cw.txt")
+    assert not is_game_log(folder / "none.csv")
+
+
+def test_files_put_together(tmp_path):
+    """Headers in the middle, several players, in any order of runs."""
+    path = tmp_path / "r.csv"
+    path.write_text(
+        LONG + "a,r,0,0,2,2,1.0,1\nb,r,0,0,2,4,0.5,1\n" + LONG + "a,r,0,1,2,8,0.25,1\n\n"
+    )
+    assert {run.player: run.errors for run in read_runs(path)} == {"a": [0, 6], "b": [2]}
+
+
+def move(episode, number, code, left, *, player="p", series=0, rule="r", bucket="1,7,7", eid=None):
+    eid = eid or f"E{series}{episode}"
+    return (
+        f"{player},list,{series},{rule},{episode},{eid},{number},20250101-101010.123,0,1.25,"
+        f"RED_STAR,0,6,1,{bucket},{code},{left}\n"
+    )
+
+
+def test_transcripts_of_people(tmp_path):
+    """Players side by side, picks, several series, further columns."""
+    path = tmp_path / "t.csv"
+    path.write_text(
+        TRANSCRIPT.rstrip("\n") + ",extra\n"
+        + move(0, 0, 4, 2)
+        + move(0, 0, 0, 1, player="q")
+        + move(0, 1, 7, 2, bucket=",,")
+        + move(0, 2, 0, 2, bucket="-1,,")
+        + move(0, 3, 0, 1)
+        + move(0, 4, 0, 0)
+        + move(0, 1, 0, 0, player="q")
+        # An episode without attempts leaves no line.
+        + move(2, 0, 4, 3)
+        + move(0, 0, 0, 0, series=1, rule="s")
+        + move(0, 0, 4, 5, series=2)
+    )  # fmt: skip
+    runs = [(r.player, r.rule, r.run, r.errors, r.cleared) for r in read_runs(path)]
+    assert runs == [
+        ("p", "r", 0, [2, 0, 1], [True, False, False]),
+        ("q", "r", 0, [0], [True]),
+        ("p", "s", 0, [0], [True]),
+        ("p", "r", 1, [1], [False]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n", "expected the header of a Long or Compact result file or of a transcript"),
+        ("", "expected the header"),
+        (LONG, "expected at least one episode; found none"),
+        (LONG + "a,r,0,0,2,2,1.0\n", "row 2: expected 8 fields, found 7"),
+        (LONG + ",r,0,0,2,2,1.0,1\n", "row 2, field 'nickname': expected a name, found ''"),
+        (LONG + "a,,0,0,2,2,1.0,1\n", "row 2, field 'rule_name': expected a name, found ''"),
+        (LONG + "a,r,x,0,2,2,1.0,1\n", "field 'trial_id': expected a whole number, found 'x'"),
+        (LONG + "a,r,-1,0,2,2,1.0,1\n", "field 'trial_id': expected a number from 0, found '-1'"),
+        (LONG + "a,r,0,1,2,2,1.0,1\n", "field 'board_id': expected 0, the next of run 0"),
+        (LONG + "a,r,0,0,2,2,1.0,1\n" * 2, "row 3, field 'board_id': expected 1, the next"),
+        (LONG + "a,r,0,0,0,2,1.0,1\n", "field 'number_of_pieces': expected 1 to 36, found '0'"),
+        (LONG + "a,r,0,0,2,2.5,1.0,1\n", "field 'number_of_moves': expected a whole number"),
+        (LONG + "a,r,0,0,2,2,1.5,1\n", "field 'move_acc': expected 0 to 1, found '1.5'"),
+        (LONG + "a,r,0,0,2,2,nan,1\n", "field 'move_acc': expected 0 to 1, found 'nan'"),
+        (LONG + "a,r,0,0,2,4,0.3,0\n", "field 'move_acc': expected a fraction of 4 moves"),
+        (LONG + "a,r,0,0,3,4,0.5,1\n", "field 'move_acc': expected all 3 pieces to have been"),
+        (LONG + "a,r,0,0,1,4,0.5,0\n", "field 'move_acc': expected at most 1 pieces"),
+        (LONG + "a,r,0,0,2,2,1.0,2\n", "field 'if_clear': expected 0 to 1, found '2'"),
+        (COMPACT + "3,1,1\n", "row 3: expected the line of a run"),
+        (COMPACT + ".a,r\n", "row 3: expected 3 fields, found 2"),
+        (COMPACT + ".a,r,0\n3,4,1\n", "row 4, field 'number_of_errors': expected 0 to 3"),
+        (COMPACT + ".a,r,0\n3,1,1\n.a,r,0\n", "row 5, field 'trial_id': expected another than in"),
+        (TRANSCRIPT + "p\n", "row 2: expected 19 fields, found 1"),
+        (TRANSCRIPT + move(0, 1, 4, 3), "field 'moveNo': expected 0, the next of its episode"),
+        (TRANSCRIPT + move(0, 0, 4, 37), "field 'objectCnt': expected 0 to 36, found '37'"),
+        (TRANSCRIPT + move(0, 0, "x", 3), "field 'code': expected a whole number, found 'x'"),
+        (TRANSCRIPT + move(0, 0, 4, 3, bucket="0,7,7"), "field 'bucketId': expected the bucket at"),
+        (TRANSCRIPT + move(0, 0, 4, 3, bucket="4,7,7"), "field 'bucketId': expected -1 to 3"),
+        (TRANSCRIPT + move(0, 0, 4, 3, bucket="1,9,7"), "field 'by': expected 0 to 7, found '9'"),
+        (TRANSCRIPT + move(0, 0, 4, 3, rule=""), "field 'ruleId': expected a name"),
+        (TRANSCRIPT + move(0, 0, 4, 3, series=""), "field 'seriesNo': expected a whole number"),
+        (
+            TRANSCRIPT + move(0, 0, 4, 3) + move(0, 1, 0, 3),
+            "row 3, field 'objectCnt': expected 2 pieces left after code 0, found '3'",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(tmp_path, text, message):
+    path = tmp_path / "r.csv"
+    path.write_text(text)
+    with pytest.raises(ScoreDataError, match=re.escape(message)) as caught:
+        read_game_log(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_files_that_are_no_text(tmp_path):
+    path = tmp_path / "r.csv"
+    with pytest.raises(ScoreDataError, match="cannot read this file"):
+        read_game_log(path)
+    path.write_bytes(b"#\xff\n")
+    with pytest.raises(ScoreDataError, match="found byte 0xff at offset 1"):
+        read_game_log(path)
+    assert not is_game_log(path)
+
+
+# Printed by Java 17.
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1 / 3, "0.3333333333333333"),
+        (0.0, "0.0"),
+        (1.0, "1.0"),
+        (0.001, "0.001"),
+        (1 / 2000, "5.0E-4"),
+        (1 / 7777, "1.2858428700012858E-4"),
+        (3e-5, "3.0E-5"),
+    ],
+)
+def test_fractions_as_java_prints_them(value, text):
+    assert _java_double(value) == text

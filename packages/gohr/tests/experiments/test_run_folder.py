@@ -1,0 +1,178 @@
+"""The run folder: what is in it, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from gnomon.errors import UnknownNameError
+from gohr.errors import RunFolderError
+from gohr.experiments import ExperimentConfig, RunFolder, run, trials_of
+from gohr.experiments.store import FORMAT
+from runs import forge_experiment
+
+CONFIG = ExperimentConfig(
+    "small", ["clockwise", "color-match"], ["uniform", "rule_player"], trials=2, episodes=4
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return run(CONFIG, tmp_path / "run").folder
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}
+
+
+def refused(path: Path, *, config: ExperimentConfig = CONFIG) -> str:
+    """Return what opening says, and see that running says it too and changes nothing."""
+    before = contents(path)
+    with pytest.raises(RunFolderError) as error:
+        run(config, path)
+    assert contents(path) == before
+    message = str(error.value)
+    assert "\n" not in message
+    assert message.startswith(str(path))
+    return message.removeprefix(str(path))
+
+
+def test_what_is_in_it(folder):
+    assert list(contents(folder.path)) == ["run.sqlite"]
+    experiment = folder.store.value("experiment")
+    assert experiment["format"] == FORMAT
+    assert experiment["config_hash"] == CONFIG.hash
+    assert experiment["config"]["rules"][0]["text"] == CONFIG.rules[0].text
+    assert folder.store.value("card")["revealed_to"] == ["rule_player"]
+
+
+def test_it_is_read_back(folder):
+    again = RunFolder.open(folder.path)
+    assert again.config == CONFIG
+    trials = again.trials()
+    assert [(t.rule, t.learner, t.trial) for t in trials][:3] == [
+        ("clockwise", "uniform", 0),
+        ("clockwise", "uniform", 1),
+        ("clockwise", "rule_player", 0),
+    ]
+    assert {t.key for t in trials} == {t.key for t in trials_of(CONFIG)}
+    played = {t.key: t for t in trials_of(CONFIG)}
+    for trial in trials:
+        log, expected = again.log(trial), played[trial.key].play()
+        assert trial.n_attempts == log.n_attempts.sum()
+        assert trial.wall_time_s > 0
+        np.testing.assert_array_equal(log.actions, expected.actions)
+        np.testing.assert_array_equal(log.boards, expected.boards)
+
+
+def test_all_attempts_as_one_table(folder):
+    table = folder.attempts()
+    assert table.columns[:4] == ["learner", "rule", "trial", "episode"]
+    assert table.height == sum(t.n_attempts for t in folder.trials())
+    some = folder.attempts(learner="uniform", rule="clockwise")
+    assert some.height < table.height
+    assert some["learner"].unique().to_list() == ["uniform"]
+    assert some["rule"].unique().to_list() == ["clockwise"]
+    with pytest.raises(UnknownNameError, match=r"^unknown learner 'uniorm'; did you mean"):
+        folder.attempts(learner="uniorm")
+
+
+def test_a_folder_of_another_experiment(folder):
+    more = ExperimentConfig(
+        "small", ["clockwise", "color-match"], ["uniform", "rule_player"], trials=3, episodes=4
+    )
+    message = refused(folder.path, config=more)
+    assert message == ": holds another experiment (trials 2 there, 3 here); choose another folder"
+    other = ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=4)
+    message = refused(folder.path, config=other)
+    assert message == ": holds another experiment (its rules differ); choose another folder"
+
+
+def rewrite(folder: RunFolder, **changes: object) -> None:
+    with folder.store.writing() as writer:
+        writer.set_value("experiment", folder.store.value("experiment") | changes)
+
+
+def test_a_folder_of_another_format(folder):
+    rewrite(folder, format=7, gnomon="9.9")
+    message = refused(folder.path)
+    assert message.startswith(": a run folder of format 7, begun by gnomon 9.9; gnomon ")
+    assert message.endswith(f"reads format {FORMAT}")
+
+
+def test_a_folder_of_another_version_is_read_but_not_gone_on_with(folder):
+    rewrite(folder, gnomon="0.0.1")
+    assert len(RunFolder.open(folder.path).trials()) == 8
+    message = refused(folder.path)
+    assert message.startswith(": begun by gnomon 0.0.1, and this is ")
+
+
+def test_a_config_that_was_edited(folder):
+    forge_experiment(folder, lambda config: config.update(trials=5), hide=False)
+    assert refused(folder.path) == "/run.sqlite: not the experiment that the run began with"
+    forge_experiment(folder, lambda config: config.update(trials="many"), hide=False)
+    assert refused(folder.path).startswith("/run.sqlite: field 'trials': expected a whole number")
+
+
+def test_the_attempts_as_a_parquet_file(folder, tmp_path):
+    folder.write_parquet(tmp_path / "attempts.parquet")
+    assert pl.read_parquet(tmp_path / "attempts.parquet").equals(folder.attempts())
+
+
+def test_a_folder_of_something_else(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    message = refused(tmp_path)
+    assert message == ": not a run folder (run.sqlite is missing), and not empty"
+    with pytest.raises(
+        RunFolderError, match=r"^\S+thesis.tex: expected a run folder, found a file"
+    ):
+        RunFolder.open(tmp_path / "thesis.tex")
+    with pytest.raises(RunFolderError, match=r"thesis.tex: expected a folder, found a file$"):
+        run(CONFIG, tmp_path / "thesis.tex")
+
+
+def test_an_empty_folder_will_do(tmp_path):
+    with pytest.raises(RunFolderError, match=r": not a run folder \(run.sqlite is missing\)$"):
+        RunFolder.open(tmp_path)
+    assert run(CONFIG, tmp_path).done == 8
+
+
+def test_two_cannot_write_at_once(folder):
+    with folder.writing(), pytest.raises(RunFolderError, match=r"another run is writing here$"):
+        run(CONFIG, folder.path)
+
+
+def test_a_folder_is_begun_once(folder):
+    with pytest.raises(RunFolderError, match="a run folder already; open it, or choose another"):
+        RunFolder.create(folder.path, CONFIG)
+
+
+@pytest.mark.full
+def test_of_many_that_begin_at_once_one_plays(tmp_path):
+    """Real processes: each plays, or skips what another has played, or says that one is there."""
+    (tmp_path / "small.toml").write_text(
+        'name = "small"\nrules = ["clockwise"]\nlearners = ["uniform"]\ntrials = 40\n'
+    )
+    command = [sys.executable, "-m", "gnomon", "run", "small.toml", "--out", "run"]
+    processes = [
+        subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    ends = [(*(text.decode() for text in p.communicate()), p.returncode) for p in processes]
+    refused_here = ("", "gnomon: run: another run is writing here\n", 2)
+    assert all(end == refused_here or end[2] == 0 for end in ends), ends
+    done = [out for out, _, status in ends if status == 0]
+    assert sum("(40 done, 0 skipped" in out for out in done) == 1
+    assert all("(40 done, 0 skipped" in out or "(0 done, 40 skipped" in out for out in done)
+    assert len(RunFolder.open(tmp_path / "run").trials()) == 40
+
+
+def test_what_a_process_left_that_was_killed_at_the_beginning(tmp_path):
+    (tmp_path / ".run.sqlite.new").write_bytes(b"half")
+    assert run(CONFIG, tmp_path).done == 8
+    assert list(contents(tmp_path)) == ["run.sqlite"]

@@ -1,0 +1,219 @@
+"""The runner: the same bytes however it is run, and a run goes on where it stopped."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from concurrent import futures
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from gohr.errors import ConfigError, NotCompiledWarning
+from gohr.execution import SerialExecutor
+from gohr.experiments import ExperimentConfig, RunFolder, Trial, run, runner
+from gohr.experiments.card import read_card
+from runs import edit, hashes
+
+LEARNERS = ["uniform", {"kind": "linear_dqn", "learning_rate": 0.03}]
+CONFIG = ExperimentConfig("small", ["clockwise", "b3-then-b1"], LEARNERS, trials=3, episodes=10)
+
+
+@pytest.fixture(scope="module")
+def serial(tmp_path_factory) -> dict[str, str | None]:
+    path = tmp_path_factory.mktemp("serial")
+    run(CONFIG, path)
+    return hashes(path)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("scheduler", ["local", "processes"])
+def test_the_same_bytes_from_two_workers(tmp_path, serial, scheduler):
+    summary = run(CONFIG, tmp_path, workers=2, scheduler=scheduler)
+    assert (summary.done, summary.skipped, summary.failed) == (12, 0, 0)
+    assert hashes(tmp_path) == serial
+
+
+def test_dask_plays_only_where_it_is_asked_for(tmp_path, monkeypatch):
+    asked: list[tuple[str, int]] = []
+
+    @contextmanager
+    def cluster(scheduler, n_workers):
+        asked.append((scheduler, n_workers))
+        yield SerialExecutor()
+
+    monkeypatch.setattr(runner, "cluster_executor", cluster)
+    monkeypatch.setattr(runner, "make_executor", lambda n, **_: SerialExecutor())
+    run(CONFIG, tmp_path / "several", workers=2)
+    run(CONFIG, tmp_path / "one", workers=1)
+    run(CONFIG, tmp_path / "local", workers=3, scheduler="local")
+    run(CONFIG, tmp_path / "remote", scheduler="tcp://10.0.0.1:8786")
+    assert asked == [("local", 3), ("tcp://10.0.0.1:8786", 1)]
+    told = {path.name: read_card(path)["sessions"][0]["scheduler"] for path in tmp_path.iterdir()}
+    assert told == {
+        "several": "processes",
+        "one": "processes",
+        "local": "local",
+        "remote": "remote",
+    }
+
+
+def test_any_executor_of_futures_plays(tmp_path, serial):
+    with futures.ThreadPoolExecutor(2) as threads:
+        assert run(CONFIG, tmp_path, workers=2, executor=threads).done == 12
+    assert hashes(tmp_path) == serial
+
+
+def test_limits_need_processes(tmp_path):
+    config = ExperimentConfig("x", ["clockwise"], ["uniform"], trials=1, trial_timeout_s=1)
+    for scheduler in ("threads", "local"):
+        with pytest.raises(ConfigError, match="limits of trials need worker processes"):
+            run(config, tmp_path / "run", scheduler=scheduler)
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_was_played_is_written_down_though_the_run_is_stopped(tmp_path, monkeypatch):
+    def stop(n_played: int, _: int) -> None:
+        if n_played == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(CONFIG, tmp_path, progress=stop)
+    assert len(RunFolder.open(tmp_path).trials()) == 3
+
+
+def test_what_is_there_is_skipped(tmp_path, serial):
+    seen: list[tuple[int, int]] = []
+    run(CONFIG, tmp_path, progress=lambda n, of: seen.append((n, of)))
+    assert seen == [(n, 12) for n in range(13)]
+    summary = run(CONFIG, tmp_path)
+    assert (summary.done, summary.skipped, summary.failed) == (0, 12, 0)
+    assert hashes(tmp_path) == serial
+
+
+def test_a_trial_whose_row_or_attempts_are_gone_or_damaged_is_played_again(tmp_path, serial):
+    folder = run(CONFIG, tmp_path / "again").folder
+    gone, short, changed, *_ = folder.trials()
+    edit(folder, "DELETE FROM trials WHERE key = ?", gone.key)
+    edit(folder, "UPDATE trials SET attempts = x'' WHERE key = ?", short.key)
+    edit(folder, "UPDATE trials SET n_attempts = 1 WHERE key = ?", changed.key)
+    summary = run(CONFIG, folder.path)
+    assert (summary.done, summary.skipped, summary.failed) == (3, 9, 0)
+    assert sorted(summary.lost) == [f"uniform on clockwise, {n}" for n in range(3)]
+    assert hashes(folder.path) == serial
+    assert run(CONFIG, folder.path).lost == ()
+
+
+def test_a_rule_without_tables_is_said_to_be_slow_and_played(tmp_path):
+    rule = tmp_path / "fails-in-play.txt"
+    rule.write_text("(*,*,*,*,0)\n(*,*,*,*,this.color+1)\n")
+    config = ExperimentConfig("slow", [str(rule)], ["rule_player"], trials=1, episodes=2)
+    with pytest.warns(NotCompiledWarning, match="played by the reference interpreter"):
+        summary = run(config, tmp_path / "run")
+    assert (summary.done, summary.failed) == (1, 0)
+
+
+def test_an_interrupted_run_goes_on(tmp_path, serial):
+    def stop(n_played: int, n_to_play: int) -> None:
+        if n_played == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(CONFIG, tmp_path, progress=stop)
+    summary = run(CONFIG, tmp_path)
+    assert (summary.done, summary.skipped, summary.failed) == (7, 5, 0)
+    assert hashes(tmp_path) == serial
+
+
+def test_a_trial_that_raises_is_recorded_and_tried_again(tmp_path, serial, monkeypatch):
+    play = Trial.play
+
+    def fail_once(trial: Trial) -> object:
+        if trial.number == 1 and trial.learner.kind == "uniform":
+            raise RuntimeError("out of luck\nand of patience")
+        return play(trial)
+
+    monkeypatch.setattr(Trial, "play", fail_once)
+    summary = run(CONFIG, tmp_path)
+    assert (summary.done, summary.skipped, summary.failed) == (10, 0, 2)
+    assert summary.errors == (
+        "uniform on clockwise, 1: RuntimeError: out of luck",
+        "uniform on b3-then-b1, 1: RuntimeError: out of luck",
+    )
+    failed = [t for t in summary.folder.trials() if t.status == "failed"]
+    assert [t.error for t in failed] == ["RuntimeError: out of luck"] * 2
+    assert "in fail_once" in failed[0].traceback
+    assert failed[0].attempts_hash is None
+
+    monkeypatch.undo()
+    summary = run(CONFIG, tmp_path)
+    assert (summary.done, summary.skipped, summary.failed) == (2, 10, 0)
+    assert hashes(tmp_path) == serial
+
+
+def test_other_learners_change_nothing(tmp_path, serial):
+    """A learner's trials are its own: they do not depend on who else is in the experiment."""
+    alone = ExperimentConfig("alone", ["clockwise"], [LEARNERS[1]], trials=3, episodes=10)
+    run(alone, tmp_path)
+    assert hashes(tmp_path).items() <= serial.items()
+
+
+def test_nothing_is_written_for_a_wrong_number_of_workers(tmp_path):
+    with pytest.raises(ValueError, match="at least 1 worker"):
+        run(CONFIG, tmp_path / "run", workers=0)
+    assert not (tmp_path / "run").exists()
+
+
+#: Plays slowly once enough is recorded: it is killed in the middle however busy the machine is.
+SCRIPT = """
+import sys
+import time
+from gohr.experiments.config.experiment_config import ExperimentConfig
+from gohr.experiments.runner import run
+from test_runner_config import KILLED
+def dawdle(n_played, n_to_play):
+    time.sleep(0.03 if n_played > 32 else 0)
+if __name__ == "__main__":
+    how = {"workers": int(sys.argv[2]), "scheduler": sys.argv[3] or None}
+    run(KILLED, sys.argv[1], **how, progress=dawdle)
+"""
+LONG = """
+from gohr.experiments.config.experiment_config import ExperimentConfig
+KILLED = ExperimentConfig("long", ["clockwise"], ["uniform"], trials=300, episodes=200)
+"""
+
+
+def n_recorded(path: Path) -> int:
+    try:
+        return len(RunFolder.open(path).trials())
+    except Exception:  # not there yet
+        return 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("workers", "scheduler"), [(1, ""), (2, "processes"), (2, "")])
+def test_kill_9_loses_the_trials_in_flight_at_most(tmp_path, workers, scheduler):
+    """A real process is killed in the middle; what it had recorded is kept, byte for byte."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "test_runner_config.py").write_text(LONG)
+    out = tmp_path / "run"
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "script.py"), str(out), str(workers), scheduler]
+    )
+    while n_recorded(out) < 20:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    recorded = n_recorded(out)
+    assert 20 <= recorded < 300
+
+    config = ExperimentConfig("long", ["clockwise"], ["uniform"], trials=300, episodes=200)
+    summary = run(config, out)
+    assert (summary.done, summary.skipped, summary.failed) == (300 - recorded, recorded, 0)
+    undisturbed = tmp_path / "undisturbed"
+    run(config, undisturbed)
+    assert hashes(out) == hashes(undisturbed)

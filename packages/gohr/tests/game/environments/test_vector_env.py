@@ -1,0 +1,146 @@
+"""The native vector environment behaves as Gymnasium's vector of single environments does."""
+
+from __future__ import annotations
+
+import re
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import gnomon  # noqa: F401 - registers the environments
+from gohr.errors import NotCompiledWarning
+from gohr.game import HiddenRulesVectorEnv
+from gohr.rules import parse
+
+MODES = list(AutoresetMode)
+
+
+def native(mode: AutoresetMode, num_envs: int = 1, **kwargs) -> HiddenRulesVectorEnv:
+    env = gymnasium.make_vec("gohr/Clockwise-v0", num_envs=num_envs, autoreset_mode=mode, **kwargs)
+    assert isinstance(env, HiddenRulesVectorEnv)
+    return env
+
+
+def assert_same(ours, theirs) -> None:
+    """Compare nested dictionaries of arrays, in values and in keys."""
+    if isinstance(theirs, tuple):
+        for a, b in zip(ours, theirs, strict=True):
+            assert_same(a, b)
+    elif isinstance(theirs, dict):
+        assert set(ours) == set(theirs)
+        for key in theirs:
+            assert_same(ours[key], theirs[key])
+    elif isinstance(theirs, np.ndarray) and theirs.dtype == object:
+        for a, b in zip(ours, theirs, strict=True):
+            assert (a is None) == (b is None)
+            if b is not None:
+                assert_same(a, b)
+    else:
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_one_board_is_gymnasiums_own_vector_of_one(mode: AutoresetMode) -> None:
+    ours = native(mode)
+    theirs = SyncVectorEnv([lambda: gymnasium.make("gohr/Clockwise-v0")], autoreset_mode=mode)
+    assert ours.single_observation_space == theirs.single_observation_space
+    assert ours.observation_space == theirs.observation_space
+    rng = np.random.default_rng(0)
+    assert_same(ours.reset(seed=3), theirs.reset(seed=3))
+    n_ends = 0
+    for _ in range(1500):
+        occupied = np.flatnonzero(ours.action_masks()[0])
+        often = rng.random() < 0.9 and len(occupied)
+        action = np.array([rng.choice(occupied) if often else rng.integers(144)])
+        mine, yours = ours.step(action), theirs.step(action)
+        assert_same(mine, yours)
+        assert [part.dtype for part in mine[1:4]] == [part.dtype for part in yours[1:4]]
+        if mine[2][0] or mine[3][0]:
+            n_ends += 1
+            if mode is AutoresetMode.DISABLED:
+                options = {"reset_mask": np.array([True])}
+                assert_same(ours.reset(options=options), theirs.reset(options=options))
+    assert n_ends > 10
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_make_vec_says_its_mode(mode: AutoresetMode) -> None:
+    env = native(mode, num_envs=3)
+    assert env.metadata["autoreset_mode"] is mode
+    observations, infos = env.reset(seed=0)
+    assert observations in env.observation_space
+    assert infos["action_mask"].shape == (3, 144)
+    step = env.step(env.action_space.sample())
+    assert step[0] in env.observation_space
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_reference_interpreter_plays_as_the_engine_does(mode: AutoresetMode) -> None:
+    # Arithmetic on a name fails in play, so this has no tables; the line is never reached.
+    text = "(1,*,*,*,[0,1,2,3])\n(*,*,*,*,p+1)"
+    slow_text = text + "\n(*,*,*,*,this.color+1)"
+    fast = HiddenRulesVectorEnv(4, parse(text), autoreset_mode=mode, reveal=True)
+    with pytest.warns(NotCompiledWarning, match="played by the reference interpreter"):
+        slow = HiddenRulesVectorEnv(4, parse(slow_text), autoreset_mode=mode, reveal=True)
+    rng = np.random.default_rng(0)
+    ours, theirs = slow.reset(seed=3), fast.reset(seed=3)
+    assert_same(ours, theirs)
+    n_ends = 0
+    for _ in range(200):
+        legal = theirs[-1]["permitted"].argmax(axis=1)
+        actions = np.where(rng.random(4) < 0.7, legal, rng.integers(0, 144, 4))
+        ours, theirs = slow.step(actions), fast.step(actions)
+        assert_same(ours, theirs)
+        ended = theirs[2] | theirs[3]
+        n_ends += ended.sum()
+        if mode is AutoresetMode.DISABLED and ended.any():
+            ours, theirs = (e.reset(options={"reset_mask": ended}) for e in (slow, fast))
+            assert_same(ours, theirs)
+    assert n_ends > 10
+
+
+def test_a_reset_mask_replaces_only_its_boards() -> None:
+    env = native(AutoresetMode.DISABLED, num_envs=4)
+    before = env.reset(seed=0)[0]["board"]
+    after = env.reset(options={"reset_mask": np.array([True, False, False, True])})[0]["board"]
+    assert (before == after).all(axis=1).tolist() == [False, True, True, False]
+
+
+def test_copies_stay_and_views_move() -> None:
+    for copy in (True, False):
+        env = native(AutoresetMode.NEXT_STEP, num_envs=64, copy=copy)
+        board = env.reset(seed=0)[0]["board"]
+        rewards = env.step(env.action_space.sample())[1]
+        before, paid = board.copy(), rewards.copy()
+        for _ in range(20):
+            env.step(env.action_space.sample())
+        assert (board == before).all() == (rewards == paid).all() == copy
+
+
+def test_reveal_is_stamped_and_tells_the_answer() -> None:
+    env = native(AutoresetMode.SAME_STEP, num_envs=5, reveal=True)
+    _, infos = env.reset(seed=0)
+    assert env.metadata["reveal"] is True
+    actions = infos["permitted"].argmax(axis=1)
+    assert (env.step(actions)[1] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda env: env.step(np.array([0, 1])), "actions: expected shape (3,), found (2,)"),
+        (lambda env: env.step(np.array([0, 1, 144])), "actions: expected integers from 0 to 143"),
+        (lambda env: env.step(np.array([0, 1, -1])), "actions: expected integers from 0 to 143"),
+        (lambda env: env.reset(seed=[1, 2, 3]), "seed: expected one integer for all boards"),
+        (lambda env: env.reset(options={"reset_mask": np.ones(2, bool)}), "reset_mask: expected"),
+        (lambda env: env.reset(options={"board": None}), "options: expected 'reset_mask', found"),
+        (lambda env: HiddenRulesVectorEnv(0), "num_envs: expected at least 1, found 0"),
+    ],
+)
+def test_misuse_is_told(call, message: str) -> None:
+    env = native(AutoresetMode.DISABLED, num_envs=3)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call(env)

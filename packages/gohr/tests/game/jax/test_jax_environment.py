@@ -1,0 +1,214 @@
+"""The JAX environment: resets, batches, params, compiled programs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gohr.game import BoardSpec, compile_rule
+from gohr.game import jax as gjax
+from gohr.game.jax import CATALOGUE, environment, transition
+from gohr.rules import parse
+from jax_replay import N_FRESH, SMALL, N, equal, played, row_of, small_game
+
+
+def test_learners_see_the_new_board_in_the_step_that_ends_an_episode():
+    env, params = small_game(max_steps_in_episode=9)
+    ended = cut = both = 0
+    for before, _, _, replies in played(env, params, 30):
+        seen, after, reward, terminated, truncated, info = jax.tree.map(np.asarray, replies)
+        done = terminated | truncated
+        final = info["final_observation"]
+        over = np.asarray(before.finish) > 0  # stuck from the start
+        time = np.asarray(before.time) + ~over
+        assert (after.time == np.where(done, 0, time)).all()
+        assert (after.episode == np.asarray(before.episode) + done).all()
+        assert (seen.board[~done] == final.board[~done]).all()
+        assert (seen.bucket[done] == 0).all()
+        assert (seen.board[done] > 0).any(axis=1).all()
+        cleared = terminated & ~info["stalemate"]
+        assert not final.board[cleared].any()
+        assert (final.bucket[cleared] > 0).all()
+        assert (info["outcome"][over] == -4).all()
+        assert (reward == np.where((info["outcome"] == 0) | over, 0, -1)).all()
+        ended += terminated.sum()
+        cut += truncated.sum()
+        both += (terminated & truncated).sum()
+    assert min(ended, cut, both) > 0
+
+
+def test_rules_are_drawn_alike_and_anew_after_some_episodes():
+    env, params = small_game()
+    states = [env.reset_boards(jax.random.key(seed), N, params)[1] for seed in range(40)]
+    counts = np.bincount(np.concatenate([s.rule for s in states]), minlength=4)
+    assert ((counts > 330) & (counts < 470)).all()
+    rules: dict[tuple[int, int], set[int]] = {}
+    for before, *_ in played(env, replace(params, episodes_per_rule=jnp.int32(2)), 50):
+        for row, (episode, rule) in enumerate(zip(before.episode, before.rule, strict=True)):
+            rules.setdefault((row, int(episode) // 2), set()).add(int(rule))
+    assert all(len(seen) == 1 for seen in rules.values())
+    assert {rule for (_, term), seen in rules.items() if term for rule in seen} == {0, 1, 2, 3}
+
+
+def test_the_same_key_gives_the_same_boards_and_another_key_others():
+    env, params = small_game()
+    one = env.reset_boards(jax.random.key(4), N, params)
+    assert equal(one, env.reset_boards(jax.random.key(4), N, params))
+    assert not equal(one, env.reset_boards(jax.random.key(5), N, params))
+
+
+def test_a_number_that_is_no_attempt_counts_as_the_last():
+    env, params = small_game()
+    _, states = env.reset_boards(jax.random.key(0), N, params)
+    last, high, low = (
+        env.step_boards(jax.random.key(1), states, np.full(N, action), params, n_fresh=N_FRESH)
+        for action in (143, 1000, -1)
+    )
+    assert equal(last, high)
+    assert equal(last, low)
+
+
+def test_messages():
+    env, params = small_game()
+    with pytest.raises(ValueError, match="board: expected 36 codes with 1 to 6 pieces, found"):
+        env.reset(jax.random.key(0), params, np.zeros(36, np.uint8))
+    _, states = env.reset_boards(jax.random.key(0), N, params)
+    with pytest.raises(ValueError, match="n_fresh: expected from 1 to 40, found 41"):
+        env.step_boards(jax.random.key(0), states, np.zeros(N, int), params, n_fresh=41)
+
+
+def test_the_import_says_which_extra_is_missing():
+    code = (
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'jax' else real(name, *a)\n"
+        "import gohr.game.jax"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "ModuleNotFoundError: gohr.game.jax: expected JAX, which is not installed; "
+        "pip install 'gnomon-rl[jax]'"
+    )
+
+
+def test_nothing_else_loads_jax_and_the_tables_need_little():
+    code = (
+        "import sys, gohr.learners, gnomon.cli, gohr.game.jax.rule_tables as tables\n"
+        "from gohr.game import compile_rule\n"
+        "tables.to_tables([compile_rule(__import__('gnomon').load_rule('clockwise'))])\n"
+        "assert not {'jax', 'numba', 'polars', 'gymnasium'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_each_public_name_is_documented():
+    for name in gjax.__all__:
+        assert getattr(gjax, name).__doc__, name
+
+
+# -- in the full tier: what must be compiled for itself --------------------------------------------
+
+
+@pytest.mark.full
+def test_each_row_may_have_its_own_rule_and_keeps_it():
+    env, params = small_game()
+    rules = jnp.arange(N, dtype=jnp.int32) % 4
+    own = replace(params, rule=rules)
+    *_, (_, _, _, replies) = played(env, own, 25)
+    assert (replies[1].rule == rules).all()
+    assert (replies[1].episode[:4] > 0).all()
+
+
+@pytest.mark.full
+def test_features_and_mask_are_of_the_observation():
+    env, params = small_game()
+    observations, states = env.reset_boards(jax.random.key(0), N, params)
+    observation, state = row_of(observations, 0), row_of(states, 0)
+    assert env.features(observation).sum() == (state.board > 0).sum() + 3
+    assert (env.action_mask(state).reshape(36, 4) == (state.board > 0)[:, None]).all()
+
+
+@pytest.mark.full
+def test_a_row_of_a_batch_is_a_board_alone_and_rows_may_change_places():
+    env, params = small_game()
+    _, states = env.reset_boards(jax.random.key(1), N, params)
+    actions = np.asarray(jax.vmap(lambda s: env.permitted(params, s))(states)).argmax(axis=1)
+    keys = jax.random.split(jax.random.key(2), N)
+    step = jax.vmap(env.step, in_axes=(0, 0, 0, None))
+    batch = step(keys, states, actions, params)
+    order = np.random.default_rng(0).permutation(N)
+    moved = step(keys[order], jax.tree.map(lambda x: x[order], states), actions[order], params)
+    assert equal(moved, jax.tree.map(lambda x: x[order], batch))
+    for row in range(8):
+        alone = env.step(keys[row], row_of(states, row), actions[row], params)
+        assert equal(alone, row_of(batch, row))
+
+
+@pytest.mark.full
+def test_a_board_that_is_stuck_from_the_start_ends_at_its_first_step():
+    env, params = small_game(rule=3)
+    board = np.zeros(36, np.uint8)
+    board[[3, 4]] = 1
+    _, state = env.reset(jax.random.key(0), params, board)
+    assert not env.permitted(params, state).any()
+    _, after, reward, terminated, truncated, info = env.step(jax.random.key(1), state, 12, params)
+    assert (float(reward), bool(terminated), bool(truncated)) == (0.0, True, False)
+    assert int(info["outcome"]) == -4
+    assert bool(info["stalemate"])
+    assert (int(after.time), int(after.episode), int(after.rule)) == (0, 1, 3)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("n_fresh", [1, 3, N])
+def test_few_boards_are_handed_to_the_rows_that_ended_whatever_the_way(n_fresh: int):
+    """The two ways to hand them out, and a plain loop, give the same."""
+    env, params = small_game(episodes_per_rule=2, max_steps_in_episode=6)
+    steps = played(env, params, 13, n_fresh=n_fresh)
+    before, actions, key, replies = next(s for s in steps if (s[3][3] | s[3][4]).sum() > 3)
+    make = jax.vmap(lambda s, a: transition.attempt(env, params.rules, s, a, 6))
+    after, reply = make(before, actions)
+    done = reply.terminated | reply.truncated
+    assert np.asarray(done).sum() > 3
+    dealt = environment.drawn_boards(env, key, (n_fresh,), replace(params, rule=-1))
+    few = environment.dealt_to_few(env, params, after, done, dealt)
+    assert equal(few, environment.dealt_to_all(env, params, after, done, dealt))
+    assert equal(few, replies[1])
+    for nth, row in enumerate(np.flatnonzero(done)):
+        drawn, cells, codes = row_of(dealt, nth % n_fresh)
+        old = row_of(after, row)
+        rule = drawn if (int(old.episode) + 1) % 2 == 0 else old.rule
+        fresh = transition.begin(env, params.rules, rule, cells, codes, old.episode + 1)
+        assert equal(fresh, row_of(replies[1], row))
+
+
+@pytest.mark.full
+def test_ten_rules_of_the_same_sizes_share_one_compiled_program():
+    gjax.HiddenRules._begun.clear_cache()
+    gjax.HiddenRules.step.clear_cache()
+    rules = [parse(f"(*,star,*,*,{k % 4}) (*,*,*,*,p+{k})") for k in range(10)]
+    for rule in rules:
+        env, params = gjax.make(rule, sizes=CATALOGUE, board=SMALL)
+        _, state = env.reset(jax.random.key(0), params)
+        env.step(jax.random.key(9), state, 5, params)
+    assert gjax.HiddenRules._begun._cache_size() == 1
+    assert gjax.HiddenRules.step._cache_size() == 1
+    assert env == gjax.make("color-match", sizes=CATALOGUE, board=SMALL)[0]
+    assert hash(env) != hash(gjax.make("color-match", board=SMALL)[0])
+
+
+@pytest.mark.full
+def test_boards_of_other_palettes():
+    spec = BoardSpec(5, 2, 1, ["heart", "moon", "sun"], ["green", "white"])
+    rule = compile_rule(parse("(*,heart,*,*,0) (*,[moon,sun],green,*,p+1) (*,*,*,*,3)"), spec)
+    env, params = gjax.make(rule, board=spec)
+    boards = np.asarray(env.reset_boards(jax.random.key(0), 200, params)[0].board)
+    assert boards.max() <= 6
+    for board in boards:
+        shape, color = np.divmod(board[board > 0].astype(int) - 1, 2)
+        assert (len(board[board > 0]), len(set(shape)), len(set(color))) == (5, 2, 1)

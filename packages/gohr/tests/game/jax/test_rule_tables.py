@@ -1,0 +1,192 @@
+"""Rules as padded tables: folded, dropped, united, packed, they allow what they allowed before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from gohr.errors import NotCompilableError, NotTabularError, RuleSyntaxError
+from gohr.game import BoardSpec, compile_rule
+from gohr.game.engine.value_sets import Program
+from gohr.game.jax import CATALOGUE, Sizes
+from gohr.game.jax import program_tables as programs
+from gohr.game.jax.rule_tables import RuleTables, to_tables
+from gohr.rules import RuleSet, available_rules, load_rule, parse
+from recorded_episodes import VECTORS, records
+from strategies_rules import paper_rule_sets, rule_sets
+
+
+def tables_of(text: str, **sizes: int) -> tuple[RuleTables, Sizes]:
+    return to_tables([compile_rule(parse(text))], Sizes(**sizes) if sizes else None)
+
+
+def n_atoms(tables: RuleTables) -> int:
+    return int((tables.line_words[0].max(axis=0) >> np.arange(0, 32, 4)[:, None] & 1).sum())
+
+
+def test_all_rules_of_the_catalogue_have_tables_with_room_for_four_atoms_in_one_word():
+    rules = [compile_rule(load_rule(name)) for name in available_rules()]
+    tables, sizes = to_tables(rules)
+    assert len(rules) == 90
+    assert CATALOGUE.covers(sizes)
+    assert tables.nbytes / len(rules) < 3_300
+    alone = [to_tables([rule]) for rule in rules]
+    assert max(n_atoms(each) for each, _ in alone) == 4
+    assert len({sizes for _, sizes in alone}) == 14
+    assert sum(not size.n_orders and not size.n_programs for _, size in alone) == 70
+    # In a bank a rule is what it is alone, padded.
+    for row, (each, _) in enumerate(alone):
+        assert (tables.bucket[row, :, :1] == each.bucket[0]).all()
+        assert (tables.line_words[row, : each.n_lines[0]] == each.line_words[0]).all()
+
+
+def test_what_the_last_buckets_do_not_matter_to_is_folded_into_pieces_and_cells():
+    tables, sizes = tables_of("(*,star,*,*,0) (*,triangle,*,*,1) (*,square,*,*,2) (*,circle,*,*,3)")
+    assert sizes == Sizes()
+    # Square, star, circle and triangle of each color, and nothing at the front.
+    assert tables.piece[0, :, 0].tolist() == [0] + [4] * 4 + [1] * 4 + [8] * 4 + [2] * 4
+    tables, _ = tables_of("(*,*,*,*,Nearby)")
+    assert tables.cell[0, [0, 5, 35, 30], 0].tolist() == [8, 4, 2, 1]
+    assert (tables.bucket[0, :, 0] == 15).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "atoms"),
+    [
+        ("(*,star,*,*,0) (*,circle,*,*,0)", 1),  # united
+        ("(*,star,*,*,p+1) (*,circle,*,*,ps)", 2),  # differ in two tables
+        ("(1,star,*,*,0) (*,circle,*,*,0)", 2),  # a count is one atom's own
+        ("(0,star,*,*,0) (*,circle,*,*,0)", 1),  # never alive
+        ("(*,pentagon,*,*,0) (*,circle,*,*,0)", 1),  # no such piece
+        ("(*,star,*,T,0) (*,circle,*,T,0)", 1),  # the same order
+        ("(*,star,*,T,0) (*,circle,*,B,0)", 2),  # another order
+        ("(postpos:T, shape:star, bucket:0) (postpos:T, shape:circle, bucket:0)", 2),
+        ("0 (*,star,*,*,0)\n(*,circle,*,*,0)", 1),  # a line that is never entered
+    ],
+)
+def test_atoms_are_dropped_and_united_where_no_reply_changes(text: str, atoms: int):
+    assert n_atoms(tables_of(text)[0]) == atoms
+
+
+def test_lines_and_counts_stand_beside_each_other():
+    text = "2 (3,star,*,*,0) (*,*,*,*,[1,2])\n(*,*,*,*,p+1)"
+    tables, sizes = tables_of(text)
+    assert sizes == Sizes(n_lines=2, metered=True)
+    assert tables.line_words[0, :, 0].tolist() == [0xFF, 0xF00]
+    assert tables.line_count[0].tolist() == [2, -1]
+    assert tables.atom_count[0].tolist() == [3, -1, -1] + [-1] * 5
+    assert tables.atom_line[0].tolist() == [0, 0, 1] + [-1] * 5
+
+
+def test_orders_and_the_fields_that_name_them():
+    tables, sizes = tables_of("Order Mine=[3,[1,2]]\n(*,*,*,[Mine,36],0) (*,*,*,*,1)")
+    assert sizes == Sizes(n_orders=1, n_fields=1)
+    assert tables.ranks[0, 0, :4].tolist() == [1, 1, 0, 255]
+    assert tables.field_orders[0, 0, 0].tolist() == [0xF]
+    assert tables.field_cells[0, 0, [0, 35], 0].tolist() == [0xFFFFFFF0, 0xFFFFFFFF]
+    tables, sizes = tables_of("(postpos:T, bucket:0)")
+    assert sizes == Sizes(n_orders=1, postpos=True)
+    assert tables.post_cells[0, :, 0].tolist() == [0xFFFFFFF0] * 36
+
+
+def number_of(fields: np.ndarray, n_colors: int) -> int:
+    """Return the record of a piece, given shape, color, cell and bucket from 1, or zeros."""
+    shape, color, cell, bucket = (int(f) - 1 for f in fields)
+    return 1 + ((shape * n_colors + color) * 36 + cell) * 4 + bucket if fields.all() else 0
+
+
+def allowed_by_look_ups(program: Program, fields: np.ndarray, bucket: int) -> bool:
+    """Run a program as it stands, on the fields (5, 4) of its records."""
+    record = [number_of(row, 4) for row in fields]
+    numbers: list[int] = []
+    for kind, a, b, n_b, table in program.instructions:
+        index = record[a] if kind == 0 else numbers[a]
+        numbers.append(program.tables[table][index * n_b + numbers[b] if kind == 2 else index])
+    return bool(numbers[-1] >> bucket & 1)
+
+
+@settings(max_examples=60)
+@given(rule_sets(max_lines=1, max_atoms=1), st.integers(0, 2**32 - 1))
+def test_a_table_of_a_program_says_what_the_program_says(rule_set: RuleSet, seed: int):
+    try:
+        rule = compile_rule(rule_set)
+    except NotCompilableError:
+        assume(False)
+    rng = np.random.default_rng(seed)
+    for program in [p for further in rule.conditions if further for p in further.programs]:
+        table = programs.tabulate(program, 4, 4, "here")
+        entries = np.frombuffer(table.entries, np.uint8).reshape(table.shape)
+        for _ in range(20):
+            fields = rng.integers(1, [5, 5, 37, 5], (5, 4))
+            fields[1:][rng.random(4) < 0.3] = 0
+            for bucket in range(4):
+                fields[0, 3] = 1 + bucket
+                fields[4, 3] = 1 + bucket if fields[4].any() else 0
+                values = fields.ravel() - np.repeat([1, 0], [4, 16])
+                found = entries[tuple(values[list(table.axes)])] >> bucket & 1
+                assert found == allowed_by_look_ups(program, fields, bucket)
+
+
+@settings(max_examples=60)
+@given(paper_rule_sets())
+def test_a_line_allows_together_what_its_atoms_allowed_before(rule_set: RuleSet):
+    rule = compile_rule(rule_set)
+    assume(not any(rule.conditions))  # a name that nobody knows is one
+    tables, _ = to_tables([rule])
+    memory = np.random.default_rng(0).integers(0, 125, 20) * 4 + _quadrants()[:, None]
+    for line, (start, stop, count) in enumerate(rule.lines.tolist()):
+        before = np.zeros((16, 36, 20), np.uint8)
+        for a in range(start, stop):
+            if count and rule.counts[a]:
+                piece, cell, bucket = np.split(rule.atoms[a], [16, 52])
+                before |= piece[:, None, None] & cell[:, None] & bucket[memory]
+        words = tables.cell[0][:, None] & tables.bucket[0, memory] & tables.line_words[0, line]
+        words = tables.piece[0, 1:][:, None, None] & words
+        after = np.zeros_like(before)
+        for shift in range(0, 32, 4):
+            after |= np.bitwise_or.reduce(words >> shift & 15, axis=-1).astype(np.uint8)
+        assert (after == before).all()
+
+
+def _quadrants() -> np.ndarray:
+    """The bucket nearest to each cell: 0 top left, clockwise."""
+    y, x = np.divmod(np.arange(36), 6)
+    return np.where(y >= 3, np.where(x < 3, 0, 1), np.where(x < 3, 3, 2))
+
+
+@pytest.mark.full
+def test_every_rule_of_the_recordings_that_compiles_has_tables():
+    if not VECTORS.is_dir():
+        pytest.skip("the recorded episodes are not beside this checkout")
+    paths = [p for p in sorted(VECTORS.glob("*.jsonl.gz")) if "boards" not in p.name]
+    texts = sorted({r["rule_text"] for path in paths for r in records(path) if "rule_text" in r})
+    compiled = []
+    for text in texts:
+        try:
+            compiled.append(compile_rule(parse(text)))
+        except (NotCompilableError, RuleSyntaxError):
+            continue
+    sizes = [to_tables([rule])[1] for rule in compiled]
+    assert len(sizes) > 1_000
+    assert max(size.n_entries for size in sizes) < 10_000
+
+
+def test_messages(monkeypatch: pytest.MonkeyPatch):
+    rule = compile_rule(load_rule("clockwise"))
+    with pytest.raises(ValueError, match="rules: expected at least one, found none"):
+        to_tables([])
+    small = compile_rule(load_rule("clockwise"), BoardSpec(shapes=2, shape_palette=["A", "B"]))
+    with pytest.raises(ValueError, match="expected one palette of shapes and colors, found 2"):
+        to_tables([rule, small])
+    with pytest.raises(ValueError, match="expected room for rule 0"):
+        to_tables([rule], Sizes())
+    memory = compile_rule(load_rule("where-the-last-piece-lay"))
+    monkeypatch.setattr(programs, "MOST_ENTRIES", 30)
+    with pytest.raises(NotTabularError) as error:
+        to_tables([rule, memory])
+    assert str(error.value) == (
+        "not tabular: rule 1, atom 0: a condition over too many things at once: expected at most "
+        "30 entries, found 37; the engine and the reference interpreter play it"
+    )

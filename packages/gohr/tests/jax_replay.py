@@ -1,0 +1,157 @@
+"""The JAX environment and the engine side by side: the same boards, the same attempts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gohr.game import BoardSpec, CompiledRule, draw_boards, outcomes
+from gohr.game import jax as gjax
+from gohr.game.engine.boards_in_play import Boards, advance
+from gohr.game.jax.transition import Dimensions, Reply, attempt, occupied, permitted
+from gohr.rules import parse
+
+#: The paper's boards; of some pieces, shapes and colors; full ones.
+SPECS = (
+    BoardSpec(),
+    BoardSpec(pieces=(4, 12), shapes=(0, 4), colors=(1, 3)),
+    BoardSpec(pieces=36, shapes=0, colors=0),
+)
+
+
+#: What the tests of the environment play, always as many boards, so that it is compiled once.
+RULES = ["clockwise", "color-match", "b23-then-b01", parse("(*,star,red,*,0)")]
+SMALL = BoardSpec(pieces=(4, 6), shapes=0, colors=0)
+N = 40
+N_FRESH = 3
+
+
+def small_game(**params: int) -> tuple[gjax.HiddenRules, gjax.EnvParams]:
+    """Make the environment that the tests share."""
+    return gjax.make(RULES, board=SMALL, **params)
+
+
+def played(
+    env: Any, params: gjax.EnvParams, n_steps: int, *, seed: int = 0, n_fresh: int = N_FRESH
+) -> Iterator[tuple[gjax.EnvState, np.ndarray, jax.Array, Any]]:
+    """Play mostly permitted attempts; yield states, actions, key and replies of each step."""
+    _, states = env.reset_boards(jax.random.key(seed), N, params)
+    rng = np.random.default_rng(seed)
+    for k in range(n_steps):
+        legal = np.asarray(masks(states)[0])
+        actions = np.where(rng.random(N) < 0.7, legal.argmax(axis=1), rng.integers(0, 144, N))
+        key = jax.random.key(1000 * seed + k)
+        replies = env.step_boards(key, states, actions, params, n_fresh=n_fresh)
+        yield states, actions, key, replies
+        states = replies[1]
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Tell whether all arrays of two trees are equal."""
+    same = jax.tree.map(lambda x, y: bool((np.asarray(x) == np.asarray(y)).all()), a, b)
+    return all(jax.tree.leaves(same))
+
+
+def row_of(tree: Any, row: int) -> Any:
+    return jax.tree.map(lambda x: np.asarray(x)[row], tree)
+
+
+@partial(jax.jit, static_argnums=0)
+def attempts(
+    dims: Dimensions, rules: Any, states: gjax.EnvState, actions: Any, horizon: Any
+) -> tuple[gjax.EnvState, Reply]:
+    """Make an attempt on each board, without a new board at the end."""
+    return jax.vmap(lambda s, a: attempt(dims, rules, s, a, horizon))(states, actions)
+
+
+@jax.jit
+def masks(states: gjax.EnvState) -> tuple[jax.Array, jax.Array]:
+    return jax.vmap(permitted)(states), jax.vmap(occupied)(states)
+
+
+def states_on(
+    env: gjax.HiddenRules, params: gjax.EnvParams, rows: np.ndarray, boards: np.ndarray
+) -> gjax.EnvState:
+    """Begin on boards that are given, each under the rule of its row."""
+    axes = gjax.EnvParams(None, 0, None, None)
+    each = gjax.EnvParams(params.rules, jnp.asarray(rows, jnp.int32))
+    reset = jax.vmap(env.reset, in_axes=(None, axes, 0))
+    _, states = reset(jax.random.key(0), each, jnp.asarray(boards))
+    return states
+
+
+def some_actions(legal: np.ndarray, there: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Choose permitted attempts (55 %), attempts on pieces (30 %), and any (15 %)."""
+    n = len(legal)
+    actions = rng.integers(0, 144, n)
+    kind = rng.random(n)
+    for mask, chosen in ((legal, kind < 0.55), (there, (kind >= 0.55) & (kind < 0.85))):
+        total = mask.cumsum(axis=1)
+        nth = (rng.random(n) * total[:, -1]).astype(np.int64)
+        pick = (total > nth[:, None]).argmax(axis=1)
+        actions = np.where(chosen & (total[:, -1] > 0), pick, actions)
+    return actions
+
+
+def engine_side(play: Sequence[Boards]) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield what the engine says of all boards, by name."""
+
+    def all_of(name: str) -> np.ndarray:
+        return np.concatenate([np.asarray(getattr(boards, name)) for boards in play])
+
+    for name in ("outcome", "reward", "terminated", "truncated", "finish", "codes"):
+        yield name, all_of(name)
+    yield "last", np.concatenate([boards.last.T for boards in play])
+
+
+def replay(
+    rules: Sequence[CompiledRule],
+    spec: BoardSpec,
+    *,
+    per_rule: int,
+    n_steps: int,
+    horizon: int,
+    rng: np.random.Generator,
+) -> Counter[int]:
+    """Play the same attempts on both and compare throughout; return how often each outcome came."""
+    env, params = gjax.make(rules, board=spec, max_steps_in_episode=horizon)
+    rows = np.repeat(np.arange(len(rules)), per_rule)
+    boards = draw_boards(len(rows), spec, rng=rng)
+    states = states_on(env, params, rows, boards)
+    decks = np.split(boards, len(rules))
+    play = [Boards.empty(rule, per_rule) for rule in rules]
+    for rule, mine, deck in zip(rules, play, decks, strict=True):
+        advance(rule, mine, np.full(per_rule, outcomes.RESET), deck)
+    met: Counter[int] = Counter()
+    for step in range(n_steps):
+        legal = np.concatenate([mine.permitted() for mine in play])
+        there = np.concatenate([mine.occupied for mine in play])
+        for found, expected, what in zip(
+            masks(states), (legal, there), ("permitted", "mask"), strict=True
+        ):
+            differ(what, expected, np.asarray(found), rows, step)
+        actions = some_actions(legal, there, rng)
+        for rule, mine, deck, own in zip(
+            rules, play, decks, np.split(actions, len(rules)), strict=True
+        ):
+            advance(rule, mine, own, deck, horizon=horizon)
+        states, reply = attempts(env, params.rules, states, actions, horizon)
+        found_in = {**vars(reply), "finish": states.finish, "codes": states.board}
+        found_in["last"] = states.last
+        for what, expected in engine_side(play):
+            differ(what, expected, np.asarray(found_in[what]), rows, step)
+        met.update(np.asarray(reply.outcome).tolist())
+    met["stalemates"] = int((states.finish == outcomes.STALEMATE).sum())
+    return met
+
+
+def differ(what: str, expected: np.ndarray, found: np.ndarray, rows: np.ndarray, step: int) -> None:
+    """Fail if anything differs, and say for which rules."""
+    wrong = (expected != found).reshape(len(rows), -1).any(axis=1)
+    assert not wrong.any(), f"step {step}: {what} of rules {np.unique(rows[wrong]).tolist()}"

@@ -1,0 +1,130 @@
+import numpy as np
+import pytest
+
+from gohr.experiments import ExperimentConfig, run
+from gohr.game import DEFAULT_SPEC, draw_boards
+from gohr.learners import Ideal, hypothesis_tests, make_learner, play_trial, regret
+from gohr.people import Game, PlaySession
+from gohr.rules import load_rule, load_rule_text, parse
+
+
+def played(kind, rule, n_boards=6, horizon=60, **settings):
+    learner = make_learner(kind, DEFAULT_SPEC, rng=np.random.default_rng(1), **settings)
+    boards = draw_boards(n_boards, rng=np.random.default_rng(2))
+    return play_trial(learner, load_rule(rule), boards, horizon=horizon)
+
+
+@pytest.mark.parametrize("rule", ["clockwise", "one-color-a-bucket", "topmost-first"])
+def test_each_ideal_learner_has_no_regret_of_its_own_kind(rule):
+    bold, safe = (regret(played("ideal", rule, choice=c)) for c in ("information", "success"))
+    assert bold.bits.max() < 1e-9
+    assert safe.attempts.max() < 1e-9
+    assert bold.remaining_bits[0] == safe.remaining_bits[0] > 10
+
+
+@pytest.mark.parametrize("rule", ["clockwise", "color-match"])
+def test_one_who_learns_nothing_has_much_regret(rule):
+    uniform, ideal = (regret(played(kind, rule)) for kind in ("uniform", "ideal"))
+    assert uniform.attempts.sum() > 10 * ideal.attempts.sum()
+    assert (uniform.attempts >= 0).all()
+    assert (uniform.bits >= 0).all()
+    assert (np.diff(uniform.remaining_bits) < 8).all()
+
+
+def test_once_the_rule_is_known_regret_is_the_chance_to_err():
+    # The observer is certain: the best attempt is accepted for sure, so each error costs one.
+    log = played("uniform", "clockwise", n_boards=12)
+    found = regret(log)
+    # Texts that play alike here are never told apart, so some bits remain.
+    late = np.flatnonzero(found.remaining_bits < 3)[-200:]
+    assert late.size > 20
+    assert found.attempts[late].tolist() == (log.outcomes[late] != 0).tolist()
+
+
+def test_rows_after_the_end_have_none_and_empty_cells_all():
+    log = played("linear_dqn", "clockwise", plays_on=True)
+    found = regret(log)
+    assert (log.outcomes == -4).any()
+    assert (found.attempts[log.outcomes == -4] == 0).all()
+    empty = log.outcomes == 3
+    assert (found.attempts[empty] > 0).all()
+
+
+def test_a_rule_outside_the_space_has_no_regret_that_could_be_told():
+    odd = parse("(1,star,*,*,0) (1,*,red,*,3)\n(3,*,*,T,2) (1,*,*,B,1)\n(*,*,*,*,ps+pc+Nearby)")
+    log = play_trial(
+        Ideal(rng=np.random.default_rng(3)), odd, draw_boards(8, rng=np.random.default_rng(4))
+    )
+    found = regret(log)
+    assert np.isnan(found.attempts[-1])
+    assert np.isnan(found.bits[-1])
+    assert np.isfinite(found.attempts[0])
+
+
+def test_what_attempts_tested_is_counted_by_elimination():
+    rng = np.random.default_rng(5)
+    boards = draw_boards(3, rng=rng)
+    log = play_trial(
+        make_learner("frugal", DEFAULT_SPEC, rng=rng), load_rule("color-match"), boards
+    )
+    tests, regrets = hypothesis_tests(log), regret(log)
+    assert tests.n_alive[0] > 20_000
+    assert (tests.n_cut >= 0).all()
+    # What one attempt leaves is what the next begins with, but for the deal of a board.
+    same_board = np.ones(len(log.actions), bool)
+    same_board[np.cumsum(log.n_attempts)[:-1]] = False
+    left = (tests.n_alive - tests.n_cut)[:-1]
+    assert (tests.n_alive[1:] == left)[same_board[1:]].all()
+    # A reply that was certain rules nothing out, and one that rules something out was not.
+    certain = (tests.expected == 1) & (log.outcomes == 0)
+    assert certain.any()
+    assert not tests.informative[certain].any()
+    assert (np.diff(regrets.remaining_bits)[same_board[1:]] != 0).tolist() == (
+        tests.informative[:-1][same_board[1:]].tolist()
+    )
+    assert not (tests.positive & tests.negative).any()
+
+
+def test_people_and_programs_are_looked_at_alike(tmp_path):
+    session = PlaySession(Game("clockwise", load_rule_text("clockwise"), seed=3, episodes=2))
+    rng = np.random.default_rng(0)
+    while session.state != "ended":
+        if session.state == "board over":
+            session.next_board()
+        else:
+            cells = [piece["cell"] for piece in session.view().pieces]
+            session.attempt(int(rng.choice(cells)), int(rng.integers(4)))
+    config = ExperimentConfig("x", ["clockwise"], ["ideal"], trials=1, episodes=2, seed=3)
+    folder = run(config, tmp_path).folder
+    person, program = session.log(), folder.log(folder.trials()[0])
+    assert (person.boards == program.boards).all()
+    for log in (person, program):
+        tests = hypothesis_tests(log)
+        assert tests.n_alive[0] > 20_000
+        assert tests.informative.sum() > 3
+        assert (tests.positive | tests.negative).any()
+    errs, knows = (hypothesis_tests(log).positive.mean() for log in (person, program))
+    assert errs < knows
+    assert regret(person).attempts.sum() > 5 * regret(program).attempts.sum()
+
+
+def test_attempts_after_the_end_and_rules_outside_the_space_are_not_tests():
+    boards = draw_boards(2, rng=np.random.default_rng(1))
+    learner = make_learner("linear_dqn", DEFAULT_SPEC, rng=np.random.default_rng(0), plays_on=True)
+    log = play_trial(learner, load_rule("anything-goes"), boards, horizon=300)
+    tests = hypothesis_tests(log)
+    over = log.outcomes == -4
+    assert over.any()
+    assert np.isnan(tests.expected[over]).all()
+    assert not tests.n_cut[over].any()
+    strange = parse("(*,star,red,*,0) (*,circle,*,L2,1) (*,*,blue,[1,2,3,9,14],3) (*,*,*,*,2)")
+    log = play_trial(
+        make_learner("uniform", DEFAULT_SPEC, rng=np.random.default_rng(0)),
+        strange,
+        draw_boards(12, rng=np.random.default_rng(1)),
+    )
+    tests = hypothesis_tests(log)
+    assert tests.n_alive[-1] == 0
+    assert np.isnan(tests.expected[-1])
+    assert not tests.positive[-1]
+    assert not tests.negative[-1]

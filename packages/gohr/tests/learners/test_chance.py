@@ -1,0 +1,138 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gohr.game import DEFAULT_SPEC, Board, BoardSpec, ReferenceGame, draw_boards
+from gohr.learners import Uniform, chance_of_success, make_learner, play_trial
+from gohr.learners.chance import AttemptCounts, count_attempts
+from gohr.rules import load_rule, parse
+
+RULES = ["clockwise", "color-match", "topmost-first", "quota-of-two", "stars-first"]
+
+
+def played(kind, rule, n_boards=6, horizon=40, **settings):
+    rng = np.random.default_rng(1)
+    learner = make_learner(kind, DEFAULT_SPEC, rng=rng, **settings)
+    return play_trial(learner, rule, draw_boards(n_boards, rng=rng), horizon=horizon)
+
+
+def by_the_reference(rule, log):
+    """Count with the reference interpreter, one attempt at a time."""
+    rows = iter(zip(log.actions.tolist(), log.outcomes.tolist(), strict=True))
+    for board, n in zip(log.boards, log.n_attempts.tolist(), strict=True):
+        game = ReferenceGame(rule, Board.from_codes(board))
+        failed = set()
+        for action, outcome in (next(rows) for _ in range(n)):
+            over = game.finish != 0
+            yield 4 * len(game.pieces), 0 if over else len(game.legal_moves()), len(failed)
+            game.attempt_at(action // 4 + 1, action % 4)
+            if outcome == 0:
+                failed = set()
+            elif outcome == 4:
+                failed.add(action)
+            elif outcome == 7:
+                failed |= {action // 4 * 4 + b for b in range(4)}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [("uniform", {}), ("frugal", {}), ("linear_dqn", {}), ("linear_dqn", {"plays_on": True})],
+)
+def test_counts_are_the_reference_s(rule, kind, settings):
+    rule = load_rule(rule)
+    log = played(kind, rule, n_boards=23, **settings)  # more than are replayed side by side
+    counts = count_attempts(rule, log)
+    expected = np.array(list(by_the_reference(rule, log)))
+    assert counts.n_possible.tolist() == expected[:, 0].tolist()
+    assert counts.n_permitted.tolist() == expected[:, 1].tolist()
+    assert counts.n_failed.tolist() == expected[:, 2].tolist()
+    assert counts.n_failed.max() > 0
+
+
+def test_a_rule_without_tables_is_counted_too(monkeypatch):
+    from gohr.learners import chance, trial
+
+    for kind, settings in [("uniform", {}), ("linear_dqn", {"plays_on": True})]:
+        rule = load_rule("clockwise")
+        log = played(kind, rule, **settings)
+        by_engine = count_attempts(rule, log)
+        with monkeypatch.context() as patch:
+            for module in (chance, trial):
+                patch.setattr(module, "compiled", lambda *_: None)
+            by_interpreter = count_attempts(rule, log)
+            with pytest.raises(ValueError, match="played under this rule"):
+                count_attempts(load_rule("color-match"), log)
+        assert by_interpreter.n_permitted.tolist() == by_engine.n_permitted.tolist()
+
+
+@pytest.mark.parametrize(("kind", "player"), [("uniform", "random"), ("frugal", "frugal")])
+@pytest.mark.parametrize("rule", RULES)
+def test_each_player_succeeds_as_often_as_its_chances_say(kind, player, rule):
+    # Errors against their chances are a martingale: the variance of the sum is the sum's.
+    rule = load_rule(rule)
+    log = played(kind, rule, n_boards=300)
+    p = chance_of_success(rule, log, player=player)
+    assert abs((log.outcomes == 0).sum() - p.sum()) < 4 * np.sqrt((p * (1 - p)).sum())
+
+
+def test_the_frugal_chance_grows_with_each_failure():
+    rule = parse("(*,*,*,*,2)")
+    log = played("frugal", rule)
+    counts = count_attempts(rule, log)
+    again = (log.outcomes[:-1] != 0) & (np.diff(counts.n_possible) == 0)
+    assert (np.diff(counts.frugal)[again] > 0).all()
+    assert (counts.frugal >= counts.random).all()
+
+
+def test_mean_attempts_and_boards_with_nothing_left():
+    counts = AttemptCounts(np.array([36, 36, 0, 4]), np.array([9, 9, 0, 0]), np.array([0, 3, 0, 0]))
+    assert counts.random.tolist() == [0.25, 0.25, 0, 0]
+    assert counts.frugal.tolist() == [0.25, 9 / 33, 0, 0]
+    np.testing.assert_equal(counts.random_attempts, [4, 4, np.nan, np.nan])
+
+
+def test_misuse_is_told():
+    rule = load_rule("clockwise")
+    log = played("uniform", rule)
+    with pytest.raises(ValueError, match="player: expected 'random' or 'frugal', found 'lucky'"):
+        chance_of_success(rule, log, player="lucky")
+    with pytest.raises(ValueError, match="played under this rule, found other outcomes"):
+        chance_of_success(load_rule("color-match"), log)
+
+
+@pytest.mark.parametrize("code", [0, 3, 4, 7, -4])
+def test_no_other_outcome_is_believed(code):
+    rule = parse("(*,star,*,*,0)")
+    log = played("linear_dqn", rule, n_boards=23, plays_on=True)
+    assert set(log.outcomes.tolist()) == {0, 3, 4, 7, -4}
+    for row in np.flatnonzero(log.outcomes != code)[::97]:
+        outcomes = log.outcomes.copy()
+        outcomes[row] = code
+        with pytest.raises(ValueError, match="played under this rule"):
+            count_attempts(rule, replace(log, outcomes=outcomes))
+
+
+def test_an_attempt_that_is_none_is_no_attempt_of_the_rule():
+    rule = load_rule("clockwise")
+    log = played("uniform", rule)
+    log.actions[5] = 144
+    with pytest.raises(ValueError, match="played under this rule"):
+        count_attempts(rule, log)
+
+
+def test_episodes_without_attempts_are_passed_over():
+    rule = parse("(*,star,*,*,[0,2])")
+    spec = BoardSpec(pieces=(1, 3), shapes=0, colors=0)
+    rng = np.random.default_rng(1)
+    log = play_trial(Uniform(rng=rng), rule, draw_boards(60, spec, rng=rng), board_spec=spec)
+    assert 10 < (log.n_attempts == 0).sum() < 50
+    counts = count_attempts(rule, log, board_spec=spec)
+    expected = np.array(list(by_the_reference(rule, log)))
+    assert counts.n_permitted.tolist() == expected[:, 1].tolist()
+
+
+def test_a_trial_without_attempts_has_no_chances():
+    rule = parse("(*,pentagon,*,*,0)")
+    assert chance_of_success(rule, played("uniform", rule)).tolist() == []

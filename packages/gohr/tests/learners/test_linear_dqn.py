@@ -1,0 +1,187 @@
+import numpy as np
+import pytest
+
+from gohr.game import BoardSpec, compile_rule, draw_boards
+from gohr.learners import FusedLearner, LinearDQN, play_trial
+from gohr.learners.trial import play_unfused
+from gohr.rules import load_rule, parse
+
+SIX_PIECES = BoardSpec(6, 0, 0, ("star", "circle", "square"), ("red", "blue"))
+
+CONFIGURATIONS = {
+    "default": {},
+    "occupied": {"actions": "occupied"},
+    "plays on": {"plays_on": True},
+    "plays on, occupied": {"plays_on": True, "actions": "occupied", "horizon_is_terminal": True},
+    "first of ties": {"tie_break": "first", "gamma": 0.9, "epsilon_per": "episode"},
+    "no replacement": {"replacement": False, "buffer_size": 50, "learning_starts": 20},
+    "diverging": {"learning_rate": 1e3, "actions": "occupied"},
+}
+RULES = {
+    "color-match": (load_rule("color-match"), BoardSpec()),
+    "clockwise": (load_rule("clockwise"), BoardSpec()),
+    # Some boards of this one are stuck from the start, others later.
+    "stuck": (parse("(*,star,*,*,1) (*,*,red,*,pc)"), SIX_PIECES),
+}
+
+
+def same(a, b):
+    fields = ("boards", "n_attempts", "actions", "outcomes", "finish")
+    return all(
+        getattr(a, f).tobytes() == getattr(b, f).tobytes()
+        and getattr(a, f).dtype == getattr(b, f).dtype
+        for f in fields
+    )
+
+
+def n_errors(log):
+    return int(np.isin(log.outcomes, [3, 4, 7]).sum())
+
+
+def tce(rule, n_trials, **params):
+    """Median of the terminal cumulated errors after 200 episodes."""
+    totals = []
+    for seed in range(n_trials):
+        rng = np.random.default_rng([1, seed])
+        boards = draw_boards(200, rng=rng)
+        totals.append(n_errors(play_trial(LinearDQN(rng=rng, **params), load_rule(rule), boards)))
+    return float(np.median(totals))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("params", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
+def test_the_fused_loop_is_act_and_observe(params, rule):
+    rule_set, spec = RULES[rule]
+    boards = draw_boards(25, spec, rng=np.random.default_rng(1))
+    rule = compile_rule(rule_set, spec)
+    fused, plain = (LinearDQN(spec, rng=np.random.default_rng(2), **params) for _ in range(2))
+    assert isinstance(fused, FusedLearner)
+    log = fused.play_trial(rule, boards, 40)
+    assert same(log, play_unfused(plain, rule, boards, 40))
+    assert fused.theta.tobytes() == plain.theta.tobytes()
+    assert log.n_attempts.sum() == len(log.actions) == len(log.outcomes)
+
+
+def test_a_trial_may_change_from_one_loop_to_the_other():
+    rule, boards = (
+        compile_rule(load_rule("clockwise")),
+        draw_boards(9, rng=np.random.default_rng(3)),
+    )
+    whole, mixed = (LinearDQN(rng=np.random.default_rng(4), target_period=2) for _ in range(2))
+    log = whole.play_trial(rule, boards, 100)
+    parts = [
+        mixed.play_trial(rule, boards[:4], 100),
+        play_unfused(mixed, rule, boards[4:6], 100),
+        mixed.play_trial(rule, boards[6:], 100),
+    ]
+    assert np.array_equal(log.actions, np.concatenate([p.actions for p in parts]))
+    assert whole.theta.tobytes() == mixed.theta.tobytes()
+
+
+def test_only_the_generator_is_drawn_from():
+    def play():
+        rng = np.random.default_rng(5)
+        boards = draw_boards(5, rng=rng)
+        return play_trial(LinearDQN(rng=rng), load_rule("b3-then-b1"), boards)
+
+    log = play()
+    np.random.seed(1)  # noqa: NPY002  the global state is disturbed on purpose
+    assert same(log, play())
+
+
+def test_boards_may_be_read_only():
+    boards = draw_boards(3, rng=np.random.default_rng(6))
+    boards.flags.writeable = False
+    log = play_trial(LinearDQN(rng=np.random.default_rng(7)), load_rule("clockwise"), boards)
+    assert log.n_attempts.min() >= 9
+
+
+# Medians and interquartile ranges of 100 trials, with another program and other random boards:
+# 534 [369, 1046], 604 [439, 1064], 240 [216, 282], 244 [223, 282] with all cells;
+# 155 [147, 165], 136 [128, 141], 95 [90, 100], 137 [130, 143] with occupied cells only.
+@pytest.mark.parametrize(
+    ("rule", "all_cells", "occupied"),
+    [
+        ("color-match", (350, 1100), (135, 170)),
+        ("clockwise", (420, 1250), (120, 150)),
+        ("b23-then-b01", (200, 310), (80, 105)),
+        ("b3-then-b1", (210, 320), (120, 152)),
+    ],
+)
+def test_terminal_cumulated_errors_are_those_of_the_prototype(rule, all_cells, occupied):
+    assert all_cells[0] < tce(rule, 15) < all_cells[1]
+    assert occupied[0] < tce(rule, 15, actions="occupied") < occupied[1]
+
+
+def test_with_all_cells_attempts_on_empty_cells_are_made_and_without_not():
+    boards = draw_boards(20, rng=np.random.default_rng(8))
+    rule = load_rule("clockwise")
+    all_cells = play_trial(LinearDQN(rng=np.random.default_rng(9)), rule, boards)
+    occupied = LinearDQN(rng=np.random.default_rng(9), actions="occupied")
+    assert (all_cells.outcomes == 3).any()
+    assert not (play_trial(occupied, rule, boards).outcomes == 3).any()
+
+
+def test_play_goes_on_to_the_horizon():
+    boards = draw_boards(4, rng=np.random.default_rng(10))
+    learner = LinearDQN(rng=np.random.default_rng(11), plays_on=True, actions="occupied")
+    log = play_trial(learner, parse("(*,*,*,*,*)"), boards, horizon=30)
+    assert log.n_attempts.tolist() == [30] * 4
+    assert log.finish.tolist() == [1] * 4
+    assert log.outcomes.tolist() == ([0] * 9 + [-4] * 21) * 4
+
+
+def test_a_learner_that_diverged_still_plays_on_occupied_cells():
+    learner = LinearDQN(rng=np.random.default_rng(12), learning_rate=1e6, actions="occupied")
+    boards = draw_boards(30, rng=np.random.default_rng(13))
+    log = play_trial(learner, load_rule("clockwise"), boards)
+    assert not np.isfinite(learner.theta).all()
+    assert not (log.outcomes == 3).any()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"learning_rate": 0.0}, "learning_rate: expected a number above 0, found 0.0"),
+        ({"learning_rate": float("nan")}, "learning_rate: expected a number above 0, found nan"),
+        ({"gamma": 1.5}, "gamma: expected a number from 0 to 1, found 1.5"),
+        ({"target_period": 0}, "target_period: expected a number from 1 to 1,000,000, found 0"),
+        (
+            {"batch_size": 10**9},
+            "batch_size: expected a number from 1 to 1,000,000, found 1000000000",
+        ),
+        ({"epsilon_end": -0.1}, "epsilon_end: expected a number from 0 to 1, found -0.1"),
+        ({"actions": "some"}, "actions: expected 'all' or 'occupied', found 'some'"),
+        ({"tie_break": ""}, "tie_break: expected 'random' or 'first', found ''"),
+    ],
+)
+def test_a_parameter_out_of_range_is_told(params, message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  the whole message is compared
+        LinearDQN(rng=np.random.default_rng(0), **params)
+    assert str(caught.value) == message
+
+
+def test_palettes_that_are_too_many_are_told():
+    spec = BoardSpec(shape_palette=list("abcdefgh"), color_palette=list("abcdefgh"))
+    with pytest.raises(ValueError, match=r"at most 62 combinations .* found 64"):
+        LinearDQN(spec, rng=np.random.default_rng(0))
+
+
+def test_a_board_of_other_palettes_is_refused():
+    learner = LinearDQN(SIX_PIECES, rng=np.random.default_rng(0))
+    boards = draw_boards(2, rng=np.random.default_rng(1))
+    rule = compile_rule(load_rule("clockwise"))
+    with pytest.raises(ValueError, match="compiled for the palettes of the learner"):
+        learner.play_trial(rule, boards, 100)
+    with pytest.raises(ValueError, match="not of the learner's palettes"):
+        play_unfused(learner, rule, boards, 100)
+
+
+def test_the_most_combinations_that_fit():
+    spec = BoardSpec(30, 0, 0, [f"s{k}" for k in range(31)], ["red", "blue"])
+    boards = draw_boards(4, spec, rng=np.random.default_rng(2))
+    rule = compile_rule(parse("(*,*,red,*,0) (*,*,blue,*,1)"), spec)
+    fused, plain = (LinearDQN(spec, rng=np.random.default_rng(3)) for _ in range(2))
+    log = fused.play_trial(rule, boards, 100)
+    assert boards.max() > 58
+    assert same(log, play_unfused(plain, rule, boards, 100))

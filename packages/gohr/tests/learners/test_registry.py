@@ -1,0 +1,105 @@
+import importlib.util
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from gnomon.errors import GnomonError, UnknownNameError
+from gohr.errors import ConfigError
+from gohr.game import DEFAULT_SPEC, BoardSpec
+from gohr.learners import Learner, available_learners, learner_fields, make_learner
+
+#: What some kinds cannot do without.
+NEEDED = {"process": {"command": "some program"}}
+
+
+def make(kind, **settings):
+    return make_learner(kind, DEFAULT_SPEC, rng=np.random.default_rng(0), **settings)
+
+
+@pytest.mark.parametrize("kind", available_learners())
+def test_every_kind_can_be_made_and_with_its_own_defaults(kind):
+    if kind == "sb3" and importlib.util.find_spec("sb3_contrib") is None:
+        pytest.skip("stable_baselines3 and sb3_contrib are not installed (extra rl)")
+    needed = NEEDED.get(kind, {})
+    assert isinstance(make(kind, **needed), Learner)
+    fields = learner_fields(kind)
+    assert all(name == field.name for name, field in fields.items())
+    make(kind, **{name: field.default for name, field in fields.items()} | needed)
+
+
+@pytest.mark.parametrize("kind", NEEDED)
+def test_what_is_needed_is_asked_for(kind):
+    (name,) = NEEDED[kind]
+    with pytest.raises(ConfigError, match=f"learner '{kind}': {name}: expected .*, found ''"):
+        make(kind)
+
+
+def test_settings_arrive():
+    learner = make("linear_dqn", plays_on=True, learning_rate=1, batch_size=5)
+    assert learner.plays_on
+    assert not make("linear_dqn").plays_on
+
+
+def test_fields_tell_types_and_defaults():
+    fields = learner_fields("linear_dqn")
+    assert (fields["learning_rate"].type, fields["learning_rate"].default) == (float, 0.03)
+    assert (fields["buffer_size"].type, fields["buffer_size"].default) == (int, 1000)
+    assert (fields["plays_on"].type, fields["plays_on"].default) == (bool, False)
+    assert fields["tie_break"].choices == ("random", "first")
+    assert not learner_fields("uniform")
+
+
+def test_an_unknown_kind_is_told_with_the_nearest():
+    with pytest.raises(UnknownNameError) as caught:
+        make("linear-dqn")
+    assert str(caught.value) == "unknown learner 'linear-dqn'; did you mean 'linear_dqn'?"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"gama": 0.9}, "unknown field 'gama'; did you mean 'gamma'?"),
+        ({"gamma": "high"}, "gamma: expected a number, found 'high'"),
+        ({"gamma": True}, "gamma: expected a number, found True"),
+        ({"gamma": 2}, "gamma: expected a number from 0 to 1, found 2.0"),
+        ({"learning_rate": 10**400}, f"learning_rate: expected a number, found {10**400}"),
+        ({"learning_rate": float("nan")}, "learning_rate: expected a number, found nan"),
+        ({"target_period": 2.0}, "target_period: expected a whole number, found 2.0"),
+        ({"plays_on": 1}, "plays_on: expected true or false, found 1"),
+        ({"actions": "ocupied"}, "actions: expected 'all' or 'occupied', found 'ocupied'"),
+        ({"actions": ["all"]}, "actions: expected 'all' or 'occupied', found ['all']"),
+    ],
+)
+def test_a_wrong_setting_is_told(settings, message):
+    with pytest.raises(ConfigError) as caught:
+        make("linear_dqn", **settings)
+    assert str(caught.value) == f"learner 'linear_dqn': {message}"
+
+
+def test_a_learner_without_settings_says_so():
+    with pytest.raises(ConfigError, match="learner 'uniform': unknown field 'seed'; known: none"):
+        make("uniform", seed=1)
+
+
+def test_palettes_that_a_learner_cannot_take_are_the_user_s_to_mend():
+    spec = BoardSpec(shape_palette=list("abcdefgh"), color_palette=list("abcdefgh"))
+    with pytest.raises(GnomonError, match="learner 'linear_dqn': expected at most 62"):
+        make_learner("linear_dqn", spec, rng=np.random.default_rng(0))
+
+
+def test_listing_and_making_compile_nothing():
+    code = (
+        "import sys, numpy; from gohr.game.board import *\n"
+        "from gohr.learners import available_learners, learner_fields, make_learner\n"
+        f"needed = {NEEDED}\n"
+        "for kind in available_learners():\n"
+        "    learner_fields(kind)\n"
+        "    if kind != 'sb3':\n"
+        "        rng = numpy.random.default_rng(0)\n"
+        "        make_learner(kind, DEFAULT_SPEC, rng=rng, **needed.get(kind, {}))\n"
+        "print(bool({'numba', 'torch'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

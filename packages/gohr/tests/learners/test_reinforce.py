@@ -1,0 +1,117 @@
+"""The kernels against a dense program that stores the episode, and what is learned."""
+
+import numpy as np
+import pytest
+
+from gohr.errors import ConfigError
+from gohr.game import DEFAULT_SPEC, BoardSpec, compile_rule, draw_boards
+from gohr.learners import FusedLearner, Learner, Reinforce, make_learner, play_trial
+from gohr.learners.linear_models import feature_table
+from gohr.learners.trial import play_unfused
+from gohr.rules import load_rule, parse
+
+SETTINGS = {
+    "defaults": {},
+    "all cells": {"actions": "all", "gamma": 0.9, "learning_rate": 0.01},
+    "no baseline": {"baseline": "none", "gamma": 1.0, "learning_rate": 0.003},
+    "quick baseline": {"baseline_rate": 1.0, "gamma": 0.5, "learning_rate": 0.05},
+}
+SMALL = BoardSpec(5, 0, 0, ("star", "circle", "square"), ("red", "blue"))
+
+
+class Dense(Learner):
+    """The textbook: keep the episode, then sum (G_t - b) grad log pi over it."""
+
+    def __init__(self, spec, rng, settings):
+        self.p = {**Reinforce.__init__.__kwdefaults__, **settings}
+        self.rng, self.spec, self.b, self.steps = rng, spec, 0.0, []
+        features = feature_table(len(spec.shape_palette), len(spec.color_palette))
+        self.phi = np.zeros((len(features.active), features.n_features + 1))
+        np.put_along_axis(self.phi, features.active.astype(int), 1.0, axis=1)
+        self.phi = self.phi[:, :-1]
+        self.theta = np.zeros(features.n_features)
+
+    def policy(self, seen):
+        last = 0
+        if seen.bucket:
+            n_colors = len(self.spec.color_palette)
+            last = 4 * ((seen.shape - 1) * n_colors + seen.color - 1) + seen.bucket
+        inputs = [
+            (last * self.spec.n_codes + int(seen.board[a // 4])) * 4 + a % 4 for a in range(144)
+        ]
+        x = self.phi[inputs]
+        h = x @ self.theta
+        if self.p["actions"] == "occupied":
+            h[[seen.board[a // 4] == 0 for a in range(144)]] = -np.inf
+        pi = np.exp(h - h.max())
+        return x, pi / pi.sum()
+
+    def act(self, seen):
+        _, pi = self.policy(seen)
+        return int(np.searchsorted(np.cumsum(pi), self.rng.random(), side="right"))
+
+    def observe(self, t):
+        x, pi = self.policy(t.observation)
+        self.steps.append((t.reward, x[t.action] - pi @ x))
+        if t.terminated or t.truncated:
+            g, returns = 0.0, []
+            for r, _ in reversed(self.steps):
+                g = r + self.p["gamma"] * g
+                returns.insert(0, g)
+            for g, (_, score) in zip(returns, self.steps, strict=True):
+                self.theta += self.p["learning_rate"] * (g - self.b) * score
+            if self.p["baseline"] == "mean":
+                self.b += self.p["baseline_rate"] * (np.mean(returns) - self.b)
+            self.steps = []
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
+def test_the_attempts_and_weights_are_those_of_the_dense_program(settings):
+    boards = draw_boards(12, SMALL, rng=np.random.default_rng(0))
+    rule = compile_rule(parse("(1,star,*,*,[0,1]) (*,*,red,*,p+1)\n(*,*,*,*,ps)"), SMALL)
+    sparse = Reinforce(SMALL, rng=np.random.default_rng(1), **settings)
+    dense = Dense(SMALL, np.random.default_rng(1), settings)
+    a = play_unfused(sparse, rule, boards, 25)
+    b = play_unfused(dense, rule, boards, 25)
+    assert a.actions.tolist() == b.actions.tolist()
+    assert np.abs(sparse.theta).max() > 0.01
+    np.testing.assert_allclose(sparse.theta, dense.theta, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
+def test_the_fused_loop_is_act_and_observe(settings):
+    boards = draw_boards(20, rng=np.random.default_rng(2))
+    rule = compile_rule(load_rule("clockwise"))
+    fused, plain = (Reinforce(rng=np.random.default_rng(3), **settings) for _ in range(2))
+    assert isinstance(fused, FusedLearner)
+    a, b = fused.play_trial(rule, boards, 40), play_unfused(plain, rule, boards, 40)
+    for field in ("n_attempts", "actions", "outcomes", "finish"):
+        assert getattr(a, field).tobytes() == getattr(b, field).tobytes()
+    assert fused.theta.tobytes() == plain.theta.tobytes()
+
+
+@pytest.mark.parametrize("rule", ["color-match", "clockwise"])
+def test_rules_of_features_are_learned(rule):
+    boards = draw_boards(200, rng=np.random.default_rng(4))
+    log = play_trial(Reinforce(rng=np.random.default_rng(5)), load_rule(rule), boards)
+    errors = log.n_attempts - 9
+    assert errors[-50:].sum() < errors[:10].sum() / 5
+
+
+def test_a_rule_for_other_palettes_is_refused():
+    rule = compile_rule(parse("(*,*,*,*,1)"), SMALL)
+    with pytest.raises(ValueError, match="compiled for the palettes of the learner"):
+        Reinforce(rng=np.random.default_rng(6)).play_trial(rule, np.zeros((1, 36), np.uint8), 20)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"learning_rate": 0}, "learning_rate: expected a number above 0, found 0.0"),
+        ({"baseline_rate": 2}, "baseline_rate: expected a number above 0 and at most 1, found 2.0"),
+        ({"baseline": "max"}, "baseline: expected 'mean' or 'none', found 'max'"),
+    ],
+)
+def test_a_wrong_setting_is_told(settings, message):
+    with pytest.raises(ConfigError, match=f"learner 'reinforce': {message}"):
+        make_learner("reinforce", DEFAULT_SPEC, rng=np.random.default_rng(0), **settings)

@@ -1,0 +1,144 @@
+"""A person's game under the terms of a study: mastery, points, picks, fixed feedback, boards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gohr.game import Board, BoardSpec
+from gohr.game.seeded_boards import BoardConditions
+from gohr.people import Game, PlayError, PlaySession, SeriesPlan, SeriesTerms, deal_boards
+from gohr.rules import parse
+
+#: Colour decides the bucket.
+HUE = "(*,*,RED,*,0) (*,*,BLACK,*,1) (*,*,BLUE,*,2) (*,*,YELLOW,*,3)"
+BUCKETS = {"RED": 0, "BLACK": 1, "BLUE": 2, "YELLOW": 3}
+#: Red pieces first.
+FIRST_RED = "(*,*,RED,*,*)\n(*,*,*,*,*)"
+POINTS = {"least": 2, "most": 10, "slope": 1.5}
+
+
+def session(rule=HUE, pieces=4, episodes=3, **terms):
+    spec = BoardSpec(pieces, 0, 0)
+    return PlaySession(Game("p", rule, 5, episodes, 40, spec, SeriesTerms(**terms)))
+
+
+def play(played, *, errors=0):
+    """Play the board in play to its end, with so many errors first."""
+    while played.state == "playing":
+        piece = played.view().pieces[0]
+        wrong = errors > 0
+        errors -= wrong
+        played.attempt(piece["cell"], (BUCKETS[piece["color"]] + wrong) % 4)
+
+
+def test_mastery_ends_the_board_and_the_series():
+    played = session(points=POINTS, mastery=6)
+    play(played, errors=1)
+    view = played.view()
+    assert (view.state, view.end, view.points.total) == ("board over", "cleared", 9)
+    played.next_board()
+    play(played)
+    view = played.view()
+    assert (view.state, view.end, len(view.pieces)) == ("ended", "mastered", 2)
+    assert (view.points.total, view.may) == (9 + 10, ())
+    with pytest.raises(PlayError):
+        played.attempt(view.pieces[0]["cell"], 0)
+    assert played.log().n_attempts.tolist() == [5, 2]
+    again = PlaySession(played.game, played.attempts, n_boards=2)
+    assert again.view() == view
+
+
+def test_an_error_breaks_a_streak_and_an_accepted_pick_does_not():
+    played = session(mastery=3, pick_cost=1)
+    first, second, third, fourth = played.view().pieces
+    for piece in (first, second):
+        played.attempt(piece["cell"], BUCKETS[piece["color"]])
+    played.attempt(third["cell"], (BUCKETS[third["color"]] + 1) % 4)
+    played.attempt(third["cell"], BUCKETS[third["color"]])
+    assert played.attempt(fourth["cell"], None).accepted
+    played.attempt(fourth["cell"], BUCKETS[fourth["color"]])
+    assert (played.view().end, played.view().streak) == ("cleared", 2)
+    played.next_board()
+    piece = played.view().pieces[0]
+    played.attempt(piece["cell"], BUCKETS[piece["color"]])
+    assert (played.view().end, played.state) == ("mastered", "ended")
+
+
+def test_a_board_that_is_given_up_or_cut_off_earns_nothing():
+    played = session(points=POINTS)
+    play(played, errors=40)
+    assert (played.view().end, played.view().points.total) == ("cut off", 0)
+    played.next_board()
+    played.give_up()
+    assert (played.view().end, played.points_by_board()) == ("given up", [0, 0])
+
+
+def test_fixed_feedback_lets_nobody_try_what_cannot_be_moved():
+    played = session(FIRST_RED, pieces=9, feedback="fixed")
+    pieces = played.view().pieces
+    red = any(piece["color"] == "RED" for piece in pieces)
+    assert {piece["movable"] for piece in pieces if piece["color"] != "RED"} == {not red}
+    blocked = next(piece for piece in pieces if not piece["movable"])
+    with pytest.raises(PlayError, match="crossed out"):
+        played.attempt(blocked["cell"], 0)
+    assert played.attempts == []
+
+
+def test_a_pick_costs_and_tells_and_leaves_the_piece():
+    played = session(FIRST_RED, pieces=9, pick_cost=0.5, points=POINTS)
+    pieces = played.view().pieces
+    movable = next(piece for piece in pieces if piece["color"] == "RED")
+    stuck = next(piece for piece in pieces if piece["color"] != "RED")
+    assert played.attempt(movable["cell"], None).accepted
+    assert not played.attempt(stuck["cell"], None).accepted
+    view = played.view()
+    assert [each["outcome"] for each in view.attempts] == ["movable", "immovable"]
+    assert (len(view.pieces), view.errors, view.moves, view.streak) == (9, 1, 0, 0)
+    assert view.points.board_most == 9  # one error's worth: two halves
+    assert PlaySession(played.game, played.attempts).view() == view
+    # As in transcripts: the error is one of the trial, the accepted pick is not in it.
+    assert (played.log().n_attempts.tolist(), played.log().outcomes.tolist()) == ([1], [7])
+    plain = session()
+    with pytest.raises(PlayError, match="cannot be picked"):
+        plain.attempt(plain.view().pieces[0]["cell"], None)
+
+
+def test_giving_up_is_offered_between_the_first_boards_only():
+    played = session(give_up_at=1)
+    with pytest.raises(PlayError, match="giving up is offered"):
+        played.give_up()
+    play(played)
+    assert "give up" in played.view().may
+    played.next_board()
+    play(played)
+    assert played.view().may == ("next",)
+
+
+def test_given_boards_come_over_and_over():
+    boards = [
+        [{"cell": 8, "shape": "STAR", "color": "red"}],
+        [{"cell": 9, "shape": "STAR", "color": "blue"}],
+    ]
+    plan = SeriesPlan(rule="x", given=boards, episodes=5)
+    dealt = deal_boards(plan.spec(), plan.terms(), 5, seed=1, rule=HUE)
+    assert [int(np.flatnonzero(codes)[0]) + 1 for codes in dealt] == [8, 9, 8, 9, 8]
+    shuffled = SeriesPlan(rule="x", given=boards, order="random", episodes=40)
+    dealt = deal_boards(shuffled.spec(), shuffled.terms(), 40, seed=1, rule=HUE)
+    cells = [int(np.flatnonzero(codes)[0]) + 1 for codes in dealt]
+    assert all(set(cells[i : i + 2]) == {8, 9} for i in range(0, 40, 2))
+    assert len({tuple(cells[i : i + 2]) for i in range(0, 40, 2)}) == 2
+
+
+@pytest.mark.parametrize(
+    "condition", ["(*,*,*,[1,2,3,4,5,6],*)", "(*,*,RED,*,*)", "(*,STAR,*,[1,2,3],*)"]
+)
+def test_training_boards_meet_no_line_and_test_boards_meet_one(condition):
+    spec = BoardSpec(4, 0, 0)
+    suits = BoardConditions(parse(condition)).suits
+    for kind in ("train", "test"):
+        terms = SeriesTerms(**{kind: condition})
+        for codes in deal_boards(spec, terms, 30, seed=2, rule=HUE):
+            board = Board.from_codes(codes, spec)
+            assert suits(board, testing=kind == "test")
+            assert len(board.pieces) == 4

@@ -1,0 +1,157 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import strategies_rules as rules
+from gohr.errors import RuleSyntaxError
+from gohr.game import Board, ReferenceGame
+from gohr.rules import RuleSet, available_rules, lint, lint_text, load_rule, parse
+
+ANY = "(*,*,*,*,*)"
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "severity", "message", "remedy"),
+    [
+        # syntax
+        ("(*,*,*,*,p=1)", 11, "error", "expected ',' or ')', found '='", "to compare, write '=='"),
+        ("(*,*", 5, "error", "expected ',' or ')', found the end of the line", "mend the text"),
+        # orders
+        ("(*,*,*,Furthest,1)", 8, "error", "order 'Furthest' does not exist", "write 'Farthest'"),
+        ('(*,*,*,[1,["t"]],1)', 12, "error", "order 't' does not exist", "write 'T'"),
+        ("(postpos:Nowhere)", 10, "error", "order 'Nowhere' does not exist", "known: B, Farthest"),
+        ("Order X=[1]\n()", 1, "warning", "order 'X' is not used", "remove it"),
+        ("Order X=[1,y]\n(pos:X)", 1, "warning", "in the order 'X' is no cell", "1 to 36"),
+        ("Order X=[1]\nOrder X=[2]\n(pos:X)", 1, "warning", "defined again below", "another name"),
+        ("Order T=[1]\n(pos:T)", 1, "note", "hides the built-in order", "another name"),
+        ("Order X=[1]\n(pos:X)", 1, "note", "does not list 35 of the 36 cells", "list them"),
+        # variables
+        ("(*,*,*,*,nearby)", 10, "note", "'nearby' is the paper's spelling", "write 'Nearby'"),
+        ("(*,*,*,*,NEARBY)", 10, "warning", "'NEARBY' does not exist", "write 'Nearby'"),
+        ("(*,*,*,*,[P,1])", 11, "warning", "'P' does not exist", "write 'p'"),
+        ("(*,*,*,*,[remote,1])", 11, "warning", "'remote' does not exist", "write 'Remotest'"),
+        ("(*,*,*,*,[wild,1])", 11, "warning", "'wild' does not exist", "variables are p, pc"),
+        ("(code:q==1)", 7, "warning", "'q' does not exist", "as in q.color"),
+        ("(code:!pc.pos)", 8, "warning", "'pc.pos' does not exist", "write last.pos"),
+        ("(code:Last.color==1)", 7, "warning", "'Last.color' does not exist", "'last.color'"),
+        ("(code:this.colour!=1)", 7, "warning", "no piece has the property", "write 'color'"),
+        ("(code:this.color==red)", 19, "warning", "'red' does not exist", '"RED"'),
+        ('(code:this.color=="red")', 19, "warning", "names are in capitals here", '"RED"'),
+        ("(*,*,[last.color,red],*,1)", 18, "warning", "'red' does not exist", '"RED"'),
+        ("(bucket:this.color+1)", 9, "error", "arithmetic on it stops the game", "compare"),
+        # clauses and conditions
+        ("(Bucket:1)", 2, "warning", "'Bucket' is no clause", "write 'bucket:'"),
+        ("(colour:red)", 2, "warning", "'colour' is no clause", "write 'color:'"),
+        ("(siez:3)", 2, "warning", "no piece has the property 'siez'", "remove it, or give"),
+        ("(color:red, seq:[1,2])", 13, "warning", "has the property 'seq'", "remove it"),
+        ("(size:[3..1])", 7, "warning", "the range [3..1] is empty", "write [1..3]"),
+        ("(*,sqare,*,*,1)", 4, "warning", "the shape 'sqare', so it never", "write 'square'"),
+        ("(*,*,pink,*,1)", 6, "note", "the color 'pink', so it never", "known: red, black"),
+        ("(*,red,*,*,1)", 4, "warning", "'red' is a color", "fields are (count, shapes"),
+        ("(*,*,[red,3],*,1)", 7, "warning", "in a list with numbers", "write it in capitals, RED"),
+        ("(*,*,a/b,*,1)", 6, "warning", "'a/b' is arithmetic", 'in quotes: "a/b"'),
+        ("(*,*,*,[1,37],1)", 11, "warning", "there is no cell 37", "36 at the top right"),
+        ("(*,*,*,*,4)", 10, "note", "and 4 means 0", "write 0"),
+        ('(*,*,*,*,[1,"2"])', 13, "warning", '"2" is no bucket', "without quotes"),
+        # atoms and lines that do nothing
+        ("(0,*,*,*,1)", 1, "warning", "never accepts anything, for its count is 0", "remove it"),
+        ("(*,*,*,*,1/0)", 1, "warning", "for its buckets never have a value", "remove it"),
+        ("(code:!this)", 1, "warning", "for its code never has a value", "remove it"),
+        ("(pos:[1,2],pos:3)", 1, "warning", "no cell is in all of its positions", "remove it"),
+        (f"0 {ANY}", 1, "warning", "the line never accepts anything", "another count"),
+        (f"(1,*,*,*,0)\n{ANY}\n()", 1, "warning", "rule line 3 is never reached", "line 2 a count"),
+    ],
+)
+def test_findings(text: str, column: int, severity: str, message: str, remedy: str) -> None:
+    matching = [f for f in lint_text(text) if message in f.message]
+    assert len(matching) == 1, lint_text(text)
+    found = matching[0]
+    assert (found.column, found.severity) == (column, severity)
+    assert remedy in found.remedy
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(1,Star,[red,BLUE],[T,5],[p+1,Nearby])",
+        "(code:q.color.pos==this.pos-1, bucket:!p*[0,1,2,3], shape:last.shape)",
+        '(code:this.color=="RED", bucket:p.shape+1)',
+        "(1,*,*,*,*)\n(1,*,*,*,*)",
+        "(pos:L, pos:T)\n()",
+    ],
+)
+def test_nothing_is_found_in_a_rule_with_which_all_is_well(text: str) -> None:
+    assert lint_text(text) == ()
+
+
+@pytest.mark.parametrize("name", available_rules())
+def test_nothing_is_found_in_the_library(name: str) -> None:
+    assert [f for f in lint(load_rule(name)) if f.severity != "note"] == []
+
+
+def test_palettes_of_ones_own() -> None:
+    rule_set = parse("(*,heart,*,*,1)")
+    assert lint(rule_set, shapes=("HEART",)) == ()
+    assert len(lint(rule_set)) == 1
+
+
+def test_properties_of_ones_own() -> None:
+    rule_set = parse("(kind:[cat,3], size:[1..3], code:p.kind)")
+    assert lint(rule_set, properties=("kind", "size")) == ()
+    assert [found.column for found in lint(rule_set)] == [2, 16, 34]
+    (finding,) = lint(parse("(siez:3)"), properties=("size",))
+    assert finding.remedy == "write 'size'"
+
+
+def test_a_finding_in_words() -> None:
+    (finding,) = lint_text("\n(*,*,*,*,4)")
+    assert str(finding) == "line 2, column 10: note: buckets are 0 to 3, and 4 means 0; write 0"
+
+
+@given(rules.rule_sets(properties=True, may_fail=True))
+def test_any_rule_can_be_checked_as_text_and_as_tree(rule_set: RuleSet) -> None:
+    as_tree = [(f.severity, f.message) for f in lint(rule_set)]
+    as_text = [(f.severity, f.message) for f in lint_text(str(rule_set))]
+    assert sorted(as_tree) == sorted(as_text)
+
+
+@pytest.mark.full
+@given(rules.rule_sets(), rules.boards(max_pieces=5), st.data())
+@settings(max_examples=300)
+def test_what_is_said_never_to_happen_never_happens(
+    rule_set: RuleSet, board: Board, data: st.DataObject
+) -> None:
+    rule_set = parse(str(rule_set))
+    findings = lint(rule_set)
+    dead = min((f.line for f in findings if "never reached" in f.message), default=99)
+    idle = {(f.line, f.column) for f in findings if "the atom never accepts" in f.message}
+    game = ReferenceGame(rule_set, board)
+    while game.finish == 0:
+        line = rule_set.lines[game.line]
+        assert line.span is not None
+        assert line.span.line < dead
+        spans = [atom.span for atom in line.atoms]
+        assert not all(span and (span.line, span.column) in idle for span in spans)
+        game.attempt(*data.draw(st.sampled_from(game.legal_moves())))
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "remedy"),
+    [
+        ("((p+1)*(p+2),*,*,*,0)", "found (p+1)*(p+2)", "mend the text here"),
+        ("(*,*,*,(p+1)*(2),0)", "found the expression (p+1)*2", "conditions on the cell can be"),
+        ("(*,*,*,*)", "(count, shapes, colors, positions, buckets), found 4", "write * for a"),
+        ("(*,*,*,*,{0})", "found '{'", "a list is written in brackets, [1,2]"),
+    ],
+)
+def test_what_was_found_is_not_taken_for_the_remedy(text: str, message: str, remedy: str) -> None:
+    (finding,) = lint_text(text)
+    assert finding.message.endswith(message)
+    assert finding.remedy.startswith(remedy)
+    with pytest.raises(RuleSyntaxError) as error:
+        parse(text)
+    assert (f"({remedy}" in str(error.value)) == (error.value.remedy is not None)
+    assert (error.value.in_file("a").remedy, error.value.in_file("a").file) == (
+        error.value.remedy,
+        "a",
+    )

@@ -1,1 +1,0 @@
-"""Atomic files, text and table files, child processes, an HTTP client."""

@@ -1,1 +1,0 @@
-"""One game, played: its records, session, view, rewards, turns, boards; no database."""

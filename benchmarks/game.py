@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from benchmarks.record import Measurement, best_seconds, processor_seconds
+from gohr import load_rule
 from gohr.game import CompiledRule, HiddenRulesEnv, compile_rule, draw_boards, outcomes
 from gohr.game.engine import boards_in_play as engine
 
@@ -28,7 +29,7 @@ N_ROUNDS = 30
 
 def measure() -> Iterator[Measurement]:
     """Measure everything of this file; the rule is color-match, four atoms."""
-    rule = compile_rule(gohr.load_rule("color-match"))
+    rule = compile_rule(load_rule("color-match"))
     yield from _engine(rule)
     yield from _vector_env(rule)
     yield from _single_env(rule)

@@ -1,4 +1,4 @@
-"""Doors: the public names of each package are there, documented, loaded late, and all that is used."""
+"""Doors: the public names of each package are documented, loaded late, and all that is used."""
 
 from __future__ import annotations
 

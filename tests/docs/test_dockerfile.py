@@ -1,4 +1,4 @@
-"""The Dockerfile of ``gnomon-board serve``: linted, its commands tried, the image built where it can be.
+"""The Dockerfile of ``gnomon-board serve``: linted, tried, and built where it can be.
 
 A Docker engine is not everywhere. Without one the image is not built, and that is said; what its
 last lines do, serving and looking after its health, is done by the same commands in this

@@ -1,6 +1,6 @@
 """Recorded episodes of the reference game server, and where they lie.
 
-A compact selection stands in ``packages/gohr/tests/data``; the whole of it lies beside some checkouts only.
+A compact selection is in ``packages/gohr/tests/data``; all of it is beside some checkouts only.
 """
 
 from __future__ import annotations

@@ -34,8 +34,17 @@ def results(said):
 
 
 def test_a_suite_is_distilled(command, suite, tmp_path):
-    said = gnomon(
-        "distill", suite, "--size", "3", "--transform", "identity", "--model", "m.json", "--json"
+    said = command(
+        "gnomon",
+        "distill",
+        suite,
+        "--size",
+        "3",
+        "--transform",
+        "identity",
+        "--model",
+        "m.json",
+        "--json",
     )
     record = results(said)["results"][0]
     assert record["rank"] == 1
@@ -47,7 +56,8 @@ def test_a_suite_is_distilled(command, suite, tmp_path):
 
 
 def test_several_procedures_and_subsets(command, suite):
-    said = gnomon(
+    said = command(
+        "gnomon",
         *("distill", suite, "--size", "2", "--transform", "identity", "--json"),
         *("--procedure", "factor", "--procedure", "paper", "--top", "2", "--nested", "none"),
     )

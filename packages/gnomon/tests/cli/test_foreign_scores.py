@@ -102,8 +102,8 @@ def test_grids(command, tmp_path):
     steps = [r["step"] for r in json.loads(found.out)["results"]]
     assert len(steps) == 5
     for grid in ("1", "x", "-3"):
-        assert "expected a number of steps from 2 on, or shared" in gnomon(
-            "curves", "own.csv", "--grid", grid
+        assert "expected a number of steps from 2 on, or shared" in command(
+            "gnomon", "curves", "own.csv", "--grid", grid
         ).err.replace("\n", " ")
     assert command("gnomon", "curves", "own.csv", "--grid", "shared").status == 0
 

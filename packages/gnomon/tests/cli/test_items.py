@@ -79,7 +79,8 @@ def test_verbs_know_items(command, answers):
 
 def test_tables_and_figures_of_items_are_shown(command, answers, tmp_path):
     figure = tmp_path / "items.svg"
-    said = gnomon(
+    said = command(
+        "gnomon",
         *("compare", answers, "large", "small", "--units", "items", "--by", "topic"),
         *("--figure", str(figure)),
     )

@@ -77,9 +77,10 @@ def test_every_trial_has_a_key_of_its_own():
 def test_each_kernel_is_compiled_for_one_signature(tmp_path):
     # A constant handed from one kernel to another has a type of its own, and with it a kernel.
     code = (
-        "import sys, gnomon as gn\n"
+        "import sys, gohr\n"
         "from numba.core.dispatcher import Dispatcher\n"
-        "config = gohr.ExperimentConfig('all', ['color-match'], sys.argv[2:], trials=1, episodes=1)\n"
+        "config = gohr.ExperimentConfig("
+        "'all', ['color-match'], sys.argv[2:], trials=1, episodes=1)\n"
         "gohr.run(config, sys.argv[1])\n"
         "for name, module in list(sys.modules.items()):\n"
         "    if name.startswith('gnomon.'):\n"
@@ -97,10 +98,11 @@ def test_each_kernel_is_compiled_for_one_signature(tmp_path):
 @pytest.mark.full
 def test_workers_find_what_this_process_has_compiled(tmp_path):
     code = (
-        "import sys, gnomon as gn\n"
+        "import sys, gohr\n"
         "if __name__ == '__main__':\n"
         "    learners = ['uniform', 'frugal', 'tabular_q']\n"
-        "    config = gohr.ExperimentConfig('two', ['color-match'], learners, trials=2, episodes=2)\n"
+        "    config = gohr.ExperimentConfig("
+        "'two', ['color-match'], learners, trials=2, episodes=2)\n"
         "    gohr.run(config, sys.argv[1], workers=2, scheduler='processes')\n"
     )
     (tmp_path / "two.py").write_text(code)

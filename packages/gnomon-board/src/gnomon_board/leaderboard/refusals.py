@@ -1,4 +1,4 @@
-"""Refusals of a request or file, by kind; :func:`gnomon_board.web.api.records.status_of` has statuses."""
+"""Refusals of a request or a file, by kind; :mod:`gnomon_board.web.api.records` has statuses."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Limits on what one client has in hand at once: connections, uploads, websockets.
 
-Counts of a minute or an hour stand in the database (:mod:`gnomon_board.leaderboard.accounts.rate_limits`)
-and hold for all processes; what is open now is this process's own affair.
+Counts of a minute or an hour are in the database
+(:mod:`gnomon_board.leaderboard.accounts.rate_limits`) and hold for all processes; what is open now
+is this process's own affair.
 """
 
 from __future__ import annotations

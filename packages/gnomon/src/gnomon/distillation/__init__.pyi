@@ -1,3 +1,4 @@
+from . import atari as atari
 from .distillation import distill as distill
 from .distillation import sizes as sizes
 from .distilled import Distillation as Distillation
@@ -62,6 +63,7 @@ __all__ = [
     "SubsetModel",
     "SummaryEstimate",
     "Transform",
+    "atari",
     "baselines",
     "correlation_matrix",
     "correlations",

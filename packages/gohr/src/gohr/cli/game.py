@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gnomon.cli import JsonOption, answering
+from gnomon.cli import JsonOption, answering, message
 from gnomon.errors import GnomonError, visible
 from gohr.errors import RuleSyntaxError
 

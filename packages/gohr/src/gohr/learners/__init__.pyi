@@ -28,8 +28,6 @@ from .trial import compiled as compiled
 from .trial import play_trial as play_trial
 
 __all__ = [
-    "compiled",
-    "is_shown_the_rule",
     "Frugal",
     "FusedLearner",
     "HypothesisTests",
@@ -50,7 +48,9 @@ __all__ = [
     "Uniform",
     "available_learners",
     "chance_of_success",
+    "compiled",
     "hypothesis_tests",
+    "is_shown_the_rule",
     "learner_fields",
     "learner_kinds",
     "make_learner",

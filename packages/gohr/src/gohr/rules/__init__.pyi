@@ -28,7 +28,6 @@ from .templates import write_rules as write_rules
 
 __all__ = [
     "BUILT_IN_ORDERS",
-    "info_of",
     "FAMILIES",
     "TAGS",
     "Atom",
@@ -43,6 +42,7 @@ __all__ = [
     "draw_rule",
     "explain",
     "generate",
+    "info_of",
     "lint",
     "lint_text",
     "load_rule",

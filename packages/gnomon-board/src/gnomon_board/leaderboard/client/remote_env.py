@@ -38,8 +38,7 @@ class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
     connection : Connection
         To the server; one for each environment, if several are stepped at the same time.
     view : TrialView
-        The trial, as :meth:`gnomon_board.leaderboard.client.remote_connection.RemoteBoard.view` returns
-        it.
+        The trial, as :meth:`gnomon_board.leaderboard.RemoteBoard.view` returns it.
     board_spec : BoardSpec
         Of the season: it gives the palettes.
     """

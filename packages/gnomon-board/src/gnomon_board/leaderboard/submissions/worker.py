@@ -3,9 +3,9 @@
 It keeps nothing of its own: killed at any moment, its job goes to the next worker when the lease
 runs out, and the result of a job is written in one transaction with its end, once.
 
-``python -m gnomon_board.leaderboard.submissions.worker NAME`` is the worker of a server. Its settings
-come on standard input, where no other user sees them; when the input ends, because the server has
-ended it or was killed, the worker gives back what it holds and ends too.
+``python -m gnomon_board.leaderboard.submissions.worker NAME`` is the worker of a server. Its
+settings come on standard input, where no other user sees them; when the input ends, because the
+server has ended it or was killed, the worker gives back what it holds and ends too.
 """
 
 from __future__ import annotations

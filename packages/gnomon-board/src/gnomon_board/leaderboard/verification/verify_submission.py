@@ -1,7 +1,7 @@
 """Verification of one submission, as the program of a limited child process.
 
 ``python -m gnomon_board.leaderboard.verification.verify_submission`` is started by
-:mod:`gnomon_board.leaderboard.submissions.worker`. It is told what was assigned and what was claimed,
+:mod:`gnomon_board.leaderboard.submissions.worker`. It receives what was assigned and claimed,
 reads the rows of the log, and answers with the verdict and the scores: the very verification of
 ``gohr verify``.
 """

@@ -77,7 +77,8 @@ class TrialAttempts:
     >>> import gohr
     >>> rng = np.random.default_rng(0)
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play_trial(learner, gohr.load_rule("anything-goes"), gohr.draw_boards(3, rng=rng))
+    >>> boards = gohr.draw_boards(3, rng=rng)
+    >>> log = gohr.play_trial(learner, gohr.load_rule("anything-goes"), boards)
     >>> found = TrialAttempts(log, gohr.load_rule("anything-goes"), gohr.BoardSpec())
     >>> found.log.n_attempts
     array([9, 9, 9])

@@ -86,7 +86,8 @@ def episode_errors(log: TrialLog | TrialOutcomes, *, count_empty: bool = True) -
     >>> import gohr
     >>> rng = np.random.default_rng(0)
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play_trial(learner, gohr.load_rule("anything-goes"), gohr.draw_boards(3, rng=rng))
+    >>> boards = gohr.draw_boards(3, rng=rng)
+    >>> log = gohr.play_trial(learner, gohr.load_rule("anything-goes"), boards)
     >>> episode_errors(log)
     array([0, 0, 0])
     """
@@ -224,7 +225,8 @@ def score_trial(
     >>> import gohr
     >>> rng = np.random.default_rng(0)
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play_trial(learner, gohr.load_rule("anything-goes"), gohr.draw_boards(3, rng=rng))
+    >>> boards = gohr.draw_boards(3, rng=rng)
+    >>> log = gohr.play_trial(learner, gohr.load_rule("anything-goes"), boards)
     >>> score_trial(log, "tce")
     0.0
     """

@@ -1,7 +1,7 @@
 """Reading of attempt logs (CSV, JSON lines, Parquet, gzip) with limits on rows and size.
 
 ``python -m gohr.experiments.verification.log_files`` is the program of a limited process, which
-:mod:`gnomon_board.leaderboard.submissions.uploaded_logs` starts for a log that was sent. It writes the
+a server starts for a log that was sent. It writes the
 rows as Parquet with our own choices. Nothing in a log is ever run.
 """
 

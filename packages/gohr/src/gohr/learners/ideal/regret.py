@@ -41,7 +41,8 @@ class Regret:
     >>> import gohr
     >>> rng = np.random.default_rng(0)
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play_trial(learner, gohr.load_rule("anything-goes"), gohr.draw_boards(1, rng=rng))
+    >>> boards = gohr.draw_boards(1, rng=rng)
+    >>> log = gohr.play_trial(learner, gohr.load_rule("anything-goes"), boards)
     >>> regret(log).attempts.shape == log.actions.shape
     True
     """

@@ -16,12 +16,9 @@ from gnomon_board.studies.languages import COLOR_CODES, DRAWN_SHAPES
 from gnomon_board.studies.plan.study_plan import StudyPlan
 from gohr import Board, BoardSpec, available_rules, parse
 from gohr.errors import RuleSyntaxError
-from gohr.game import check_rule
-from gohr.game.stalemate import random_way
-from gohr.people import SeriesPlan, deal_boards
-from gohr.people.rewards import points_of
-from gohr.rules import load_rule_text
-from gohr.rules.catalogue import info_of
+from gohr.game import check_rule, random_way
+from gohr.people import SeriesPlan, deal_boards, points_of
+from gohr.rules import info_of, load_rule_text
 
 #: Looks up the text of ``season/rule``; None where there is no server to ask.
 RuleFinder = Callable[[str], str | None]

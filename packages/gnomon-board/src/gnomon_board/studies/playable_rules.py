@@ -16,10 +16,9 @@ from gnomon.errors import UnknownNameError
 from gnomon_board.database.schema import Season, SeasonRule
 from gnomon_board.leaderboard.refusals import NotAllowed
 from gohr import BoardSpec, available_rules
-from gohr.experiments.verification.assignment import season_board_spec
+from gohr.experiments import season_board_spec
 from gohr.game import DEFAULT_SPEC
-from gohr.people import SeriesTerms
-from gohr.people.series_plan import DEFAULT_TERMS
+from gohr.people import DEFAULT_TERMS, SeriesTerms
 from gohr.rules import load_rule_text
 
 #: What is played outside of studies: as many boards as one likes, up to so many.

@@ -294,7 +294,7 @@ def rank(
         _warn_of_degenerate(field, found)
     numbers = np.array([found.mean, found.mean_low, found.mean_high])
     strength = found.mean
-    if method in RATINGS:
+    if method is not None and method in RATINGS:
         rating = RATINGS[method]
         values = rating.of(field.samples, by == "task")
         numbers = np.array([values, *np.full((2, values.size), np.nan)])
@@ -444,7 +444,9 @@ def _assembled(
     records = tuple(
         Ranked(
             name,
-            *(float(x) for x in numbers[:, i]),
+            float(numbers[0, i]),
+            float(numbers[1, i]),
+            float(numbers[2, i]),
             int(low[k]),
             int(high[k]),
             tuple(number for number, group in enumerate(groups, 1) if name in group),

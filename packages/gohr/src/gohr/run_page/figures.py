@@ -9,6 +9,7 @@ import numpy as np
 
 from gnomon.errors import counted, joined
 from gnomon.plot import (
+    MOST_AT_HALF_WIDTH,
     Figure,
     MedianCurve,
     box_plots,
@@ -16,6 +17,7 @@ from gnomon.plot import (
     cumulated_error_curves,
     cumulated_error_rows,
     drawing_of,
+    drawn_trials,
     interval_panels,
     interval_rows,
     median_curves,
@@ -24,8 +26,6 @@ from gnomon.plot import (
     pairwise_table,
     series_style,
 )
-from gnomon.plot.curves import drawn_trials
-from gnomon.plot.heat_maps import MOST_AT_HALF_WIDTH
 from gnomon.reports import percent
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards

@@ -14,9 +14,15 @@ from gnomon_board.leaderboard.client.remote_connection import Connection
 from gnomon_board.leaderboard.client.remote_learner import SeenBoard
 from gnomon_board.leaderboard.hidden.protocol import Move, Reply, TrialView
 from gohr import BoardSpec
-from gohr.game import N_BUCKETS, N_CELLS
-from gohr.game.environments.env import action_space, observation_space
-from gohr.game.outcomes import ACCEPTED, IN_PROGRESS, STALEMATE
+from gohr.game import (
+    ACCEPTED,
+    IN_PROGRESS,
+    N_BUCKETS,
+    N_CELLS,
+    STALEMATE,
+    action_space,
+    observation_space,
+)
 
 
 class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from gnomon_board.leaderboard.hidden.protocol import Reply
 from gohr import BoardSpec, Learner
-from gohr.game import N_BUCKETS, N_CELLS
-from gohr.game.outcomes import ACCEPTED, EPISODE_OVER, IN_PROGRESS
+from gohr.game import ACCEPTED, EPISODE_OVER, IN_PROGRESS, N_BUCKETS, N_CELLS
 from gohr.learners import Observation, Transition
 
 

@@ -24,10 +24,8 @@ from gnomon_board.leaderboard.client.remote_learner import attempts_of
 from gnomon_board.leaderboard.hidden.protocol import MAX_MOVES, AttemptPlay, Move, Reply, TrialState
 from gnomon_board.leaderboard.refusals import wrong_field
 from gohr import BoardSpec
-from gohr.experiments import LearnerEntry, Progress
-from gohr.experiments.verification.assignment import season_board_spec
-from gohr.learners import learner_fields
-from gohr.learners.registry import is_shown_the_rule
+from gohr.experiments import LearnerEntry, Progress, season_board_spec
+from gohr.learners import is_shown_the_rule, learner_fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from gnomon import __version__
 from gnomon_board.errors import LeaderboardError
 from gnomon_board.http_client import HttpClient, RefusedError
 from gohr import RunFolder
-from gohr.experiments import score_trial
-from gohr.experiments.card import read_card
+from gohr.experiments import read_card, score_trial
 
 _ENDS = ("verified", "refused", "error", "withdrawn")
 

@@ -40,7 +40,7 @@ from gnomon_board.leaderboard.seasons.entry_registration import (
 )
 from gnomon_board.leaderboard.server_settings import ServerSettings
 from gnomon_board.leaderboard.submissions.uploaded_logs import keep_bytes
-from gohr.experiments.attempts import attempt_bytes
+from gohr.experiments import attempt_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,17 @@ import numpy.typing as npt
 
 from gohr import BoardSpec
 from gohr.experiments import Assignment
-from gohr.game import N_BUCKETS, N_CELLS
-from gohr.game.interpreted_boards import InterpretedBoards
-from gohr.game.outcomes import ACCEPTED, IN_PROGRESS, RESET, STALEMATE, Autoreset
-from gohr.learners import TrialLog
-from gohr.learners.trial import compiled
+from gohr.game import (
+    ACCEPTED,
+    IN_PROGRESS,
+    N_BUCKETS,
+    N_CELLS,
+    RESET,
+    STALEMATE,
+    Autoreset,
+    InterpretedBoards,
+)
+from gohr.learners import TrialLog, compiled
 from gohr.rules import RuleSet
 
 
@@ -69,7 +75,7 @@ class RemoteGame:
         board_spec: BoardSpec,
         actions: bytes = b"",
     ) -> None:
-        from gohr.game.engine import boards_in_play as engine
+        from gohr.game import boards_in_play as engine
 
         self._engine = engine
         self._deck, self._horizon = boards, horizon

@@ -25,8 +25,7 @@ from gnomon_board.leaderboard.submissions.uploaded_logs import (
     evidence_path,
     keep_bytes,
 )
-from gohr.experiments import Assignment
-from gohr.experiments.attempts import attempt_bytes, attempts_of, frame_of
+from gohr.experiments import Assignment, attempt_bytes, attempts_of, frame_of
 
 _log = logging.getLogger("gnomon.worker")
 

@@ -19,8 +19,7 @@ from gnomon.errors import GnomonError
 from gnomon_board.errors import LeaderboardError
 from gohr import parse
 from gohr.errors import RuleSyntaxError
-from gohr.experiments import RuleEntry
-from gohr.experiments.config.config_entries import content_hash
+from gohr.experiments import RuleEntry, content_hash
 
 #: Counts up when the commitment is computed otherwise.
 _FORMAT = 1

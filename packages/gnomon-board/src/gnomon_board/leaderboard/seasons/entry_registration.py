@@ -12,8 +12,7 @@ from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.accounts.names import clean_link, clean_name, clean_text, name_key
 from gnomon_board.leaderboard.refusals import Conflict, Missing, NotAllowed
 from gohr import ExperimentConfig
-from gohr.experiments import Assignment
-from gohr.experiments.verification.assignment import assigned_seed
+from gohr.experiments import Assignment, assigned_seed
 
 #: How many learners one account may register in a season.
 MAX_ENTRIES = 50

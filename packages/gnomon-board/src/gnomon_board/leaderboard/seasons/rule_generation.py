@@ -24,11 +24,9 @@ from gnomon.errors import UnknownNameError
 from gnomon_board.errors import LeaderboardError
 from gohr import BoardSpec, available_rules, compile_rule, draw_boards, load_rule, parse, play_trial
 from gohr.errors import NotCompilableError
-from gohr.game import DEFAULT_SPEC, N_BUCKETS, N_CELLS, find_stalemate
-from gohr.game.outcomes import CLEARED, STALEMATE
+from gohr.game import CLEARED, DEFAULT_SPEC, N_BUCKETS, N_CELLS, STALEMATE, find_stalemate
 from gohr.learners import RulePlayer, Uniform, chance_of_success
-from gohr.rules import RuleSet
-from gohr.rules.orders import BUILT_IN_ORDERS
+from gohr.rules import BUILT_IN_ORDERS, RuleSet
 
 #: What a rule may look at. The first three decide where a piece goes, and so does memory, by the
 #: bucket of a piece that went before; of the last three, which decide whose turn it is, a rule has

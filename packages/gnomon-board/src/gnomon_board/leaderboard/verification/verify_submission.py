@@ -17,11 +17,16 @@ import numpy as np
 
 from gnomon.errors import GnomonError
 from gohr.child_process import answer_one_request
-from gohr.experiments import Assignment, Verdict, episode_errors, score_trial, verify_log
-from gohr.experiments.attempts import attempt_bytes
-from gohr.game.outcomes import ACCEPTED, CLEARED
-from gohr.learners import TrialLog
-from gohr.learners.registry import is_shown_the_rule
+from gohr.experiments import (
+    Assignment,
+    Verdict,
+    attempt_bytes,
+    episode_errors,
+    score_trial,
+    verify_log,
+)
+from gohr.game import ACCEPTED, CLEARED
+from gohr.learners import TrialLog, is_shown_the_rule
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:

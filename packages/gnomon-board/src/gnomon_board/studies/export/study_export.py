@@ -23,9 +23,16 @@ from gnomon_board.studies.participants import player_counts
 from gnomon_board.studies.plan.study_plan import StudyPlan
 from gnomon_board.studies.study_store import points_of_players
 from gohr import available_rules
-from gohr.people import Attempt, ClientTimes, PlayedGame, transcript_text
-from gohr.people.play_records import OUTCOME_WORDS
-from gohr.people.transcript_writer import boards_text, episode_name, first_attempts
+from gohr.people import (
+    OUTCOME_WORDS,
+    Attempt,
+    ClientTimes,
+    PlayedGame,
+    boards_text,
+    episode_name,
+    first_attempts,
+    transcript_text,
+)
 from gohr.rules import load_rule_text
 
 _GUARDED = "an apostrophe stands before text that a spreadsheet takes for a formula"

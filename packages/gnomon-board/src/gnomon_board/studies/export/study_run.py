@@ -23,8 +23,7 @@ from gohr.experiments import (
     write_recorded_run,
 )
 from gohr.learners import TrialLog
-from gohr.people import PlayedGame
-from gohr.people.transcript_writer import attempt_counts, trial_log
+from gohr.people import PlayedGame, attempt_counts, trial_log
 
 
 class _Recording(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any
 
 from gnomon.files import read_text
 from gohr.errors import ConfigError
-from gohr.game.board_files import read_board_file
+from gohr.game import read_board_file
 from gohr.rules import read_rule_file
 
 #: The files of pictures that a page may show.

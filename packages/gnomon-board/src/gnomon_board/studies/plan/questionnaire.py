@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from gnomon.errors import GnomonError
-from gohr.people.series_plan import Part
+from gohr.people import Part
 
 
 class AnswerError(GnomonError):

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from gohr.people.series_plan import Part
+from gohr.people import Part
 
 #: How a participant has ended.
 Ending = Literal["finished", "left", "screened out"]

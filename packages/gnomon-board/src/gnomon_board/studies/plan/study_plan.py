@@ -18,8 +18,7 @@ from gnomon_board.studies.plan.plan_files import with_files
 from gnomon_board.studies.plan.questionnaire import Question, Quiz
 from gnomon_board.studies.plan.recruitment import Recruitment
 from gohr.errors import ConfigError
-from gohr.people import SeriesPlan
-from gohr.people.series_plan import BoardPlan, MemoryAids, Part
+from gohr.people import BoardPlan, MemoryAids, Part, SeriesPlan
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _Page = Annotated[str, Field(min_length=1, max_length=20_000)]

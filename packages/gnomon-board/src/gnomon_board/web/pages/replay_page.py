@@ -19,9 +19,9 @@ from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, RowI
 from gnomon_board.web.pages.page_links import PageLinks
 from gnomon_board.web.pages.templating import html_response
 from gohr import Board, BoardSpec
-from gohr.experiments.verification.assignment import season_board_spec
-from gohr.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER
-from gohr.people.play_records import END_WORDS, OUTCOME_WORDS
+from gohr.experiments import season_board_spec
+from gohr.game import ACCEPTED, EMPTY_CELL, EPISODE_OVER
+from gohr.people import END_WORDS, OUTCOME_WORDS
 
 if TYPE_CHECKING:
     import polars as pl

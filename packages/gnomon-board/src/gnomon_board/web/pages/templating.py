@@ -23,7 +23,7 @@ from gnomon_board.studies.languages import COLOR_CODES, texts
 from gnomon_board.web.api.dependencies import COOKIE, csrf_token
 from gnomon_board.web.pages.interval_bars import MOST_LOG_ODDS
 from gnomon_board.web.pages.page_cache import CachedPage, cached_response
-from gohr.game.instructions import INSTRUCTIONS
+from gohr.game import INSTRUCTIONS
 
 _STATIC = Path(__file__).with_name("static")
 _Handler = TypeVar("_Handler", bound=Callable[..., Any])

@@ -729,7 +729,7 @@ def _task_interval(
     m = n + 2.0
     centre = (sums + 1.0) / m
     error = np.sqrt(np.maximum((squares + 1.0) / m - np.square(centre), 0.0) / (m - 1.0))
-    half = _half_width(np.square(error), m - 1.0, level)
+    half = _half_width(np.square(error), np.asarray(m - 1.0, dtype=np.float64), level)
     known = n > 1
     low = np.where(known, np.clip(np.minimum(centre - half, value), 0.0, 1.0), np.nan)
     high = np.where(known, np.clip(np.maximum(centre + half, value), 0.0, 1.0), np.nan)

@@ -20,8 +20,7 @@ from gnomon_board.studies.languages import texts
 from gnomon_board.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSession
 from gnomon_board.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon_board.web.pages.templating import html_response
-from gohr.people import Attempt, ClientTimes, PlaySession, PlayView
-from gohr.people.series_plan import MemoryAids
+from gohr.people import Attempt, ClientTimes, MemoryAids, PlaySession, PlayView
 
 router = APIRouter(tags=["play"])
 

@@ -21,7 +21,7 @@ from gnomon_board.web.api.dependencies import ReadSession
 from gnomon_board.web.pages.figures import curve_figure
 from gnomon_board.web.pages.play.game_pages import Key, language_of
 from gnomon_board.web.pages.templating import twin
-from gohr.game.outcomes import CLEARED
+from gohr.game import CLEARED
 from gohr.people import Yardstick, attempts_to_master, baseline_curves
 
 router = APIRouter(tags=["play"])

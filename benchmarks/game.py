@@ -204,7 +204,7 @@ def _starts() -> Iterator[Measurement]:
 def _extra_modules() -> list[str]:
     """Return the modules that are here for extras alone: Numba imports what it finds of them."""
     needed: set[str] = set()
-    waiting = ["gnomon-rl"]
+    waiting = ["gohr"]
     while waiting:
         name = canonicalize_name(waiting.pop())
         if name not in needed:

@@ -1,6 +1,6 @@
 """What is frozen: the commands of each section, and the small files that they are given.
 
-A command is what follows ``gnomon``; ``--json`` is added. Each section plays in a folder of its
+A command is a line; ``--json`` is added. Each section plays in a folder of its
 own, its commands in this order, for later ones read what earlier ones have written.
 """
 
@@ -14,170 +14,172 @@ import numpy as np
 # ruff: noqa: E501 (a command is a line)
 
 SCORES = """
-estimate scores.csv
-estimate scores.csv --metric mean --metric iqm --metric optimality_gap --method percentile --resamples 300
-estimate scores.csv --metric mean --method bca --resamples 300
-estimate scores.csv --metric mean --method small_sample
-estimate scores.csv --metric iqm --per-task --resamples 300
-estimate scores.csv --metric mean --resampling runs_and_tasks --resamples 300
-estimate scores.csv --metric optimality_gap --gamma 1.5 --level 0.8 --resamples 300 --seed 3
-estimate scores.csv --metric mean --normalize min-max --resamples 300
-estimate scores.csv --metric mean --normalize percentile --resamples 300
-estimate scores.csv --metric mean --normalize reference:sac --resamples 300
-estimate games.csv --metric mean --normalize random-human --resamples 300
-estimate games.csv --metric mean --where task=Pong --resamples 300
-estimate wide.csv --metric median --resamples 300
-estimate summaries.csv
-estimate summaries.csv --metric mean --lower-is-better
-estimate curves.csv --metric mean --resamples 300
-estimate nowhere.csv
-estimate scores.csv --metric best
-compare scores.csv dqn sac --resamples 300
-compare scores.csv dqn sac --metric probability_of_improvement --resamples 300
-compare scores.csv dqn sac --metric mean --per-task --method percentile --resamples 300
-compare scores.csv dqn sac --metric mean --method small_sample
-compare scores.csv dqn sac --metric iqm --paired --resamples 300
-compare scores.csv --metric mean --resamples 300
-compare scores.csv --metric iqm --lower-is-better --normalize min-max --resamples 300
-compare summaries.csv dqn sac
-profile scores.csv --resamples 200 --tau 0.5 --tau 1
-profile scores.csv --kind average_score --spacing log --resamples 200 --algorithm dqn
-profile scores.csv --kind ratio --tau 0.5 --tau 1 --tau 2
-profile scores.csv --kind likelihood --tau 0.5 --tau 1 --tau 2
-profile scores.csv --kind likelihood --df as_published --tau 1
-profile scores.csv --kind permutation --tau 0.5 --tau 1
-profile scores.csv --kind run_score --band simultaneous --spacing data --resamples 200 --algorithm sac
-profile scores.csv --band none --tau 1
-profile summaries.csv --kind likelihood --tau 1
-profile summaries.csv --kind ratio --tau 1
-curves curves.csv --metric mean --resamples 200
-curves curves.csv --metric iqm --method percentile --algorithm dqn --resamples 200
-curves curves.csv --summary area --metric mean --resamples 200
-curves curves.csv --summary best --metric mean --resamples 200
-curves curves.csv --summary final --metric mean --resamples 200
-curves curves.csv --summary time_to_threshold --threshold 2 --metric mean --resamples 200
-plan scores.csv dqn sac --simulations 20
-plan scores.csv --simulations 20 --runs 5 --runs 10 --power 0.9 --metric mean
-plan scores.csv dqn sac --simulations 20 --metric mean
-plan scores.csv --way widths --simulations 20 --metric mean
-plan scores.csv dqn sac --way sequential --runs 3 --runs 5
-rank scores.csv
-rank scores.csv --by task
-critical-difference wide.csv
-critical-difference wide.csv --test nemenyi
-rank scores.csv --resample-tasks
-rank scores.csv --method gohr-ev
-rank scores.csv --method bradley-terry
-rank scores.csv --method mean-rank
-rank scores.csv --method kemeny
-rank scores.csv --method best
-audit scores.csv --resamples 100
-audit wide.csv --resamples 100
-audit summaries.csv
-audit games.csv --resamples 100 --normalize random-human --out audited
-score scores.csv
-score scores.csv --where task=t1
-score wide.csv
+gnomon estimate scores.csv
+gnomon estimate scores.csv --metric mean --metric iqm --metric optimality_gap --method percentile --resamples 300
+gnomon estimate scores.csv --metric mean --method bca --resamples 300
+gnomon estimate scores.csv --metric mean --method small_sample
+gnomon estimate scores.csv --metric iqm --per-task --resamples 300
+gnomon estimate scores.csv --metric mean --resampling runs_and_tasks --resamples 300
+gnomon estimate scores.csv --metric optimality_gap --gamma 1.5 --level 0.8 --resamples 300 --seed 3
+gnomon estimate scores.csv --metric mean --normalize min-max --resamples 300
+gnomon estimate scores.csv --metric mean --normalize percentile --resamples 300
+gnomon estimate scores.csv --metric mean --normalize reference:sac --resamples 300
+gnomon estimate games.csv --metric mean --normalize random-human --resamples 300
+gnomon estimate games.csv --metric mean --where task=Pong --resamples 300
+gnomon estimate wide.csv --metric median --resamples 300
+gnomon estimate summaries.csv
+gnomon estimate summaries.csv --metric mean --lower-is-better
+gnomon estimate curves.csv --metric mean --resamples 300
+gnomon estimate nowhere.csv
+gnomon estimate scores.csv --metric best
+gnomon compare scores.csv dqn sac --resamples 300
+gnomon compare scores.csv dqn sac --metric probability_of_improvement --resamples 300
+gnomon compare scores.csv dqn sac --metric mean --per-task --method percentile --resamples 300
+gnomon compare scores.csv dqn sac --metric mean --method small_sample
+gnomon compare scores.csv dqn sac --metric iqm --paired --resamples 300
+gnomon compare scores.csv --metric mean --resamples 300
+gnomon compare scores.csv --metric iqm --lower-is-better --normalize min-max --resamples 300
+gnomon compare summaries.csv dqn sac
+gnomon profile scores.csv --resamples 200 --tau 0.5 --tau 1
+gnomon profile scores.csv --kind average_score --spacing log --resamples 200 --algorithm dqn
+gnomon profile scores.csv --kind ratio --tau 0.5 --tau 1 --tau 2
+gnomon profile scores.csv --kind likelihood --tau 0.5 --tau 1 --tau 2
+gnomon profile scores.csv --kind likelihood --df as_published --tau 1
+gnomon profile scores.csv --kind permutation --tau 0.5 --tau 1
+gnomon profile scores.csv --kind run_score --band simultaneous --spacing data --resamples 200 --algorithm sac
+gnomon profile scores.csv --band none --tau 1
+gnomon profile summaries.csv --kind likelihood --tau 1
+gnomon profile summaries.csv --kind ratio --tau 1
+gnomon curves curves.csv --metric mean --resamples 200
+gnomon curves curves.csv --metric iqm --method percentile --algorithm dqn --resamples 200
+gnomon curves curves.csv --summary area --metric mean --resamples 200
+gnomon curves curves.csv --summary best --metric mean --resamples 200
+gnomon curves curves.csv --summary final --metric mean --resamples 200
+gnomon curves curves.csv --summary time_to_threshold --threshold 2 --metric mean --resamples 200
+gnomon plan scores.csv dqn sac --simulations 20
+gnomon plan scores.csv --simulations 20 --runs 5 --runs 10 --power 0.9 --metric mean
+gnomon plan scores.csv dqn sac --simulations 20 --metric mean
+gnomon plan scores.csv --way widths --simulations 20 --metric mean
+gnomon plan scores.csv dqn sac --way sequential --runs 3 --runs 5
+gnomon rank scores.csv
+gnomon rank scores.csv --by task
+gnomon critical-difference wide.csv
+gnomon critical-difference wide.csv --test nemenyi
+gnomon rank scores.csv --resample-tasks
+gnomon rank scores.csv --method gohr-ev
+gnomon rank scores.csv --method bradley-terry
+gnomon rank scores.csv --method mean-rank
+gnomon rank scores.csv --method kemeny
+gnomon rank scores.csv --method best
+gnomon audit scores.csv --resamples 100
+gnomon audit wide.csv --resamples 100
+gnomon audit summaries.csv
+gnomon audit games.csv --resamples 100 --normalize random-human --out audited
+gnomon read scores.csv
+gnomon read scores.csv --where task=t1
+gnomon read wide.csv
 """
 
 RUNS = """
-rules list
-rules list --family sequence
-rules show clockwise
-rules show bad.txt
-rules check clockwise color-match
-rules check stuck.txt --states 200
-rules check bad.txt
-rules generate
-rules generate cycle-of-two --out family
-run small.toml --out run
-run small.toml --out run --dry-run
-run small.toml --out run
-run clockwise --learners uniform,frugal --trials 1 --episodes 2 --seed 5 --out other
-run clockwise --learners all --dry-run
-run nowhere.toml
-status run
-score run
-score run --metric errors_to_learn
-score run --metric episodes_to_learn
-score run --metric learned
-score run --metric cumulated_errors
-score run --metric move_accuracy
-score run --metric tce --leave-out-empty-cells --out tce.csv
-estimate run --score tce --resamples 100
-compare run uniform frugal --resamples 100
-profile run --tau 5 --tau 20 --resamples 100
-curves run --resamples 100 --metric mean
-plan run uniform frugal --simulations 10 --metric mean
-rank run
-rank run --by task
-audit run --resamples 50
-verify run
-report run
-verify other
-captive
+gohr rules list
+gohr rules list --family sequence
+gohr rules show clockwise
+gohr rules show bad.txt
+gohr rules check clockwise color-match
+gohr rules check stuck.txt --states 200
+gohr rules check bad.txt
+gohr rules generate
+gohr rules generate cycle-of-two --out family
+gohr run small.toml --out run
+gohr run small.toml --out run --dry-run
+gohr run small.toml --out run
+gohr run clockwise --learners uniform,frugal --trials 1 --episodes 2 --seed 5 --out other
+gohr run clockwise --learners all --dry-run
+gohr run nowhere.toml
+gohr status run
+gohr score run
+gohr score run --metric errors_to_learn
+gohr score run --metric episodes_to_learn
+gohr score run --metric learned
+gohr score run --metric cumulated_errors
+gohr score run --metric move_accuracy
+gohr score run --metric tce --leave-out-empty-cells --out tce.csv
+gnomon estimate run --score tce --resamples 100
+gnomon compare run uniform frugal --resamples 100
+gnomon profile run --tau 5 --tau 20 --resamples 100
+gnomon curves run --resamples 100 --metric mean
+gnomon plan run uniform frugal --simulations 10 --metric mean
+gnomon rank run
+gnomon rank run --by task
+gnomon audit run --resamples 50
+gohr verify run
+gohr report run
+gohr verify other
+gohr captive
 """
 
 DISTILLED = """
-distill suite.csv --size 2
-distill suite.csv --size 2 --procedure factor --procedure complete --procedure paper --procedure paper-code --nested none
-distill suite.csv --size 2 --procedure auto --nested algorithms --top 3
-distill suite.csv --size 3 --summary iqm --transform identity --force t1 --exclude t2 --folds 5 --seed 2
-distill suite.csv --size 2 --summary mean_log --repeats 2 --folds 4
-distill suite.csv --size 2 --model model.json --nested none
-distill suite.csv --size 2 --references references.csv --transform identity --nested none
-distill grouped.csv --size 2 --group-by family --nested groups
-distill suite.csv --size 20
+gnomon distill suite.csv --size 2
+gnomon distill suite.csv --size 2 --procedure factor --procedure complete --procedure paper --procedure paper-code --nested none
+gnomon distill suite.csv --size 2 --procedure auto --nested algorithms --top 3
+gnomon distill suite.csv --size 3 --summary iqm --transform identity --force t1 --exclude t2 --folds 5 --seed 2
+gnomon distill suite.csv --size 2 --summary mean_log --repeats 2 --folds 4
+gnomon distill suite.csv --size 2 --model model.json --nested none
+gnomon distill suite.csv --size 2 --references references.csv --transform identity --nested none
+gnomon distill grouped.csv --size 2 --group-by family --nested groups
+gnomon distill suite.csv --size 20
 """
 
 BOARD = """
-leaderboard migrate --data board
-leaderboard token ada --data board
-leaderboard token root --scope admin --days 2 --data board
-leaderboard season new season.toml --data board
-leaderboard season new hidden.toml --data board
-leaderboard season new hidden.toml --data board
-leaderboard season reveal s2 --data board
-leaderboard season reveal s2 --early --out reveal.json --data board
-leaderboard check-reveal reveal.json
-leaderboard check-reveal reveal.json --commitment 0000000000000000000000000000000000000000000000000000000000000000
-leaderboard check-reveal season.toml
-leaderboard study new study.toml --public-url http://b.example/ --data board
-leaderboard study list --data board
-leaderboard study invite pilot --data board
-leaderboard study close pilot --data board
-leaderboard study close pilot --data board
-leaderboard study export pilot exported --data board
-leaderboard study export none exported --data board
-leaderboard backup saved --data board
-leaderboard restore saved --data again
-leaderboard migrate --data nowhere
+gnomon-board migrate --data board
+gnomon-board token ada --data board
+gnomon-board token root --scope admin --days 2 --data board
+gnomon-board season new season.toml --data board
+gnomon-board season new hidden.toml --data board
+gnomon-board season new hidden.toml --data board
+gnomon-board season reveal s2 --data board
+gnomon-board season reveal s2 --early --out reveal.json --data board
+gnomon-board season check-reveal reveal.json
+gnomon-board season check-reveal reveal.json --commitment 0000000000000000000000000000000000000000000000000000000000000000
+gnomon-board season check-reveal season.toml
+gnomon-board study new study.toml --public-url http://b.example/ --data board
+gnomon-board study list --data board
+gnomon-board study invite pilot --data board
+gnomon-board study close pilot --data board
+gnomon-board study close pilot --data board
+gnomon-board study export pilot exported --data board
+gnomon-board study export none exported --data board
+gnomon-board backup saved --data board
+gnomon-board restore saved --data again
+gnomon-board migrate --data nowhere
 """
 
 # For people: words that may change on purpose, each verb once. `--json` is not added.
 TEXT = """
-rules list --family sequence
-rules show clockwise
-rules check stuck.txt --states 200
-rules generate
-run small.toml --out run
-status run
-score run
-verify run
-report run
-estimate scores.csv --metric mean --resamples 100
-estimate scores.csv --metric mean --resamples 100 --latex
-compare scores.csv dqn sac --metric mean --resamples 100
-profile scores.csv --tau 1 --resamples 100
-curves curves.csv --metric mean --resamples 100
-plan scores.csv dqn sac --simulations 10 --metric mean
-rank scores.csv
-audit scores.csv --resamples 50
-distill suite.csv --size 2 --nested none
-estimate nowhere.csv
-estimate scores.csv --metric best
-rank scores.csv --method best
---version
+gohr rules list --family sequence
+gohr rules show clockwise
+gohr rules check stuck.txt --states 200
+gohr rules generate
+gohr run small.toml --out run
+gohr status run
+gohr score run
+gohr verify run
+gohr report run
+gnomon estimate scores.csv --metric mean --resamples 100
+gnomon estimate scores.csv --metric mean --resamples 100 --latex
+gnomon compare scores.csv dqn sac --metric mean --resamples 100
+gnomon profile scores.csv --tau 1 --resamples 100
+gnomon curves curves.csv --metric mean --resamples 100
+gnomon plan scores.csv dqn sac --simulations 10 --metric mean
+gnomon rank scores.csv
+gnomon audit scores.csv --resamples 50
+gnomon distill suite.csv --size 2 --nested none
+gnomon estimate nowhere.csv
+gnomon estimate scores.csv --metric best
+gnomon rank scores.csv --method best
+gnomon --version
+gohr --version
+gnomon-board --version
 """
 
 SECTIONS = {
@@ -264,7 +266,7 @@ _FILES = {
     '{"id": "7", "color": "blue", "shape": "square", "x": 6, "y": 1}]}\n',
     "small.toml": 'name = "small"\nrules = ["clockwise", "color-match"]\n'
     'learners = ["uniform", "frugal", "rule_player"]\ntrials = 3\nepisodes = 12\nhorizon = 60\n',
-    "season.toml": 'name = "s1"\ndivision = "open"\nrules = ["clockwise"]\n'
+    "season.toml": 'name = "s1"\ndivision = "replayed"\nrules = ["clockwise"]\n'
     "trials = 1\nepisodes = 3\nhorizon = 30\n",
     "hidden.toml": 'name = "s2"\ndivision = "hidden"\nrules = ["clockwise"]\n'
     'trials = 1\nepisodes = 3\nhorizon = 30\n[hidden]\nrules = ["mine.txt"]\n',

@@ -19,13 +19,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from frozen.cases import CAPTIVE, LEARNERS, SECTIONS, write_inputs
 from gnomon import __version__
-from gnomon.cli import main
 from gohr.experiments import RunFolder
 
 EXPECTED = Path(__file__).with_name("expected")
@@ -73,12 +73,13 @@ def _plain(text: str, folder: str) -> str:
 
 def call(command: str) -> dict[str, Any]:
     """Call the command line in this process; return its exit status, and both its outputs."""
+    name, *words = shlex.split(command)
     out, err, argv = io.StringIO(), io.StringIO(), sys.argv
-    sys.argv = ["gnomon", *shlex.split(command)]
+    sys.argv = [name, *words]
     status: Any = 0
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            main()
+            import_module(f"{name.replace('-', '_')}.cli").main()
     except SystemExit as stop:
         status = stop.code or 0
     finally:
@@ -117,12 +118,9 @@ def _put(found: dict[str, Any], command: str, said: dict[str, Any]) -> None:
 def _runs(section: str) -> dict[str, Any]:
     found = _answers(section)
     found["files"] = sorted(
-        str(p)
-        for folder in ("run/report", "events", "family")
-        for p in Path(folder).rglob("*")
-        if "tfevents" not in p.name
+        str(p) for folder in ("run/report", "family") for p in Path(folder).rglob("*")
     )
-    tables = [*Path("run/report").rglob("*.csv"), Path("curves.csv"), Path("tce.csv")]
+    tables = [*Path("run/report").rglob("*.csv"), Path("tce.csv")]
     found["tables"] = {str(p): _numbers(p.read_text()) for p in sorted(tables)}
     return found
 
@@ -148,7 +146,7 @@ def _board(section: str) -> dict[str, Any]:
     database, _ = prepare(ServerSettings(Path("board").resolve()))
     database.close()
     found = _answers(section)
-    found["files"] = sorted(str(p) for f in ("site", "exported") for p in Path(f).rglob("*"))
+    found["files"] = sorted(str(p) for f in ("exported",) for p in Path(f).rglob("*"))
     return found
 
 
@@ -165,7 +163,7 @@ def _captive(_: str) -> dict[str, Any]:
     found = {}
     for name, (words, lines) in CAPTIVE.items():
         done = subprocess.run(
-            [sys.executable, "-m", "gnomon", "captive", *words.split()],
+            [sys.executable, "-m", "gohr", "captive", *words.split()],
             input=lines.replace("|", "\n") + "\n",
             capture_output=True,
             text=True,
@@ -181,9 +179,9 @@ def _captive(_: str) -> dict[str, Any]:
 def _learners(_: str) -> dict[str, Any]:
     """Play each learner; return the hashes of its attempts by trial."""
     Path("learners.toml").write_text(LEARNERS.replace("{python}", sys.executable))
-    said = call("run learners.toml --out run --json")
+    said = call("gohr run learners.toml --out run --json")
     found: dict[str, Any] = {"run": json.loads(said["out"])["results"]}
-    log = json.loads(call("score run --json")["out"])["results"]
+    log = json.loads(call("gohr score run --json")["out"])["results"]
     found["scores"] = log
     return found | {"attempts": _hashes(Path("run"))}
 

@@ -238,7 +238,7 @@ def cluster_executor(scheduler: str, n_workers: int = 1) -> Iterator[Executor]:
     try:
         connect: Any = import_module("distributed").Client
     except ImportError:
-        raise GnomonError("a cluster needs Dask: pip install 'gnomon-rl[dask]'") from None
+        raise GnomonError("a cluster needs Dask: pip install 'gohr[dask]'") from None
     how: dict[str, Any] = {"address": scheduler, "timeout": _CONNECT_S}
     if scheduler == "local":
         how = {

@@ -112,7 +112,7 @@ def _engine(url: URL, pool_size: int) -> Engine:
     except ModuleNotFoundError as error:
         raise LeaderboardError(
             f"PostgreSQL needs {error.name}, which is not installed; "
-            "pip install 'gnomon-rl[web,postgres]'"
+            "pip install 'gnomon-board[postgres]'"
         ) from None
 
 

@@ -365,7 +365,7 @@ class Dialogue(ABC):
 def _version() -> str:
     # Not `from gnomon import ...`: the game must not depend on the rest of the package.
     try:
-        return metadata.version("gnomon-rl")
+        return metadata.version("gohr")
     except metadata.PackageNotFoundError:
         return "unknown"
 

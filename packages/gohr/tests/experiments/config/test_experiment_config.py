@@ -102,7 +102,7 @@ def test_a_comment_in_a_rule_makes_no_other_experiment():
 def test_the_library_loads():
     for name in available_experiments():
         if name.startswith("gohr-core-sb3") and find_spec("sb3_contrib") is None:
-            with pytest.raises(ConfigError, match=r"pip install 'gnomon-rl\[rl\]'"):
+            with pytest.raises(ConfigError, match=r"pip install 'gohr\[rl\]'"):
                 load_experiment(name)
         else:
             assert load_experiment(name).name == name

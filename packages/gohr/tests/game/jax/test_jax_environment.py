@@ -93,7 +93,7 @@ def test_the_import_says_which_extra_is_missing():
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
         "ModuleNotFoundError: gohr.game.jax: expected JAX, which is not installed; "
-        "pip install 'gnomon-rl[jax]'"
+        "pip install 'gohr[jax]'"
     )
 
 

@@ -52,7 +52,7 @@ def test_the_waiting_environment_hands_on_what_it_is_shown():
 
 def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"learner 'sb3': .*pip install 'gnomon-rl\[rl\]'"):
+    with pytest.raises(ConfigError, match=r"learner 'sb3': .*pip install 'gohr\[rl\]'"):
         make()
 
 

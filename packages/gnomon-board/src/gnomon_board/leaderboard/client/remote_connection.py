@@ -154,7 +154,7 @@ class RemoteBoard:
                 if self._websocket:
                     raise LeaderboardError(
                         "a websocket needs websockets, which is not installed; "
-                        "pip install 'gnomon-rl[web]'"
+                        "pip install websockets"
                     ) from None
         return HttpConnection(self.client)
 

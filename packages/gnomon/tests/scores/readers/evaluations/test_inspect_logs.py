@@ -285,9 +285,7 @@ def test_damaged_archives_are_told(tmp_path):
 def test_without_zstandard_the_extra_is_named(tmp_path, monkeypatch):
     path = write_eval(tmp_path / "a.eval", [sample(1)])
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(
-        GnomonError, match=r"packed with Zstandard.*pip install 'gnomon-rl\[evals\]'"
-    ):
+    with pytest.raises(GnomonError, match=r"packed with Zstandard.*pip install 'gnomon\[evals\]'"):
         read_scores(path)
     plain = write_eval(tmp_path / "b.eval", [sample(1)], method=zipfile.ZIP_DEFLATED)
     assert len(read_scores(plain)) == 1

@@ -18,7 +18,7 @@ import lazy_loader
 
 if find_spec("jax") is None:
     raise ModuleNotFoundError(
-        "gohr.game.jax: expected JAX, which is not installed; pip install 'gnomon-rl[jax]'",
+        "gohr.game.jax: expected JAX, which is not installed; pip install 'gohr[jax]'",
         name="jax",
     )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gohr.learners.external.sb3_env import Exchange
 
 _PACKAGES = ("stable_baselines3", "sb3_contrib")
-_MISSING = "stable_baselines3 is not installed; it comes with pip install 'gnomon-rl[rl]'"
+_MISSING = "stable_baselines3 is not installed; it comes with pip install 'gohr[rl]'"
 _PATIENCE_S = 5.0
 
 

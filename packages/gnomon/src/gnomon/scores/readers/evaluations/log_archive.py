@@ -104,7 +104,7 @@ class LogArchive:
         except ImportError:
             raise GnomonError(
                 f"{self.path}: this log is packed with Zstandard, which needs a package: "
-                "pip install 'gnomon-rl[evals]'"
+                "pip install 'gnomon[evals]'"
             ) from None
         with self.path.open("rb") as file:
             file.seek(info.header_offset)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.cli import main
+from gnomon_board.cli import main
 from gnomon_board.leaderboard.server_settings import ServerSettings
 from gnomon_board.web.server import prepare
 from serving import serving
@@ -31,7 +31,7 @@ def gnomon(monkeypatch, capsys):
     """Run the command line, and return its status, its JSON and its error output."""
 
     def run(*arguments: str | Path) -> tuple[int, dict, str]:
-        monkeypatch.setattr("sys.argv", ["gnomon", *map(str, arguments), "--json"])
+        monkeypatch.setattr("sys.argv", ["gnomon-board", *map(str, arguments), "--json"])
         with pytest.raises(SystemExit) as stop:
             main()
         out, err = capsys.readouterr()

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import gohr
-from gnomon.cli import main
+from gnomon_board.cli import main
 from gnomon_board.leaderboard.server_settings import ServerSettings
 from gnomon_board.studies import StudyPlan
 from gnomon_board.web.server import prepare
@@ -42,7 +42,7 @@ def gnomon(monkeypatch, capsys, data):
     """Run a verb of studies, and return its status, its records and its error output."""
 
     def run(*arguments: str | Path) -> tuple[int, list[dict], str]:
-        words = ["gnomon", "leaderboard", "study", *map(str, arguments), "--data", str(data)]
+        words = ["gnomon-board", "study", *map(str, arguments), "--data", str(data)]
         monkeypatch.setattr("sys.argv", [*words, "--json"])
         with pytest.raises(SystemExit) as stop:
             main()
@@ -105,7 +105,7 @@ def test_a_closed_study_takes_nobody_until_it_invites_anew(gnomon, data, tmp_pat
 
 def test_what_is_not_there_is_told_in_a_line(gnomon, tmp_path):
     status, _, err = gnomon("export", "none", tmp_path / "out")
-    assert (status, err.strip()) == (2, "gnomon: there is no study 'none'")
+    assert (status, err.strip()) == (2, "gnomon-board: there is no study 'none'")
     (tmp_path / "bad.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
     status, _, err = gnomon("new", tmp_path / "bad.toml")
     assert status == 2
@@ -117,7 +117,7 @@ def test_a_plan_is_checked_without_a_server(monkeypatch, capsys, tmp_path):
     (tmp_path / "plan.toml").write_text(PLAN)
 
     def check(*arguments: str | Path) -> tuple[int, list[dict]]:
-        words = ["gnomon", "leaderboard", "study", "check", *map(str, arguments), "--json"]
+        words = ["gnomon-board", "study", "check", *map(str, arguments), "--json"]
         monkeypatch.setattr("sys.argv", words)
         with pytest.raises(SystemExit) as stop:
             main()

@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
-from gnomon.cli import app
+from gnomon_board.cli import app
 from serving import pages_come_soon, serving
 from submitted import bearer
 

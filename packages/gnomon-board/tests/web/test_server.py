@@ -23,7 +23,7 @@ from submitted import bearer, play_entry, register, send
 
 pytestmark = pytest.mark.full  # servers are started as processes
 
-GNOMON = [sys.executable, "-m", "gnomon"]
+GNOMON = [sys.executable, "-m", "gnomon_board"]
 
 
 def test_the_first_start_makes_everything_and_tells_one_token(postgresql, tmp_path):
@@ -167,7 +167,7 @@ def test_the_verbs(server, token, tmp_path):
 def test_a_missing_extra_is_told_in_one_line(tmp_path):
     program = (
         "import sys; sys.modules['sqlalchemy'] = None; sys.modules['fastapi'] = None\n"
-        "from gnomon.cli import main; sys.argv = ['gnomon', 'serve']; main()"
+        "from gnomon_board.cli import main; sys.argv = ['gnomon-board', 'serve']; main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -179,7 +179,7 @@ def test_a_missing_extra_is_told_in_one_line(tmp_path):
     )
     assert done.returncode == 2
     assert done.stderr == (
-        "gnomon: the leaderboard needs sqlalchemy, which is not installed; "
+        "gnomon-board: the leaderboard needs sqlalchemy, which is not installed; "
         "pip install 'gnomon-rl[web]'\n"
     )
     assert not list(tmp_path.iterdir())

@@ -20,10 +20,12 @@ Experiments
 Examples
 --------
 >>> import gohr
->>> rule = gohr.load_rule("clockwise")
->>> log = gohr.play_trial(gohr.make_learner("uniform"), rule, episodes=2, seed=0)
->>> log.n_attempts > 0
-True
+>>> import numpy as np
+>>> rng = np.random.default_rng(0)
+>>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
+>>> boards = gohr.draw_boards(3, rng=rng)
+>>> gohr.play_trial(learner, gohr.load_rule("anything-goes"), boards).n_attempts
+array([9, 9, 9])
 """
 
 import lazy_loader

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.full  # a minute of play
 
 def test_the_demo_learns_estimates_orders_and_reports(tmp_path: Path) -> None:
     out = tmp_path / "demo"
-    command = [sys.executable, "-m", "gnomon", "demo", "--out", str(out), "--json"]
+    command = [sys.executable, "-m", "gohr", "demo", "--out", str(out), "--json"]
     said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert said.returncode == 0, said.stderr
     answer = json.loads(said.stdout)

@@ -136,10 +136,10 @@ def test_the_others_are_checked_if_one_cannot_be_read(command, tmp_path):
     said = command("gohr", "rules", "check", "--no-stalemate", *names)
     assert (said.status, said.out) == (2, "good.txt: 1 line, nothing wrong\n")
     errors = said.err.splitlines()
-    assert errors[0] == "gnomon: binary.txt: expected UTF-8 text, found byte 0xff at offset 0"
-    assert errors[1] == "gnomon: large.txt: expected a rule file of at most 1,000,000 bytes"
-    assert errors[2].startswith("gnomon: unknown rule or file 'none.txt'; ")
-    assert errors[3] == "gnomon: .: cannot read this rule file: Is a directory"
+    assert errors[0] == "gohr: binary.txt: expected UTF-8 text, found byte 0xff at offset 0"
+    assert errors[1] == "gohr: large.txt: expected a rule file of at most 1,000,000 bytes"
+    assert errors[2].startswith("gohr: unknown rule or file 'none.txt'; ")
+    assert errors[3] == "gohr: .: cannot read this rule file: Is a directory"
     assert len(errors) == 6
     said = command("gohr", "rules", "check", "--json", *names[:3])
     assert said.status == 2
@@ -151,7 +151,7 @@ def test_a_file_that_may_not_be_read(command, tmp_path):
     (tmp_path / "secret.txt").write_text("(*,*,*,*,0)\n")
     (tmp_path / "secret.txt").chmod(0)
     said = command("gohr", "rules", "check", "secret.txt")
-    assert said.err == "gnomon: secret.txt: cannot read this rule file: Permission denied\n"
+    assert said.err == "gohr: secret.txt: cannot read this rule file: Permission denied\n"
 
 
 def test_generate_without_a_template_lists_them(command):
@@ -184,7 +184,7 @@ def test_generate_replaces_nothing_unless_told_to(command, tmp_path):
     said = command("gohr", "rules", "generate", "step", "--out", "family")
     assert said.status == 2
     assert said.err == (
-        "gnomon: family/p-plus-1.txt: there is such a file, with another text; "
+        "gohr: family/p-plus-1.txt: there is such a file, with another text; "
         "take another folder, or --overwrite\n"
     )
     assert not (family / "p-plus-0.txt").exists()
@@ -209,7 +209,7 @@ def test_bad_templates_write_nothing(command, tmp_path, text, message):
     (tmp_path / "bad.txt").write_text(text)
     said = command("gohr", "rules", "generate", "bad.txt", "--out", "family")
     assert (said.status, said.out) == (2, "")
-    assert said.err.startswith(f"gnomon: {message}")
+    assert said.err.startswith(f"gohr: {message}")
     assert not (tmp_path / "family").exists()
 
 
@@ -218,7 +218,7 @@ def test_a_file_is_no_folder_to_write_to(command, tmp_path, name):
     (tmp_path / "file.txt").write_text("mine")
     said = command("gohr", "rules", "generate", "step", name)
     assert (said.status, said.out) == (2, "")
-    assert said.err.startswith("gnomon: file.txt")
+    assert said.err.startswith("gohr: file.txt")
     assert len(said.err.splitlines()) == 1
 
 

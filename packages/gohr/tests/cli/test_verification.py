@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from gnomon.cli import main
+from gohr.cli import main
 from gohr.experiments import Assignment, ExperimentConfig, RunFolder, run
 from runs import edit
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> RunFolder:
 
 
 def status_of(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
-    monkeypatch.setattr("sys.argv", ["gnomon", *map(str, arguments)])
+    monkeypatch.setattr("sys.argv", ["gohr", *map(str, arguments)])
     with pytest.raises(SystemExit) as stop:
         main()
     return int(stop.value.code or 0)
@@ -101,5 +101,5 @@ def test_a_log_alone(folder, monkeypatch, capsys, tmp_path):
         (tmp_path / name).write_bytes(data)
         assert status_of(monkeypatch, "verify", tmp_path / name, "--assignment", assigned) == 2
         error = capsys.readouterr().err
-        assert error.startswith(f"gnomon: {tmp_path / name}: expected ")
+        assert error.startswith(f"gohr: {tmp_path / name}: expected ")
         assert error.count("\n") == 1

@@ -68,7 +68,7 @@ def cluster() -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 def start(folder: Path, *options: str) -> subprocess.Popen[str]:
     (folder / "long.toml").write_text(LONG)
-    command = [sys.executable, "-m", "gnomon", "run", "long.toml", "--out", "run", *options]
+    command = [sys.executable, "-m", "gohr", "run", "long.toml", "--out", "run", *options]
     process = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -19,7 +19,7 @@ from runs import hashes
 
 pytestmark = pytest.mark.full  # processes are killed, disks are full
 
-GNOMON = [sys.executable, "-m", "gnomon"]
+GNOMON = [sys.executable, "-m", "gohr"]
 RULES = ["clockwise", "color-match"]
 CONFIG = """
 name = "faulty"

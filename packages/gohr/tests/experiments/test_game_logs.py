@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from captive_play import CLOCKWISE, session_of
-from gnomon.cli import app
 from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError
+from gohr.cli import app
 from gohr.experiments.game_log_reader import read_game_log
 from gohr.game.captive_log import _java_double, is_game_log, read_runs
 

@@ -158,13 +158,13 @@ def test_of_many_that_begin_at_once_one_plays(tmp_path):
     (tmp_path / "small.toml").write_text(
         'name = "small"\nrules = ["clockwise"]\nlearners = ["uniform"]\ntrials = 40\n'
     )
-    command = [sys.executable, "-m", "gnomon", "run", "small.toml", "--out", "run"]
+    command = [sys.executable, "-m", "gohr", "run", "small.toml", "--out", "run"]
     processes = [
         subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(4)
     ]
     ends = [(*(text.decode() for text in p.communicate()), p.returncode) for p in processes]
-    refused_here = ("", "gnomon: run: another run is writing here\n", 2)
+    refused_here = ("", "gohr: run: another run is writing here\n", 2)
     assert all(end == refused_here or end[2] == 0 for end in ends), ends
     done = [out for out, _, status in ends if status == 0]
     assert sum("(40 done, 0 skipped" in out for out in done) == 1

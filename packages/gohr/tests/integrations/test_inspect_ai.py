@@ -132,7 +132,7 @@ def test_a_constant_wrong_move_takes_the_horizon(tmp_path):
 def test_the_entry_point_is_the_one_that_inspect_looks_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     found = project["entry-points"]["inspect_ai"]
-    assert import_module(found["gnomon"]).hidden_rules is hidden_rules
+    assert import_module(found["gohr"]).hidden_rules is hidden_rules
 
 
 def test_a_process_that_imports_nothing_of_it_finds_the_task_by_its_name(tmp_path):

@@ -115,7 +115,7 @@ def config(*learners, rules=("clockwise",), trials=1, **more):
 
 def gnomon(*words, cwd):
     return subprocess.run(
-        [sys.executable, "-m", "gnomon", *map(str, words)], capture_output=True, text=True, cwd=cwd
+        [sys.executable, "-m", "gohr", *map(str, words)], capture_output=True, text=True, cwd=cwd
     )
 
 
@@ -285,7 +285,7 @@ def test_a_package_registers_a_learner_by_an_entry_point(tmp_path):
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     listed = subprocess.run(
-        [sys.executable, "-m", "gnomon", "learners", "--json"],
+        [sys.executable, "-m", "gohr", "learners", "--json"],
         capture_output=True, text=True, env=env, check=True,
     )  # fmt: skip
     answer = json.loads(listed.stdout)

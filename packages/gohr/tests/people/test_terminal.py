@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 
-from gnomon.cli import main
+from gohr.cli import main
 from gohr.people import Game, PlaySession, baseline_curves
 from gohr.people.baselines import BASELINES
 from gohr.people.terminal import board_records, play_in_terminal, result_table
@@ -101,7 +101,7 @@ def test_the_table_has_a_column_for_each_learner():
 @pytest.fixture
 def gnomon(monkeypatch, capsys):
     def call(typed: str, *arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["gnomon", "play", *arguments])
+        monkeypatch.setattr(sys, "argv", ["gohr", "play", *arguments])
         monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
         with pytest.raises(SystemExit) as exit_:
             main()

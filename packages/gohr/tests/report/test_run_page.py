@@ -9,12 +9,11 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
-from gnomon.errors import ScoreDataError
-from gnomon.reports import report
 from gohr.errors import RunFolderError
 from gohr.experiments import ExperimentConfig, RunFolder, TrialRecord, run, trials_of
 from gohr.experiments.trial import Encoded
 from gohr.rules import available_rules
+from gohr.run_page import report
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -178,7 +177,7 @@ def test_a_run_with_some_pairs_missing(run_folder, tmp_path):
 
 
 def test_no_run_folder_no_report(tmp_path):
-    with pytest.raises(ScoreDataError, match="there is none"):
+    with pytest.raises(RunFolderError, match="there is none"):
         report(tmp_path / "nothing")
     (tmp_path / "run.sqlite").write_bytes(b"none")
     with pytest.raises(RunFolderError, match="damaged"):

@@ -21,5 +21,5 @@ def test_the_language_needs_the_standard_library_alone(path: Path) -> None:
         for module in modules:
             root = module.split(".")[0]
             assert root in sys.stdlib_module_names or module.startswith(
-                ("gnomon.errors", "gohr.rules", "gnomon._io", "lazy_loader")
+                ("gnomon.errors", "gnomon.files", "gohr.errors", "gohr.rules", "lazy_loader")
             )

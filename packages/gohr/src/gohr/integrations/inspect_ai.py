@@ -1,4 +1,4 @@
-"""The game as a task of Inspect: ``inspect eval gnomon/hidden_rules --model ...``.
+"""The game as a task of Inspect: ``inspect eval gohr/hidden_rules --model ...``.
 
 A sample is a trial of an experiment: the model plays the boards that every learner meets in that
 trial, and a score is that of the engine, which makes its attempts again. So a log can be set beside

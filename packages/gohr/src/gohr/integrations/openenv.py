@@ -125,7 +125,7 @@ def app(rule: str = "color-match", *, horizon: int = HORIZON, sessions: int = 8)
     def session() -> HiddenRulesEnvironment:
         return HiddenRulesEnvironment(rule, horizon)
 
-    return create_app(session, Attempt, Seen, env_name="gnomon", max_concurrent_envs=sessions)
+    return create_app(session, Attempt, Seen, env_name="gohr", max_concurrent_envs=sessions)
 
 
 class HiddenRulesClient(EnvClient[Attempt, Seen, Progress]):

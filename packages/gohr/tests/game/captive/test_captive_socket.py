@@ -21,7 +21,7 @@ import pytest
 from typer.testing import CliRunner
 
 from captive_play import session_of
-from gnomon.cli import app
+from gohr.cli import app
 from gohr.game.captive import LINE_LIMIT, serve_tcp
 
 RULES = ["clockwise", "color-match", "stars-first", "shape-color-table", "nearby", "spiral"]
@@ -292,7 +292,7 @@ def test_only_the_own_folder_is_read(tmp_path):
 @pytest.mark.full
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory from /proc")
 def test_server_as_a_process_in_bounded_memory(tmp_path):
-    code = "from gnomon.cli import main; main()"
+    code = "from gohr.cli import main; main()"
     command = [sys.executable, "-W", "error", "-c", code, "captive", "--socket", "0", "--idle", "5"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as server:
         try:

@@ -282,7 +282,7 @@ def test_files_of_transcripts_11_and_12(folder: Path) -> None:
 
 
 def gnomon(folder: Path, arguments: str, commands: str) -> subprocess.CompletedProcess[str]:
-    code = "from gnomon.cli import main; main()"
+    code = "from gohr.cli import main; main()"
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code, "captive", *arguments.split()],
         input=commands,

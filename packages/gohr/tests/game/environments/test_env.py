@@ -27,7 +27,7 @@ from gohr.game import (
 )
 from gohr.rules import parse
 
-IDS = [f"gnomon/{name}-v0" for name in
+IDS = [f"gohr/{name}-v0" for name in
        ("HiddenRules", "ColorMatch", "Clockwise", "B23ThenB01", "B3ThenB1")]  # fmt: skip
 
 

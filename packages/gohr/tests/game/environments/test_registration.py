@@ -13,20 +13,20 @@ def said_by(code):
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("modules", ["gnomon, gymnasium", "gymnasium, gnomon"])
+@pytest.mark.parametrize("modules", ["gohr, gymnasium", "gymnasium, gohr"])
 def test_the_names_are_known_in_whatever_order_the_two_are_imported(modules):
     assert said_by(f"import {modules}\n{SHOW}") == ["{'rule': 'clockwise'} CartPole-v1"]
 
 
 def test_gymnasium_is_not_loaded_before_somebody_asks_for_it():
-    code = "import sys, gnomon; print('gymnasium' in sys.modules, 'numpy' in sys.modules)"
+    code = "import sys, gohr; print('gymnasium' in sys.modules, 'numpy' in sys.modules)"
     assert said_by(code) == ["False False"]
 
 
 def test_nothing_stays_behind_once_the_names_are_registered():
     code = (
         "import sys; before = list(sys.meta_path)\n"
-        "import gnomon; from gohr.game.environments.registration import register_environments\n"
+        "import gohr; from gohr.game.environments.registration import register_environments\n"
         "register_environments(); import gymnasium, inspect; register_environments()\n"
         "print(sys.meta_path == before)\n"
         "from gymnasium.envs import registration as it\n"
@@ -43,4 +43,4 @@ def test_a_second_registration_changes_nothing():
     before = dict(gymnasium.registry)
     register_environments()
     assert dict(gymnasium.registry) == before
-    assert {f"gnomon/{name}-v0" for name in SAMPLE_RULES} <= set(before)
+    assert {f"gohr/{name}-v0" for name in SAMPLE_RULES} <= set(before)

@@ -99,9 +99,9 @@ def test_the_import_says_which_extra_is_missing():
 
 def test_nothing_else_loads_jax_and_the_tables_need_little():
     code = (
-        "import sys, gohr.learners, gnomon.cli, gohr.game.jax.rule_tables as tables\n"
+        "import sys, gohr.learners, gohr.cli, gohr.game.jax.rule_tables as tables\n"
         "from gohr.game import compile_rule\n"
-        "tables.to_tables([compile_rule(__import__('gnomon').load_rule('clockwise'))])\n"
+        "tables.to_tables([compile_rule(__import__('gohr').load_rule('clockwise'))])\n"
         "assert not {'jax', 'numba', 'polars', 'gymnasium'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -79,7 +79,7 @@ def test_a_client_of_the_server_plays_a_trial(program, output):
 def test_the_same_client_plays_on_the_server(program, tmp_path):
     rule = tmp_path / "rule.txt"
     rule.write_text("(*,*,*,*,[0,1])\n")
-    server = "from gnomon.cli import main; main()"
+    server = "from gohr.cli import main; main()"
     client = subprocess.Popen(
         shlex.split(program(CLIENT, "2")), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -45,7 +45,7 @@ def register_environments() -> None:
 
 def _register_with(registry: ModuleType) -> None:
     for name, rule in {"HiddenRules": "color-match", **SAMPLE_RULES}.items():
-        env_id = f"gnomon/{name}-v0"
+        env_id = f"gohr/{name}-v0"
         if env_id not in registry.registry:
             registry.register(
                 id=env_id,

@@ -66,8 +66,6 @@ def test_help_and_status_are_quick_and_import_nothing_heavy(tmp_path):
     [
         (["estimate", "x.csv", "--metrik", "mean"], "No such option: --metrik (Possible options: "),
         (["distill", "x.csv", "--scor", "3"], "No such option: --scor (Possible options: "),
-        (["rules", "lst"], "No such command 'lst'. Did you mean 'list'?"),
-        (["leaderboard", "study", "x"], "No such command 'x'."),
         (["estimat", "x.csv"], "No such command 'estimat'. Did you mean 'estimate'"),
     ],
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gnomon.reports import report
 from gohr.experiments import ExperimentConfig, run
 from gohr.experiments.card import CARD, read_card
+from gohr.run_page import report
 from gohr.run_page.card import session_rows
 
 

@@ -96,6 +96,8 @@ class Command:
     def run(self) -> None:
         """Run the command on ``sys.argv``; an error of the user's input is one line, status 2."""
         _prepare_streams()
+        # Messages begin with it, also under ``python -m``.
+        sys.argv[0] = self.name
         # Collecting garbage after each 700 new objects, Python's default, would take a tenth of
         # the time of a short command.
         gc.set_threshold(50_000)

@@ -21,10 +21,10 @@ episodes = 12
 
 
 @pytest.fixture
-def gnomon(gnomon, tmp_path):
-    """The command line in a folder with a small experiment."""
+def command(command, tmp_path):
+    """The commands in a folder with a small experiment."""
     (tmp_path / "small.toml").write_text(CONFIG)
-    return gnomon
+    return command
 
 
 @pytest.fixture(scope="module")
@@ -44,29 +44,29 @@ def answer_of(said, command: str) -> dict:
     return answer
 
 
-def test_no_verb_shows_the_help(gnomon):
-    said = gnomon()
-    for verb in ("demo", "rules", "run", "score", "estimate", "report"):
+def test_no_verb_shows_the_help(command):
+    said = command("gohr")
+    for verb in ("demo", "rules", "run", "score", "report"):
         assert f"  {verb} " in said.out + said.err
 
 
-def test_version(gnomon):
-    assert gnomon("--version") == (0, f"{__version__}\n", "")
+def test_version(command):
+    assert command("gohr", "--version") == (0, f"{__version__}\n", "")
 
 
-def test_every_verb_says_what_it_does(gnomon):
-    for verb in ("demo", "run", "score", "estimate", "report", "rules list", "rules show"):
-        said = gnomon(*verb.split(), "--help")
+def test_every_verb_says_what_it_does(command):
+    for verb in ("demo", "run", "score", "report", "rules list", "rules show"):
+        said = command("gohr", *verb.split(), "--help")
         assert said.status == 0
         assert "--json" in said.out
 
 
-def test_run_and_run_again(gnomon):
-    said = gnomon("run", "small.toml", "--out", "out")
+def test_run_and_run_again(command):
+    said = command("gohr", "run", "small.toml", "--out", "out")
     assert said == (0, "small: 16 trials (16 done, 0 skipped, 0 failed) in out\n", "")
-    said = gnomon("run", "small.toml", "--out", "out")
+    said = command("gohr", "run", "small.toml", "--out", "out")
     assert said == (0, "small: 16 trials (0 done, 16 skipped, 0 failed) in out\n", "")
-    answer = answer_of(gnomon("run", "small.toml", "--out", "out", "--json"), "run")
+    answer = answer_of(command("gohr", "run", "small.toml", "--out", "out", "--json"), "run")
     assert answer["results"][0] == {
         "learner": "uniform",
         "rule": "clockwise",
@@ -77,64 +77,75 @@ def test_run_and_run_again(gnomon):
     assert len(answer["results"]) == 4
 
 
-def test_one_trial_is_said_to_be_one(gnomon):
-    arguments = ("run", "clockwise", "--learners", "uniform", "--trials", "1", "--episodes", "2")
-    said = gnomon(*arguments, "--out", "out")
+def test_one_trial_is_said_to_be_one(command):
+    arguments = (
+        "gohr",
+        "run",
+        "clockwise",
+        "--learners",
+        "uniform",
+        "--trials",
+        "1",
+        "--episodes",
+        "2",
+    )
+    said = command(*arguments, "--out", "out")
     assert said.out == "clockwise: 1 trial (1 done, 0 skipped, 0 failed) in out\n"
-    assert "out: 1 trial (1 done" in gnomon("status", "out").out
-    assert "0 of 1 trial to play" in gnomon(*arguments, "--out", "out", "--dry-run").out
+    assert "out: 1 trial (1 done" in command("gohr", "status", "out").out
+    assert "0 of 1 trial to play" in command(*arguments, "--out", "out", "--dry-run").out
 
 
-def test_a_run_without_a_folder_makes_one_that_is_named_by_the_experiment(gnomon, tmp_path):
+def test_a_run_without_a_folder_makes_one_that_is_named_by_the_experiment(command, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "rule.txt").write_text("(*,*,*,*,0)\n")
     played = ("--learners", "uniform", "--trials", "1", "--episodes", "2")
-    said = gnomon("run", "clockwise", *played)
+    said = command("gohr", "run", "clockwise", *played)
     assert said.out == "clockwise: 1 trial (1 done, 0 skipped, 0 failed) in clockwise-run\n"
     assert (
-        "(0 done, 1 skipped, 0 failed) in clockwise-run" in gnomon("run", "clockwise", *played).out
+        "(0 done, 1 skipped, 0 failed) in clockwise-run"
+        in command("gohr", "run", "clockwise", *played).out
     )
-    assert "in rule.txt-run" in gnomon("run", "mine/rule.txt", *played).out
-    assert "0 of 1 trial to play" in gnomon("run", "clockwise", *played, "--dry-run").out
-    said = gnomon("run", "clockwise", *played, "--seed", "1")
+    assert "in rule.txt-run" in command("gohr", "run", "mine/rule.txt", *played).out
+    assert "0 of 1 trial to play" in command("gohr", "run", "clockwise", *played, "--dry-run").out
+    said = command("gohr", "run", "clockwise", *played, "--seed", "1")
     assert (said.status, "clockwise-run: holds another experiment (seed" in said.err) == (2, True)
 
 
-def test_a_trial_that_was_damaged_is_played_again_and_said_so(gnomon, tmp_path):
-    gnomon("run", "small.toml", "--out", "out")
+def test_a_trial_that_was_damaged_is_played_again_and_said_so(command, tmp_path):
+    command("gohr", "run", "small.toml", "--out", "out")
     before = hashes(tmp_path / "out")
     edit(RunFolder.open(tmp_path / "out"), "UPDATE trials SET n_attempts = 1 WHERE place = 0")
     for verb in ("score", "report"):
-        said = gnomon(verb, "out")
+        said = command("gohr", verb, "out")
         assert (said.status, said.out) == (2, "")
-        assert said.err.startswith("gnomon: out/run.sqlite: damaged: 1 row damaged, the first that")
+        assert said.err.startswith("gohr: out/run.sqlite: damaged: 1 row damaged, the first that")
         assert said.err.endswith("; the same gohr run plays again what is lost\n")
-    said = gnomon("run", "small.toml", "--out", "out")
+    said = command("gohr", "run", "small.toml", "--out", "out")
     assert (said.status, said.out) == (
         0,
         "small: 16 trials (1 done, 15 skipped, 0 failed) in out\n",
     )
-    assert said.err.startswith("gnomon: missing or damaged, played again: ")
+    assert said.err.startswith("gohr: missing or damaged, played again: ")
     assert said.err.count("\n") == 1
     assert hashes(tmp_path / "out") == before
 
 
-def test_a_run_with_failures_says_no(gnomon, monkeypatch):
+def test_a_run_with_failures_says_no(command, monkeypatch):
     from gohr.experiments import Trial
 
     def fail(trial: Trial) -> None:
         raise RuntimeError("out of luck")
 
     monkeypatch.setattr(Trial, "play", fail)
-    said = gnomon("run", "small.toml", "--out", "out")
+    said = command("gohr", "run", "small.toml", "--out", "out")
     assert said.status == 1
     assert said.out == "small: 16 trials (0 done, 0 skipped, 16 failed) in out\n"
     lines = said.err.splitlines()
-    assert lines[0] == "gnomon: failed: uniform on clockwise, 0: RuntimeError: out of luck"
-    assert (len(lines), lines[-1]) == (11, "gnomon: failed: 6 more")
+    assert lines[0] == "gohr: failed: uniform on clockwise, 0: RuntimeError: out of luck"
+    assert (len(lines), lines[-1]) == (11, "gohr: failed: 6 more")
 
 
-def test_demo_says_the_order_of_difficulty_and_where_the_report_is(gnomon, monkeypatch, tmp_path):
+def test_demo_says_the_order_of_difficulty_and_where_the_report_is(command, monkeypatch, tmp_path):
     from gohr.experiments.config import experiment_config
 
     def small(name: str) -> ExperimentConfig:
@@ -142,9 +153,9 @@ def test_demo_says_the_order_of_difficulty_and_where_the_report_is(gnomon, monke
         return ExperimentConfig.from_toml(tmp_path / "small.toml")
 
     monkeypatch.setattr(experiment_config, "load_experiment", small)
-    *estimates, uniform, player, page = answer_of(gnomon("demo", "-j", "1", "--json"), "demo")[
-        "results"
-    ]
+    *estimates, uniform, player, page = answer_of(
+        command("gohr", "demo", "-j", "1", "--json"), "demo"
+    )["results"]
     assert {(e["algorithm"], e["task"]) for e in estimates} == {
         (learner, rule)
         for learner in ("uniform", "rule_player")
@@ -154,77 +165,87 @@ def test_demo_says_the_order_of_difficulty_and_where_the_report_is(gnomon, monke
     assert (uniform["algorithm"], player["algorithm"]) == ("uniform", "rule_player")
     assert sorted(uniform["hardest_first"]) == ["clockwise", "color-match"]
     assert player["groups"] == [player["hardest_first"]]  # the ceiling makes no errors on either
-    assert page == {"path": "gnomon-demo/report/report.html"}
+    assert page == {"path": "gohr-demo/report/report.html"}
     assert (tmp_path / page["path"]).is_file()
-    said = gnomon("demo")
+    said = command("gohr", "demo")
     assert "hardest first, for rule_player: " in said.out
-    assert said.out.endswith("report: gnomon-demo/report/report.html\n")
+    assert said.out.endswith("report: gohr-demo/report/report.html\n")
 
 
-def test_ctrl_c_keeps_what_was_played(gnomon, monkeypatch):
+def test_ctrl_c_keeps_what_was_played(command, monkeypatch):
     from gohr.experiments import Trial
 
     def interrupt(trial: Trial) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Trial, "play", interrupt)
-    said = gnomon("run", "small.toml", "--out", "out")
+    said = command("gohr", "run", "small.toml", "--out", "out")
     assert said.status == 130
-    assert said.err == (
-        "gnomon: stopped; what was played is in out, and the same command goes on\n"
-    )
+    assert said.err == ("gohr: stopped; what was played is in out, and the same command goes on\n")
 
 
-def test_score(gnomon, folder):
-    said = gnomon("score", str(folder))
+def test_score(command, folder):
+    said = command("gohr", "score", str(folder))
     assert said.status == 0
     assert len([line for line in said.out.splitlines() if "clockwise" in line]) == 8
     assert "tce, errors; experiment small; attempts on empty cells counted as errors" in said.out
-    said = gnomon("score", str(folder), "--leave-out-empty-cells")
+    said = command("gohr", "score", str(folder), "--leave-out-empty-cells")
     assert "attempts on empty cells left out, as the captive server does" in said.out
-    answer = answer_of(gnomon("score", str(folder), "--json"), "score")
+    answer = answer_of(command("gohr", "score", str(folder), "--json"), "score")
     table = score_table(_open(folder))
     assert answer["results"] == table.to_records()
 
 
-def test_score_of_the_unlearned_is_null(gnomon, folder):
+def test_score_of_the_unlearned_is_null(command, folder):
     answer = answer_of(
-        gnomon("score", str(folder), "--metric", "errors_to_learn", "--json"), "score"
+        command("gohr", "score", str(folder), "--metric", "errors_to_learn", "--json"), "score"
     )
     row = answer["results"][0]
     assert (row["algorithm"], row["score"], row["censored"]) == ("uniform", None, True)
 
 
-def test_only_the_scores_of_a_run_folder_are_errors_unless_another_is_named(gnomon, tmp_path):
+def test_only_the_scores_of_a_run_folder_are_errors_unless_another_is_named(command, tmp_path):
     (tmp_path / "wide.csv").write_text("model,pong,chess\ndqn,1,2\nc51,3,4\n")
-    assert "4 scores (score, higher" in gnomon("score", "wide.csv", "--out", "tidy.csv").out
+    assert (
+        "4 scores (score, higher" in command("gnomon", "read", "wide.csv", "--out", "tidy.csv").out
+    )
     results = {"model_name": "tiny", "results": {"arc": {"acc,none": 0.3}}}
     (tmp_path / "results.json").write_text(json.dumps(results))
-    answer = answer_of(gnomon("score", "results.json", "--json"), "score")
+    answer = answer_of(command("gnomon", "read", "results.json", "--json"), "read")
     assert [row["score"] for row in answer["results"]] == [0.3]
 
 
-def test_a_table_of_summaries_is_known_by_its_header_quoted_or_not(gnomon, tmp_path):
+def test_a_table_of_summaries_is_known_by_its_header_quoted_or_not(command, tmp_path):
     rows = "a,t,1,0.5,5\nb,t,2,0.5,5\n"
     for header in ("algorithm,task,mean,std,runs", '"algorithm","task","mean","std","runs"'):
         (tmp_path / "means.csv").write_text(f"{header}\n{rows}")
-        said = gnomon("estimate", "means.csv", "--metric", "mean", "--json")
+        said = command("gnomon", "estimate", "means.csv", "--metric", "mean", "--json")
         answer = answer_of(said, "estimate")
         assert [round(row["value"], 9) for row in answer["results"]] == [1.0, 2.0]
 
 
-def test_scores_go_through_a_file(gnomon, folder):
-    said = gnomon("score", str(folder), "--out", "tce.csv")
+def test_scores_go_through_a_file(command, folder):
+    said = command("gohr", "score", str(folder), "--out", "tce.csv")
     assert said.status == 0
     assert said.out.endswith("written to tce.csv\n")
-    from_folder = answer_of(gnomon("estimate", str(folder), "--json"), "estimate")
-    from_file = answer_of(gnomon("estimate", "tce.csv", "--json"), "estimate")
+    from_folder = answer_of(command("gnomon", "estimate", str(folder), "--json"), "estimate")
+    from_file = answer_of(command("gnomon", "estimate", "tce.csv", "--json"), "estimate")
     assert from_file == from_folder
 
 
-def test_estimate(gnomon, folder):
-    arguments = ("estimate", str(folder), "--metric", "iqm", "--metric", "mean", "--seed", "1")
-    answer = answer_of(gnomon(*arguments, "--json"), "estimate")
+def test_estimate(command, folder):
+    arguments = (
+        "gnomon",
+        "estimate",
+        str(folder),
+        "--metric",
+        "iqm",
+        "--metric",
+        "mean",
+        "--seed",
+        "1",
+    )
+    answer = answer_of(command(*arguments, "--json"), "estimate")
     assert list(answer["results"][0]) == [
         "algorithm",
         "metric",
@@ -244,14 +265,16 @@ def test_estimate(gnomon, folder):
         ("rule_player", "iqm"),
         ("rule_player", "mean"),
     ]
-    assert answer == answer_of(gnomon(*arguments, "--json"), "estimate")
-    assert "tce, lower is better" in gnomon(*arguments).out
+    assert answer == answer_of(command(*arguments, "--json"), "estimate")
+    assert "tce, lower is better" in command(*arguments).out
 
 
-def test_estimate_of_each_task_is_over_its_runs(gnomon, folder):
+def test_estimate_of_each_task_is_over_its_runs(command, folder):
     import numpy as np
 
-    answer = answer_of(gnomon("estimate", str(folder), "--per-task", "--json"), "estimate")
+    answer = answer_of(
+        command("gnomon", "estimate", str(folder), "--per-task", "--json"), "estimate"
+    )
     table = score_table(_open(folder))
     for record in answer["results"]:
         runs = table.runs(record["algorithm"], record["task"])
@@ -265,56 +288,65 @@ def test_estimate_of_each_task_is_over_its_runs(gnomon, folder):
             assert any(text.startswith(where) for text in answer["warnings"])
 
 
-def test_what_cannot_be_estimated_is_null_with_a_reason(gnomon, folder):
-    arguments = ("estimate", str(folder), "--score", "errors_to_learn", "--metric", "mean")
-    answer = answer_of(gnomon(*arguments, "--json"), "estimate")
+def test_what_cannot_be_estimated_is_null_with_a_reason(command, folder):
+    arguments = (
+        "gnomon",
+        "estimate",
+        str(folder),
+        "--score",
+        "errors_to_learn",
+        "--metric",
+        "mean",
+    )
+    answer = answer_of(command(*arguments, "--json"), "estimate")
     assert answer["results"][0]["value"] is None
     assert any("uniform" in text and "not estimable" in text for text in answer["warnings"])
-    said = gnomon(*arguments)
+    said = command(*arguments)
     assert said.status == 0
     assert "gnomon: mean of uniform: not estimable" in said.err
     assert "Warning" not in said.err
 
 
-def test_report(gnomon, folder):
-    pytest.importorskip("gnomon.reports.page")
-    (result,) = answer_of(gnomon("report", str(folder), "--out", "page", "--json"), "report")[
-        "results"
-    ]
+def test_report(command, folder):
+    (result,) = answer_of(
+        command("gohr", "report", str(folder), "--out", "page", "--json"), "report"
+    )["results"]
     assert Path(result["path"]).read_text().lstrip().lower().startswith("<!doctype html>")
 
 
-def test_a_name_gives_no_orders_to_the_terminal(gnomon, tmp_path):
+def test_a_name_gives_no_orders_to_the_terminal(command, tmp_path):
     (tmp_path / "names.csv").write_text(SCORES.replace("a,", "\x1b]0;title\x07狐,"))
-    said = gnomon("estimate", "names.csv", "--figure", "f.svg")
+    said = command("gnomon", "estimate", "names.csv", "--figure", "f.svg")
     assert said.status == 0
     assert "\\x1b]0;title\\x07狐" in said.out
     assert "\x1b" not in said.out + said.err
     assert "\x1b" not in (tmp_path / "f.svg").read_text()
-    (result, *_) = answer_of(gnomon("estimate", "names.csv", "--json"), "estimate")["results"]
+    (result, *_) = answer_of(command("gnomon", "estimate", "names.csv", "--json"), "estimate")[
+        "results"
+    ]
     assert result["algorithm"] == "\x1b]0;title\x07狐"
-    said = gnomon("score", "no\x1b[2Jfile")
+    said = command("gnomon", "read", "no\x1b[2Jfile")
     assert said.err == "gnomon: no\\x1b[2Jfile: expected a file of scores; there is none\n"
     (tmp_path / "evil.txt").write_text("(*,*,*,*,0\x1b[2J\u202e\n")
-    said = gnomon("rules", "show", "evil.txt")
+    said = command("gohr", "rules", "show", "evil.txt")
     assert said.err.splitlines()[1] == "  (*,*,*,*,0\\x1b[2J\\u202e"
-    said = gnomon("rules", "check", "evil.txt", "--json")
+    said = command("gohr", "rules", "check", "evil.txt", "--json")
     assert "\u202e" not in said.out
 
 
-def test_what_cannot_be_written_is_named_as_it_was_asked_for(gnomon, folder, tmp_path):
+def test_what_cannot_be_written_is_named_as_it_was_asked_for(command, folder, tmp_path):
     (tmp_path / "there").write_text("a file")
     (tmp_path / "page").mkdir()
     (tmp_path / "page" / "figures").write_text("a file, and no folder")
     (tmp_path / "tce.csv").mkdir()
     before = sorted(tmp_path.rglob("*"))
     for arguments, message in (
-        (("report", str(folder), "--out", "there"), "there: File exists"),
-        (("report", str(folder), "--out", "there/below"), "there/below: Not a directory"),
-        (("report", str(folder), "--out", "page"), "page/figures: File exists"),
-        (("score", str(folder), "--out", "tce.csv"), "tce.csv: Is a directory"),
+        (("gohr", "report", str(folder), "--out", "there"), "there: File exists"),
+        (("gohr", "report", str(folder), "--out", "there/below"), "there/below: Not a directory"),
+        (("gohr", "report", str(folder), "--out", "page"), "page/figures: File exists"),
+        (("gohr", "score", str(folder), "--out", "tce.csv"), "tce.csv: Is a directory"),
     ):
-        assert gnomon(*arguments) == (2, "", f"gnomon: {message}\n")
+        assert command(*arguments) == (2, "", f"gohr: {message}\n")
         assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -329,95 +361,103 @@ BAD_INPUT = [
     # what is in bad.txt, the arguments, the one line on standard error
     (
         "(*,*,*,*,0",
-        "rules show bad.txt",
+        "gohr rules show bad.txt",
         "bad.txt, line 1, column 11: ",
     ),
-    ("", "rules show clockwis", "unknown rule or file 'clockwis'; did you mean 'clockwise'"),
-    ("", "rules list --family sequences", "unknown family 'sequences'; did you mean 'sequence'"),
+    ("", "gohr rules show clockwis", "unknown rule or file 'clockwis'; did you mean 'clockwise'"),
+    (
+        "",
+        "gohr rules list --family sequences",
+        "unknown family 'sequences'; did you mean 'sequence'",
+    ),
     (
         CONFIG.replace("trials", "trails"),
-        "run bad.toml --out out",
+        "gohr run bad.toml --out out",
         "bad.toml: unknown field 'trails'; did you mean 'trials'?\n",
     ),
     (
         CONFIG.replace("4", "'four'"),
-        "run bad.toml --out out",
+        "gohr run bad.toml --out out",
         "bad.toml: field 'trials': expected a whole number from 1 to 1,000,000; found 'four'\n",
     ),
     (
         CONFIG.replace("uniform", "unifrom"),
-        "run bad.toml --out out",
+        "gohr run bad.toml --out out",
         "bad.toml: unknown learner 'unifrom'; did you mean 'uniform'?\n",
     ),
-    ("", "run dmo --out out", "unknown experiment or file 'dmo'; did you mean 'demo'?\n"),
-    ("", "run small.toml --out bad.txt", "bad.txt: expected a folder, found a file\n"),
+    ("", "gohr run dmo --out out", "unknown experiment or file 'dmo'; did you mean 'demo'?\n"),
+    ("", "gohr run small.toml --out bad.txt", "bad.txt: expected a folder, found a file\n"),
     (
         "",
-        "run small.toml --out .",
+        "gohr run small.toml --out .",
         ".: not a run folder (run.sqlite is missing), and not empty\n",
     ),
-    ("", "score none", "none: expected a file of scores; there is none\n"),
-    ("", "score .", ".: expected scores in a known format (arrays, dataset, evaluations, "),
-    ("", "report none", "none: expected a file of scores; there is none\n"),
-    ("", "report bad.csv", "bad.csv: expected a table with a header line, found none\n"),
+    ("", "gnomon read none", "none: expected a file of scores; there is none\n"),
+    ("", "gnomon read .", ".: expected scores in a known format (arrays, dataset, evaluations, "),
+    ("", "gohr report none", "none: expected a run folder, there is none\n"),
+    ("", "gnomon report bad.csv", "bad.csv: expected a table with a header line, found none\n"),
     (
         SCORES.replace("run,", "try,"),
-        "estimate bad.csv",
+        "gnomon estimate bad.csv",
         "bad.csv: missing column 'run'; found algorithm, task, try, score "
         "(columns={'run': NAME} or --column run=NAME says how it is called)\n",
     ),
     (
         SCORES.replace("1,2", "1,two"),
-        "estimate bad.csv",
+        "gnomon estimate bad.csv",
         "bad.csv, line 3, column 'score': expected a number, found 'two'\n",
     ),
     (
         SCORES.replace("1,2", "0,2"),
-        "estimate bad.csv",
+        "gnomon estimate bad.csv",
         "bad.csv, lines 2 and 3, column 'run': expected one row for each algorithm, task, run; "
         "found algorithm a, task t, run 0 twice\n",
     ),
     (
         SCORES.replace("1,2", "1,inf"),
-        "estimate bad.csv",
+        "gnomon estimate bad.csv",
         "bad.csv, line 3, column 'score': an infinite score needs a true 'censored'",
     ),
-    (SCORES + "a,t\n", "estimate bad.csv", "bad.csv, line 4: expected 4 fields, found 2\n"),
+    (SCORES + "a,t\n", "gnomon estimate bad.csv", "bad.csv, line 4: expected 4 fields, found 2\n"),
     (
         "algorithm,task,run,score\n",
-        "score bad.csv",
+        "gnomon read bad.csv",
         "bad.csv: expected rows of scores, found none\n",
     ),
     (
         SCORES.replace("1,2", "1,1e308"),
-        "estimate bad.csv",
+        "gnomon estimate bad.csv",
         "bad.csv, line 3, column 'score': expected a number from -1e+100 to 1e+100, found a larger",
     ),
-    ("", "estimate folder.csv", "folder.csv: expected scores in a known format (arrays, "),
-    ("", "score /dev/null", "/dev/null: expected a file of scores; this is none\n"),
+    ("", "gnomon estimate folder.csv", "folder.csv: expected scores in a known format (arrays, "),
+    ("", "gnomon read /dev/null", "/dev/null: expected a file of scores; this is none\n"),
     (
         CONFIG.replace("4", "2000000"),
-        "run bad.toml --out out",
+        "gohr run bad.toml --out out",
         "bad.toml: field 'trials': expected a whole number from 1 to 1,000,000; found 2000000\n",
     ),
-    (SCORES, "estimate bad.csv --metric iqn", "unknown metric 'iqn'; did you mean 'iqm'"),
-    (SCORES, "score bad.csv --out scores.doc", "scores.doc: expected a name that ends in .csv"),
-    (SCORES, "score bad.csv --out none/x.csv", "none: expected a folder to write to;"),
+    (SCORES, "gnomon estimate bad.csv --metric iqn", "unknown metric 'iqn'; did you mean 'iqm'"),
+    (
+        SCORES,
+        "gnomon read bad.csv --out scores.doc",
+        "scores.doc: expected a name that ends in .csv",
+    ),
+    (SCORES, "gnomon read bad.csv --out none/x.csv", "none: expected a folder to write to;"),
 ]
 
 
 @pytest.mark.parametrize(("text", "arguments", "message"), BAD_INPUT)
 def test_bad_input_is_told_in_a_line_and_nothing_is_written(
-    gnomon, tmp_path, text, arguments, message
+    command, tmp_path, text, arguments, message
 ):
     for name in ("bad.txt", "bad.toml", "bad.csv"):
         (tmp_path / name).write_text(text)
     (tmp_path / "folder.csv").mkdir()
     before = sorted(tmp_path.rglob("*"))
-    said = gnomon(*arguments.split())
+    said = command(*arguments.split())
     assert said.status == 2
     assert said.out == ""
-    assert said.err.startswith(f"gnomon: {message}")
+    assert said.err.startswith(f"{arguments.split()[0]}: {message}")
     # A rule error goes on with the line at fault and a caret; all others are one line.
     assert said.err.count("\n") == (3 if "column 11" in message else 1)
     assert sorted(tmp_path.rglob("*")) == before
@@ -426,18 +466,24 @@ def test_bad_input_is_told_in_a_line_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("estimate small.toml --gamma nan", "'--gamma': expected a finite number, found nan"),
-        ("estimate small.toml --gamma inf", "'--gamma': expected a finite number, found inf"),
-        ("report small.toml --also gif", "--also: expected png or pdf, found 'gif'"),
-        ("estimate small.toml --level 1.5", "expected a number between 0 and 1, found 1.5"),
-        ("estimate small.toml --resamples 0", "'--resamples': Input should be greater than or"),
-        ("estimate small.toml --where suite", "expected COLUMN=VALUE, found 'suite'"),
-        ("run small.toml --out out -j 0", "'-j': Input should be greater than or equal to 1"),
-        ("rnu", "rnu"),
+        (
+            "gnomon estimate small.toml --gamma nan",
+            "'--gamma': expected a finite number, found nan",
+        ),
+        (
+            "gnomon estimate small.toml --gamma inf",
+            "'--gamma': expected a finite number, found inf",
+        ),
+        ("gohr report small.toml --also gif", "--also: expected png or pdf, found 'gif'"),
+        ("gnomon estimate small.toml --level 1.5", "expected a number between 0 and 1, found 1.5"),
+        ("gnomon estimate small.toml --resamples 0", "'--resamples': 0 is not in the range"),
+        ("gnomon estimate small.toml --where suite", "expected COLUMN=VALUE, found 'suite'"),
+        ("gohr run small.toml --out out -j 0", "'-j': 0 is not in the range"),
+        ("gohr rnu", "rnu"),
     ],
 )
-def test_misuse_is_status_2(gnomon, tmp_path, arguments, message):
-    said = gnomon(*arguments.split())
+def test_misuse_is_status_2(command, tmp_path, arguments, message):
+    said = command(*arguments.split())
     assert (said.status, said.out) == (2, "")
     assert message in said.err
     assert not (tmp_path / "out").exists()

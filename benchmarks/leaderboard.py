@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.record import Measurement, best_seconds
+from gnomon_board import Settings
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import (
     Account,
@@ -31,7 +32,6 @@ from gnomon_board.database.schema import (
     Submission,
     VerifiedTrial,
 )
-from gnomon_board.leaderboard.server_settings import ServerSettings
 from gnomon_board.leaderboard.submissions.submission import set_state
 from gnomon_board.leaderboard.submissions.uploaded_logs import keep_bytes
 from gnomon_board.web.backup import back_up
@@ -48,7 +48,7 @@ def measure() -> Iterator[Measurement]:
     """Measure the standings page, people at play, verification and backup."""
     yield from _verification()
     with tempfile.TemporaryDirectory() as folder:
-        settings = ServerSettings(
+        settings = Settings(
             Path(folder) / "data",
             # An empty database of PostgreSQL; SQLite if it is not set.
             os.environ.get("GNOMON_DATABASE_URL", ""),
@@ -95,7 +95,7 @@ def _verification() -> Iterator[Measurement]:
 
 
 def _standings(
-    database: Database, settings: ServerSettings, host: str, port: int
+    database: Database, settings: Settings, host: str, port: int
 ) -> Iterator[Measurement]:
     board = f"{N_LEARNERS} learners x {N_RULES} rules x {N_TRIALS} trials"
     seconds, page = _shown(host, port, b"Learner 0")
@@ -133,7 +133,7 @@ def _players(host: str, port: int) -> Iterator[Measurement]:
     yield Measurement("a move, median", statistics.median(waits) * 1e3, "ms", note="the same")
 
 
-def _backup(database: Database, settings: ServerSettings, folder: Path) -> Iterator[Measurement]:
+def _backup(database: Database, settings: Settings, folder: Path) -> Iterator[Measurement]:
     """Time a backup while somebody writes."""
     stop = threading.Event()
     written: list[int] = []
@@ -156,13 +156,13 @@ def _backup(database: Database, settings: ServerSettings, folder: Path) -> Itera
 
 
 @contextmanager
-def _serving(settings: ServerSettings) -> Iterator[tuple[str, int]]:
+def _serving(settings: Settings) -> Iterator[tuple[str, int]]:
     """Run the server in a process of its own."""
     program = (
         "import sys\n"
         "from gnomon_board.web.server import serve\n"
-        "from gnomon_board.leaderboard.server_settings import ServerSettings\n"
-        "settings = ServerSettings.from_json(sys.stdin.readline())\n"
+        "from gnomon_board import Settings\n"
+        "settings = Settings.from_json(sys.stdin.readline())\n"
         "serve(settings, '127.0.0.1', 0, worker=False,"
         " on_start=lambda started: print(started.url, flush=True))\n"
     )
@@ -260,7 +260,7 @@ async def _play(host: str, port: int) -> list[float]:
     return waits
 
 
-def _fill(database: Database, settings: ServerSettings) -> None:
+def _fill(database: Database, settings: Settings) -> None:
     """Make a season as large as the target says, with scores drawn at random."""
     with database.writing() as session:
         rules = [
@@ -285,7 +285,7 @@ def _fill(database: Database, settings: ServerSettings) -> None:
         _add_learner(database, settings, k, f"Learner {k}")
 
 
-def _add_learner(database: Database, settings: ServerSettings, k: int, name: str) -> None:
+def _add_learner(database: Database, settings: Settings, k: int, name: str) -> None:
     """Add an entry with a verified submission, as a worker leaves it."""
     draws = np.random.default_rng([k])
     log = f"log {k}".encode()

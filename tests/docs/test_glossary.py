@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gohr
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board import Settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "glossary.md").read_text("utf-8")
@@ -76,7 +76,7 @@ def test_the_files_of_a_run_folder_are_told(played):
 
 
 def test_the_files_of_a_leaderboard_are_told():
-    settings = ServerSettings(Path("data"))
+    settings = Settings(Path("data"))
     told = FILES.split("## ")[1]
     for folder in (settings.evidence, settings.incoming, settings.snapshots):
         assert f"\n| `{folder.name}/" in told, folder.name

@@ -140,10 +140,10 @@ def _number(cell: str) -> Any:
 
 def _board(section: str) -> dict[str, Any]:
     # What may move: this is all that the test knows of the server's modules.
-    from gnomon_board.leaderboard.server_settings import ServerSettings
+    from gnomon_board import Settings
     from gnomon_board.web.server import prepare
 
-    database, _ = prepare(ServerSettings(Path("board").resolve()))
+    database, _ = prepare(Settings(Path("board").resolve()))
     database.close()
     found = _answers(section)
     found["files"] = sorted(str(p) for f in ("exported",) for p in Path(f).rglob("*"))
@@ -152,10 +152,9 @@ def _board(section: str) -> dict[str, Any]:
 
 def _openapi(_: str) -> dict[str, Any]:
     # As above.
-    from gnomon_board import create_app
-    from gnomon_board.leaderboard.server_settings import ServerSettings
+    from gnomon_board import Settings, create_app
 
-    schema = create_app(ServerSettings(Path("served").resolve())).openapi()
+    schema = create_app(Settings(Path("served").resolve())).openapi()
     return json.loads(json.dumps(schema, sort_keys=True))
 
 

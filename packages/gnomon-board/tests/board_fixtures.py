@@ -19,17 +19,15 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from app_client import AppClient
-    from gnomon_board.database.engine import Database
-    from gnomon_board.database.schema import Season
-    from gnomon_board.leaderboard.server_settings import ServerSettings
+    from gnomon_board import Settings
+    from gnomon_board.database import Database, Season
     from serving import Server
 
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty board in one SQLite file, which each test copies."""
-    from gnomon_board.database.engine import Database
-    from gnomon_board.database.migration import upgrade
+    from gnomon_board.database import Database, upgrade
 
     path = tmp_path_factory.mktemp("sqlite") / "empty.sqlite"
     database = Database(f"sqlite:///{path}")
@@ -44,8 +42,7 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
     """The address of a PostgreSQL of our own, whose database ``empty`` is an empty board."""
-    from gnomon_board.database.engine import Database
-    from gnomon_board.database.migration import upgrade
+    from gnomon_board.database import Database, upgrade
     from private_postgresql import NoPostgresql, new_database, running_cluster
 
     try:
@@ -74,18 +71,18 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
 
 
 @pytest.fixture
-def settings(database_url: str, tmp_path: Path) -> ServerSettings:
+def settings(database_url: str, tmp_path: Path) -> Settings:
     """Settings of a server with an empty data folder."""
-    from gnomon_board.leaderboard.server_settings import ServerSettings
+    from gnomon_board import Settings
 
     (tmp_path / "data").mkdir()
-    return ServerSettings(tmp_path / "data", database_url)
+    return Settings(tmp_path / "data", database_url)
 
 
 @pytest.fixture
-def database(settings: ServerSettings) -> Iterator[Database]:
+def database(settings: Settings) -> Iterator[Database]:
     """The database, open."""
-    from gnomon_board.database.engine import Database
+    from gnomon_board.database import Database
 
     database = Database(settings.database)
     yield database
@@ -93,7 +90,7 @@ def database(settings: ServerSettings) -> Iterator[Database]:
 
 
 @pytest.fixture
-def app(settings: ServerSettings, database: Database) -> FastAPI:
+def app(settings: Settings, database: Database) -> FastAPI:
     """The whole application."""
     from gnomon_board import create_app
 
@@ -132,7 +129,7 @@ def programs_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.fixture
-def server(settings: ServerSettings) -> Iterator[Server]:
+def server(settings: Settings) -> Iterator[Server]:
     """A real server with its worker, in processes of their own."""
     from serving import serving
 

@@ -15,21 +15,21 @@ import numpy as np
 import polars as pl
 from sqlalchemy import insert
 
-from gnomon_board.database.engine import Database
-from gnomon_board.database.migration import upgrade
-from gnomon_board.database.schema import (
+from gnomon_board import Settings
+from gnomon_board.database import (
     Account,
+    Database,
     Entry,
     EntryAttempt,
     Season,
     SeasonRule,
     Submission,
     VerifiedTrial,
+    upgrade,
 )
+from gnomon_board.leaderboard import METRICS, Number, Standing, Standings, board_of
 from gnomon_board.leaderboard.accounts.names import name_key
-from gnomon_board.leaderboard.server_settings import ServerSettings
-from gnomon_board.leaderboard.standing_records import METRICS, Number, Standing, Standings
-from gnomon_board.leaderboard.standing_snapshots import SNAPSHOT_FORMAT, board_of
+from gnomon_board.leaderboard.standing_snapshots import SNAPSHOT_FORMAT
 from gohr.rules import load_rule_text, rule_info
 
 __all__ = ["drawn_standings", "fill_drawn", "fill_season", "filled_board"]
@@ -137,7 +137,7 @@ def drawn_standings(database: Database, season_id: int) -> Standings:
     )
 
 
-def filled_board(settings: ServerSettings, n_learners: int, **season: Any) -> Database:
+def filled_board(settings: Settings, n_learners: int, **season: Any) -> Database:
     """Make a board with one season of so many learners, and its standings drawn; leave it open."""
     settings.data.mkdir(parents=True, exist_ok=True)
     database = Database(settings.database)
@@ -146,9 +146,7 @@ def filled_board(settings: ServerSettings, n_learners: int, **season: Any) -> Da
     return database
 
 
-def fill_drawn(
-    database: Database, settings: ServerSettings, n_learners: int, **season: Any
-) -> None:
+def fill_drawn(database: Database, settings: Settings, n_learners: int, **season: Any) -> None:
     """Add a season of so many learners with its standings drawn."""
     season_id = fill_season(database, n_learners, **season)
     record = drawn_standings(database, season_id).as_record()

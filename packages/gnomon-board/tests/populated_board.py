@@ -15,8 +15,9 @@ from typing import Any
 import polars as pl
 from sqlalchemy import select
 
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import (
+from gnomon_board import Settings
+from gnomon_board.database import (
+    Database,
     Entry,
     EntryAttempt,
     Season,
@@ -27,11 +28,9 @@ from gnomon_board.database.schema import (
 from gnomon_board.leaderboard.accounts.accounts import make_account
 from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.accounts.names import name_key
-from gnomon_board.leaderboard.server_settings import ServerSettings
 from gnomon_board.leaderboard.submissions.uploaded_logs import canonical_path, keep_bytes
 from gnomon_board.leaderboard.verification.verify_submission import trial_record
-from gohr.experiments import ExperimentConfig, trials_of
-from gohr.experiments.attempts import frame_of
+from gohr.experiments import ExperimentConfig, frame_of, trials_of
 from gohr.rules import load_rule_text, rule_info
 
 __all__ = ["LEARNERS", "copied", "populate", "populate_two_seasons"]
@@ -51,7 +50,7 @@ _WHEN = datetime.datetime(2026, 3, 2, 9, 0, tzinfo=datetime.UTC)
 
 def populate(
     database: Database,
-    settings: ServerSettings,
+    settings: Settings,
     *,
     name: str = "spring-2026",
     division: str = "replayed",
@@ -76,7 +75,7 @@ def populate(
         return season.id
 
 
-def populate_two_seasons(database: Database, settings: ServerSettings) -> None:
+def populate_two_seasons(database: Database, settings: Settings) -> None:
     """Add two seasons: one replayed, one with hidden rules."""
     populate(database, settings)
     populate(
@@ -90,10 +89,10 @@ def populate_two_seasons(database: Database, settings: ServerSettings) -> None:
     )
 
 
-def copied(folder: Path, to: Path) -> ServerSettings:
+def copied(folder: Path, to: Path) -> Settings:
     """Copy the data folder of a board; return the settings of the copy."""
     shutil.copytree(folder, to)
-    return ServerSettings(to)
+    return Settings(to)
 
 
 def _season(
@@ -125,7 +124,7 @@ def _season(
 
 
 def _account(session: Any, name: str) -> Any:
-    from gnomon_board.database.schema import Account
+    from gnomon_board.database import Account
 
     found = session.scalar(select(Account).where(Account.name == name))
     return found or make_account(session, name)
@@ -174,7 +173,7 @@ def _submission(session: Any, season: Season, attempt: EntryAttempt, **fields: A
 
 def _verified(
     session: Any,
-    settings: ServerSettings,
+    settings: Settings,
     season: Season,
     entry: Entry,
     number: int,

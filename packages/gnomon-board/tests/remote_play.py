@@ -7,8 +7,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Season
+from gnomon_board.database import Database, Season
 from small_season import make_season
 from submitted import bearer, register
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board import Settings
 
 __all__ = ["Server", "pages_come_soon", "serving"]
 
@@ -26,8 +26,8 @@ _PAGE_S = 0.3
 _PROGRAM = """
 import sys
 from gnomon_board.web.server import serve
-from gnomon_board.leaderboard.server_settings import ServerSettings
-settings = ServerSettings.from_json(sys.stdin.readline())
+from gnomon_board import Settings
+settings = Settings.from_json(sys.stdin.readline())
 def tell(started):
     print(started.url, started.first_token or "-", flush=True)
 worker, warm = (each == "1" for each in sys.argv[2:])
@@ -45,7 +45,7 @@ class Server:
     first_token : str or None
         The first admin's, on a new database.
     process : subprocess.Popen
-    settings : ServerSettings
+    settings : Settings
     log : pathlib.Path
         What it wrote on standard error.
     """
@@ -53,7 +53,7 @@ class Server:
     url: str
     first_token: str | None
     process: subprocess.Popen[str]
-    settings: ServerSettings
+    settings: Settings
     log: Path
 
     @property
@@ -68,7 +68,7 @@ class Server:
 
 @contextmanager
 def serving(
-    settings: ServerSettings, *, port: int = 0, worker: bool = True, warm: bool = False
+    settings: Settings, *, port: int = 0, worker: bool = True, warm: bool = False
 ) -> Iterator[Server]:
     """Start a server, and end it."""
     settings.data.mkdir(parents=True, exist_ok=True)

@@ -11,8 +11,7 @@ from typing import Any
 import httpx
 import polars as pl
 
-from gnomon_board.leaderboard import pack_run
-from gnomon_board.leaderboard.client.submit_run import Packed
+from gnomon_board.leaderboard import Packed, pack_run
 from gohr.experiments import ExperimentConfig, run
 
 __all__ = ["bearer", "play_entry", "register", "repacked", "send"]

@@ -7,7 +7,8 @@ import time
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon_board.http_client import HttpClient, RefusedError
+from gnomon_board import Client
+from gnomon_board.errors import RefusedError
 
 WHOLE = b'{"state": "verified"}'
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
@@ -38,18 +39,18 @@ def answering(bodies):
 
 @pytest.mark.parametrize("cut", [b"", WHOLE[:7]])
 def test_what_a_dying_server_left_out_is_asked_for_again(cut):
-    client = HttpClient(answering([cut, cut, WHOLE]), "token", patience_s=20)
+    client = Client(answering([cut, cut, WHOLE]), "token", patience_s=20)
     assert client.get("/api/submissions/1") == {"state": "verified"}
 
 
 def test_an_answer_that_is_always_cut_off_is_no_answer():
-    client = HttpClient(answering([b""]), "token", patience_s=0)
+    client = Client(answering([b""]), "token", patience_s=0)
     with pytest.raises(GnomonError, match="cannot be reached: IncompleteRead"):
         client.get("/api/submissions/1")
 
 
 def test_a_busy_server_says_when_to_come_back():
-    client = HttpClient(serving([BUSY % b"1", HEAD % len(WHOLE) + WHOLE]), patience_s=20)
+    client = Client(serving([BUSY % b"1", HEAD % len(WHOLE) + WHOLE]), patience_s=20)
     began = time.monotonic()
     assert client.get("/") == {"state": "verified"}
     assert time.monotonic() - began >= 1.0
@@ -57,7 +58,7 @@ def test_a_busy_server_says_when_to_come_back():
 
 @pytest.mark.parametrize("bounds", [{"patience_s": 5.0}, {"max_tries": 1}])
 def test_a_pause_beyond_the_bounds_is_not_made(bounds):
-    client = HttpClient(serving([BUSY % b"60"]), **bounds)
+    client = Client(serving([BUSY % b"60"]), **bounds)
     with pytest.raises(RefusedError, match="status 429: Too Many") as refusal:
         client.get("/")
     assert refusal.value.status == 429
@@ -66,18 +67,18 @@ def test_a_pause_beyond_the_bounds_is_not_made(bounds):
 def test_a_refusal_is_told_at_once_with_its_detail():
     answer = b'HTTP/1.1 404 Not Found\r\nContent-Length: 25\r\n\r\n{"detail": "no such one"}'
     with pytest.raises(RefusedError, match=r"status 404: no such one$"):
-        HttpClient(serving([answer])).get("/")
+        Client(serving([answer])).get("/")
 
 
 @pytest.mark.parametrize("url", ["ftp://host", "http://", "http://host:0", "nothing"])
 def test_an_address_that_is_none(url):
     with pytest.raises(GnomonError, match="expected an address as http://HOST:PORT, found '"):
-        HttpClient(url)
+        Client(url)
 
 
 def test_a_token_that_no_header_can_hold():
     with pytest.raises(GnomonError, match="expected a token of ASCII without blanks"):
-        HttpClient("http://127.0.0.1:9", "to ken")
+        Client("http://127.0.0.1:9", "to ken")
 
 
 def test_a_refusal_has_its_error_and_when_to_ask_again():
@@ -86,7 +87,7 @@ def test_a_refusal_has_its_error_and_when_to_ask_again():
     for header, least, most in ((b"7", 7, 7), (soon, 50, 61), (b"later", 0, 0)):
         answer = BUSY.replace(b"Content-Length: 0", b"Content-Length: %d") % (header, len(body))
         with pytest.raises(RefusedError, match=r"status 429: slow$") as caught:
-            HttpClient(serving([answer + body]), max_tries=1).get("/")
+            Client(serving([answer + body]), max_tries=1).get("/")
         assert caught.value.error["code"] == "x"
         assert least <= caught.value.wait_s <= most
 
@@ -98,7 +99,7 @@ def test_a_redirection_is_not_followed_and_the_token_goes_nowhere_else():
     elsewhere = f"http://127.0.0.1:{listening.getsockname()[1]}"
     answer = f"HTTP/1.1 302 Found\r\nLocation: {elsewhere}\r\nContent-Length: 0\r\n\r\n"
     with pytest.raises(RefusedError, match="status 302"):
-        HttpClient(serving([answer.encode()]), "secret", headers={"X-Key": "secret"}).get("/")
+        Client(serving([answer.encode()]), "secret", headers={"X-Key": "secret"}).get("/")
     with pytest.raises(TimeoutError):
         asked.append(listening.accept())
     listening.close()

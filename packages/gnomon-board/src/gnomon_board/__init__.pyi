@@ -4,9 +4,9 @@ from . import leaderboard as leaderboard
 from . import studies as studies
 from . import web as web
 from ._version import __version__ as __version__
-from .http_client import HttpClient as Client
+from .http_client import Client as Client
 from .leaderboard import submit as submit
-from .leaderboard.server_settings import ServerSettings as Settings
+from .leaderboard.server_settings import Settings as Settings
 from .web.app import create_app as create_app
 
 __all__ = [

@@ -16,6 +16,7 @@ from urllib import parse, request
 from urllib.error import HTTPError
 
 from gnomon.errors import GnomonError
+from gnomon_board.errors import RefusedError
 
 _LARGEST_ANSWER, _LARGEST_REFUSAL, _PART = 64 << 20, 2000, 65_536
 #: Statuses that may be others the next time.
@@ -24,22 +25,8 @@ _BUSY = (408, 429, 500, 502, 503, 504)
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 2.0
 
 
-class RefusedError(GnomonError):
-    """An answer with a status of 300 or more.
-
-    ``status`` is that status, ``error`` the table of that name in a JSON answer (else empty), and
-    ``wait_s`` the seconds after which the server asks to be asked again, 0 if it does not say.
-    """
-
-    def __init__(
-        self, message: str, status: int, error: Mapping[str, Any] | None = None, wait_s: float = 0.0
-    ) -> None:
-        super().__init__(message)
-        self.status, self.error, self.wait_s = status, error or {}, wait_s
-
-
 @final
-class HttpClient:
+class Client:
     """A server at an address that answers in JSON.
 
     A request is sent again while the server says that it is busy, cannot be reached, or dies before

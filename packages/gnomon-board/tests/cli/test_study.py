@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 import gohr
+from gnomon_board import Settings
 from gnomon_board.cli import main
-from gnomon_board.leaderboard.server_settings import ServerSettings
 from gnomon_board.studies import StudyPlan
-from gnomon_board.web.server import prepare
-from gohr.experiments.game_log_reader import read_game_log
+from gohr.people import read_transcripts
 from serving import serving
+from small_season import empty_board
 
 PLAN = """
 name = "pilot"
@@ -31,14 +31,13 @@ b = ["clockwise"]
 
 @pytest.fixture
 def data(tmp_path) -> Path:
-    database, _ = prepare(ServerSettings(tmp_path / "data"))
-    database.close()
+    empty_board(tmp_path / "data")
     (tmp_path / "plan.toml").write_text(PLAN)
     return tmp_path / "data"
 
 
 @pytest.fixture
-def gnomon(monkeypatch, capsys, data):
+def study(monkeypatch, capsys, data):
     """Run a verb of studies, and return its status, its records and its error output."""
 
     def run(*arguments: str | Path) -> tuple[int, list[dict], str]:
@@ -64,15 +63,15 @@ def play(client: httpx.Client, invitation: str) -> None:
     assert "Thank you" in client.get(end).text
 
 
-def test_a_study_from_its_plan_to_its_files(gnomon, data, tmp_path):
-    status, (made,), _ = gnomon("new", tmp_path / "plan.toml", "--public-url", "http://b.example/")
+def test_a_study_from_its_plan_to_its_files(study, data, tmp_path):
+    status, (made,), _ = study("new", tmp_path / "plan.toml", "--public-url", "http://b.example/")
     assert (status, made["study"]) == (0, "pilot")
     assert list(made) == ["id", "study", "invitation"]
     assert made["invitation"].startswith("http://b.example/join/")
-    assert gnomon("export", "pilot", tmp_path / "none")[0] == 2
-    with serving(ServerSettings(data)) as server, httpx.Client(base_url=server.url) as client:
+    assert study("export", "pilot", tmp_path / "none")[0] == 2
+    with serving(Settings(data)) as server, httpx.Client(base_url=server.url) as client:
         play(client, made["invitation"].removeprefix("http://b.example"))
-    _, (line,), _ = gnomon("list")
+    _, (line,), _ = study("list")
     assert line == {
         "id": 1,
         "name": "pilot",
@@ -81,33 +80,34 @@ def test_a_study_from_its_plan_to_its_files(gnomon, data, tmp_path):
         "n_finished": 1,
         "closed": False,
     }
-    status, paths, _ = gnomon("export", "pilot", tmp_path / "out")
+    status, paths, _ = study("export", "pilot", tmp_path / "out")
     assert status == 0
     found = {Path(each["path"]).name: Path(each["path"]) for each in paths}
-    assert read_game_log(found["pilot-transcript.csv"]).algorithms == ("pilot-0001",)
+    (series,) = read_transcripts(found["pilot-transcript.csv"])
+    assert series.player == "pilot-0001"
     assert gohr.score(found["run"], "tce").runs("people", "anything-goes").tolist() == [0.0]
     assert {"anything-goes.txt", "clockwise.txt"} <= set(found), "also what nobody has played yet"
     again = StudyPlan.from_toml(found["study_plan.json"].read_text())
     assert again.rules == ("anything-goes", "clockwise")
 
 
-def test_a_closed_study_takes_nobody_until_it_invites_anew(gnomon, data, tmp_path):
-    _, (made,), _ = gnomon("new", tmp_path / "plan.toml")
-    assert gnomon("close", "pilot")[:2] == (0, [{"study": "pilot", "closed": True}])
-    status, _, err = gnomon("close", "pilot")
+def test_a_closed_study_takes_nobody_until_it_invites_anew(study, data, tmp_path):
+    _, (made,), _ = study("new", tmp_path / "plan.toml")
+    assert study("close", "pilot")[:2] == (0, [{"study": "pilot", "closed": True}])
+    status, _, err = study("close", "pilot")
     assert (status, "study 'pilot' is closed already" in err) == (2, True)
-    _, (again,), _ = gnomon("invite", "pilot")
+    _, (again,), _ = study("invite", "pilot")
     assert list(again) == ["study", "invitation"]
-    with serving(ServerSettings(data)) as server, httpx.Client(base_url=server.url) as client:
+    with serving(Settings(data)) as server, httpx.Client(base_url=server.url) as client:
         assert client.get("/join/" + made["invitation"].split("/join/")[1]).status_code == 404
         assert client.get("/join/" + again["invitation"].split("/join/")[1]).status_code == 200
 
 
-def test_what_is_not_there_is_told_in_a_line(gnomon, tmp_path):
-    status, _, err = gnomon("export", "none", tmp_path / "out")
+def test_what_is_not_there_is_told_in_a_line(study, tmp_path):
+    status, _, err = study("export", "none", tmp_path / "out")
     assert (status, err.strip()) == (2, "gnomon-board: there is no study 'none'")
     (tmp_path / "bad.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
-    status, _, err = gnomon("new", tmp_path / "bad.toml")
+    status, _, err = study("new", tmp_path / "bad.toml")
     assert status == 2
     assert "nothing-goes" in err
     assert len(err.splitlines()) == 1
@@ -134,9 +134,9 @@ def test_a_plan_is_checked_without_a_server(monkeypatch, capsys, tmp_path):
     assert check()[0] == 2
 
 
-def test_links_are_for_one_person_each(gnomon, data, tmp_path):
-    gnomon("new", tmp_path / "plan.toml")
-    status, made, _ = gnomon("links", "pilot", "2", "--public-url", "http://b.example")
+def test_links_are_for_one_person_each(study, data, tmp_path):
+    study("new", tmp_path / "plan.toml")
+    status, made, _ = study("links", "pilot", "2", "--public-url", "http://b.example")
     assert status == 0
     assert [list(each) for each in made] == [["player", "link"]] * 2
     assert made[0]["player"] == "pilot-0001"

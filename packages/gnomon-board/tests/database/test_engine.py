@@ -9,8 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Entry, RateCount, Season
+from gnomon_board.database import Database, Entry, RateCount, Season
 from small_season import make_season
 
 

@@ -14,16 +14,17 @@ from sqlalchemy.exc import DBAPIError
 
 from app_client import AppClient
 from gnomon_board import create_app
-from gnomon_board.database.columns import Base
-from gnomon_board.database.engine import Database
-from gnomon_board.database.migration import (
+from gnomon_board.database import (
+    AuditRecord,
+    Base,
+    Database,
+    PlayAttempt,
     current_revision,
     downgrade,
     head_revision,
     require_head,
     upgrade,
 )
-from gnomon_board.database.schema import AuditRecord, PlayAttempt
 from gnomon_board.errors import LeaderboardError
 from small_season import fill
 from table_digests import table_digests

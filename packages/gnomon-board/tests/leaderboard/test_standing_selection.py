@@ -8,14 +8,16 @@ from dataclasses import replace
 
 import pytest
 
-from gnomon_board.leaderboard.standing_records import (
+from gnomon_board.leaderboard import (
     METRICS,
     Contender,
     Number,
     Standing,
+    StandingQuery,
     Standings,
+    select_standings,
 )
-from gnomon_board.leaderboard.standing_selection import PER_PAGE, StandingQuery, select_standings
+from gnomon_board.leaderboard.standing_selection import PER_PAGE
 
 
 def line(i, errors, wins, **more):

@@ -7,10 +7,9 @@ import time
 import pytest
 from sqlalchemy import select
 
-from gnomon_board.database.schema import Account, Entry, Season
+from gnomon_board.database import Account, Entry, Season
+from gnomon_board.leaderboard import StandingsCache, board_of, standings_of
 from gnomon_board.leaderboard.seasons.entry_registration import register
-from gnomon_board.leaderboard.standing_snapshots import StandingsCache, board_of
-from gnomon_board.leaderboard.standings import standings_of
 from gnomon_board.leaderboard.submissions.submission import find_submission, refuse_later, withdraw
 from populated_board import populate
 from small_season import make_account

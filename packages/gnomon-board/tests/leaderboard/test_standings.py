@@ -16,8 +16,9 @@ from gnomon.errors import DegenerateScoresWarning
 from gnomon.ranking import rank
 from gnomon.results import noted
 from gnomon.stats import Estimate, estimate
-from gnomon_board.leaderboard.standing_records import LEVEL, METRICS, Board, Contender, Standings
-from gnomon_board.leaderboard.standings import difference, score_table, standings_of
+from gnomon_board.leaderboard import METRICS, Board, Contender, Standings, standings_of
+from gnomon_board.leaderboard.standing_records import LEVEL
+from gnomon_board.leaderboard.standings import difference, score_table
 
 
 def board(means, rules=("r1", "r2", "r3"), trials=5, seed=0, hidden=(), **changes):

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gnomon.errors import UnknownNameError
-from gnomon_board.studies.languages import available_languages, texts
+from gnomon_board.studies import available_languages, texts
 
 
 def test_every_language_says_all_that_english_says():

@@ -9,10 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from gnomon_board.database.engine import Database
-from gnomon_board.database.migration import current_revision
+from gnomon_board import Settings
+from gnomon_board.database import Database, current_revision
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.leaderboard.server_settings import ServerSettings
 from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon_board.web.backup import back_up, restore
 from private_postgresql import fresh_database
@@ -21,16 +20,16 @@ from table_digests import table_digests
 
 
 @pytest.fixture
-def empty_place(settings, tmp_path, request) -> Iterator[ServerSettings]:
+def empty_place(settings, tmp_path, request) -> Iterator[Settings]:
     """Settings of another server of the same kind, that is still to be made."""
     if settings.database_url.startswith("sqlite"):
-        yield ServerSettings(tmp_path / "other")
+        yield Settings(tmp_path / "other")
         return
     with fresh_database(request.getfixturevalue("postgresql")) as url:
-        yield ServerSettings(tmp_path / "other", url)
+        yield Settings(tmp_path / "other", url)
 
 
-def digests(settings: ServerSettings) -> dict[str, str]:
+def digests(settings: Settings) -> dict[str, str]:
     database = Database(settings.database)
     with database.engine.begin() as connection:
         found = table_digests(connection)
@@ -140,11 +139,11 @@ def test_a_backup_of_one_kind_restores_to_the_other(settings, database, postgres
     back_up(settings, database, tmp_path / "backup")
     if database.is_sqlite:
         with fresh_database(postgresql) as url:
-            other = ServerSettings(tmp_path / "other", url)
+            other = Settings(tmp_path / "other", url)
             restore(tmp_path / "backup", other)
             assert digests(other) == digests(settings)
     else:
-        other = ServerSettings(tmp_path / "other")
+        other = Settings(tmp_path / "other")
         restore(tmp_path / "backup", other)
         assert digests(other) == digests(settings)
 

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 from fastapi import HTTPException
 
-from gnomon_board.leaderboard.refusals import TooMany
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board import Settings
+from gnomon_board.errors import TooMany
 from gnomon_board.web.client_limits import Intake, count_upload
 from gnomon_board.web.middleware import _counted
 
@@ -28,7 +28,7 @@ from gnomon_board.web.middleware import _counted
 )
 def test_one_log_of_a_client_is_read_at_a_time(tmp_path, clients, most):
     """Else one client with two accounts would have all readers for itself."""
-    intake, lock = Intake(ServerSettings(tmp_path)), threading.Lock()
+    intake, lock = Intake(Settings(tmp_path)), threading.Lock()
     reading, seen = 0, []
 
     def work(check):

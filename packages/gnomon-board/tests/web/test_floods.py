@@ -22,7 +22,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board import Settings
 from large_board import filled_board
 from serving import Server, pages_come_soon, serving
 from small_season import make_account, make_season
@@ -58,7 +58,7 @@ class Victim:
 def settings(tmp_path_factory):
     data = tmp_path_factory.mktemp("floods") / "data"
     data.mkdir()
-    return ServerSettings(data, slow_client_s=60.0)
+    return Settings(data, slow_client_s=60.0)
 
 
 @pytest.fixture(scope="module")

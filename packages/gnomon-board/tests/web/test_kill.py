@@ -17,9 +17,8 @@ import httpx
 import pytest
 from sqlalchemy import select, text
 
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import AuditRecord, Job, PlayAttempt, Submission, VerifiedTrial
-from gnomon_board.http_client import HttpClient
+from gnomon_board import Client
+from gnomon_board.database import AuditRecord, Database, Job, PlayAttempt, Submission, VerifiedTrial
 from gnomon_board.leaderboard import submit, wait_for_verdict
 from serving import Server, serving
 from submitted import play_entry, register, send
@@ -102,7 +101,7 @@ def test_eight_at_once_with_the_server_killed_twice(settings, database, season, 
     begin = threading.Barrier(N + 1)
 
     def send_one(k: int) -> str:
-        asking = HttpClient(f"http://127.0.0.1:{port}", token, patience_s=120)
+        asking = Client(f"http://127.0.0.1:{port}", token, patience_s=120)
         begin.wait(60)
         record = submit(asking, runs[k], entries[k], 1)
         return str(wait_for_verdict(asking, record, most_s=240)["state"])

@@ -16,10 +16,9 @@ import pytest
 from fastapi import FastAPI, WebSocket
 
 from app_client import AppClient
-from gnomon_board import create_app
-from gnomon_board.database.engine import Database
-from gnomon_board.leaderboard.refusals import TooMany
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board import Settings, create_app
+from gnomon_board.database import Database
+from gnomon_board.errors import TooMany
 from gnomon_board.web.api.dependencies import COOKIE, CSRF_HEADER, csrf_token
 from gnomon_board.web.client_limits import Turns
 from gnomon_board.web.middleware import Gate, is_allowed_host
@@ -49,7 +48,7 @@ from submitted import bearer, register
     ],
 )
 def test_hosts(host, good):
-    allowed = (*ServerSettings.allowed_hosts, "*.example.org")
+    allowed = (*Settings.allowed_hosts, "*.example.org")
     assert is_allowed_host(host, allowed) == good
 
 

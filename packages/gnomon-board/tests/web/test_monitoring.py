@@ -12,11 +12,8 @@ import httpx
 import pytest
 
 from app_client import AppClient
-from gnomon_board import create_app
-from gnomon_board.database.columns import now
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Job
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board import Settings, create_app
+from gnomon_board.database import Database, Job, now
 from gnomon_board.leaderboard.submissions.job_queue import claim, give_back
 from remote_play import begin, hidden_season, move
 from serving import serving
@@ -100,7 +97,7 @@ def test_a_full_disk_is_told_and_loses_nothing(
 def test_a_full_disk_with_the_tables_on_it(database, small_disk):
     """Nothing is kept of what is told so, pages are read, and then all goes on at once."""
     shutil.copy(database.file, small_disk / "leaderboard.sqlite")
-    on_it = ServerSettings(small_disk, min_free_mib=1e-9)
+    on_it = Settings(small_disk, min_free_mib=1e-9)
     board = Database(on_it.database)
     season, token = hidden_season(board), make_account(board, "ada", "submit")
     filler = small_disk / "filler"

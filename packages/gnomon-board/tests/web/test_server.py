@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from gnomon_board.database.engine import Database
+from gnomon_board import Settings
+from gnomon_board.database import Database
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.leaderboard.server_settings import ServerSettings
 from gnomon_board.web.server import prepare, serve
 from private_postgresql import fresh_database
 from serving import serving
@@ -28,7 +28,7 @@ GNOMON = [sys.executable, "-m", "gnomon_board"]
 
 def test_the_first_start_makes_everything_and_tells_one_token(postgresql, tmp_path):
     with fresh_database(postgresql) as url:
-        for settings in (ServerSettings(tmp_path / "a"), ServerSettings(tmp_path / "b", url)):
+        for settings in (Settings(tmp_path / "a"), Settings(tmp_path / "b", url)):
             database, token = prepare(settings)
             database.close()
             assert token is not None
@@ -86,17 +86,17 @@ def test_an_error_of_the_database_tells_no_values(database):
 
 
 def test_the_address_of_the_database_is_not_shown(tmp_path):
-    settings = ServerSettings(tmp_path, "postgresql://board:hush@db.example.org/board")
+    settings = Settings(tmp_path, "postgresql://board:hush@db.example.org/board")
     assert "hush" not in repr(settings)
-    assert ServerSettings.from_json(settings.to_json()) == settings
+    assert Settings.from_json(settings.to_json()) == settings
 
 
 @pytest.mark.parametrize("name", ["max_body_bytes", "lease_s", "sign_ins_per_minute"])
 def test_settings_that_make_no_sense(name, tmp_path):
     with pytest.raises(LeaderboardError, match=f"setting '{name}': expected more than 0, found 0"):
-        ServerSettings(tmp_path, **{name: 0})
+        Settings(tmp_path, **{name: 0})
     with pytest.raises(LeaderboardError, match="setting 'heartbeat_s': expected less than"):
-        ServerSettings(tmp_path, heartbeat_s=60)
+        Settings(tmp_path, heartbeat_s=60)
 
 
 @pytest.mark.usefixtures("database", "newer_program")
@@ -107,7 +107,7 @@ def test_a_database_of_another_version_is_not_served(settings):
 
 def test_a_port_that_is_taken(server, tmp_path):
     with pytest.raises(LeaderboardError, match=rf"cannot listen on 127.0.0.1, port {server.port}"):
-        serve(ServerSettings(tmp_path / "x"), "127.0.0.1", server.port, on_start=print)
+        serve(Settings(tmp_path / "x"), "127.0.0.1", server.port, on_start=print)
 
 
 def test_the_verbs(server, token, tmp_path):

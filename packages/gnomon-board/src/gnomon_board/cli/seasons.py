@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnomon.cli import JsonOption, answering
-from gnomon_board.cli.serving import DatabaseOption, DataOption, board_answering
+from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_answering
 
 if TYPE_CHECKING:
     from gnomon_board.leaderboard.seasons.commitment import Reveal
 
-_DATA = Path("leaderboard-data")
 
 app = typer.Typer(
     name="season",
@@ -27,7 +26,7 @@ app = typer.Typer(
 @app.command()
 def new(
     file: Annotated[Path, typer.Argument(help="What the season is: a TOML file.")],
-    data: DataOption = _DATA,
+    data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -55,7 +54,7 @@ def reveal(
     name: Annotated[str, typer.Argument(help="The season.")],
     out: Annotated[Path | None, typer.Option(help="Write what is revealed here too.")] = None,
     early: Annotated[bool, typer.Option("--early", help="Close it first, if it is open.")] = False,
-    data: DataOption = _DATA,
+    data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -117,9 +116,9 @@ def _reveal_from(source: str) -> Reveal:
 
     if not source.startswith(("http://", "https://")):
         return Reveal.from_json(source)
-    from gnomon_board.http_client import HttpClient
+    from gnomon_board.http_client import Client
 
     base, _, name = source.rstrip("/").removesuffix("/reveal").rpartition("/")
     server = base.removesuffix("/api/seasons").removesuffix("/seasons")
-    found: Any = HttpClient(server, patience_s=5).get(f"/api/seasons/{name}/reveal")
+    found: Any = Client(server, patience_s=5).get(f"/api/seasons/{name}/reveal")
     return Reveal.from_record(found)

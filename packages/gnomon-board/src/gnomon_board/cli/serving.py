@@ -13,7 +13,7 @@ from gnomon.cli import Answer, JsonOption, answering
 
 if TYPE_CHECKING:
     from gnomon_board.database.engine import Database
-    from gnomon_board.leaderboard.server_settings import ServerSettings
+    from gnomon_board.leaderboard.server_settings import Settings
     from gnomon_board.web.server import Started
 
 DataOption = Annotated[Path, typer.Option("--data", help="The server's data folder.")]
@@ -27,11 +27,11 @@ DatabaseOption = Annotated[
         help="Another database than the SQLite file in the data folder: postgresql://...",
     ),
 ]
-_DATA = Path("leaderboard-data")
+DATA = Path("board-data")
 
 
 def serve(
-    data: DataOption = _DATA,
+    data: DataOption = DATA,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8080,
     database: DatabaseOption = "",
@@ -53,13 +53,13 @@ def serve(
     as_json: JsonOption = False,
 ) -> None:
     """Serve a leaderboard, with human play, to this machine or through a proxy to the world."""
-    from gnomon_board.leaderboard.server_settings import ServerSettings
+    from gnomon_board.leaderboard.server_settings import Settings
     from gnomon_board.web.server import serve as serve_until_stopped
 
     changes: dict[str, Any] = {"public_url": public_url, "secure_cookies": https}
-    hosts = (*ServerSettings.allowed_hosts, *(allowed_host or ()))
+    hosts = (*Settings.allowed_hosts, *(allowed_host or ()))
     changes |= {"allowed_hosts": hosts, "trusted_proxies": tuple(trusted_proxy or ())}
-    settings = ServerSettings(data, database, **changes)
+    settings = Settings(data, database, **changes)
 
     def tell(started: Started) -> None:
         with answering("serve", as_json=as_json) as answer:
@@ -74,7 +74,7 @@ def serve(
     )
 
 
-def worker(data: DataOption = _DATA, database: DatabaseOption = "") -> None:
+def worker(data: DataOption = DATA, database: DatabaseOption = "") -> None:
     """Verify submissions, beside a server that was started with --no-worker."""
     from gnomon_board.leaderboard.submissions.worker import work_until_stopped
 
@@ -88,7 +88,7 @@ def token(
         list[str] | None, typer.Option(help="submit, moderate or admin; repeatable.")
     ] = None,
     days: Annotated[float | None, typer.Option(min=0.01, help="It ends after so many.")] = None,
-    data: DataOption = _DATA,
+    data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -105,7 +105,7 @@ def migrate(
     to: Annotated[
         str, typer.Option(help="A version of the tables; by default the newest.")
     ] = "head",
-    data: DataOption = _DATA,
+    data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -122,16 +122,16 @@ def migrate(
 
 def backup(
     out: Annotated[Path, typer.Argument(help="A new folder.")],
-    data: DataOption = _DATA,
+    data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Back everything up, while the server goes on."""
     with board_answering("backup", data, database, as_json) as (answer, opened):
-        from gnomon_board.leaderboard.server_settings import ServerSettings
+        from gnomon_board.leaderboard.server_settings import Settings
         from gnomon_board.web.backup import back_up
 
-        record = back_up(ServerSettings(data, database), opened, out)
+        record = back_up(Settings(data, database), opened, out)
         answer.results([record])
         rows = sum(record["rows"].values())
         answer.say(f"{rows} rows and {record['logs']} logs are in {out}")
@@ -139,16 +139,16 @@ def backup(
 
 def restore(
     backup: Annotated[Path, typer.Argument(help="A folder that backup has written.")],
-    data: DataOption = _DATA,
+    data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Make a new server of a backup."""
-    from gnomon_board.leaderboard.server_settings import ServerSettings
+    from gnomon_board.leaderboard.server_settings import Settings
     from gnomon_board.web.backup import restore as restore_backup
 
     with answering("restore", as_json=as_json) as answer:
-        record = restore_backup(backup, ServerSettings(data, database))
+        record = restore_backup(backup, Settings(data, database))
         answer.results([record])
         answer.say(f"the board of {record['taken']} is in {data}")
 
@@ -157,10 +157,10 @@ def restore(
 def board_answering(
     command: str, data: Path, database: str, as_json: bool, *, checked: bool = True
 ) -> Iterator[tuple[Answer, Database]]:
-    """Answer a verb of ``gnomon leaderboard`` with the database of a server that exists."""
+    """Answer a verb with the database of a server that exists."""
     with (
         opened_board(data, database, checked=checked) as (_, opened),
-        answering(f"leaderboard {command}", as_json=as_json) as answer,
+        answering(command, as_json=as_json) as answer,
     ):
         yield answer, opened
 
@@ -168,14 +168,14 @@ def board_answering(
 @contextmanager
 def opened_board(
     data: Path, database: str, *, checked: bool = True
-) -> Iterator[tuple[ServerSettings, Database]]:
+) -> Iterator[tuple[Settings, Database]]:
     """Open the database of a server that exists."""
     from gnomon_board.database.engine import Database
     from gnomon_board.database.migration import require_head
     from gnomon_board.errors import LeaderboardError
-    from gnomon_board.leaderboard.server_settings import ServerSettings
+    from gnomon_board.leaderboard.server_settings import Settings
 
-    settings = ServerSettings(data, database)
+    settings = Settings(data, database)
     opened = Database(settings.database)
     try:
         if opened.file is not None and not opened.file.exists():

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gnomon.cli import JsonOption, answering
-from gnomon_board.cli.serving import DatabaseOption, DataOption, board_answering
+from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_answering
 
 app = typer.Typer(
     name="study",
@@ -16,7 +16,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Make a study of a plan, on the server's machine, and export what was played.",
 )
-_DATA = Path("leaderboard-data")
 StudyArgument = Annotated[str, typer.Argument(help="The study.")]
 UrlOption = Annotated[str, typer.Option(help="How the world sees the server.")]
 _URL = "http://127.0.0.1:8080"
@@ -47,7 +46,7 @@ def check(
 def new(
     plan: PlanArgument,
     public_url: UrlOption = _URL,
-    data: DataOption = _DATA,
+    data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -70,7 +69,7 @@ def links(
     name: StudyArgument,
     number: Annotated[int, typer.Argument(min=1, max=10_000, help="How many.")],
     public_url: UrlOption = _URL,
-    data: DataOption = _DATA,
+    data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -90,7 +89,7 @@ def links(
 
 @app.command("list")
 def list_(
-    data: DataOption = _DATA, database: DatabaseOption = "", as_json: JsonOption = False
+    data: DataOption = DATA, database: DatabaseOption = "", as_json: JsonOption = False
 ) -> None:
     """List the studies, with the number of players."""
     with board_answering("study list", data, database, as_json) as (answer, opened):
@@ -112,7 +111,7 @@ def export(
         bool,
         typer.Option("--identifiers", help="Write identifiers and completion codes, too."),
     ] = False,
-    data: DataOption = _DATA,
+    data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -133,7 +132,7 @@ def export(
 def invite(
     name: StudyArgument,
     public_url: UrlOption = _URL,
-    data: DataOption = _DATA,
+    data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -152,7 +151,7 @@ def invite(
 @app.command()
 def close(
     name: StudyArgument,
-    data: DataOption = _DATA,
+    data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:

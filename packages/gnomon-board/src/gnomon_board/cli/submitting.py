@@ -31,10 +31,10 @@ def register(
     from urllib.parse import quote
 
     from gnomon.files import write_atomically
-    from gnomon_board.http_client import HttpClient
+    from gnomon_board.http_client import Client
 
     with answering("register", as_json=as_json) as answer:
-        client = HttpClient(to, token)
+        client = Client(to, token)
         value: dict[str, Any] = {"name": name, "description": description, "link": link}
         entry = client.ask("POST", f"/api/seasons/{quote(season, safe='')}/entries", value)
         answer.results([entry])
@@ -61,7 +61,7 @@ def submit(
     as_json: JsonOption = False,
 ) -> None:
     """Submit a run to a leaderboard, once it has been verified here, and tell the verdict."""
-    from gnomon_board.http_client import HttpClient
+    from gnomon_board.http_client import Client
     from gnomon_board.leaderboard.client.submit_run import (
         entry_of,
         pack_run,
@@ -73,7 +73,7 @@ def submit(
     with answering("submit", as_json=as_json) as answer:
         packed = pack_run(folder, learner)
         where = (entry, attempt) if entry is not None else entry_of(packed)
-        client = HttpClient(to, token)
+        client = Client(to, token)
         refusal = None if anyway else refusal_of(client, packed, *where)
         record: dict[str, Any] = {"id": None, "state": "not sent", "reason": refusal}
         if refusal is None:

@@ -1,1 +1,23 @@
-"""The database: tables, sessions on SQLite and PostgreSQL, migrations."""
+"""The database: tables, sessions on SQLite and PostgreSQL, migrations.
+
+A :class:`Database` is open at an address; it has sessions for reading and writing. :func:`upgrade`
+and :func:`downgrade` bring its tables to a version, :func:`current_revision` is the one they are
+at. The other classes are tables.
+
+Examples
+--------
+>>> from gnomon_board.database import Account, Database, upgrade
+>>> folder = getfixture("tmp_path")
+>>> database = Database(f"sqlite:///{folder / 'board.sqlite'}")
+>>> upgrade(database)
+>>> with database.writing() as session:
+...     session.add(Account(name="ada", name_key="ada"))
+>>> with database.reading() as session:
+...     [account.name for account in session.query(Account)]
+['ada']
+>>> database.close()
+"""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,18 +1,22 @@
 """The leaderboard: seasons, submissions, verification by replay, standings.
 
 Submitting
-    :func:`pack_run` makes a manifest and a log of a run folder, :func:`submit` sends them, and
-    :func:`wait_for_verdict` returns what became of them.
-Verifying
-    :func:`verify_run` and :func:`verify_log` replay every attempt, on the boards of an
-    :class:`Assignment` if one is given. A :class:`Reveal` holds the hidden rules of a season, and
-    :func:`commit` computes the commitment that was published before it.
+    :func:`pack_run` makes a manifest and a log of a run folder, :class:`Packed`; :func:`submit`
+    sends them, and :func:`wait_for_verdict` returns what became of them.
 Playing a hidden season
     :class:`RemoteBoard` is a leaderboard at an address; :class:`RemoteEnv` is one of its trials as
     a Gymnasium environment; :func:`play_remotely` lets a learner play all of them, by a
-    :class:`RemotePlan`.
-
-Serving one is the business of :mod:`gnomon_board.web`.
+    :class:`RemotePlan`. A :class:`RemoteGame` is such a trial on the server's side.
+Seasons
+    A :class:`SeasonPlan` is read from a file, :func:`create_season` puts it on the board and
+    :func:`reveal_season` publishes its hidden rules, as a :class:`Reveal`; :func:`commit` computes
+    the commitment that was published before it. :func:`generate_rules` draws hidden rules of a
+    :class:`Difficulty`; :func:`assignment_of` is what an attempt has to play.
+Serving
+    :func:`token_for` makes a token, :func:`work_on_one` verifies the submission that waits longest.
+Standings
+    :func:`board_of` collects the verified trials of a season, :func:`standings_of` ranks them, and
+    a :class:`StandingsCache` keeps them; :func:`select_standings` finds what a reader asks for.
 """
 
 import lazy_loader as _lazy

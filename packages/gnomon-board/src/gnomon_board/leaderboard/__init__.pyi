@@ -1,23 +1,71 @@
+from .accounts.accounts import token_for as token_for
 from .client.remote_connection import RemoteBoard as RemoteBoard
 from .client.remote_env import RemoteEnv as RemoteEnv
 from .client.remote_run import RemotePlan as RemotePlan
 from .client.remote_run import RemoteSummary as RemoteSummary
 from .client.remote_run import play_remotely as play_remotely
+from .client.submit_run import Packed as Packed
 from .client.submit_run import pack_run as pack_run
 from .client.submit_run import submit as submit
 from .client.submit_run import wait_for_verdict as wait_for_verdict
+from .hidden.remote_game import RemoteGame as RemoteGame
+from .hidden.remote_game import Stretch as Stretch
 from .seasons.commitment import Reveal as Reveal
 from .seasons.commitment import commit as commit
+from .seasons.entry_registration import assignment_of as assignment_of
+from .seasons.rule_generation import ELEMENTS as ELEMENTS
+from .seasons.rule_generation import Difficulty as Difficulty
+from .seasons.rule_generation import generate_rules as generate_rules
+from .seasons.rule_generation import reason_against as reason_against
+from .seasons.season import create_season as create_season
+from .seasons.season import reveal_season as reveal_season
+from .seasons.season_plan import SeasonPlan as SeasonPlan
+from .standing_records import METRICS as METRICS
+from .standing_records import Board as Board
+from .standing_records import Contender as Contender
+from .standing_records import Number as Number
+from .standing_records import Standing as Standing
+from .standing_records import Standings as Standings
+from .standing_selection import StandingQuery as StandingQuery
+from .standing_selection import select_standings as select_standings
+from .standing_snapshots import StandingsCache as StandingsCache
+from .standing_snapshots import board_of as board_of
+from .standings import standings_of as standings_of
+from .submissions.worker import work_on_one as work_on_one
 
 __all__ = [
+    "ELEMENTS",
+    "METRICS",
+    "Board",
+    "Contender",
+    "Difficulty",
+    "Number",
+    "Packed",
     "RemoteBoard",
     "RemoteEnv",
+    "RemoteGame",
     "RemotePlan",
     "RemoteSummary",
     "Reveal",
+    "SeasonPlan",
+    "Standing",
+    "StandingQuery",
+    "Standings",
+    "StandingsCache",
+    "Stretch",
+    "assignment_of",
+    "board_of",
     "commit",
+    "create_season",
+    "generate_rules",
     "pack_run",
     "play_remotely",
+    "reason_against",
+    "reveal_season",
+    "select_standings",
+    "standings_of",
     "submit",
+    "token_for",
     "wait_for_verdict",
+    "work_on_one",
 ]

@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import Job
-from gnomon_board.leaderboard.refusals import NoRoom
-from gnomon_board.leaderboard.server_settings import MIB, ServerSettings
+from gnomon_board.errors import NoRoom
+from gnomon_board.leaderboard.server_settings import MIB, Settings
 
 
-def free_bytes(settings: ServerSettings) -> int:
+def free_bytes(settings: Settings) -> int:
     """Return how many bytes are free where the data folder is."""
     return shutil.disk_usage(settings.data).free
 
@@ -27,7 +27,7 @@ def jobs_by_state(session: Session) -> dict[str, int]:
     return {"queued": 0, "running": 0} | {str(state): n for state, n in session.execute(pending)}
 
 
-def faults(session: Session, settings: ServerSettings) -> list[str]:
+def faults(session: Session, settings: Settings) -> list[str]:
     """Return what is wrong with the server, one line each; nothing if it is well.
 
     The disk has less than ``min_free_mib`` left; or a job is there for longer than one may take,

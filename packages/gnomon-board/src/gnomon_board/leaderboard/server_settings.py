@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 
 @dataclass(frozen=True)
-class ServerSettings:
+class Settings:
     """Settings of a leaderboard server.
 
     Parameters
@@ -125,7 +125,7 @@ class ServerSettings:
         )
 
     @classmethod
-    def from_json(cls, text: str) -> ServerSettings:
+    def from_json(cls, text: str) -> Settings:
         """Return what :meth:`to_json` told."""
         values = json.loads(text)
         tuples = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}

@@ -1,9 +1,11 @@
-"""Human play: sessions, studies, baselines, transcripts, and play in a terminal.
+"""Studies with people: plans, invitations, and what was played.
 
-A :class:`Game` is what is played; a :class:`PlaySession` is a person playing it, and a
-:class:`PlayView` holds all that this person may see. :func:`baseline_curves` are the errors of
-learners on the same rule. :func:`transcript_text` writes games as the reference system does. A
-:class:`StudyPlan` lists the rules, boards, pages and questions of a study.
+A :class:`StudyPlan` lists the rules, boards, pages and questions of a study: :func:`read_plan`
+reads one, and :func:`check_plan` lists its screens and what is wrong with it, a
+:class:`CheckedPlan`. :func:`make_study` puts it on a board, where :func:`study_named` finds it and
+:func:`personal_links` invites to it. :func:`write_study` exports what was played, with a run folder
+of :func:`write_study_run` for each kind of board (:func:`by_run_folder`). :func:`texts` are the
+words of the pages in a language of :func:`available_languages`.
 """
 
 import lazy_loader as _lazy

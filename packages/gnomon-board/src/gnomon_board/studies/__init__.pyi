@@ -1,11 +1,27 @@
+from .export.study_export import write_study as write_study
+from .export.study_run import by_run_folder as by_run_folder
+from .export.study_run import write_study_run as write_study_run
+from .languages import available_languages as available_languages
+from .languages import texts as texts
 from .plan.study_plan import StudyPlan as StudyPlan
 from .plan.study_plan import read_plan as read_plan
 from .plan_check import CheckedPlan as CheckedPlan
 from .plan_check import check_plan as check_plan
+from .study_store import make_study as make_study
+from .study_store import personal_links as personal_links
+from .study_store import study_named as study_named
 
 __all__ = [
     "CheckedPlan",
     "StudyPlan",
+    "available_languages",
+    "by_run_folder",
     "check_plan",
+    "make_study",
+    "personal_links",
     "read_plan",
+    "study_named",
+    "texts",
+    "write_study",
+    "write_study_run",
 ]

@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import PlayAttempt, SeasonRule, StudyAnswer, StudyAssignment
 from gnomon_board.database.schema import PlaySession as Row
+from gnomon_board.errors import Conflict, Missing
 from gnomon_board.leaderboard.accounts.tokens import digest_of
-from gnomon_board.leaderboard.refusals import Conflict, Missing
 from gnomon_board.studies.plan.recruitment import Ending, completion_code
 from gnomon_board.studies.plan.study_plan import StudyPlan
 from gnomon_board.studies.playable_rules import Puzzle

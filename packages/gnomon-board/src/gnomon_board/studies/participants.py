@@ -28,8 +28,8 @@ from gnomon_board.database.schema import (
     StudyAnswer,
     StudyAssignment,
 )
+from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal
 from gnomon_board.leaderboard.accounts.tokens import digest_of
-from gnomon_board.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal
 from gnomon_board.studies.game_store import begin_game, end_study
 from gnomon_board.studies.languages import texts
 from gnomon_board.studies.plan.balancing import PlayerCount, next_list

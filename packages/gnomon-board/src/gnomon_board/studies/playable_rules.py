@@ -14,7 +14,7 @@ from functools import cache
 
 from gnomon.errors import UnknownNameError
 from gnomon_board.database.schema import Season, SeasonRule
-from gnomon_board.leaderboard.refusals import NotAllowed
+from gnomon_board.errors import NotAllowed
 from gohr import BoardSpec, available_rules
 from gohr.experiments import season_board_spec
 from gohr.game import DEFAULT_SPEC

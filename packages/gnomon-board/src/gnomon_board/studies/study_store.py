@@ -19,10 +19,10 @@ from gnomon_board.database.schema import (
     Study,
     StudyAssignment,
 )
+from gnomon_board.errors import Conflict, Missing, Refusal
 from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.accounts.names import clean_name, clean_text
 from gnomon_board.leaderboard.accounts.tokens import digest_of
-from gnomon_board.leaderboard.refusals import Conflict, Missing, Refusal
 from gnomon_board.studies.participants import add_player, player_counts, puzzle_for
 from gnomon_board.studies.plan.study_plan import StudyPlan
 from gnomon_board.studies.plan_check import check_plan

@@ -22,7 +22,7 @@ from gnomon_board.database.schema import (
     VerifiedTrial,
 )
 from gnomon_board.database.schema import PlaySession as Row
-from gnomon_board.leaderboard.refusals import NotAllowed
+from gnomon_board.errors import NotAllowed
 from gnomon_board.studies.playable_rules import puzzle_of
 from gohr.experiments import RuleEntry
 from gohr.people import Game, Yardstick

@@ -22,9 +22,9 @@ from starlette.routing import BaseRoute
 from gnomon import __version__
 from gnomon.errors import GnomonError
 from gnomon_board.database.engine import Database
-from gnomon_board.leaderboard.refusals import NoRoom, TooMany
+from gnomon_board.errors import NoRoom, TooMany
 from gnomon_board.leaderboard.server_health import no_room
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.web import pages
 from gnomon_board.web.api import administration, hidden_play, monitoring, seasons, submissions
 from gnomon_board.web.api.records import Problem, status_of
@@ -51,7 +51,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(settings: ServerSettings, database: Database | None = None) -> FastAPI:
+def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     """Return the application.
 
     ``database`` is one that is open already, at the newest version; without it, the application

@@ -28,7 +28,7 @@ from gnomon_board.database.engine import Database
 from gnomon_board.database.migration import current_revision, require_head, upgrade
 from gnomon_board.database.schema import Submission
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path
 
 _MANIFEST = "backup.json"
@@ -36,7 +36,7 @@ _DATABASE = "leaderboard.sqlite"
 _CHUNK = 1000
 
 
-def back_up(settings: ServerSettings, database: Database, out: Path) -> dict[str, Any]:
+def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]:
     """Write a backup into a new folder; the server may be running.
 
     The tables are as they were at one moment. Their logs were there before them and never change,
@@ -71,7 +71,7 @@ def back_up(settings: ServerSettings, database: Database, out: Path) -> dict[str
     return record
 
 
-def restore(backup: Path, settings: ServerSettings) -> dict[str, Any]:
+def restore(backup: Path, settings: Settings) -> dict[str, Any]:
     """Make a server's data folder and database of a backup; both must be new.
 
     An older backup is brought to this program's version.
@@ -149,12 +149,12 @@ def _logs(database: Database) -> Iterator[str]:
             yield str(sha256)
 
 
-def _copy_log(settings: ServerSettings, sha256: str, out: Path) -> bool:
+def _copy_log(settings: Settings, sha256: str, out: Path) -> bool:
     target = out / "evidence" / sha256[:2] / sha256
     return _copy_checked(evidence_path(settings, sha256), target, sha256)
 
 
-def _put_log(backup: Path, settings: ServerSettings, sha256: str) -> bool:
+def _put_log(backup: Path, settings: Settings, sha256: str) -> bool:
     source = backup / "evidence" / sha256[:2] / sha256
     return _copy_checked(source, evidence_path(settings, sha256), sha256)
 

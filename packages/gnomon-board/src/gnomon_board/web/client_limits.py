@@ -20,10 +20,10 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
 from gnomon_board.database.engine import Database
+from gnomon_board.errors import Refusal, TooMany
 from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon_board.leaderboard.accounts.tokens import Caller
-from gnomon_board.leaderboard.refusals import Refusal, TooMany
-from gnomon_board.leaderboard.server_settings import MIB, ServerSettings
+from gnomon_board.leaderboard.server_settings import MIB, Settings
 
 #: Seconds after which somebody who has too much in hand may try again.
 _AGAIN_S = 5
@@ -96,7 +96,7 @@ class AtOnce:
     ...     with uploads.held("ada"):
     ...         pass
     Traceback (most recent call last):
-    gnomon_board.leaderboard.refusals.TooMany: too many at once (1 of one client); try again in 5 s
+    gnomon_board.errors.TooMany: too many at once (1 of one client); try again in 5 s
     """
 
     def __init__(self, most: int) -> None:
@@ -138,7 +138,7 @@ class Turns:
 class Intake:
     """What clients of a server have in hand: uploads, websockets, and logs that are being read."""
 
-    def __init__(self, settings: ServerSettings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.turns = Turns(settings.answers_at_once)
         self.uploads = AtOnce(settings.uploads_at_once)
         self.websockets = AtOnce(settings.websockets_at_once)
@@ -178,7 +178,7 @@ class Intake:
 
 
 def count_upload(
-    database: Database, settings: ServerSettings, who: Caller, address: str, n_bytes: int
+    database: Database, settings: Settings, who: Caller, address: str, n_bytes: int
 ) -> None:
     """Count the bytes of a log that an account sends from an address; TooMany above a limit.
 

@@ -17,9 +17,9 @@ from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
+from gnomon_board.errors import TooMany
 from gnomon_board.leaderboard.accounts.rate_limits import MINUTE_S
-from gnomon_board.leaderboard.refusals import TooMany
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.web.client_limits import AtOnce, Turns, client_of
 from gnomon_board.web.request_log import HEADER as REQUEST_ID
 from gnomon_board.web.request_log import begin_request, log_request
@@ -74,7 +74,7 @@ class Gate:
     def __init__(
         self,
         app: ASGIApp,
-        settings: ServerSettings,
+        settings: Settings,
         turns: Turns,
         told: Callable[[str, int, float], None],
     ) -> None:
@@ -295,11 +295,11 @@ def _peer(scope: Scope) -> str:
     return client[0] if client else "local"
 
 
-def _asked_by_a_proxy(scope: Scope, settings: ServerSettings) -> bool:
+def _asked_by_a_proxy(scope: Scope, settings: Settings) -> bool:
     return _peer(scope) in settings.trusted_proxies
 
 
-def _client_address(scope: Scope, settings: ServerSettings) -> str:
+def _client_address(scope: Scope, settings: Settings) -> str:
     address = _peer(scope)
     if _asked_by_a_proxy(scope, settings):
         # The proxy puts the address that it saw behind whatever the client said of itself.
@@ -326,7 +326,7 @@ def _is_own_origin(origin: str | None, host: str, public_url: str) -> bool:
     return bool(found) and found in (host.lower(), urlsplit(public_url).netloc.lower())
 
 
-def _most_bytes(scope: Scope, settings: ServerSettings) -> int:
+def _most_bytes(scope: Scope, settings: Settings) -> int:
     if _UPLOADS.search(scope["path"]):
         return settings.max_upload_bytes + settings.max_manifest_bytes
     if _MANIFESTS.search(scope["path"]):

@@ -25,7 +25,7 @@ from gnomon_board.errors import LeaderboardError
 from gnomon_board.leaderboard.accounts.accounts import make_account, no_accounts
 from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.accounts.tokens import issue_token
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions.job_queue import sweep
 from gnomon_board.leaderboard.submissions.worker import WorkerSupervisor
 from gnomon_board.web.client_limits import Connections, client_of
@@ -68,7 +68,7 @@ class Started:
     first_token: str | None
 
 
-def prepare(settings: ServerSettings) -> tuple[Database, str | None]:
+def prepare(settings: Settings) -> tuple[Database, str | None]:
     """Open the database of a server: a new one gets its tables and its first admin.
 
     Returns the database, and the first admin's token if this is a new server.
@@ -99,7 +99,7 @@ def _first_token(database: Database) -> str | None:
         return issue_token(session, account, ["admin"], label="first")[1]
 
 
-def _sweep_incoming(settings: ServerSettings) -> None:
+def _sweep_incoming(settings: Settings) -> None:
     """Remove uploads that a dead process left behind."""
     settings.incoming.mkdir(exist_ok=True)
     for leftover in settings.incoming.iterdir():
@@ -109,7 +109,7 @@ def _sweep_incoming(settings: ServerSettings) -> None:
 
 
 def serve(
-    settings: ServerSettings,
+    settings: Settings,
     host: str,
     port: int,
     *,
@@ -190,7 +190,7 @@ def warm_up(app: FastAPI) -> None:
     gc.freeze()
 
 
-def _keep_sweeping(database: Database, settings: ServerSettings, stopped: threading.Event) -> None:
+def _keep_sweeping(database: Database, settings: Settings, stopped: threading.Event) -> None:
     """Move on what is stuck, even if no worker is there to do it."""
     while not stopped.wait(_SWEEP_S):
         try:
@@ -226,7 +226,7 @@ def _url(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def impatient(settings: ServerSettings) -> type[asyncio.Protocol]:
+def impatient(settings: Settings) -> type[asyncio.Protocol]:
     """Return an HTTP protocol that closes connections which are too slow, or too many.
 
     The first head has ``slow_client_s`` seconds, each later one one to two such spans. One address

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import inspect, select, text
 
-from gnomon_board.database.schema import Account, Entry, VerifiedTrial
+from gnomon_board.database import Account, Entry, VerifiedTrial
+from gnomon_board.errors import Conflict
+from gnomon_board.leaderboard import token_for
 from gnomon_board.leaderboard.accounts.accounts import make_account as add_account
-from gnomon_board.leaderboard.accounts.accounts import server_secret, token_for
-from gnomon_board.leaderboard.refusals import Conflict
+from gnomon_board.leaderboard.accounts.accounts import server_secret
 from small_season import fill
 from submitted import bearer
 

@@ -14,8 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app_client import AppClient
 from gnomon_board import create_app
-from gnomon_board.database.columns import now
-from gnomon_board.database.schema import Account, BrowserSession, Token
+from gnomon_board.database import Account, BrowserSession, Token, now
 from gnomon_board.errors import LeaderboardError
 from gnomon_board.leaderboard.accounts import tokens
 from gnomon_board.web.api import administration, dependencies

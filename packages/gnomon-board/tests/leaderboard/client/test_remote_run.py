@@ -18,18 +18,20 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.errors import UnknownNameError
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Entry, EntryAttempt, RemoteTrial, Season, Submission
-from gnomon_board.errors import LeaderboardError
-from gnomon_board.http_client import RefusedError
-from gnomon_board.leaderboard import RemoteBoard, RemoteEnv, RemotePlan, play_remotely
+from gnomon_board import Settings
+from gnomon_board.database import Database, Entry, EntryAttempt, RemoteTrial, Season, Submission
+from gnomon_board.errors import LeaderboardError, RefusedError
+from gnomon_board.leaderboard import (
+    RemoteBoard,
+    RemoteEnv,
+    RemotePlan,
+    assignment_of,
+    play_remotely,
+)
 from gnomon_board.leaderboard.client.remote_connection import HttpConnection, WebsocketConnection
 from gnomon_board.leaderboard.client.remote_run import learner_rng
 from gnomon_board.leaderboard.hidden.protocol import Move, Reply
-from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
-from gnomon_board.leaderboard.server_settings import ServerSettings
-from gohr.experiments import Assignment
-from gohr.experiments.attempts import attempt_bytes
+from gohr.experiments import Assignment, attempt_bytes
 from gohr.game import BoardSpec
 from gohr.learners import TrialLog, play_trial
 from private_postgresql import fresh_database
@@ -61,7 +63,7 @@ def place(request, tmp_path_factory) -> Iterator[Place]:
         else:
             cluster = request.getfixturevalue("postgresql")
             url = stack.enter_context(fresh_database(cluster, "empty"))
-        settings = ServerSettings(folder / "data", url)
+        settings = Settings(folder / "data", url)
         database = stack.enter_context(closing(Database(url)))
         token = make_account(database, "ada", "submit")
         yield Place(database, stack.enter_context(serving(settings)), token)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon_board.leaderboard.hidden.remote_game import RemoteGame, Stretch
+from gnomon_board.leaderboard import RemoteGame, Stretch
 from gohr.game import DEFAULT_SPEC, BoardSpec, draw_boards
 from gohr.learners import TrialLog, Uniform, play_trial
 from gohr.rules import parse

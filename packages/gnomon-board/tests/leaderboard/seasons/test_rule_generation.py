@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.leaderboard.seasons.rule_generation import (
-    ELEMENTS,
-    Difficulty,
-    behaviour,
-    draw_draft,
-    generate_rules,
-    reason_against,
-)
+from gnomon_board.leaderboard import ELEMENTS, Difficulty, generate_rules, reason_against
+from gnomon_board.leaderboard.seasons.rule_generation import behaviour, draw_draft
 from gohr.game import BoardSpec, compile_rule, draw_boards, find_stalemate
 from gohr.learners import LinearDQN, RulePlayer, Uniform, play_trial
 from gohr.rules import available_rules, lint, load_rule, parse

@@ -12,18 +12,19 @@ import pytest
 from sqlalchemy import select
 
 from gnomon.errors import GnomonError
-from gnomon_board.database.schema import AuditRecord, Season
-from gnomon_board.leaderboard import RemotePlan, Reveal
-from gnomon_board.leaderboard.refusals import Conflict, NotAllowed
-from gnomon_board.leaderboard.seasons.commitment import canonical_text
-from gnomon_board.leaderboard.seasons.rule_generation import ELEMENTS
-from gnomon_board.leaderboard.seasons.season import (
+from gnomon_board.database import AuditRecord, Season
+from gnomon_board.errors import Conflict, NotAllowed
+from gnomon_board.leaderboard import (
+    ELEMENTS,
+    RemotePlan,
+    Reveal,
+    SeasonPlan,
     create_season,
-    reveal_of,
     reveal_season,
-    secret_rng,
 )
-from gnomon_board.leaderboard.seasons.season_plan import SeasonPlan, _HiddenFields
+from gnomon_board.leaderboard.seasons.commitment import canonical_text
+from gnomon_board.leaderboard.seasons.season import reveal_of, secret_rng
+from gnomon_board.leaderboard.seasons.season_plan import _HiddenFields
 from gnomon_board.web.api.records import SeasonRecord
 
 FILE = """
@@ -210,7 +211,7 @@ def test_errors_name_the_file(tmp_path):
 
 def block_of_the_page(name: str) -> str:
     """Return a file that docs/board/hidden-seasons.md shows."""
-    page = (Path(__file__).parents[5] / "docs" / "hidden-seasons.md").read_text("utf-8")
+    page = (Path(__file__).parents[5] / "docs" / "board" / "hidden-seasons.md").read_text("utf-8")
     found = re.search(rf"<!-- file: {name} -->\n\n```toml\n(.*?)```", page, re.DOTALL)
     assert found
     return found[1]
@@ -228,7 +229,7 @@ def test_the_files_of_the_page_are_read(tmp_path):
 
 
 def test_every_knob_has_its_row_on_the_page():
-    page = (Path(__file__).parents[5] / "docs" / "hidden-seasons.md").read_text("utf-8")
+    page = (Path(__file__).parents[5] / "docs" / "board" / "hidden-seasons.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page, re.MULTILINE))
     knobs = _HiddenFields.model_fields
     assert set(rows) == set(knobs)

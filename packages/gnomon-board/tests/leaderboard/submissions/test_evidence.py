@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from gnomon_board.database.schema import Submission
+from gnomon_board.database import Submission
 from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path, keep_bytes
 from small_season import fill
 

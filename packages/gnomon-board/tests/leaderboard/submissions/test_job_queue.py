@@ -9,13 +9,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select, update
 
-from gnomon_board.database.columns import now
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Job, Season, Submission
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board import Settings
+from gnomon_board.database import Database, Job, Season, Submission, now
+from gnomon_board.leaderboard import work_on_one
 from gnomon_board.leaderboard.submissions import job_queue as queue
 from gnomon_board.leaderboard.submissions.submission import find_submission, set_state, withdraw
-from gnomon_board.leaderboard.submissions.worker import work_on_one
 from small_season import add_submission, make_account
 
 
@@ -26,7 +24,7 @@ def queued(database, settings, season) -> list[int]:
     return [queue_one(database, settings, season, k) for k in range(3)]
 
 
-def queue_one(database: Database, settings: ServerSettings, season: Season, k: int) -> int:
+def queue_one(database: Database, settings: Settings, season: Season, k: int) -> int:
     number = add_submission(database, settings, season, k).id
     with database.writing() as session:
         submission = find_submission(session, number)

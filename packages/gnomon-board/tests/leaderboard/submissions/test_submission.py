@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon_board.leaderboard.client.submit_run import Packed
+from gnomon_board.leaderboard import Packed
 from gnomon_board.web.backup import back_up
 from small_season import make_account
 from submitted import bearer, play_entry, register, send

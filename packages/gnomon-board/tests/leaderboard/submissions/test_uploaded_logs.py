@@ -14,10 +14,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from gnomon_board.errors import LeaderboardError
-from gnomon_board.leaderboard.refusals import Refusal
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board import Settings
+from gnomon_board.errors import Refusal
 from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path, read_log, receiving
+from gohr.errors import ConfigError
 from gohr.experiments.verification import log_files
 from gohr.experiments.verification.attempt_rows import check_columns
 
@@ -104,7 +104,7 @@ class Evil:
     ids=["zip", "pickle", "pickle5", "program", "empty", "bytes", "xml", "yaml", "half parquet"],
 )
 def test_what_is_not_a_log_is_refused_and_never_run(kind, data, expected):
-    with pytest.raises(LeaderboardError, match=expected):
+    with pytest.raises(ConfigError, match=expected):
         check_columns(log_files.read_frame(data, kind, CAPS), of_trials=True)
     assert not Path("/tmp/gnomon-was-here").exists()
 
@@ -113,23 +113,23 @@ def test_what_is_not_a_log_is_refused_and_never_run(kind, data, expected):
     "name", ["learner", "rule", "trial", "episode", "attempt", "cell", "bucket", "board"]
 )
 def test_a_missing_column_is_named(name):
-    with pytest.raises(LeaderboardError, match=f"missing column '{name}'"):
+    with pytest.raises(ConfigError, match=f"missing column '{name}'"):
         check_columns(frame().drop(name), of_trials=True)
 
 
 def test_rows_and_columns_are_capped():
     data = as_bytes("csv")
-    with pytest.raises(LeaderboardError, match="expected at most 2 rows, found 3"):
+    with pytest.raises(ConfigError, match="expected at most 2 rows, found 3"):
         log_files.read_frame(data, "csv", CAPS | {"max_rows": 2})
-    with pytest.raises(LeaderboardError, match="expected at most 2 rows, found 3"):
+    with pytest.raises(ConfigError, match="expected at most 2 rows, found 3"):
         log_files.read_frame(as_bytes("parquet"), "parquet", CAPS | {"max_rows": 2})
-    with pytest.raises(LeaderboardError, match="expected at most 2 rows"):
+    with pytest.raises(ConfigError, match="expected at most 2 rows"):
         log_files.read_frame(as_bytes("jsonl"), "jsonl", CAPS | {"max_rows": 2})
     for kind in ("csv", "parquet", "jsonl"):
-        with pytest.raises(LeaderboardError, match="expected at most 9 columns, found 10"):
+        with pytest.raises(ConfigError, match="expected at most 9 columns, found 10"):
             log_files.read_frame(as_bytes(kind), kind, CAPS | {"max_columns": 9})
     wide = ",".join(f"c{k}" for k in range(5_000)).encode()
-    with pytest.raises(LeaderboardError, match="expected at most 16 columns, found 5000"):
+    with pytest.raises(ConfigError, match="expected at most 16 columns, found 5000"):
         log_files.read_frame(wide, "csv", CAPS)
 
 
@@ -138,20 +138,20 @@ def test_few_bytes_that_stand_for_many_rows():
     out = io.BytesIO()
     pl.DataFrame({"a": pl.repeat(0, 20_000_000, dtype=pl.Int64, eager=True)}).write_parquet(out)
     assert out.tell() < 2_000_000
-    with pytest.raises(LeaderboardError, match="expected at most 1000 rows, found 20000000"):
+    with pytest.raises(ConfigError, match="expected at most 1000 rows, found 20000000"):
         log_files.read_frame(out.getvalue(), "parquet", CAPS)
 
 
 def test_a_gzip_bomb_goes_off_nowhere():
     bomb = gzip.compress(bytes(50_000_000))
     assert len(bomb) < 60_000
-    with pytest.raises(LeaderboardError, match=r"expected at most \d+ bytes when unpacked"):
+    with pytest.raises(ConfigError, match=r"expected at most \d+ bytes when unpacked"):
         log_files.unpacked(bomb, 1 << 30, 200.0)
-    with pytest.raises(LeaderboardError, match="expected at most 1000 bytes when unpacked"):
+    with pytest.raises(ConfigError, match="expected at most 1000 bytes when unpacked"):
         log_files.unpacked(gzip.compress(bytes(1001)), 1000, 200.0)
     # Many small members are one file.
     members = gzip.compress(bytes(1 << 20)) * 300
-    with pytest.raises(LeaderboardError, match=r"expected at most \d+ bytes when unpacked"):
+    with pytest.raises(ConfigError, match=r"expected at most \d+ bytes when unpacked"):
         log_files.unpacked(members, 1 << 30, 200.0)
 
 
@@ -167,7 +167,7 @@ def test_a_file_of_empty_gzip_members_takes_no_time():
     # Four times as many take four times as long; were the rest copied, sixteen times.
     assert seconds[2] < 8 * seconds[0] + 0.1, seconds
     began = time.process_time()
-    with pytest.raises(LeaderboardError, match=f"expected at most {most} gzip members, found more"):
+    with pytest.raises(ConfigError, match=f"expected at most {most} gzip members, found more"):
         log_files.unpacked(empty * 3_000_000, 1000, 200.0)
     assert time.process_time() - began < 5
 
@@ -183,23 +183,23 @@ def test_a_bomb_in_a_bomb_is_one_layer():
     assert log_files.unpacked(gzip.compress(inner), 10_000, 200.0) == inner
     for data in (inner, zlib.compress(bytes(1000)), zlib.compress(bytes(1000), 9)):
         for kind in ("csv", "jsonl", "parquet"):
-            with pytest.raises(LeaderboardError, match=r"found a (gzip|zlib) file"):
+            with pytest.raises(ConfigError, match=r"found a (gzip|zlib) file"):
                 log_files.read_frame(data, kind, CAPS)
 
 
 @pytest.mark.parametrize("cut", [1, 10, 15])
 def test_a_damaged_gzip_file_is_refused(cut):
     data = gzip.compress(b"some text that is long enough to be cut")
-    with pytest.raises(LeaderboardError, match="damaged or other bytes"):
+    with pytest.raises(ConfigError, match="damaged or other bytes"):
         log_files.unpacked(data[:-cut], 1000, 200.0)
-    with pytest.raises(LeaderboardError, match="damaged or other bytes"):
+    with pytest.raises(ConfigError, match="damaged or other bytes"):
         log_files.unpacked(b"plain text", 1000, 200.0)
-    with pytest.raises(LeaderboardError, match="damaged or other bytes"):
+    with pytest.raises(ConfigError, match="damaged or other bytes"):
         log_files.unpacked(zlib.compress(b"x"), 1000, 200.0)
 
 
 def test_names_of_files_are_ours(tmp_path):
-    settings = ServerSettings(tmp_path)
+    settings = Settings(tmp_path)
     for name in ("../../etc/passwd", "/etc/passwd", "x" * 64, "A" * 64, "", "a" * 63 + "/"):
         with pytest.raises(ValueError, match="expected a SHA-256"):
             evidence_path(settings, name)
@@ -208,7 +208,7 @@ def test_names_of_files_are_ours(tmp_path):
 
 @pytest.mark.full  # limits of a child, with two gigabytes
 def test_reading_is_limited(tmp_path):
-    settings = ServerSettings(tmp_path, intake_memory_mb=1024, max_upload_bytes=1 << 30)
+    settings = Settings(tmp_path, intake_memory_mb=1024, max_upload_bytes=1 << 30)
     with receiving(settings) as incoming:
         # A column whose one value is repeated: two gigabytes once it is read.
         out = io.BytesIO()

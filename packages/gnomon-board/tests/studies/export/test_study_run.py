@@ -7,12 +7,11 @@ import pytest
 
 import gohr
 from gnomon.errors import DegenerateScoresWarning
-from gnomon_board.studies.export.study_run import by_run_folder, write_study_run
+from gnomon_board.studies import by_run_folder, write_study_run
 from gohr.errors import ConfigError, RunFolderError
 from gohr.experiments import score_trial, status
 from gohr.game import Board, Piece, ReferenceGame
-from gohr.people import Game, PlayedGame, PlaySession, SeriesTerms
-from gohr.people.transcript_writer import attempt_counts, trial_log
+from gohr.people import Game, PlayedGame, PlaySession, SeriesTerms, attempt_counts, trial_log
 from gohr.rules import load_rule, load_rule_text
 from gohr.run_page import findings_of
 from runs import forge_experiment

@@ -8,8 +8,7 @@ import re
 import pytest
 from sqlalchemy import select
 
-from gnomon_board.database.columns import now
-from gnomon_board.database.schema import EntryAttempt, RemoteTrial, Season, Submission
+from gnomon_board.database import EntryAttempt, RemoteTrial, Season, Submission, now
 from gnomon_board.leaderboard.hidden.begun_attempts import close_unfinished, unfinished_attempts
 from gnomon_board.leaderboard.hidden.remote_submission import queue_played
 from gnomon_board.leaderboard.standing_snapshots import board_of

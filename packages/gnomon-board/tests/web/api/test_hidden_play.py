@@ -11,14 +11,7 @@ import polars as pl
 import pytest
 from sqlalchemy import select
 
-from gnomon_board.database.schema import (
-    AuditRecord,
-    Entry,
-    EntryAttempt,
-    RemoteTrial,
-    Season,
-    Submission,
-)
+from gnomon_board.database import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gnomon_board.leaderboard.hidden import remote_submission
 from gnomon_board.leaderboard.hidden.remote_submission import queue_played
 from gnomon_board.leaderboard.seasons.entry_registration import assignment_of

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from sqlalchemy import func, select
 
-from gnomon_board.database.schema import VerifiedTrial
+from gnomon_board.database import VerifiedTrial
 from gnomon_board.leaderboard.client.submit_run import Packed
 from gnomon_board.leaderboard.submissions.uploaded_logs import canonical_path, evidence_path
 from gnomon_board.leaderboard.submissions.worker import work_on_one
@@ -144,7 +144,7 @@ def test_the_same_attempts_packed_otherwise_are_a_repeat(client, database, token
     # A second entry with the first one's seed, as no server assigns it.
     register(client, token, "Copy")
     with database.writing() as session:
-        from gnomon_board.database.schema import EntryAttempt
+        from gnomon_board.database import EntryAttempt
 
         first, second = session.scalars(select(EntryAttempt).order_by(EntryAttempt.id))
         second.seed = first.seed

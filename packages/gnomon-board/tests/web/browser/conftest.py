@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gnomon_board.database.engine import Database
-from gnomon_board.database.migration import upgrade
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board import Settings
+from gnomon_board.database import Database, upgrade
 from large_board import fill_drawn
 from populated_board import populate, populate_two_seasons
 from serving import Server, serving
@@ -50,7 +49,7 @@ def tokens() -> dict[str, str]:
 @pytest.fixture(scope="session")
 def site(tmp_path_factory, tokens) -> Iterator[Server]:
     """A server with its worker, and a board with life in it."""
-    settings = ServerSettings(tmp_path_factory.mktemp("site") / "data")
+    settings = Settings(tmp_path_factory.mktemp("site") / "data")
     settings.data.mkdir()
     database = Database(settings.database)
     upgrade(database)

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from gnomon_board.database.engine import Database
+from gnomon_board.database import Database
 from gnomon_board.studies import read_plan
 from gnomon_board.studies.export.study_export import games_of, write_study
 from gnomon_board.studies.study_store import make_study, study_named

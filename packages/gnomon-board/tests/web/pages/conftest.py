@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from app_client import AppClient
-from gnomon_board import create_app
-from gnomon_board.database.engine import Database
-from gnomon_board.database.migration import upgrade
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board import Settings, create_app
+from gnomon_board.database import Database, upgrade
 from populated_board import copied, populate_two_seasons
 
 
@@ -19,7 +17,7 @@ from populated_board import copied, populate_two_seasons
 def lively_folder(tmp_path_factory) -> Path:
     """The data folder of a server with two seasons: one replayed, one with hidden rules."""
     folder = tmp_path_factory.mktemp("lively")
-    settings = ServerSettings(folder)
+    settings = Settings(folder)
     database = Database(settings.database)
     upgrade(database)
     populate_two_seasons(database, settings)
@@ -30,13 +28,13 @@ def lively_folder(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def lively(lively_folder) -> Iterator[AppClient]:
     """A client of that board, for tests that only read."""
-    database = Database(ServerSettings(lively_folder).database)
-    with AppClient(create_app(ServerSettings(lively_folder), database)) as client:
+    database = Database(Settings(lively_folder).database)
+    with AppClient(create_app(Settings(lively_folder), database)) as client:
         yield client
     database.close()
 
 
 @pytest.fixture
-def own_settings(lively_folder, tmp_path) -> ServerSettings:
+def own_settings(lively_folder, tmp_path) -> Settings:
     """Settings of a copy of that board."""
     return copied(lively_folder, tmp_path / "own")

@@ -10,8 +10,7 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import PlayAttempt
+from gnomon_board.database import Database, PlayAttempt
 from gnomon_board.web.server import _bound
 
 N_PEOPLE, N_MOVES = 60, 4

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from app_client import AppClient
-from gnomon_board.database.schema import PlayAttempt, StudyAnswer, StudyAssignment
+from gnomon_board.database import PlayAttempt, StudyAnswer, StudyAssignment
 from gnomon_board.studies import StudyPlan
 from gnomon_board.studies.export.study_export import write_study
 from gnomon_board.studies.study_store import make_study, personal_links, study_named

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from gnomon_board.database.schema import PlayAttempt, PlaySession
+from gnomon_board.database import PlayAttempt, PlaySession
 from gnomon_board.studies.game_store import find_game
 from gnomon_board.studies.playable_rules import puzzles
 from gnomon_board.web.pages import templating
@@ -162,8 +162,7 @@ def test_the_public_rules_of_a_season_are_played_on_its_boards(client, database)
 
 
 def test_hidden_rules_of_a_season_are_played_once_they_are_revealed(client, database):
-    from gnomon_board.database.columns import now
-    from gnomon_board.database.schema import Season
+    from gnomon_board.database import Season, now
     from small_season import make_season
 
     make_season(database, "secret", "hidden")
@@ -192,7 +191,7 @@ def test_games_of_one_address_are_limited(app):
 
 
 def test_the_same_attempt_twice_at_once_counts_once(client, database):
-    from gnomon_board.leaderboard.refusals import Conflict
+    from gnomon_board.errors import Conflict
     from gnomon_board.studies.game_store import store_changes
 
     key, game = begin(client, "anything-goes")

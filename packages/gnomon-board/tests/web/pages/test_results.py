@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from app_client import AppClient
 from gnomon_board import create_app
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import (
+from gnomon_board.database import (
+    Database,
     Entry,
     EntryAttempt,
     Season,

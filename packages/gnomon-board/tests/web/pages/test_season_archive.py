@@ -14,8 +14,7 @@ import pytest
 
 from app_client import AppClient
 from gnomon_board import create_app
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Season
+from gnomon_board.database import Database, Season
 from populated_board import copied
 
 SITE = "https://board.example.org"

@@ -9,8 +9,15 @@ from sqlalchemy import select
 
 from app_client import AppClient
 from gnomon_board import create_app
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Account, AuditRecord, Entry, Season, SeasonRule, Submission
+from gnomon_board.database import (
+    Account,
+    AuditRecord,
+    Database,
+    Entry,
+    Season,
+    SeasonRule,
+    Submission,
+)
 from gnomon_board.web.api.dependencies import COOKIE, CSRF_HEADER
 from populated_board import copied
 from small_season import make_account

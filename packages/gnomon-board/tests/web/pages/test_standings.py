@@ -9,8 +9,7 @@ import re
 import pytest
 
 from app_client import AppClient
-from gnomon_board import create_app
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board import Settings, create_app
 from gnomon_board.web.pages.page_cache import PageCache
 from large_board import filled_board
 from small_season import fill
@@ -20,7 +19,7 @@ from submitted import register
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory):
     """A client of a board with a season of 200 learners."""
-    settings = ServerSettings(tmp_path_factory.mktemp("crowd") / "data")
+    settings = Settings(tmp_path_factory.mktemp("crowd") / "data")
     database = filled_board(settings, 200, trials=2, episodes=3)
     with AppClient(create_app(settings, database)) as client:
         yield client

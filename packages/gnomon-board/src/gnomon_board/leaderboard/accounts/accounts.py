@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Account, Entry, Season, ServerSecret, Token, TokenRequest
+from gnomon_board.errors import Conflict, Missing
 from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.accounts.names import clean_name, name_key
 from gnomon_board.leaderboard.accounts.tokens import issue_token, revoke_token
-from gnomon_board.leaderboard.refusals import Conflict, Missing
 
 
 def make_account(session: Session, name: str) -> Account:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from urllib.parse import urlsplit
 
-from gnomon_board.leaderboard.refusals import Refusal
+from gnomon_board.errors import Refusal
 
 MAX_NAME = 64
 MAX_TEXT = 4000

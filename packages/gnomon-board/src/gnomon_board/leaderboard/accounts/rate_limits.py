@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from gnomon_board.database.schema import RateCount
-from gnomon_board.leaderboard.refusals import TooMany
+from gnomon_board.errors import TooMany
 
 MINUTE_S, HOUR_S = 60, 3600
 

@@ -15,11 +15,11 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import Account, ServerSwitch, TokenRequest
+from gnomon_board.errors import Conflict, Missing, NotAllowed, TooMany
 from gnomon_board.leaderboard.accounts.accounts import make_account
 from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.accounts.names import clean_name, clean_text, name_key
 from gnomon_board.leaderboard.accounts.tokens import digest_of, issue_token
-from gnomon_board.leaderboard.refusals import Conflict, Missing, NotAllowed, TooMany
 
 Registration = Literal["open", "asked", "closed"]
 _SWITCH = "registration"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.http_client import HttpClient, RefusedError
+from gnomon_board.http_client import Client, RefusedError
 from gnomon_board.leaderboard.hidden.protocol import AttemptPlay, Move, Replies, Reply, TrialView
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Connection(Protocol):
 class HttpConnection:
     """Connection by one HTTP request a message: slower, and nothing but HTTP is needed."""
 
-    def __init__(self, client: HttpClient) -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
 
     def move(self, moves: Sequence[Move]) -> list[Reply]:
@@ -140,7 +140,7 @@ class RemoteBoard:
     def __init__(
         self, url: str, token: str, *, patience_s: float = 90.0, websocket: bool | None = None
     ) -> None:
-        self.client = HttpClient(url, token, patience_s=patience_s)
+        self.client = Client(url, token, patience_s=patience_s)
         self._token, self._patience_s, self._websocket = token, patience_s, websocket
 
     def connect(self) -> Connection:

@@ -18,11 +18,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon.files import read_toml
-from gnomon_board.errors import LeaderboardError
+from gnomon_board.errors import LeaderboardError, wrong_field
 from gnomon_board.leaderboard.client.remote_connection import Connection, RemoteBoard
 from gnomon_board.leaderboard.client.remote_learner import attempts_of
 from gnomon_board.leaderboard.hidden.protocol import MAX_MOVES, AttemptPlay, Move, Reply, TrialState
-from gnomon_board.leaderboard.refusals import wrong_field
 from gohr import BoardSpec
 from gohr.experiments import LearnerEntry, Progress, season_board_spec
 from gohr.learners import is_shown_the_rule, learner_fields

@@ -15,7 +15,7 @@ from typing import Any
 
 from gnomon import __version__
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.http_client import HttpClient, RefusedError
+from gnomon_board.http_client import Client, RefusedError
 from gohr import RunFolder
 from gohr.experiments import read_card, score_trial
 
@@ -121,7 +121,7 @@ def entry_of(packed: Packed) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def refusal_of(client: HttpClient, packed: Packed, entry: int, attempt: int) -> str | None:
+def refusal_of(client: Client, packed: Packed, entry: int, attempt: int) -> str | None:
     """Say why the server would refuse a run, by what its worker does; None if it would not.
 
     A log that is refused has used an attempt up. A hidden season has nothing to verify here.
@@ -147,7 +147,7 @@ def refusal_of(client: HttpClient, packed: Packed, entry: int, attempt: int) -> 
     return found
 
 
-def submit(client: HttpClient, packed: Packed, entry: int, attempt: int) -> dict[str, Any]:
+def submit(client: Client, packed: Packed, entry: int, attempt: int) -> dict[str, Any]:
     """Announce a run, send its log, and return the record of the submission.
 
     It may be called again whenever its answer was lost: the same run is the same submission. It
@@ -161,7 +161,7 @@ def submit(client: HttpClient, packed: Packed, entry: int, attempt: int) -> dict
 
 
 def wait_for_verdict(
-    client: HttpClient,
+    client: Client,
     record: dict[str, Any],
     *,
     most_s: float,

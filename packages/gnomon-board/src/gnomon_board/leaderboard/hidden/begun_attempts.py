@@ -29,16 +29,16 @@ from gnomon_board.database.schema import (
     SeasonRule,
     Submission,
 )
+from gnomon_board.errors import Conflict, NotAllowed
 from gnomon_board.leaderboard.accounts.accounts import server_secret
 from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.hidden.remote_game import RemoteGame
-from gnomon_board.leaderboard.refusals import Conflict, NotAllowed
 from gnomon_board.leaderboard.seasons.entry_registration import (
     assignment_of,
     attempt_of,
     find_entry,
 )
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions.uploaded_logs import keep_bytes
 from gohr.experiments import attempt_bytes
 
@@ -191,7 +191,7 @@ def accounts_of_one_address(session: Session, season_id: int) -> list[tuple[str,
 
 
 def close_attempt(
-    session: Session, settings: ServerSettings, entry_id: int, number: int, *, account_id: int
+    session: Session, settings: Settings, entry_id: int, number: int, *, account_id: int
 ) -> None:
     """Close an attempt that was begun: what was not played is scored as errors.
 
@@ -208,7 +208,7 @@ def close_attempt(
         raise Conflict(f"attempt {number} of entry {entry_id} is finished or closed already")
 
 
-def close_unfinished(database: Database, settings: ServerSettings) -> int:
+def close_unfinished(database: Database, settings: Settings) -> int:
     """Close what is still open in seasons that are over; return how many attempts that were."""
     with database.reading() as session:
         over = session.scalars(_unfinished_of_ended_seasons()).all()
@@ -235,9 +235,7 @@ def _unfinished_of_ended_seasons() -> Select[int]:
     )
 
 
-def _close(
-    session: Session, settings: ServerSettings, attempt: EntryAttempt, *, by: int | None
-) -> int:
+def _close(session: Session, settings: Settings, attempt: EntryAttempt, *, by: int | None) -> int:
     """Fill what is left of an attempt with errors; return how many trials were open."""
     rows: Sequence[tuple[RemoteTrial, int]] = session.execute(
         select(RemoteTrial, SeasonRule.position)
@@ -264,7 +262,7 @@ def _close(
     return len(rows)
 
 
-def keep_log(settings: ServerSettings, game: RemoteGame) -> str:
+def keep_log(settings: Settings, game: RemoteGame) -> str:
     """Put the log of a trial that is over where evidence lies; return its hash."""
     data = attempt_bytes(game.log())
     sha256 = hashlib.sha256(data).hexdigest()

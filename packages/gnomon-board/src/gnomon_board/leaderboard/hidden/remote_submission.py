@@ -18,7 +18,7 @@ from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import EntryAttempt, Job, RemoteTrial, SeasonRule, Submission
 from gnomon_board.leaderboard.hidden.remote_game import RemoteGame
 from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions.submission import set_state
 from gnomon_board.leaderboard.submissions.uploaded_logs import (
     canonical_path,
@@ -30,7 +30,7 @@ from gohr.experiments import Assignment, attempt_bytes, attempts_of, frame_of
 _log = logging.getLogger("gnomon.worker")
 
 
-def queue_played(database: Database, settings: ServerSettings) -> int:
+def queue_played(database: Database, settings: Settings) -> int:
     """Submit every attempt whose trials have all been played; return how many there were.
 
     The server's own log goes the way of all logs: into the queue, to be replayed.
@@ -54,7 +54,7 @@ def queue_played(database: Database, settings: ServerSettings) -> int:
     return len(ready)
 
 
-def _submit(database: Database, settings: ServerSettings, attempt_id: int) -> None:
+def _submit(database: Database, settings: Settings, attempt_id: int) -> None:
     """Put the log of an attempt together, and into the queue."""
     with database.reading() as session:
         attempt = session.get_one(EntryAttempt, attempt_id)
@@ -89,7 +89,7 @@ def _submit(database: Database, settings: ServerSettings, attempt_id: int) -> No
         session.add(Job(submission_id=submission.id))
 
 
-def _whole_log(session: Session, settings: ServerSettings, attempt_id: int, learner: str) -> bytes:
+def _whole_log(session: Session, settings: Settings, attempt_id: int, learner: str) -> bytes:
     """Return the log of an attempt as one Parquet file, in the form of an upload."""
     import polars as pl
 
@@ -120,7 +120,7 @@ def _whole_log(session: Session, settings: ServerSettings, attempt_id: int, lear
     return out.getvalue()
 
 
-def _log_of_trial(row: Any, assignment: Assignment, settings: ServerSettings) -> bytes:
+def _log_of_trial(row: Any, assignment: Assignment, settings: Settings) -> bytes:
     """Return the log of a trial: its file, or, where that is lost, what its attempts come to.
 
     A backup has no file for a trial before the whole attempt is a submission.

@@ -18,18 +18,18 @@ from sqlalchemy.orm import Session
 from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Entry, EntryAttempt, RemoteTrial, Season, SeasonRule
+from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.hidden.begun_attempts import keep_log, mark_begun
 from gnomon_board.leaderboard.hidden.protocol import AttemptPlay, Move, Reply, TrialState, TrialView
 from gnomon_board.leaderboard.hidden.remote_game import RemoteGame, Stretch
-from gnomon_board.leaderboard.refusals import Conflict, Missing, NotAllowed
 from gnomon_board.leaderboard.seasons.entry_registration import (
     assignment_of,
     attempt_of,
     check_open,
     find_entry,
 )
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gohr.experiments import Assignment
 
 #: What attempts have to play, of so many attempts.
@@ -161,7 +161,7 @@ def _check_may_play(season: Season | _Row, entry: Entry | _Row) -> None:
 
 def make_moves(
     database: Database,
-    settings: ServerSettings,
+    settings: Settings,
     live: RemoteGameCache,
     moves: Sequence[Move],
     *,
@@ -315,7 +315,7 @@ def _told(trial: int, position: int, stretch: Stretch) -> Reply:
 
 def _write(
     session: Session,
-    settings: ServerSettings,
+    settings: Settings,
     rows: Mapping[int, _Row],
     games: Mapping[int, RemoteGame],
 ) -> None:

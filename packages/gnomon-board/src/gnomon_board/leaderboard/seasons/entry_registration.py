@@ -7,10 +7,10 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import Entry, EntryAttempt, Season, SeasonRule, Submission
+from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.leaderboard.accounts.accounts import server_secret
 from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.accounts.names import clean_link, clean_name, clean_text, name_key
-from gnomon_board.leaderboard.refusals import Conflict, Missing, NotAllowed
 from gohr import ExperimentConfig
 from gohr.experiments import Assignment, assigned_seed
 

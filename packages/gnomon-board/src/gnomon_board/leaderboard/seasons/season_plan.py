@@ -34,8 +34,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gnomon.files import read_toml
-from gnomon_board.errors import LeaderboardError
-from gnomon_board.leaderboard.refusals import wrong_field
+from gnomon_board.errors import LeaderboardError, wrong_field
 from gnomon_board.leaderboard.seasons.rule_generation import (
     ELEMENTS,
     Difficulty,

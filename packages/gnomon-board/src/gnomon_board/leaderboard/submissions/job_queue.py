@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Job, Submission
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions.submission import set_state
 
 #: How long a job may wait for a worker, and an announced submission for its log.
@@ -118,7 +118,7 @@ def release(database: Database, owner: str, reason: str, *, most: int) -> None:
         give_back(database, held, reason, most=most)
 
 
-def sweep(database: Database, settings: ServerSettings) -> int:
+def sweep(database: Database, settings: Settings) -> int:
     """Requeue or fail jobs and uploads that are stuck, with a reason; return their number.
 
     A lease that ran out, a job that no worker took for a day, a log that was announced a day ago

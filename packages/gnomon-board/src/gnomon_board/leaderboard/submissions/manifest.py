@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import from_json
 
-from gnomon_board.leaderboard.refusals import Refusal
+from gnomon_board.errors import Refusal
 
 #: Of the configuration, and of the card; real ones have some dozens.
 _MOST_VALUES = 10_000

@@ -16,11 +16,11 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import EntryAttempt, Job, Season, Submission, SubmissionState
+from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal, TooLarge
 from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.accounts.names import clean_text
-from gnomon_board.leaderboard.refusals import Conflict, Missing, NotAllowed, Refusal, TooLarge
 from gnomon_board.leaderboard.seasons.entry_registration import check_open
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions.manifest import Manifest
 
 
@@ -61,7 +61,7 @@ def set_state(
 
 
 def announce(
-    session: Session, settings: ServerSettings, attempt: EntryAttempt, manifest: Manifest
+    session: Session, settings: Settings, attempt: EntryAttempt, manifest: Manifest
 ) -> Submission:
     """Open a submission for a log that is to come, or find the one that is open already.
 

@@ -20,9 +20,9 @@ from typing import IO
 
 from gnomon.files import write_atomically
 from gnomon_board.database.engine import Database
-from gnomon_board.leaderboard.refusals import NoRoom, Refusal, TooLarge
+from gnomon_board.errors import NoRoom, Refusal, TooLarge
 from gnomon_board.leaderboard.server_health import free_bytes
-from gnomon_board.leaderboard.server_settings import MIB, ServerSettings
+from gnomon_board.leaderboard.server_settings import MIB, Settings
 from gnomon_board.leaderboard.submissions.submission import (
     announced_sha256,
     find_submission,
@@ -36,14 +36,14 @@ _READERS = threading.BoundedSemaphore(2)
 _LOOK_S = 0.25
 
 
-def evidence_path(settings: ServerSettings, sha256: str) -> Path:
+def evidence_path(settings: Settings, sha256: str) -> Path:
     """Return where a log lies, as it was sent."""
     if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
         raise ValueError("expected a SHA-256 of 64 hexadecimal digits")
     return settings.evidence / sha256[:2] / sha256
 
 
-def canonical_path(settings: ServerSettings, sha256: str) -> Path:
+def canonical_path(settings: Settings, sha256: str) -> Path:
     """Return where the rows of a log lie, as Parquet: what is verified, and shown."""
     return evidence_path(settings, sha256).with_name(f"{sha256}.parquet")
 
@@ -59,7 +59,7 @@ class Incoming:
 
 
 @contextmanager
-def receiving(settings: ServerSettings) -> Iterator[Incoming]:
+def receiving(settings: Settings) -> Iterator[Incoming]:
     """Open a file for a log that comes; whatever happens, it is gone in the end unless kept.
 
     Raises NoRoom: the disk is nearly full, and what is left of it is for the rest of the board.
@@ -100,7 +100,7 @@ def _write_through(file: IO[bytes]) -> None:
 
 
 def read_log(
-    settings: ServerSettings,
+    settings: Settings,
     incoming: Incoming,
     log_format: str,
     check: Callable[[], None] = lambda: None,
@@ -153,7 +153,7 @@ def _a_reader(check: Callable[[], None]) -> Iterator[None]:
         _READERS.release()
 
 
-def keep(settings: ServerSettings, incoming: Incoming) -> None:
+def keep(settings: Settings, incoming: Incoming) -> None:
     """Put a log, and its rows, where they stay; the same log twice is one file."""
     place = evidence_path(settings, incoming.sha256)
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -167,7 +167,7 @@ def keep(settings: ServerSettings, incoming: Incoming) -> None:
     _to_disk(place.parent)
 
 
-def keep_bytes(settings: ServerSettings, sha256: str, data: bytes) -> None:
+def keep_bytes(settings: Settings, sha256: str, data: bytes) -> None:
     """Put evidence that the server wrote itself where it stays."""
     place = evidence_path(settings, sha256)
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -184,7 +184,7 @@ def _to_disk(path: Path) -> None:
 
 def take_in(
     database: Database,
-    settings: ServerSettings,
+    settings: Settings,
     submission_id: int,
     incoming: Incoming,
     check: Callable[[], None] = lambda: None,

@@ -30,7 +30,7 @@ from gnomon_board.errors import LeaderboardError
 from gnomon_board.leaderboard.hidden.begun_attempts import close_unfinished
 from gnomon_board.leaderboard.hidden.remote_submission import queue_played
 from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions import job_queue
 from gnomon_board.leaderboard.submissions.submission import find_submission, set_state
 from gnomon_board.leaderboard.submissions.uploaded_logs import canonical_path
@@ -44,9 +44,7 @@ _PAUSE_S = 0.5
 _SWEEP_S = 5.0
 
 
-def work(
-    database: Database, settings: ServerSettings, owner: str, stopped: threading.Event
-) -> None:
+def work(database: Database, settings: Settings, owner: str, stopped: threading.Event) -> None:
     """Verify submissions from the queue until stopped.
 
     ``owner`` is the worker's name, which no other has. When ``stopped`` is set, a job that is
@@ -72,7 +70,7 @@ def work(
 
 def work_on_one(
     database: Database,
-    settings: ServerSettings,
+    settings: Settings,
     owner: str,
     stopped: threading.Event | None = None,
 ) -> bool:
@@ -116,7 +114,7 @@ def work_on_one(
     return True
 
 
-def _request_of(session: Session, settings: ServerSettings, submission_id: int) -> dict[str, Any]:
+def _request_of(session: Session, settings: Settings, submission_id: int) -> dict[str, Any]:
     """Return what the verifying process has to know."""
     submission = find_submission(session, submission_id)
     if submission.log_sha256 is None:
@@ -208,7 +206,7 @@ class WorkerSupervisor:
     """
 
     database: Database
-    settings: ServerSettings
+    settings: Settings
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def start(self) -> None:
@@ -246,9 +244,7 @@ class WorkerSupervisor:
             )
 
 
-def work_until_stopped(
-    database: Database, settings: ServerSettings, name: str | None = None
-) -> None:
+def work_until_stopped(database: Database, settings: Settings, name: str | None = None) -> None:
     """Work in this process until SIGTERM or SIGINT."""
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s", stream=sys.stderr)
     stopped = threading.Event()
@@ -263,7 +259,7 @@ def work_until_stopped(
 
 def main() -> None:
     """Run as the worker process of a server."""
-    settings = ServerSettings.from_json(sys.stdin.readline())
+    settings = Settings.from_json(sys.stdin.readline())
     database = Database(settings.database, pool_size=2)
     try:
         work_until_stopped(database, settings, sys.argv[1])

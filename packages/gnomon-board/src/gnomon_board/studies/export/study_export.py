@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.files import safe_cell, write_atomically
 from gnomon_board.database.schema import PlaySession, Study, StudyAnswer, StudyAssignment
-from gnomon_board.leaderboard.refusals import Conflict
+from gnomon_board.errors import Conflict
 from gnomon_board.studies.export.study_run import by_run_folder, write_study_run
 from gnomon_board.studies.game_store import rebuild_game
 from gnomon_board.studies.participants import player_counts

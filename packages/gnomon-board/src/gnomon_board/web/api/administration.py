@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
 from gnomon_board.database.schema import AuditRecord, Token
+from gnomon_board.errors import Missing, NotAllowed, Refusal
 from gnomon_board.leaderboard.accounts.accounts import (
     close_account,
     erase_account,
@@ -38,7 +39,6 @@ from gnomon_board.leaderboard.accounts.tokens import (
     revoke_token,
     start_browser_session,
 )
-from gnomon_board.leaderboard.refusals import Missing, NotAllowed, Refusal
 from gnomon_board.leaderboard.submissions.submission import find_submission, refuse_later, requeue
 from gnomon_board.web.api.dependencies import (
     COOKIE,

@@ -26,7 +26,7 @@ from gnomon_board.leaderboard.accounts.tokens import (
     caller_of_cookie,
     caller_of_token,
 )
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.web.middleware import address_of
 
 #: The cookie of a browser that is signed in.
@@ -40,15 +40,15 @@ _cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="A browser tha
 
 
 # What takes no time is ``async``: the framework sends everything else through a thread.
-async def settings(connection: HTTPConnection) -> ServerSettings:
+async def settings(connection: HTTPConnection) -> Settings:
     """Return how the server was set up."""
-    found: ServerSettings = connection.app.state.settings
+    found: Settings = connection.app.state.settings
     return found
 
 
 def site_of(connection: HTTPConnection) -> str:
     """Return the address of this server as the world sees it, without a final slash."""
-    settings: ServerSettings = connection.app.state.settings
+    settings: Settings = connection.app.state.settings
     return (settings.public_url or str(connection.base_url)).rstrip("/")
 
 
@@ -58,7 +58,7 @@ async def database(connection: HTTPConnection) -> Database:
     return found
 
 
-CurrentSettings = Annotated[ServerSettings, Depends(settings)]
+CurrentSettings = Annotated[Settings, Depends(settings)]
 DatabaseOf = Annotated[Database, Depends(database)]
 
 
@@ -119,7 +119,7 @@ async def maybe_caller(
 
 
 def _known(
-    database: Database, settings: ServerSettings, token: str | None, cookie: str, address: str
+    database: Database, settings: Settings, token: str | None, cookie: str, address: str
 ) -> Caller | None:
     """Look up a token, or else a cookie."""
     with database.reading() as session:
@@ -132,7 +132,7 @@ def _known(
     return found
 
 
-def _count_wrong(database: Database, settings: ServerSettings, address: str) -> None:
+def _count_wrong(database: Database, settings: Settings, address: str) -> None:
     """Count a wrong token; after some a minute, an address is told to wait."""
     key, most = f"wrong-token {address}", settings.sign_ins_per_minute
     with database.reading() as session:

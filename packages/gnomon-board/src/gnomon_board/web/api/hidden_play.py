@@ -15,15 +15,15 @@ from sqlalchemy.exc import OperationalError
 
 from gnomon.errors import GnomonError
 from gnomon_board.database.engine import Database
+from gnomon_board.errors import TooMany
 from gnomon_board.leaderboard.accounts.tokens import Caller, caller_of_token
 from gnomon_board.leaderboard.hidden.begun_attempts import close_attempt
 from gnomon_board.leaderboard.hidden.protocol import AttemptPlay, Moves, Replies, TrialView
 from gnomon_board.leaderboard.hidden.remote_trials import RemoteGameCache, begin, make_moves, view
-from gnomon_board.leaderboard.refusals import TooMany
 from gnomon_board.leaderboard.seasons.entry_registration import find_season
 from gnomon_board.leaderboard.seasons.season import reveal_of
 from gnomon_board.leaderboard.server_health import no_room
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.web.api.dependencies import (
     CurrentSettings,
     DatabaseOf,
@@ -130,7 +130,7 @@ async def play(websocket: WebSocket, database: DatabaseOf, settings: CurrentSett
 async def _play(
     websocket: WebSocket,
     database: Database,
-    settings: ServerSettings,
+    settings: Settings,
     secret: str,
     who: Caller | None,
 ) -> None:

@@ -20,7 +20,7 @@ from gnomon_board.database.schema import (
     TokenRequest,
     VerifiedTrial,
 )
-from gnomon_board.leaderboard.refusals import Kind, Refusal
+from gnomon_board.errors import Kind, Refusal
 from gnomon_board.leaderboard.submissions.job_queue import place_in_queue
 
 _Moment = datetime.datetime

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
 from gnomon_board.database.schema import Entry, Season, Submission
+from gnomon_board.errors import NotAllowed
 from gnomon_board.leaderboard.accounts.tokens import Caller
-from gnomon_board.leaderboard.refusals import NotAllowed
 from gnomon_board.leaderboard.seasons.entry_registration import (
     assignment_of,
     attempt_of,

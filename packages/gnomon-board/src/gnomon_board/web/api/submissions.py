@@ -13,12 +13,12 @@ from sqlalchemy.orm import joinedload
 
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import VerifiedTrial
+from gnomon_board.errors import Missing, NotAllowed
 from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon_board.leaderboard.accounts.tokens import Caller
 from gnomon_board.leaderboard.hidden.begun_attempts import keep_address
-from gnomon_board.leaderboard.refusals import Missing, NotAllowed
 from gnomon_board.leaderboard.seasons.entry_registration import attempt_of, find_entry
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions.manifest import manifest_schema, read_manifest
 from gnomon_board.leaderboard.submissions.submission import (
     announce,
@@ -180,7 +180,7 @@ def withdraw_submission(
 
 
 def _may_send(
-    database: Database, settings: ServerSettings, submission_id: int, who: Caller, address: str
+    database: Database, settings: Settings, submission_id: int, who: Caller, address: str
 ) -> int:
     """Refuse what is not the caller's, or too often; return how many bytes there may be."""
     with database.writing() as session:

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import EntryAttempt, Season, Submission
-from gnomon_board.leaderboard.refusals import Refusal
+from gnomon_board.errors import Refusal
 from gnomon_board.leaderboard.seasons.entry_registration import takes_entries
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.standing_records import METRICS, Standing
 from gnomon_board.leaderboard.standing_snapshots import Snapshot
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession
@@ -69,7 +69,7 @@ class HomePage:
 
 def home_page(
     session: Session,
-    settings: ServerSettings,
+    settings: Settings,
     season: Season | None,
     snapshot: Snapshot | None,
     seasons: Sequence[SeasonLine],
@@ -97,7 +97,7 @@ def current_season(session: Session) -> Season | None:
 
 
 def _leaders_episode(
-    session: Session, settings: ServerSettings, ranked: Sequence[Standing]
+    session: Session, settings: Settings, ranked: Sequence[Standing]
 ) -> ReplayPage | None:
     """Return an episode of a leader in which something happens; None if none may be watched."""
     for line in ranked[:_LEADERS]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from gnomon_board.database.schema import Submission
-from gnomon_board.leaderboard.refusals import Conflict, Missing, NotAllowed
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.errors import Conflict, Missing, NotAllowed
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions.submission import find_submission, shows_hidden_rules
 from gnomon_board.leaderboard.submissions.uploaded_logs import canonical_path
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, RowId
@@ -116,9 +116,7 @@ def check_replay(submission: Submission) -> None:
         raise NotAllowed("replays are shown once the hidden rules are revealed")
 
 
-def trial_rows(
-    settings: ServerSettings, submission: Submission, rule: str, trial: int
-) -> pl.DataFrame:
+def trial_rows(settings: Settings, submission: Submission, rule: str, trial: int) -> pl.DataFrame:
     """Return the rows of one trial, without reading the others."""
     import polars as pl
 

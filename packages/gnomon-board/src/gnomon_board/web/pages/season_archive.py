@@ -25,8 +25,8 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from gnomon.files import csv_text, write_atomically
 from gnomon_board.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
-from gnomon_board.leaderboard.refusals import Conflict
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.errors import Conflict
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.standing_snapshots import Snapshot
 from gnomon_board.web.api.records import EntryRecord, SeasonRecord, SubmissionRecord
 
@@ -103,7 +103,7 @@ class Citation:
         return f"@misc{{gnomon-{self.season}-v{self.version},\n{''.join(lines)}}}\n"
 
     @classmethod
-    def of(cls, season: Season, settings: ServerSettings) -> Self:
+    def of(cls, season: Season, settings: Settings) -> Self:
         """Return the citation of a season as it is now."""
         site = settings.public_url.rstrip("/")
         return cls(
@@ -127,7 +127,7 @@ class Archive:
 
 def season_archive(
     session: Session,
-    settings: ServerSettings,
+    settings: Settings,
     season: Season,
     snapshot: Snapshot | None,
     scores: Iterable[str],

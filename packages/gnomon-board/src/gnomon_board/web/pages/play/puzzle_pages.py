@@ -11,10 +11,10 @@ from pydantic import BaseModel
 
 from gnomon.errors import UnknownNameError
 from gnomon_board.database.engine import Database
+from gnomon_board.errors import Missing
 from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
-from gnomon_board.leaderboard.refusals import Missing
 from gnomon_board.leaderboard.seasons.entry_registration import find_rule, find_season
-from gnomon_board.leaderboard.server_settings import ServerSettings
+from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.studies.game_store import begin_game, find_game
 from gnomon_board.studies.playable_rules import Puzzle, puzzle_named, puzzle_of, puzzles
 from gnomon_board.web.api.dependencies import CurrentSettings, DatabaseOf, ReadSession, Slug
@@ -96,7 +96,7 @@ def begin(
     return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)
 
 
-def begun(request: Request, database: Database, settings: ServerSettings, puzzle: Puzzle) -> str:
+def begun(request: Request, database: Database, settings: Settings, puzzle: Puzzle) -> str:
     """Begin a game, unless this address has begun too many, and return its key."""
     most = settings.max_play_sessions_per_hour
     with database.noting() as session:

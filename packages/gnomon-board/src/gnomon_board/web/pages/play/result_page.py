@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.plot import MedianCurve
 from gnomon_board.database.schema import StudyAssignment
-from gnomon_board.leaderboard.refusals import Conflict
+from gnomon_board.errors import Conflict
 from gnomon_board.studies.game_store import StoredGame, find_game
 from gnomon_board.studies.languages import texts
 from gnomon_board.studies.plan.study_plan import StudyPlan

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Study, StudyAssignment
+from gnomon_board.errors import Conflict, Missing
 from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon_board.leaderboard.accounts.tokens import Caller
-from gnomon_board.leaderboard.refusals import Conflict, Missing
 from gnomon_board.studies.export.study_export import study_transcript
 from gnomon_board.studies.game_store import find_game
 from gnomon_board.studies.languages import texts

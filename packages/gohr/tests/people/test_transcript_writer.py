@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from gohr.experiments import score_trial
-from gohr.experiments.game_log_reader import read_game_log
 from gohr.people import (
     Game,
     PlayedGame,
     PlaySession,
     attempts_to_master,
+    boards_text,
     read_transcripts,
     score_series,
     transcript_text,
+    trial_log,
 )
-from gohr.people.transcript_writer import boards_text, trial_log
 from gohr.rules import load_rule_text
 
 
@@ -42,10 +42,8 @@ GAMES = [
 def test_the_reader_of_the_reference_transcripts_finds_the_same_scores(tmp_path):
     path = tmp_path / "transcript.csv"
     path.write_text(transcript_text(GAMES))
-    read = read_game_log(path)
-    for game in GAMES:
-        expected = score_trial(trial_log(game.session), "tce")
-        assert read.runs(game.player, game.rule).tolist() == [expected]
+    for game, read in zip(GAMES, read_transcripts(path), strict=True):
+        assert score_trial(read.log, "tce") == score_trial(trial_log(game.session), "tce")
 
 
 def test_it_is_scored_for_mastery_as_series_of_people(tmp_path):

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon_board.errors import LeaderboardError
-from gohr.experiments import Assignment, ExperimentConfig, RuleEntry, trials_of
-from gohr.experiments.verification.assignment import assigned_seed
+from gohr.errors import ConfigError
+from gohr.experiments import Assignment, ExperimentConfig, RuleEntry, assigned_seed, trials_of
 from gohr.game import BoardSpec
 
 ASSIGNMENT = Assignment(
@@ -80,7 +79,7 @@ def test_a_config_of_a_stranger_has_no_file_of_ours_read(tmp_path):
             Assignment.from_record(ASSIGNMENT.to_record() | {"rules": rules})
         assert "swordfish" not in str(error.value)
     board = {"files": [str(secret)]}
-    with pytest.raises(LeaderboardError, match="expected the boards themselves"):
+    with pytest.raises(ConfigError, match="expected the boards themselves"):
         Assignment.from_record(ASSIGNMENT.to_record() | {"board": board})
 
 

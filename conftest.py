@@ -19,7 +19,7 @@ settings.register_profile("gnomon", deadline=None, derandomize=bool(os.environ.g
 settings.load_profile("gnomon")
 
 #: Fixtures that tests of several folders share.
-pytest_plugins = ["board_fixtures", "small_disk"] if find_spec("gnomon_board") else []
+pytest_plugins = ["small_disk", *(["board_fixtures"] if find_spec("gnomon_board") else [])]
 
 DATA = Path(__file__).parent / ".." / "shared" / "data"
 

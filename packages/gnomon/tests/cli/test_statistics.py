@@ -73,10 +73,10 @@ def test_columns_and_formats_are_named(gnomon):
         in gnomon("estimate theirs.csv", status=2).err
     )
     Path("wide.txt").write_text("model,pong,chess\na,1,2\nb,3,4\n")
-    assert len(records(gnomon("score wide.txt --format wide --json"))) == 4
+    assert len(records(gnomon("read wide.txt --format wide --json"))) == 4
     assert (
         "unknown format of scores 'wyde'; did you mean 'wide'?"
-        in gnomon("score wide.txt --format wyde", status=2).err
+        in gnomon("read wide.txt --format wyde", status=2).err
     )
     Path("means.csv").write_text("who,what,mean,std,runs\na,t,1,2,3\n")
     named = "--column algorithm=who --column task=what"

@@ -1,12 +1,13 @@
 """How stable a choice is."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 from gnomon.distillation import Committee, FactorProcedure, Stability, stability
 from gnomon.distillation.selection import committee_of
 from gnomon.errors import ScoreDataError
-from gohr.execution import make_executor
 
 
 def test_counts():
@@ -21,7 +22,8 @@ def test_counts():
 def test_samples_are_the_generators(make_scores):
     data = make_scores(40, 8, families=8)
     first = stability(data, size=2, samples=10, rng=np.random.default_rng(1))
-    assert first == stability(data, size=2, samples=10, rng=1, executor=make_executor(2))
+    with ThreadPoolExecutor(2) as executor:
+        assert first == stability(data, size=2, samples=10, rng=1, executor=executor)
     by_group = stability(data, size=2, by="groups", samples=10, rng=1)
     assert by_group.n_models == 10
 

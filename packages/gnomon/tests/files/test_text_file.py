@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.errors import GnomonError
+from gnomon.errors import GnomonError, ScoreDataError
 from gnomon.files import read_text
-from gohr.errors import ConfigError
 
 
 def test_a_text_is_what_the_file_holds(tmp_path):
@@ -28,8 +27,8 @@ def test_what_is_no_text_is_told_with_its_name(tmp_path, data, message):
     path = tmp_path / "a.txt"
     if data is not None:
         path.write_bytes(data)
-    with pytest.raises(ConfigError) as error:
-        read_text(path, noun="plan", error=ConfigError, most_bytes=8)
+    with pytest.raises(ScoreDataError) as error:
+        read_text(path, noun="plan", error=ScoreDataError, most_bytes=8)
     assert str(error.value) == f"{path}: {message}"
 
 

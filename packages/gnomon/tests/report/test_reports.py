@@ -1,4 +1,4 @@
-"""One call reports on whatever holds scores: a run, a table, a file, a game log."""
+"""One call reports on a table of scores, or on a file that holds one."""
 
 import re
 
@@ -7,10 +7,8 @@ import pytest
 
 from gnomon.errors import GnomonError
 from gnomon.plot import Figure, cumulated_error_curves
-from gnomon.reports import page, report, scores_page
+from gnomon.reports import Report, Section, report
 from gnomon.scores import ScoreTable, write_scores
-from gohr.experiments import ExperimentConfig, run
-from gohr.run_page import findings
 
 PARTS = [
     "table",
@@ -90,21 +88,11 @@ def test_steps_are_drawn_and_the_last_one_is_ranked(tmp_path):
     assert "curves" in sections_of(page)
 
 
-def test_what_run_returned_and_its_path_give_one_report(tmp_path):
-    config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
-    summary = run(config, tmp_path / "run")
-    pages = [
-        report(source, tmp_path / name, n_resamples=50)
-        for name, source in (("a", summary), ("b", summary.folder), ("c", str(summary.folder.path)))
-    ]
-    assert len({page.read_bytes() for page in pages}) == 1
-
-
 @pytest.mark.full
-def test_the_number_of_processes_changes_no_byte(run_folder, tmp_path, monkeypatch):
+def test_the_number_of_processes_changes_no_byte(tmp_path, monkeypatch):
     monkeypatch.setattr("gnomon.reports.page._MANY", 2)
     pages = [
-        report(run_folder, tmp_path / str(n), n_resamples=50, workers=n).parent for n in (1, 2)
+        report(table_of(3), tmp_path / str(n), n_resamples=50, workers=n).parent for n in (1, 2)
     ]
     files = [
         {path.relative_to(page): path.read_bytes() for path in page.rglob("*.*")} for page in pages
@@ -113,21 +101,17 @@ def test_the_number_of_processes_changes_no_byte(run_folder, tmp_path, monkeypat
 
 
 @pytest.mark.full
-def test_figures_of_any_size_are_drawn_by_processes(monkeypatch):
+def test_figures_of_any_size_are_drawn_by_processes(tmp_path, monkeypatch):
     """Larger than the pipes between the processes hold: none waits for another for ever."""
-    monkeypatch.setattr(page, "_MANY", 2)
+    monkeypatch.setattr("gnomon.reports.page._MANY", 2)
     errors = np.random.default_rng(0).uniform(1, 1000, (40, 400))
-    figures = [Figure(f"f{i}", "t", "c", "a", cumulated_error_curves(errors), ()) for i in range(6)]
-    drawn = list(page._drawn(figures, (), 2))
-    assert sorted(name for files in drawn for name in files)[:2] == ["f0.csv", "f0.svg"]
-    assert min(len(files[name]) for files in drawn for name in files if "svg" in name) > 1 << 17
-
-
-@pytest.mark.parametrize("option", [{"metric": "tce"}, {"normalize": "min-max"}])
-def test_a_run_has_all_its_scores_in_its_report(run_folder, option, tmp_path):
-    with pytest.raises(GnomonError, match="the report of a run takes no score"):
-        report(run_folder, tmp_path / "out", **option)
-    assert not (tmp_path / "out").exists()
+    drawing = cumulated_error_curves(errors)
+    figures = tuple(Figure(f"f{i}", "t", "c", "a", drawing, ()) for i in range(6))
+    page = Report("t", "", (), (Section("s", "S", figures=figures),))
+    page.save(tmp_path, workers=2)
+    written = [path.stat().st_size for path in (tmp_path / "figures").glob("*.svg")]
+    assert len(written) == 6
+    assert min(written) > 1 << 17
 
 
 def test_a_page_needs_a_folder_to_stand_in(tmp_path):
@@ -142,17 +126,11 @@ def nothing_computed(monkeypatch):
     def compute(*_: object, **__: object) -> None:
         raise AssertionError("computed before the folder was tried")
 
-    monkeypatch.setattr(findings, "findings_of", compute)
-    monkeypatch.setattr(scores_page, "scores_report", compute)
+    monkeypatch.setattr("gnomon.reports.scores_page.scores_report", compute)
 
 
-@pytest.mark.parametrize("source", ["run", "table"])
-def test_the_folder_is_tried_before_anything_is_computed(tmp_path, nothing_computed, source):
-    if source == "run":
-        config = ExperimentConfig("r", ["clockwise"], ["uniform"], trials=1, episodes=2)
-        source = run(config, tmp_path / "run")
-    else:
-        source = table_of(2)
+def test_the_folder_is_tried_before_anything_is_computed(tmp_path, nothing_computed):
+    source = table_of(2)
     (tmp_path / "file").write_text("precious")
     for name in ("figures", "tables"):
         (tmp_path / f"with-{name}").mkdir()
@@ -179,14 +157,10 @@ def test_the_folder_is_tried_before_anything_is_computed(tmp_path, nothing_compu
 
 
 def test_the_place_that_nobody_named_is_tried_too(tmp_path, nothing_computed, monkeypatch):
-    config = ExperimentConfig("r", ["clockwise"], ["uniform"], trials=1, episodes=2)
-    played = run(config, tmp_path / "run")
-    (tmp_path / "run" / "report").write_text("precious")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scores-report").write_text("precious")
-    for source in (played, table_of(2)):
-        with pytest.raises(OSError, match="File exists"):
-            report(source)
+    with pytest.raises(OSError, match="File exists"):
+        report(table_of(2))
 
 
 @pytest.mark.full

@@ -93,8 +93,8 @@ def test_tasks_without_anchors_stay_in_ranks(tmp_path):
             scaled = normalize(table, str(path))
         assert scaled.tasks == ("Pong",)
         assert with_left_out(scaled).tasks == ("Pong", "x", "y")
-        raw, found = rank(table, n_resamples=50), rank(scaled, n_resamples=50)
-        assert [(r.name, r.rating) for r in raw] == [(r.name, r.rating) for r in found]
+        raw, found = rank(table), rank(scaled)
+        assert raw.as_records() == found.as_records()
         assert with_left_out(scaled.select(tasks=["Pong"])).tasks == ("Pong",)
         assert with_left_out(scaled.select(algorithms=["a"])).algorithms == ("a",)
         back = denormalize(scaled)

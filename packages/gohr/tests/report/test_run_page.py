@@ -234,3 +234,27 @@ def test_long_names_leave_room_for_what_is_drawn(tmp_path):
     assert page.read_text().count(name) > 10
     assert formula in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()
     assert "…" in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()
+
+
+def test_what_run_returned_and_its_path_give_one_report(tmp_path):
+    config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
+    summary = run(config, tmp_path / "run")
+    pages = [
+        report(source, tmp_path / name, n_resamples=50)
+        for name, source in (("a", summary), ("b", summary.folder), ("c", str(summary.folder.path)))
+    ]
+    assert len({page.read_bytes() for page in pages}) == 1
+
+
+def test_the_folder_is_tried_before_anything_is_computed(lonely_folder, tmp_path, monkeypatch):
+    def compute(*_: object, **__: object) -> None:
+        raise AssertionError("computed before the folder was tried")
+
+    monkeypatch.setattr("gohr.run_page.run_report.findings_of", compute)
+    (tmp_path / "file").write_text("precious")
+    for out in ("file", "file/below"):
+        with pytest.raises(OSError, match=r"File exists|Not a directory"):
+            report(lonely_folder, tmp_path / out)
+    with pytest.raises(AssertionError, match="computed"):
+        report(lonely_folder, tmp_path / "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -40,14 +40,15 @@ def _checked_target(gamma: float | None) -> float | None:
 
 
 Source = Annotated[
-    Path, typer.Argument(help="A run folder, or a file of scores (CSV, Parquet).", readable=False)
+    Path,
+    typer.Argument(help="A file or folder of scores, or the name of a data set.", readable=False),
 ]
 Where = Annotated[
     list[str] | None, typer.Option(help="COLUMN=VALUE: only such rows of a score file.")
 ]
 Score = Annotated[
     str | None,
-    typer.Option(help="Which score, or column of a file; tce of a run, if none is named."),
+    typer.Option(help="Which score, or column of a file, where there are several."),
 ]
 Level = Annotated[float, typer.Option(help="Confidence level.", callback=_checked_level)]
 Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")]
@@ -81,9 +82,6 @@ Resampling = Literal["runs", "runs_and_tasks"]
 class ReadOptions:
     """How scores are read."""
 
-    leave_out_empty_cells: Annotated[
-        bool, typer.Option("--leave-out-empty-cells", help="Attempts on empty cells are no errors.")
-    ] = False
     where: Where = None
     column: Annotated[
         list[str] | None,
@@ -193,6 +191,7 @@ def scores_of(
     options: ReadOptions,
     *,
     default_metric: str | None = None,
+    count_empty: bool = True,
 ) -> ScoreTable:
     """Return the scores of a source, or of several, read as the options say."""
     from gnomon.scores import read_scores
@@ -208,7 +207,7 @@ def scores_of(
         columns_are=options.columns_are,
         higher_is_better=False if options.lower_is_better else None,
         format=options.format,
-        count_empty=not options.leave_out_empty_cells,
+        count_empty=count_empty,
         units=options.units,
         cluster=options.cluster,
         rename=conditions(options.rename, "--rename", "OLD=NEW"),

@@ -22,7 +22,7 @@ Sources = Annotated[
     typer.Argument(
         metavar="SOURCE",
         show_default=False,
-        help="Run folders, files or logs of scores: several make one table. NAME=PATH names the "
+        help="Files, folders or logs of scores: several make one table. NAME=PATH names the "
         "algorithm of a source that holds one.",
     ),
 ]
@@ -31,7 +31,7 @@ SourcesAndPair = Annotated[
     typer.Argument(
         metavar="SOURCE",
         show_default=False,
-        help="Run folders, files or logs of scores (NAME=PATH names the algorithm of a source that "
+        help="Files, folders or logs of scores (NAME=PATH names the algorithm of a source that "
         "holds one), and behind them, if you like, two algorithms.",
     ),
 ]

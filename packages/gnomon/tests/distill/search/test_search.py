@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from itertools import combinations
 from math import comb
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -16,7 +18,6 @@ from gnomon.distillation.search import pieces as search_pieces
 from gnomon.distillation.search.row_errors import subset_errors
 from gnomon.distillation.search.search import expected_seconds
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gohr.execution import make_executor, thread_executor
 from strategies_distill import gapped_scores
 
 
@@ -127,7 +128,8 @@ def test_forced_tasks_are_in_every_subset(make_scores):
 def test_processes_find_the_same(make_scores):
     data = make_scores(50, 9, gaps=0.02)
     alone = search_subsets(data, 3, n_best=30)
-    together = search_subsets(data, 3, n_best=30, executor=make_executor(2))
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        together = search_subsets(data, 3, n_best=30, executor=executor)
     assert together.subsets == alone.subsets
     assert np.array_equal(together.errors, alone.errors)
 
@@ -137,22 +139,8 @@ def test_threads_find_the_same(make_scores):
         data = make_scores(40, 8, gaps=gaps)
         alone = search_subsets(data, 3, n_best=30)
         for n_threads in (1, 2, 4):
-            with thread_executor(n_threads) as executor:
+            with ThreadPoolExecutor(n_threads) as executor:
                 together = search_subsets(data, 3, n_best=30, executor=executor)
-            assert together.subsets == alone.subsets
-            assert np.array_equal(together.errors, alone.errors)
-
-
-@pytest.mark.full
-def test_a_cluster_finds_the_same(make_scores):
-    pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
-    from gohr.execution import cluster_executor
-
-    with cluster_executor("local", 2) as executor:
-        for gaps in (0.0, 0.1):  # By sets of rows, and by numbers of subsets.
-            data = make_scores(60, 10, gaps=gaps)
-            alone = search_subsets(data, 4, n_best=30)
-            together = search_subsets(data, 4, n_best=30, executor=executor)
             assert together.subsets == alone.subsets
             assert np.array_equal(together.errors, alone.errors)
 

@@ -1,5 +1,7 @@
 """Errors of algorithms that a choice had not seen, and agreement of two orders."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,7 +20,6 @@ from gnomon.distillation.procedures.registry import AutoProcedure
 from gnomon.distillation.validation.cross_validation import outer_splits
 from gnomon.distillation.validation.order import kendall_tau
 from gnomon.errors import ScoreDataError
-from gohr.execution import make_executor
 
 OURS, PAPER = FactorProcedure(), PaperProcedure()
 
@@ -70,11 +71,40 @@ def test_seeds_and_workers(make_scores):
     data = make_scores(30, 6, families=5)
     first = nested_error(data, OURS, 2, n_repeats=2, rng=np.random.default_rng(3))
     np.random.seed(1)  # noqa: NPY002 - the global state is what must not matter
-    again = nested_error(
-        data, OURS, 2, n_repeats=2, rng=np.random.default_rng(3), executor=make_executor(2)
-    )
+    with ThreadPoolExecutor(2) as executor:
+        again = nested_error(
+            data, OURS, 2, n_repeats=2, rng=np.random.default_rng(3), executor=executor
+        )
     assert np.array_equal(first.residuals, again.residuals)
     assert first.chosen == again.chosen
+
+
+class Broken(FactorProcedure):
+    """A procedure that fails."""
+
+    def __init__(self, error):
+        super().__init__()
+        object.__setattr__(self, "error", error)
+
+    def choose(self, data, size, **options):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ScoreDataError("too few rows"), "validation failed: too few rows"),
+        (ZeroDivisionError("by zero"), "validation failed: ZeroDivisionError: by zero"),
+    ],
+)
+def test_a_failure_on_any_executor_is_one_line(make_scores, error, said):
+    data = make_scores(20, 4)
+    with ThreadPoolExecutor(2) as threads:
+        for executor in (None, threads):
+            with pytest.raises(ScoreDataError, match=said):
+                nested_error(
+                    data, Broken(error), 2, rng=np.random.default_rng(0), executor=executor
+                )
 
 
 def test_splits(make_scores):

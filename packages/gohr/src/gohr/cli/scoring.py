@@ -58,6 +58,9 @@ def score(
     ] = None,
     normalize: Normalize = None,
     out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
+    leave_out_empty_cells: Annotated[
+        bool, typer.Option("--leave-out-empty-cells", help="Attempts on empty cells are no errors.")
+    ] = False,
     *,
     people: PeopleOptions,
     reading: ReadOptions,
@@ -65,12 +68,18 @@ def score(
 ) -> None:
     """Score the attempts of a run or of people: one score for each trial or series."""
     with answering("score", as_json=as_json) as answer:
-        table = normalized(_table(source, metric, people, reading), normalize)
+        table = normalized(
+            _table(source, metric, people, reading, not leave_out_empty_cells), normalize
+        )
         show_scores(answer, table, out)
 
 
 def _table(
-    source: Sequence[str], metric: str | None, people: PeopleOptions, reading: ReadOptions
+    source: Sequence[str],
+    metric: str | None,
+    people: PeopleOptions,
+    reading: ReadOptions,
+    count_empty: bool,
 ) -> ScoreTable:
     """Return the scores of runs and files, or of the series in transcripts of people."""
     from gohr.experiments.scoring.attempt_scores import ATTEMPT_METRICS
@@ -85,7 +94,7 @@ def _table(
     if people != PeopleOptions() and not found:
         raise ScoreDataError(f"{places[0]}: expected a transcript of people; found none")
     if not found or (people == PeopleOptions() and metric not in ATTEMPT_METRICS):
-        return scores_of(source, metric, reading)
-    if reading != ReadOptions():
+        return scores_of(source, metric, reading, count_empty=count_empty)
+    if reading != ReadOptions() or not count_empty:
         raise ScoreDataError(f"{places[0]}: a transcript of people takes no options of reading")
     return score_series(read_transcripts(places), metric or "m_star", **vars(people))

@@ -1,0 +1,83 @@
+"""The command of the game as a process of its own: what a shell sees."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gnomon.errors import GnomonError
+from gohr.experiments import ExperimentConfig, RunFolder, run
+
+GOHR = [sys.executable, "-W", "error", "-c", "from gohr.cli import main; main()"]
+
+LONG = """
+name = "long"
+rules = ["clockwise"]
+learners = ["uniform"]
+trials = 2000
+"""
+
+
+def gohr(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*GOHR, *arguments], cwd=cwd, capture_output=True, text=True, timeout=300)
+
+
+def test_status_is_quick_and_imports_nothing_heavy(tmp_path):
+    config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=1)
+    run(config, tmp_path / "run")
+    heavy = {"numba", "numpy", "polars", "scipy", "matplotlib"}
+    code = (
+        "import sys; sys.argv = ['gohr', 'status', 'run']\n"
+        "from gohr.cli import main\n"
+        "try:\n    main()\n"
+        f"except SystemExit:\n    print(sorted({heavy} & set(sys.modules)))\n"
+    )
+    began = time.perf_counter()
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    seconds = time.perf_counter() - began
+    assert said.stdout.splitlines()[-1] == "[]"
+    # The promise is 0.6 s; a busy machine is given some more.
+    assert seconds < 3
+
+
+@pytest.mark.full
+def test_run_with_workers_and_score(tmp_path):
+    (tmp_path / "long.toml").write_text(LONG.replace("2000", "6"))
+    said = gohr("run", "long.toml", "--out", "run", "-j", "2", cwd=tmp_path)
+    assert said.stdout == "long: 6 trials (6 done, 0 skipped, 0 failed) in run\n"
+    assert (said.returncode, said.stderr) == (0, "")
+    said = gohr("score", "run", "--json", cwd=tmp_path)
+    assert len(json.loads(said.stdout)["results"]) == 6
+
+
+def n_recorded(path):
+    try:
+        return len(RunFolder.open(path).trials())
+    except GnomonError:  # not there yet
+        return 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("workers", [["1"], ["2"], ["2", "--scheduler", "processes"]])
+def test_ctrl_c_stops_cleanly_and_the_run_goes_on(tmp_path, workers):
+    (tmp_path / "long.toml").write_text(LONG)
+    command = [*GOHR, "run", "long.toml", "--out", "run", "-j", *workers]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while n_recorded(tmp_path / "run") < 5:
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == "gohr: stopped; what was played is in run, and the same command goes on\n"

@@ -9,10 +9,11 @@
 FROM python:3.12-slim
 
 WORKDIR /src
-COPY pyproject.toml constraints.txt README.md LICENSE ./
-COPY src ./src
+COPY constraints.txt ./
+COPY packages ./packages
 RUN python -m pip install --no-cache-dir --disable-pip-version-check \
-        --constraint constraints.txt '.[web,postgres]' \
+        --constraint constraints.txt \
+        ./packages/gnomon ./packages/gohr './packages/gnomon-board[postgres]' \
     && rm -rf /src/* \
     && useradd --uid 10001 --create-home gnomon \
     && install --directory --owner=gnomon --group=gnomon --mode=0700 /data
@@ -27,4 +28,4 @@ EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
     CMD ["python", "-c", "from urllib.request import ProxyHandler, build_opener; build_opener(ProxyHandler({})).open('http://127.0.0.1:8080/healthz', timeout=8)"]
 
-ENTRYPOINT ["gnomon", "serve", "--host", "0.0.0.0", "--port", "8080", "--data", "/data"]
+ENTRYPOINT ["gnomon-board", "serve", "--host", "0.0.0.0", "--port", "8080", "--data", "/data"]

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from gnomon.cli import app
+from gnomon_board.cli import app
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "Dockerfile").read_text("utf-8")
@@ -62,7 +62,7 @@ def findings(text: str) -> list[str]:
         found.append(f"EXPOSE: expected {default_port()}, where gnomon-board serve listens")
     if f"127.0.0.1:{default_port()}/" not in last.get("HEALTHCHECK", ""):
         found.append(f"HEALTHCHECK: expected one that asks port {default_port()}")
-    if listed(last.get("ENTRYPOINT", "[]"))[:2] != ["gnomon", "serve"]:
+    if listed(last.get("ENTRYPOINT", "[]"))[:2] != ["gnomon-board", "serve"]:
         found.append("ENTRYPOINT: expected gnomon-board serve")
     return found
 
@@ -79,7 +79,7 @@ def test_nothing_is_wrong_with_the_dockerfile():
         ("USER gnomon", "", "USER"),
         ("EXPOSE 8080", "EXPOSE 80", "EXPOSE"),
         ("127.0.0.1:8080/", "127.0.0.1:80/", "HEALTHCHECK"),
-        ("constraints.txt README.md", "constrains.txt README.md", "COPY constrains.txt"),
+        ("COPY packages", "COPY package", "COPY package:"),
         ('"serve"', '"demo"', "ENTRYPOINT"),
     ],
 )
@@ -100,10 +100,10 @@ def test_the_image_is_given_what_it_copies():
 @contextmanager
 def served(data: Path) -> Iterator[str]:
     """Serve as the container does, but here: another folder, the loopback address, a free port."""
-    command = listed(dict(instructions(TEXT))["ENTRYPOINT"])
+    program, *arguments = listed(dict(instructions(TEXT))["ENTRYPOINT"])
     here = ["--host", "127.0.0.1", "--port", "0", "--data", str(data), "--no-worker"]
     process = subprocess.Popen(
-        [sys.executable, "-m", *command, *here],
+        [sys.executable, "-m", program.replace("-", "_"), *arguments, *here],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

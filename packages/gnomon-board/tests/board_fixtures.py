@@ -115,7 +115,6 @@ def programs_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     from importlib import import_module
 
     from gnomon.errors import GnomonError
-    from gnomon_board.leaderboard.submissions import uploaded_logs, worker
 
     def answered(module: str, request: Any, **limits: Any) -> Any:
         try:
@@ -124,8 +123,9 @@ def programs_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
             return {"refused": str(error).splitlines()[0]}
 
     if "sqlite" in request.getfixturevalue("database_url"):
-        for each in (uploaded_logs, worker):
-            monkeypatch.setattr(each, "run_limited", answered)
+        for each in ("uploaded_logs", "worker"):
+            name = f"gnomon_board.leaderboard.submissions.{each}.run_limited"
+            monkeypatch.setattr(name, answered)
 
 
 @pytest.fixture

@@ -27,9 +27,7 @@ from gnomon_board.database import (
     VerifiedTrial,
     upgrade,
 )
-from gnomon_board.leaderboard import METRICS, Number, Standing, Standings, board_of
-from gnomon_board.leaderboard.accounts.names import name_key
-from gnomon_board.leaderboard.standing_snapshots import SNAPSHOT_FORMAT
+from gnomon_board.leaderboard import METRICS, SNAPSHOT_FORMAT, Number, Standing, Standings, board_of
 from gohr.rules import load_rule_text, rule_info
 
 __all__ = ["drawn_standings", "fill_drawn", "fill_season", "filled_board"]
@@ -173,7 +171,7 @@ def _entry(season_id: int, account_id: int, i: int) -> dict[str, Any]:
         "season_id": season_id,
         "account_id": account_id,
         "name": name,
-        "name_key": name_key(name),
+        "name_key": name.casefold(),
         "description": "Drawn, not played.",
         "created_at": _WHEN,
         "withdrawn_at": _WHEN if i % 100 == 5 else None,

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import math
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 from sqlalchemy import select
 
 from gnomon_board import Settings
 from gnomon_board.database import (
+    Account,
+    AuditRecord,
     Database,
     Entry,
     EntryAttempt,
@@ -25,12 +29,15 @@ from gnomon_board.database import (
     Submission,
     VerifiedTrial,
 )
-from gnomon_board.leaderboard.accounts.accounts import make_account
-from gnomon_board.leaderboard.accounts.audit_log import note
-from gnomon_board.leaderboard.accounts.names import name_key
-from gnomon_board.leaderboard.submissions.uploaded_logs import canonical_path, keep_bytes
-from gnomon_board.leaderboard.verification.verify_submission import trial_record
-from gohr.experiments import ExperimentConfig, frame_of, trials_of
+from gohr.experiments import (
+    ExperimentConfig,
+    attempt_bytes,
+    episode_errors,
+    frame_of,
+    score_trial,
+    trials_of,
+)
+from gohr.learners import TrialLog
 from gohr.rules import load_rule_text, rule_info
 
 __all__ = ["LEARNERS", "copied", "populate", "populate_two_seasons"]
@@ -124,10 +131,12 @@ def _season(
 
 
 def _account(session: Any, name: str) -> Any:
-    from gnomon_board.database import Account
-
     found = session.scalar(select(Account).where(Account.name == name))
-    return found or make_account(session, name)
+    if found is None:
+        found = Account(name=name, name_key=name)
+        session.add(found)
+        session.flush()
+    return found
 
 
 def _entry(session: Any, season: Season, name: str, account: str, description: str = "") -> Entry:
@@ -135,7 +144,7 @@ def _entry(session: Any, season: Season, name: str, account: str, description: s
         season_id=season.id,
         account_id=_account(session, account).id,
         name=name,
-        name_key=name_key(name),
+        name_key=name.casefold(),
         description=description or f"{name}, as it comes with Gnomon.",
         link="https://example.org/learner",
         created_at=_WHEN,
@@ -194,7 +203,7 @@ def _verified(
     frames, rows = [], []
     for trial in trials_of(config):
         log = trial.play()
-        rows.append(trial_record(trial.rule.name, trial.number, log))
+        rows.append(_scores(log) | {"rule": trial.rule.name, "number": trial.number})
         keys = {"learner": entry.name, "rule": trial.rule.name, "trial": trial.number}
         columns = (pl.lit(value).alias(key) for key, value in keys.items())
         frames.append(frame_of(log).select(*columns, pl.all()))
@@ -208,14 +217,34 @@ def _verified(
         n_attempts=sum(row["n_attempts"] for row in rows),
         origin="server" if season.division == "hidden" else "upload",
     )
-    keep_bytes(settings, submission.log_sha256, b"evidence")
-    path = canonical_path(settings, submission.log_sha256)
-    pl.concat(frames).write_parquet(path)
+    place = settings.evidence / submission.log_sha256[:2] / submission.log_sha256
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(b"evidence")
+    pl.concat(frames).write_parquet(place.with_suffix(".parquet"))
     session.add_all(
         VerifiedTrial(submission_id=submission.id, rule_id=ids[row.pop("rule")], **row)
         for row in rows
     )
-    note(session, f"submission {submission.state}", "submission", submission.id)
+    _note(session, "submission verified", "submission", submission.id)
+
+
+def _note(session: Any, action: str, subject: str, number: int) -> None:
+    session.add(AuditRecord(action=action, subject=subject, subject_id=number))
+
+
+def _scores(log: TrialLog) -> dict[str, Any]:
+    """Return what a verified trial says of its attempts."""
+    to_learn = float(score_trial(log, "errors_to_learn"))
+    return {
+        "tce": float(score_trial(log, "tce")),
+        "errors_to_learn": to_learn if math.isfinite(to_learn) else None,
+        "n_episodes": int(log.n_attempts.size),
+        "n_attempts": int(log.n_attempts.sum()),
+        "n_moves": int((log.outcomes == 0).sum()),
+        "n_cleared": int((log.finish == 1).sum()),
+        "curve": np.cumsum(episode_errors(log)).astype(int).tolist(),
+        "log_sha256": hashlib.sha256(attempt_bytes(log)).hexdigest(),
+    }
 
 
 def _others(session: Any, season: Season) -> None:
@@ -237,4 +266,4 @@ def _others(session: Any, season: Season) -> None:
     _submission(
         session, season, attempt, state="withdrawn", reason="the learner had a mistake in it"
     )
-    note(session, "entry withdrawn", "entry", gone.id)
+    _note(session, "entry withdrawn", "entry", gone.id)

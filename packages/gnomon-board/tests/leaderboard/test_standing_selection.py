@@ -17,7 +17,8 @@ from gnomon_board.leaderboard import (
     Standings,
     select_standings,
 )
-from gnomon_board.leaderboard.standing_selection import PER_PAGE
+
+PER_PAGE = 50
 
 
 def line(i, errors, wins, **more):

@@ -9,10 +9,10 @@ from sqlalchemy import select
 
 from gnomon_board.database import Account, Entry, Season
 from gnomon_board.leaderboard import StandingsCache, board_of, standings_of
-from gnomon_board.leaderboard.seasons.entry_registration import register
 from gnomon_board.leaderboard.submissions.submission import find_submission, refuse_later, withdraw
 from populated_board import populate
 from small_season import make_account
+from submitted import register
 
 LEARNERS = (
     ("Chance", "ada", {"kind": "uniform"}, 2),
@@ -60,16 +60,15 @@ def test_an_attempt_that_is_refused_is_held_against_its_entry(database, season_i
     ]
 
 
-def test_who_registers_many_and_shows_few_is_named(database, season_id):
-    make_account(database, "eve", "submit")
-    with database.writing() as session:
-        season = session.get_one(Season, season_id)
-        accounts = {account.name: account.id for account in session.scalars(select(Account))}
+def test_who_registers_many_and_shows_few_is_named(client, database, season_id):
+    for name in ("ada", "eve"):
+        token = make_account(database, name, "submit")
         for k in range(3):
-            register(session, season, accounts["ada"], f"One of many {k}")
-            register(session, season, accounts["eve"], f"Not here yet {k}")
-        n = session.query(Entry).filter_by(account_id=accounts["ada"]).count()
-        board = board_of(session, season)
+            register(client, token, f"{name}'s {k}", "spring-2026")
+    with database.reading() as session:
+        ada = session.scalars(select(Account).where(Account.name == "ada")).one()
+        n = session.query(Entry).filter_by(account_id=ada.id).count()
+        board = board_of(session, session.get_one(Season, season_id))
     assert board.notes == (
         f"ada has registered {n} learners, of which 1 are shown: "
         "the best of many looks better than it is",
@@ -115,15 +114,12 @@ def test_what_was_computed_is_found_by_the_next_server(database, settings, seaso
 
 
 def test_who_registers_and_has_played_nothing_costs_no_computation(
-    database, settings, season_id, monkeypatch
+    client, database, settings, season_id, monkeypatch
 ):
     folder = settings.data / "standings"
     cache = StandingsCache(database, folder)
     before = cache.get(season_id, version_of(database, season_id))
-    make_account(database, "eve", "submit")
-    with database.writing() as session:
-        eve = session.scalar(select(Account.id).where(Account.name == "eve"))
-        register(session, session.get_one(Season, season_id), eve, "Not here yet")
+    register(client, make_account(database, "eve", "submit"), "Not here yet", "spring-2026")
 
     def never(board):
         raise AssertionError("computed again")

@@ -6,7 +6,8 @@ Submitting
 Playing a hidden season
     :class:`RemoteBoard` is a leaderboard at an address; :class:`RemoteEnv` is one of its trials as
     a Gymnasium environment; :func:`play_remotely` lets a learner play all of them, by a
-    :class:`RemotePlan`. A :class:`RemoteGame` is such a trial on the server's side.
+    :class:`RemotePlan`; a :class:`Move` sent over its connection gets a :class:`Reply`. A
+    :class:`RemoteGame` is such a trial on the server's side.
 Seasons
     A :class:`SeasonPlan` is read from a file, :func:`create_season` puts it on the board and
     :func:`reveal_season` publishes its hidden rules, as a :class:`Reveal`; :func:`commit` computes

@@ -1,16 +1,22 @@
 from .accounts.accounts import token_for as token_for
+from .client.remote_connection import HttpConnection as HttpConnection
 from .client.remote_connection import RemoteBoard as RemoteBoard
+from .client.remote_connection import WebsocketConnection as WebsocketConnection
 from .client.remote_env import RemoteEnv as RemoteEnv
 from .client.remote_run import RemotePlan as RemotePlan
 from .client.remote_run import RemoteSummary as RemoteSummary
+from .client.remote_run import learner_rng as learner_rng
 from .client.remote_run import play_remotely as play_remotely
 from .client.submit_run import Packed as Packed
 from .client.submit_run import pack_run as pack_run
 from .client.submit_run import submit as submit
 from .client.submit_run import wait_for_verdict as wait_for_verdict
+from .hidden.protocol import Move as Move
+from .hidden.protocol import Reply as Reply
 from .hidden.remote_game import RemoteGame as RemoteGame
 from .hidden.remote_game import Stretch as Stretch
 from .seasons.commitment import Reveal as Reveal
+from .seasons.commitment import canonical_text as canonical_text
 from .seasons.commitment import commit as commit
 from .seasons.entry_registration import assignment_of as assignment_of
 from .seasons.rule_generation import ELEMENTS as ELEMENTS
@@ -19,6 +25,7 @@ from .seasons.rule_generation import generate_rules as generate_rules
 from .seasons.rule_generation import reason_against as reason_against
 from .seasons.season import create_season as create_season
 from .seasons.season import reveal_season as reveal_season
+from .seasons.season import secret_rng as secret_rng
 from .seasons.season_plan import SeasonPlan as SeasonPlan
 from .standing_records import METRICS as METRICS
 from .standing_records import Board as Board
@@ -28,17 +35,22 @@ from .standing_records import Standing as Standing
 from .standing_records import Standings as Standings
 from .standing_selection import StandingQuery as StandingQuery
 from .standing_selection import select_standings as select_standings
+from .standing_snapshots import SNAPSHOT_FORMAT as SNAPSHOT_FORMAT
 from .standing_snapshots import StandingsCache as StandingsCache
 from .standing_snapshots import board_of as board_of
+from .standings import score_table as score_table
 from .standings import standings_of as standings_of
 from .submissions.worker import work_on_one as work_on_one
 
 __all__ = [
     "ELEMENTS",
     "METRICS",
+    "SNAPSHOT_FORMAT",
     "Board",
     "Contender",
     "Difficulty",
+    "HttpConnection",
+    "Move",
     "Number",
     "Packed",
     "RemoteBoard",
@@ -46,6 +58,7 @@ __all__ = [
     "RemoteGame",
     "RemotePlan",
     "RemoteSummary",
+    "Reply",
     "Reveal",
     "SeasonPlan",
     "Standing",
@@ -53,15 +66,20 @@ __all__ = [
     "Standings",
     "StandingsCache",
     "Stretch",
+    "WebsocketConnection",
     "assignment_of",
     "board_of",
+    "canonical_text",
     "commit",
     "create_season",
     "generate_rules",
+    "learner_rng",
     "pack_run",
     "play_remotely",
     "reason_against",
     "reveal_season",
+    "score_table",
+    "secret_rng",
     "select_standings",
     "standings_of",
     "submit",

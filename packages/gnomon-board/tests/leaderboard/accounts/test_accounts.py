@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from sqlalchemy import inspect, select, text
 
-from gnomon_board.database import Account, Entry, VerifiedTrial
-from gnomon_board.errors import Conflict
+from app_client import AppClient
+from gnomon_board import create_app
+from gnomon_board.database import Account, Entry, ServerSecret, VerifiedTrial
 from gnomon_board.leaderboard import token_for
-from gnomon_board.leaderboard.accounts.accounts import make_account as add_account
-from gnomon_board.leaderboard.accounts.accounts import server_secret
 from small_season import fill
-from submitted import bearer
+from submitted import bearer, register
 
 
 def test_an_erased_account_leaves_scores_and_no_name(client, database, settings, admin_token):
@@ -38,12 +36,13 @@ def test_an_erased_account_leaves_scores_and_no_name(client, database, settings,
     assert {entry["account"] for entry in entries} == {f"erased-{number}"}
 
 
-def test_two_accounts_do_not_look_alike(database):
-    with database.writing() as session:
-        add_account(session, "Paypal")
-    taken = "is taken, or looks like 'Paypal'"
-    with pytest.raises(Conflict, match=taken), database.writing() as session:
-        add_account(session, "Раураl")
+def test_two_accounts_do_not_look_alike(client, admin_token):
+    made, again = (
+        client.post("/api/accounts", json={"name": name}, headers=bearer(admin_token))
+        for name in ("Paypal", "Раураl")
+    )
+    assert (made.status_code, again.status_code) == (201, 409)
+    assert "is taken, or looks like 'Paypal'" in again.json()["detail"]
 
 
 def test_a_token_on_the_servers_machine(client, database):
@@ -57,10 +56,9 @@ def test_a_token_on_the_servers_machine(client, database):
     assert client.get("/api/tokens", headers=bearer(first)).status_code == 200
 
 
-def test_a_secret_is_drawn_once(database):
-    with database.writing() as session:
-        first = server_secret(session)
-    with database.writing() as session:
-        assert server_secret(session) == first
-        assert len(first) == 32
-        assert server_secret(session, "another") != first
+def test_the_secret_of_the_seeds_is_drawn_once(client, database, settings, season, token):
+    register(client, token, "First")
+    with AppClient(create_app(settings, database)) as other:
+        register(other, token, "Second")
+    with database.reading() as session:
+        assert len(session.scalars(select(ServerSecret)).one().value) == 32

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import hmac
+import json
 import re
 from dataclasses import replace
 
@@ -16,10 +17,10 @@ from app_client import AppClient
 from gnomon_board import create_app
 from gnomon_board.database import Account, BrowserSession, Token, now
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.leaderboard.accounts import tokens
-from gnomon_board.web.api import administration, dependencies
 from small_season import make_account
 from submitted import bearer
+
+JSON = {"Content-Type": "application/json"}
 
 
 def test_a_token_has_256_bits_and_only_its_hash_is_kept(database, token):
@@ -56,7 +57,7 @@ def test_the_interface_never_tells_a_secret_again(client, admin_token):
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known key", "unknown key"])
-def test_comparison_takes_constant_time(database, token, known, monkeypatch):
+def test_comparison_takes_constant_time(client, token, known, monkeypatch):
     """One comparison of two hashes of one length, whether or not there is such a token."""
     compared: list[tuple[int, int]] = []
     original = hmac.compare_digest
@@ -65,10 +66,10 @@ def test_comparison_takes_constant_time(database, token, known, monkeypatch):
         compared.append((len(a), len(b)))
         return original(a, b)
 
-    monkeypatch.setattr(tokens.hmac, "compare_digest", spy)
+    monkeypatch.setattr(hmac, "compare_digest", spy)
     key = token.split("_")[1] if known else "0" * 16
-    with database.reading() as session:
-        assert tokens.caller_of_token(session, f"gnomon_{key}_{'x' * 43}") is None
+    wrong = bearer(f"gnomon_{key}_{'x' * 43}")
+    assert client.get("/api/tokens", headers=wrong).status_code == 401
     assert compared == [(64, 64)]
 
 
@@ -76,16 +77,16 @@ def test_comparison_takes_constant_time(database, token, known, monkeypatch):
     "change",
     ["", "x", "prefix", "key", "secret", "\u00e9", "gnomon__", "gnomon_\0_x", "gnomon_\ud800_x"],
 )
-def test_what_is_almost_a_token_is_none(database, token, change):
+def test_what_is_almost_a_token_is_none(client, token, change):
     prefix, key, secret = token.split("_", 2)
     changed = {
         "prefix": f"gnomom_{key}_{secret}",
         "key": f"{prefix}_{key[:-1]}g_{secret}",
         "secret": token[:-1] + ("A" if token[-1] != "A" else "B"),
     }.get(change, change)
-    with database.reading() as session:
-        assert tokens.caller_of_token(session, token) is not None
-        assert tokens.caller_of_token(session, changed) is None
+    for text_, status in ((token, 204), (changed, 422 if "\ud800" in changed else 401)):
+        body = json.dumps({"token": text_})
+        assert client.post("/api/session", content=body, headers=JSON).status_code == status
 
 
 def test_scopes(client, database, token, admin_token):
@@ -146,13 +147,15 @@ def test_a_browser_ends_with_its_token(database, client):
     assert "Path=/" in cookie
     value = cookie.partition("=")[2].partition(";")[0]
     with database.reading() as session:
-        caller = tokens.caller_of_cookie(session, value)
-        assert caller is not None
         assert session.scalars(select(BrowserSession)).one().digest != value
-    with database.writing() as session:
-        tokens.revoke_token(session.scalars(select(Token)).one())
-    with database.reading() as session:
-        assert tokens.caller_of_cookie(session, value) is None
+        number = session.scalars(select(Token.id)).one()
+    assert client.get("/api/tokens").status_code == 200
+    client.cookies.clear()
+    revoked = client.delete(f"/api/tokens/{number}", headers=bearer(text_))
+    assert revoked.status_code == 200
+    assert (
+        client.get("/api/tokens", headers={"Cookie": cookie.partition(";")[0]}).status_code == 401
+    )
 
 
 def test_a_secure_cookie_behind_https(database, settings):
@@ -162,27 +165,22 @@ def test_a_secure_cookie_behind_https(database, settings):
     assert "Secure" in answer.headers["set-cookie"]
 
 
-def test_a_signed_out_browser_is_nobody(database, settings):
-    with database.writing() as session:
-        account = Account(name="ada", name_key="ada")
-        session.add(account)
-        tokens.issue_token(session, account, ["submit"])
-        row = session.scalars(select(Token)).one()
-        caller = tokens.Caller(account.id, "ada", row.id, frozenset(["submit"]))
-        _, cookie = tokens.start_browser_session(session, caller, hours=1)
-    with database.writing() as session:
-        found = tokens.caller_of_cookie(session, cookie)
-        assert found is not None
-        tokens.end_browser_session(session, found)
-    with database.reading() as session:
-        assert tokens.caller_of_cookie(session, cookie) is None
+def test_a_signed_out_browser_is_nobody(client, token):
+    answer = client.post("/api/session", json={"token": token})
+    cookie = {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
+    page = client.get("/account", headers={"Accept": "text/html"}).text
+    csrf = re.search(r'name="csrf" value="(\w+)"', page)[1]
+    signed_out = client.delete("/api/session", headers={"X-CSRF-Token": csrf})
+    assert signed_out.status_code == 204
+    client.cookies.clear()
+    assert client.get("/api/tokens", headers=cookie).status_code == 401
 
 
 @pytest.fixture
 def long_minute(monkeypatch):
     """A minute that does not end while a test counts."""
-    monkeypatch.setattr(dependencies, "MINUTE_S", 10**9)
-    monkeypatch.setattr(administration, "MINUTE_S", 10**9)
+    monkeypatch.setattr("gnomon_board.web.api.dependencies.MINUTE_S", 10**9)
+    monkeypatch.setattr("gnomon_board.web.api.administration.MINUTE_S", 10**9)
 
 
 @pytest.mark.usefixtures("long_minute")

@@ -22,15 +22,17 @@ from gnomon_board import Settings
 from gnomon_board.database import Database, Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gnomon_board.errors import LeaderboardError, RefusedError
 from gnomon_board.leaderboard import (
+    HttpConnection,
+    Move,
     RemoteBoard,
     RemoteEnv,
     RemotePlan,
+    Reply,
+    WebsocketConnection,
     assignment_of,
+    learner_rng,
     play_remotely,
 )
-from gnomon_board.leaderboard.client.remote_connection import HttpConnection, WebsocketConnection
-from gnomon_board.leaderboard.client.remote_run import learner_rng
-from gnomon_board.leaderboard.hidden.protocol import Move, Reply
 from gohr.experiments import Assignment, attempt_bytes
 from gohr.game import BoardSpec
 from gohr.learners import TrialLog, play_trial

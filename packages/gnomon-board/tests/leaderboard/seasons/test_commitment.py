@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon_board.leaderboard import Reveal, commit
-from gnomon_board.leaderboard.seasons.commitment import canonical_text, new_salt
+from gnomon_board.leaderboard import Reveal, canonical_text, commit
 from gohr.experiments import RuleEntry
 
 RULES = (RuleEntry("s1-h01", "# secret\n(*,red,*,*,p+1)"), RuleEntry("s1-h02", "(pos:L, bucket:2)"))
@@ -50,12 +49,6 @@ def test_comments_and_blanks_are_of_no_consequence():
 )
 def test_anything_else_does_not_hold(other):
     assert not replace(REVEAL, **other).holds
-
-
-def test_salts_differ_and_are_long():
-    salts = {new_salt() for _ in range(50)}
-    assert len(salts) == 50
-    assert {len(salt) for salt in salts} == {64}
 
 
 def test_it_is_read_back(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,16 +17,15 @@ from gnomon_board.database import AuditRecord, Season
 from gnomon_board.errors import Conflict, NotAllowed
 from gnomon_board.leaderboard import (
     ELEMENTS,
+    Difficulty,
     RemotePlan,
     Reveal,
     SeasonPlan,
+    canonical_text,
     create_season,
     reveal_season,
+    secret_rng,
 )
-from gnomon_board.leaderboard.seasons.commitment import canonical_text
-from gnomon_board.leaderboard.seasons.season import reveal_of, secret_rng
-from gnomon_board.leaderboard.seasons.season_plan import _HiddenFields
-from gnomon_board.web.api.records import SeasonRecord
 
 FILE = """
 name = "s1"
@@ -89,42 +89,43 @@ def test_the_place_of_a_rule_in_the_file_tells_nothing(monkeypatch):
     pytest.fail("the rule that stands first in the file always comes first")
 
 
-def test_it_is_committed_to_and_revealed(database, plan):
+def test_it_is_committed_to_and_revealed(client, database, plan):
     season = made(database, plan)
     assert season.commitment
     assert season.salt
     assert len(season.salt) == 64
+    assert made(database, replace(plan, name="s2")).salt != season.salt
     with database.writing() as session:
         found = session.get_one(Season, season.id)
         reveal = reveal_season(session, found)
     assert reveal.holds
     assert reveal.commitment == season.commitment
     assert [rule.text for rule in reveal.rules] == [rule.text for rule in plan.rules[1:]]
-    assert Reveal.from_record(json.loads(json.dumps(reveal.to_record()))) == reveal
+    assert Reveal.from_record(client.get("/api/seasons/s1/reveal").json()) == reveal
     with database.reading() as session:
         found = session.get_one(Season, season.id)
         assert found.version == season.version + 1
-        assert reveal_of(found) == reveal
         actions = session.scalars(select(AuditRecord.action)).all()
-        assert actions == ["season made", "season revealed"]
+        assert actions == ["season made", "season made", "season revealed"]
 
 
-def test_before_the_reveal_nothing_tells_a_hidden_rule(database, plan):
+def test_before_the_reveal_nothing_tells_a_hidden_rule(client, database, plan):
     season = made(database, plan)
-    told = SeasonRecord.of(season).model_dump_json()
+    answer = client.get("/api/seasons/s1")
+    told = answer.text
     assert season.commitment in told
     assert season.salt not in told
     for rule in plan.rules[1:]:
         assert json.dumps(rule.text)[1:-1] not in told
         assert canonical_text(rule.text) not in told
-    hidden = [rule for rule in SeasonRecord.of(season).rules if rule.visibility == "hidden"]
-    assert [(rule.text, rule.family, rule.tags) for rule in hidden] == [(None, "", [])] * 3
+    hidden = [rule for rule in answer.json()["rules"] if rule["visibility"] == "hidden"]
+    assert [(r["text"], r["family"], r["tags"]) for r in hidden] == [(None, "", [])] * 3
     with database.reading() as session:
         kept = session.scalars(select(AuditRecord)).all()
         assert all(season.salt not in json.dumps(record.detail) for record in kept)
         assert all("bucket" not in json.dumps(record.detail) for record in kept)
-    with pytest.raises(NotAllowed, match="has not been revealed"):
-        reveal_of(season)
+    refused = client.get("/api/seasons/s1/reveal")
+    assert (refused.status_code, "has not been revealed" in refused.text) == (403, True)
 
 
 def test_an_open_season_is_not_revealed_by_mistake(database, plan):
@@ -231,8 +232,8 @@ def test_the_files_of_the_page_are_read(tmp_path):
 def test_every_knob_has_its_row_on_the_page():
     page = (Path(__file__).parents[5] / "docs" / "board" / "hidden-seasons.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page, re.MULTILINE))
-    knobs = _HiddenFields.model_fields
-    assert set(rows) == set(knobs)
-    for name, default in [(n, knobs[n].default) for n in ("n_elements", "n_buckets", "chance")]:
-        assert str(default) in rows[name]
+    knobs = asdict(Difficulty())
+    assert set(rows) == {"generate", "rules", *knobs}
+    for name in ("n_elements", "n_buckets", "chance"):
+        assert str(list(knobs[name])) in rows[name]
     assert all(f"`{element}`" in page for element in ELEMENTS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from gnomon_board.database import Submission
-from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path, keep_bytes
 from small_season import fill
 
 
@@ -15,7 +14,9 @@ def test_a_log_comes_back_as_an_attachment(client, database, settings):
     with database.writing() as session:
         submission = session.scalars(select(Submission)).first()
         assert submission is not None
-        evidence_path(settings, submission.log_sha256).write_bytes(b"<script>alert(1)</script>")
+        sha256 = submission.log_sha256
+        kept = settings.evidence / sha256[:2] / sha256
+        kept.write_bytes(b"<script>alert(1)</script>")
         # What the sender wrote stays in the manifest, and nowhere else.
         submission.manifest = {"content_type": "text/html", "file": "../../x.html"}
     answer = client.get("/api/submissions/1/log", headers={"Accept": "text/html"})
@@ -27,7 +28,8 @@ def test_a_log_comes_back_as_an_attachment(client, database, settings):
 
 def test_nothing_in_the_data_folder_is_served(client, database, settings):
     fill(database, settings)
-    keep_bytes(settings, "ab" * 32, b"the evidence")
+    (settings.evidence / "ab").mkdir(exist_ok=True)
+    (settings.evidence / "ab" / ("ab" * 32)).write_bytes(b"the evidence")
     names = ["ab/" + "ab" * 32, "leaderboard.sqlite", "../leaderboard.sqlite", "evidence/ab"]
     for name in names:
         for root in ("/static/", "/evidence/", "/data/", "/static/../../../data/", "/"):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from gnomon_board.leaderboard import Packed
-from gnomon_board.web.backup import back_up
 from small_season import make_account
 from submitted import bearer, play_entry, register, send
 
@@ -38,12 +39,14 @@ def test_whose_log_comes_first_has_it(client, database, token, packed):
 
 @pytest.mark.parametrize("end", ["withdraw", "refuse"])
 def test_a_log_that_never_comes_is_missed_by_nobody(
-    client, database, settings, token, admin_token, packed, tmp_path, end
+    client, database, settings, token, admin_token, packed, tmp_path, end, command
 ):
     who = bearer(token if end == "withdraw" else admin_token)
     ended = client.post(f"/api/submissions/1/{end}", json={"reason": "never mind"}, headers=who)
     assert ended.status_code == 200
-    assert back_up(settings, database, tmp_path / "backup")["logs"] == 0
+    where = ["--data", str(settings.data), "--database", settings.database]
+    made = command("gnomon-board", "backup", str(tmp_path / "backup"), *where, "--json")
+    assert json.loads(made.out)["results"][0]["logs"] == 0
     again = client.post("/api/submissions/1/requeue", headers=bearer(admin_token))
     assert again.status_code == 409
     assert client.get("/api/submissions/1/log").status_code == 404

@@ -11,7 +11,8 @@ from .board import draw_boards as draw_boards
 from .board_files import read_board_file as read_board_file
 from .drawing import board_pixels as board_pixels
 from .drawing import board_text as board_text
-from .engine import boards_in_play as boards_in_play
+from .engine.boards_in_play import Boards as Boards
+from .engine.boards_in_play import advance as advance
 from .engine.compiler import CompiledRule as CompiledRule
 from .engine.compiler import compile_rule as compile_rule
 from .environments.env import HiddenRulesEnv as HiddenRulesEnv
@@ -61,6 +62,7 @@ __all__ = [
     "Autoreset",
     "Board",
     "BoardSpec",
+    "Boards",
     "CheckedRule",
     "CompiledRule",
     "Equivalence",
@@ -75,9 +77,9 @@ __all__ = [
     "StalemateSearch",
     "TextObservation",
     "action_space",
+    "advance",
     "board_pixels",
     "board_text",
-    "boards_in_play",
     "check_rule",
     "compile_rule",
     "draw_boards",

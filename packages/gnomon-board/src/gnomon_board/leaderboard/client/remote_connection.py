@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
-from gnomon_board.errors import LeaderboardError
-from gnomon_board.http_client import Client, RefusedError
+from gnomon_board.errors import LeaderboardError, RefusedError
+from gnomon_board.http_client import Client
 from gnomon_board.leaderboard.hidden.protocol import AttemptPlay, Move, Replies, Reply, TrialView
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from gnomon import __version__
-from gnomon_board.errors import LeaderboardError
-from gnomon_board.http_client import Client, RefusedError
+from gnomon_board.errors import LeaderboardError, RefusedError
+from gnomon_board.http_client import Client
 from gohr import RunFolder
 from gohr.experiments import read_card, score_trial
 

@@ -75,16 +75,16 @@ class RemoteGame:
         board_spec: BoardSpec,
         actions: bytes = b"",
     ) -> None:
-        from gohr.game import boards_in_play as engine
+        from gohr.game import Boards, advance
 
-        self._engine = engine
+        self._engine = advance
         self._deck, self._horizon = boards, horizon
         self._compiled = compiled(rule_set, board_spec)
-        self._table: engine.Boards | InterpretedBoards
+        self._table: Boards | InterpretedBoards
         if self._compiled is None:
             self._table = InterpretedBoards(rule_set, board_spec, 1)
         else:
-            self._table = engine.Boards.empty(self._compiled, 1)
+            self._table = Boards.empty(self._compiled, 1)
         self._action = np.zeros(1, dtype=np.int64)
         self._actions = bytearray()
         #: How many of the attempts so far were not accepted.
@@ -244,4 +244,4 @@ class RemoteGame:
         else:
             assert self._compiled is not None
             self._action[0] = action
-            self._engine.advance(self._compiled, self._table, self._action, deck)
+            self._engine(self._compiled, self._table, self._action, deck)

@@ -5,8 +5,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from gnomon.distillation import FactorProcedure, Forecast, distill, nested_error, predict
-from gnomon.distillation.forecasts.pairs import compare_forecasts
+from gnomon.distillation import (
+    FactorProcedure,
+    Forecast,
+    compare_forecasts,
+    distill,
+    nested_error,
+    predict,
+)
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from gnomon.distillation import SubsetModel, fit_least_squares
-from gnomon.distillation.forecasts.moments import Moments
+from gnomon.distillation import Moments, SubsetModel, fit_least_squares
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from gnomon.distillation import Committee, FactorProcedure, Stability, stability
-from gnomon.distillation.selection import committee_of
 from gnomon.errors import ScoreDataError
 
 
@@ -82,9 +81,9 @@ def test_members_stand_below_the_counts(make_scores):
 
 def test_a_committee_votes(make_scores):
     data = make_scores(40, 8)
-    counts = Stability.of([("t00", "t01"), ("t00", "t01"), ("t02", "t03")])
-    committee = committee_of(data, FactorProcedure(), counts)
-    assert committee.shares == pytest.approx((2 / 3, 1 / 3))
+    subsets = ("t00", "t01"), ("t02", "t03")
+    models = tuple(FactorProcedure().fit(data, tasks) for tasks in subsets)
+    committee = Committee(models, (2 / 3, 1 / 3))
     assert committee.tasks == ("t00", "t01", "t02", "t03")
     scores = dict(zip(data.tasks, data.x[0], strict=True))
     each = [model.estimate(scores).value for model in committee.models]

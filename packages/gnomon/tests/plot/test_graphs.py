@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.distillation.structure import Edge
+from gnomon.distillation import Edge
 from gnomon.plot import correlation_graph
 from gnomon.plot.graphs import stress_layout
 

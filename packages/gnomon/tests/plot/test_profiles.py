@@ -3,9 +3,9 @@
 import numpy as np
 
 from gnomon.plot import profile_curves
-from gnomon.plot.statistics import profile_figure
 from gnomon.scores import ScoreTable
 from gnomon.stats import distance_profiles, performance_profiles
+from gnomon.stats import profile as profile_of
 
 SCORES = np.random.default_rng(3).gamma(2.0, 1.0, (2, 5, 6))
 TABLE = ScoreTable.from_arrays({"a": SCORES[0], "b": 2.0 * SCORES[1]})
@@ -25,8 +25,7 @@ def test_curves_and_bands_are_the_profiles():
         np.testing.assert_array_equal(line.get_ydata(), profile.value)
     assert len(ax.collections) == 2
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["b", "a"]
-    rows = profile_figure(profiles, "score", higher_is_better=True).rows
-    assert len(rows) == 2 * profiles[0].tau.size
+    assert len(profile_of(TABLE, rng=rng()).figure().rows) == 2 * profiles[0].tau.size
 
 
 def test_thresholds_from_the_data_stand_evenly():

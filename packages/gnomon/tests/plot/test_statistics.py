@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.plot import statistics
 from gnomon.scores import ScoreTable
 from gnomon.stats import compare, compare_all, equivalence, estimate
 from gnomon.stats import curves as curves_of
@@ -18,17 +17,17 @@ def rng():
 
 
 def test_a_pair_has_differences_above_its_probability():
-    figure = statistics.comparison_figure(compare(TABLE, "a", "b", rng=rng()), "return")
+    figure = compare(TABLE, "a", "b", rng=rng()).figure()
     assert figure.caption.endswith("p-values: not corrected, one test for each metric.")
     above, below = figure.drawing.axes
-    assert above.get_xlabel() == "a minus b (return)"
+    assert above.get_xlabel() == "a minus b (score)\na better →"
     assert below.get_xlabel() == "probability that a run of a is better"
     assert len(figure.rows) == 4
 
 
 def test_all_pairs_have_a_map():
     found = compare_all(TABLE, "probability_of_improvement", rng=rng())
-    (ax,) = statistics.comparison_figure(found, "return").drawing.axes
+    (ax,) = found.figure().drawing.axes
     assert ax.get_xlabel() == "probability that the row is better than the column"
 
 
@@ -36,8 +35,8 @@ def test_metrics_of_curves_stand_side_by_side_with_one_legend():
     steps = X[..., None] * [1.0, 2.0, 4.0]
     table = ScoreTable.from_arrays({"a": steps[0], "b": steps[1]})
     curves = curves_of(table, ["median", "iqm"], rng=rng())
-    left, right = statistics.curve_figure(curves, "return", "frames").drawing.axes
-    assert left.get_ylabel() == "return (better →)"
+    left, right = curves.figure().drawing.axes
+    assert left.get_ylabel() == "score (better →)"
     assert left.get_legend() is None
     assert right.get_legend() is not None
 
@@ -46,13 +45,13 @@ def test_metrics_of_curves_stand_side_by_side_with_one_legend():
     ("name", "head"), [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF")]
 )
 def test_a_figure_is_written_as_its_name_says(tmp_path, name, head):
-    figure = statistics.estimate_figure(estimate(TABLE, ["mean", "iqm"], rng=rng()), TABLE.scale)
+    figure = estimate(TABLE, ["mean", "iqm"], rng=rng()).figure()
     figure.write(tmp_path / name)
     assert (tmp_path / name).read_bytes().startswith(head)
 
 
 def test_a_name_without_a_known_ending_or_folder_is_refused(tmp_path):
-    figure = statistics.estimate_figure(estimate(TABLE, ["mean", "iqm"], rng=rng()), TABLE.scale)
+    figure = estimate(TABLE, ["mean", "iqm"], rng=rng()).figure()
     with pytest.raises(ScoreDataError, match=r"expected a name that ends in \.svg, \.png or \.pdf"):
         figure.write(tmp_path / "a.jpg")
     with pytest.raises(ScoreDataError, match="expected a folder to write to; there is none"):

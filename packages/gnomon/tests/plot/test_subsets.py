@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from gnomon.distillation import sizes, transform_of
-from gnomon.plot import error_by_size_curves, predicted_against_true, task_bars
-from gnomon.plot.style import MUTED, SERIES, category_colors
-from gnomon.plot.subsets import prediction_rows, size_rows
+from gnomon.plot import error_by_size_curves, predicted_against_true, series_style, task_bars
 from gnomon.scores import ScoreTable
 
 LOG = transform_of("log")
@@ -35,11 +34,6 @@ def test_axes_are_marked_with_scores():
     assert {"10", "100", "1,000"} <= set(shown)
 
 
-def test_rows_are_scores():
-    rows = prediction_rows(["a"], np.array([2.0]), np.array([1.0]), LOG)
-    assert rows == ({"algorithm": "a", "true": 9.0, "predicted": 99.0},)
-
-
 @pytest.fixture(scope="module")
 def found():
     rng = np.random.default_rng(0)
@@ -55,7 +49,7 @@ def test_both_errors_are_drawn(found):
     assert plain.get_ydata() == pytest.approx([100 * one.relative_error for one in found])
     assert honest.get_ydata() == pytest.approx([100 * one.nested_relative_error for one in found])
     assert ax.get_ylim()[0] == 0
-    assert [row["size"] for row in size_rows(found)] == [1, 2, 3]
+    assert [row["size"] for row in found.figure().rows] == [1, 2, 3]
 
 
 def test_bars_have_the_values_in_order():
@@ -77,9 +71,10 @@ def test_categories_have_colours_and_a_legend():
 
 def test_more_categories_than_colours_are_grey():
     names = {f"t{i}": f"c{i}" for i in range(9)}
-    found = list(category_colors(names).values())
-    assert found[:6] == list(SERIES)
-    assert set(found[6:]) == {MUTED}
+    ax = task_bars(dict.fromkeys(names, 1.0), categories=names)
+    found = [to_hex(bar.get_facecolor()) for bar in ax.patches]
+    assert found[:6] == [series_style(i).color for i in range(6)]
+    assert len(set(found[6:])) == 1
 
 
 def test_names_are_no_formulas():

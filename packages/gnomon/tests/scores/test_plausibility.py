@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.scores import ScoreTable, normalize, own_scales, read_monitors, read_scores, suspicions
-from gnomon.scores.plausibility import warn_of_suspicions, wild_scores
+from gnomon.scores import (
+    ScoreTable,
+    normalize,
+    own_scales,
+    read_monitors,
+    read_scores,
+    suspicions,
+    wild_scores,
+    write_scores,
+)
 
 COPIES = "reruns of one deterministic evaluation are not independent runs"
 
@@ -113,12 +121,13 @@ def test_scales_of_curves_and_censored_runs():
     assert own_scales(censored) is None
 
 
-def test_suspicious_tables_are_named():
+def test_suspicious_tables_are_named(tmp_path):
     usual = ScoreTable.from_arrays({"a": np.zeros((10, 5))})
     assert suspicions(usual) == []
     swapped = ScoreTable.from_arrays({"a": np.zeros((100, 2))})
+    write_scores(swapped, tmp_path / "swapped.csv")
     with pytest.warns(DegenerateScoresWarning, match="100 runs on 2 tasks: were the axes swapped"):
-        warn_of_suspicions(swapped)
+        read_scores(tmp_path / "swapped.csv")
     nested = ScoreTable.from_records(
         [{"algorithm": "a", "task": "t", "run": i, "score": 0, "episode": 1} for i in range(3)]
     )

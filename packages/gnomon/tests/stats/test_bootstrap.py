@@ -16,7 +16,6 @@ from gnomon.stats import (
     percentile_interval,
     quantiles,
 )
-from gnomon.stats.bootstrap import resamples as bootstrap
 from strategies_scores import ragged_runs
 
 MASK = 2**64 - 1
@@ -144,7 +143,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch):
     x = np.random.default_rng(0).normal(size=(5, 7))
     key = np.uint64(99)
     whole = replicates_of("iqm", x, n_resamples=1000, key=key)
-    monkeypatch.setattr(bootstrap, "BLOCK", 37)
+    monkeypatch.setattr("gnomon.stats.bootstrap.resamples.BLOCK", 37)
     for n_threads in (1, 2, 4):
         parts = replicates_of("iqm", x, n_resamples=1000, key=key, n_threads=n_threads)
         np.testing.assert_array_equal(parts, whole)

@@ -5,8 +5,8 @@ from scipy import stats
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
 from gnomon.stats import Comparison, Metric, compare, compare_all
-from gnomon.stats.comparisons.comparison import IMPROVEMENT
 
+IMPROVEMENT = "probability_of_improvement"
 X = np.random.default_rng(0).normal(size=(8, 6))
 Y = np.random.default_rng(1).normal(size=(6, 6)) - 1.0
 TABLE = ScoreTable.from_arrays({"a": X, "b": Y})

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gnomon.stats import Strata, median_profile_interval
-from gnomon.stats.small_samples.median_profile import _sign_change
 from strategies_scores import ragged_runs
 
 
@@ -72,19 +71,6 @@ def test_coverage(n_runs, spread):
         low, high = median_profile_interval(Strata.from_matrix(x), 0.95)
         hits += low <= np.median(means) <= high
     assert stats.binomtest(hits, n_tables, 0.92, "less").pvalue > 0.01
-
-
-def test_a_sign_change_is_found_where_a_function_bends_or_jumps():
-    """As tasks without an error make the cost jump."""
-
-    def excess(c):
-        jumps, bends = np.where(c > 0.3, 2.0, -1e-3), np.where(c > 0.5, 5.0, 1.0) * (c - 0.5)
-        return np.diagonal([c - 0.3, jumps, c**9 - 0.7**9, c - 1e-9, bends])
-
-    low, step = np.zeros(5), np.ones(5)
-    found = _sign_change(excess, low, step, excess(low))
-    assert found == pytest.approx([0.3, 0.3, 0.7, 1e-9, 0.5], abs=1e-10)
-    assert (excess(found) <= 1e-14).all()
 
 
 def test_runs_that_do_not_vary_beside_some_that_do():

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.stats import median_curve, median_interval
-from gnomon.stats.bootstrap import medians
 
 NUMBERS = st.one_of(st.integers(-9, 9), st.just(np.inf), st.just(-np.inf))
 
@@ -32,34 +31,24 @@ def test_ends_are_those_of_every_resample(x, level):
     assert median_interval(x, level=level) == (middle(x), *wanted)
 
 
-@pytest.mark.parametrize("n", [2, 3, 6, 7, 40, 101, 1000])
-def test_places_are_drawn_as_often_as_said(n):
-    below, above, probability = medians._places(n)
-    assert probability.sum() == pytest.approx(1.0, abs=1e-12)
-    drawn = np.sort(np.random.default_rng(n).integers(n, size=(4000, n)), axis=1)
-    for places, found in ((below, drawn[:, (n - 1) // 2]), (above, drawn[:, n // 2])):
-        for share in (0.025, 0.2, 0.5, 0.9):
-            cut = int(np.quantile(found, share))
-            expected = probability[places <= cut].sum()
-            error = np.sqrt(expected * (1 - expected) / len(found)) + 1e-9
-            assert abs((found <= cut).mean() - expected) < 4.5 * error, (n, share)
-    apart = (drawn[:, n // 2] > drawn[:, (n - 1) // 2]).mean()
-    assert probability[above > below].sum() == pytest.approx(apart, abs=0.04)
-
-
-def test_places_are_the_same_from_both_ends():
-    for n in (2, 5, 8, 33, 100):
-        below, above, probability = medians._places(n)
-        ours = dict(zip(zip(below, above, strict=True), probability, strict=True))
-        for (low, high), share in ours.items():
-            assert ours[n - 1 - high, n - 1 - low] == pytest.approx(share, rel=1e-4, abs=1e-11)
+@pytest.mark.parametrize("n", [6, 7, 40, 101, 1000])
+def test_ends_are_those_of_drawn_resamples(n):
+    x = np.arange(float(n))
+    drawn = np.median(np.random.default_rng(n).integers(n, size=(4000, n)), axis=1)
+    for level in (0.95, 0.8, 0.2):
+        _, low, high = median_interval(x, level=level)
+        _, *turned = median_interval(-x, level=level)
+        assert turned == [-high, -low]
+        for end, share in ((low, (1 - level) / 2), (high, (1 + level) / 2)):
+            slack = 4.5 * np.sqrt(share * (1 - share) / drawn.size)
+            assert (drawn < end).mean() - slack <= share <= (drawn <= end).mean() + slack
 
 
 def test_points_of_a_band_are_intervals_of_their_values(monkeypatch):
     x = np.random.default_rng(3).normal(size=(12, 40)).cumsum(axis=1)
     x[:, 20:] = x[:, [20]]
     band = median_curve(x)
-    monkeypatch.setattr(medians, "BLOCK", 300)
+    monkeypatch.setattr("gnomon.stats.bootstrap.medians.BLOCK", 300)
     np.testing.assert_array_equal(median_curve(x), band)
     for point in range(40):
         assert median_interval(x[:, point]) == tuple(end[point] for end in band)

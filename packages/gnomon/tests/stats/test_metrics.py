@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+import gnomon.stats as gs
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.stats import METRICS, Metric, Strata, aggregates, metric_named
-from gnomon.stats.metrics import metrics_for
+from gnomon.scores import ScoreTable
+from gnomon.stats import METRICS, Metric, Strata, estimate, metric_named
 
 X = np.random.default_rng(0).normal(size=(7, 5))
 STRATA = Strata.from_matrix(X)
@@ -12,13 +13,13 @@ STRATA = Strata.from_matrix(X)
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("mean", aggregates.mean(X)),
-        ("median", aggregates.median(X)),
-        ("iqm", aggregates.interquartile_mean(X)),
-        ("optimality_gap", aggregates.optimality_gap(X)),
-        ("task_iqm", aggregates.task_iqm(X)),
-        ("trimmed_mean", aggregates.trimmed_mean(X, 0.1)),
-        ("trimmed_mean:0.4", aggregates.trimmed_mean(X, 0.4)),
+        ("mean", gs.mean(X)),
+        ("median", gs.median(X)),
+        ("iqm", gs.interquartile_mean(X)),
+        ("optimality_gap", gs.optimality_gap(X)),
+        ("task_iqm", gs.task_iqm(X)),
+        ("trimmed_mean", gs.trimmed_mean(X, 0.1)),
+        ("trimmed_mean:0.4", gs.trimmed_mean(X, 0.4)),
         ("share_above:0.5", np.mean(X > 0.5)),
         ("difficulty_progress", np.sort(X, axis=None)[:8].mean()),
         ("difficulty_progress:0.5", np.sort(X, axis=None)[:17].mean()),
@@ -40,10 +41,12 @@ def test_additive_metrics_are_means_of_their_influence():
         assert STRATA.averaged(metric.influence(STRATA)) == pytest.approx(metric.value(STRATA))
 
 
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 def test_default_metrics_need_a_target_where_lower_is_better():
-    assert [m.name for m in metrics_for(None, gamma=None, higher_is_better=True)] == list(METRICS)
-    assert len(metrics_for(None, gamma=None, higher_is_better=False)) == 3
-    assert len(metrics_for(None, gamma=2.0, higher_is_better=False)) == 4
+    for higher, gamma, n in ((True, None, 4), (False, None, 3), (False, 0.5, 4)):
+        table = ScoreTable.from_arrays({"a": X}, higher_is_better=higher)
+        found = estimate(table, gamma=gamma)
+        assert [one.metric for one in found] == list(METRICS)[:n]
 
 
 def test_a_matrix_metric_needs_a_complete_table():

@@ -12,11 +12,11 @@ from gnomon.stats import (
     Strata,
     average_score_profile,
     performance_profiles,
+    resampled_profiles,
     run_score_profile,
     simultaneous_band,
     thresholds,
 )
-from gnomon.stats.profiles.bands import resampled_profiles
 from strategies_scores import ragged_runs
 
 TAU = np.array([-2.0, -1.0, 0.0, 0.5, 2.0])

@@ -6,7 +6,9 @@ from .distilled import Distilled as Distilled
 from .evaluation import ExplainedTasks as ExplainedTasks
 from .evaluation import explained as explained
 from .forecasts.forecast import Forecast as Forecast
+from .forecasts.moments import Moments as Moments
 from .forecasts.pairs import SubsetComparison as SubsetComparison
+from .forecasts.pairs import compare_forecasts as compare_forecasts
 from .forecasts.prediction import Predictions as Predictions
 from .forecasts.prediction import SubsetComparisons as SubsetComparisons
 from .forecasts.prediction import predict as predict
@@ -30,6 +32,7 @@ from .search.search import search_subsets as search_subsets
 from .selection import Committee as Committee
 from .selection import Stability as Stability
 from .selection import stability as stability
+from .structure import Edge as Edge
 from .structure import correlation_matrix as correlation_matrix
 from .structure import correlations as correlations
 from .structure import single as single
@@ -46,11 +49,13 @@ __all__ = [
     "Committee",
     "Distillation",
     "Distilled",
+    "Edge",
     "ExplainedTasks",
     "FactorProcedure",
     "Folds",
     "Forecast",
     "HeldOut",
+    "Moments",
     "NextSteps",
     "PaperProcedure",
     "Predictions",
@@ -65,6 +70,7 @@ __all__ = [
     "Transform",
     "atari",
     "baselines",
+    "compare_forecasts",
     "correlation_matrix",
     "correlations",
     "cross_validate",

@@ -14,8 +14,10 @@ from .normalization import normalize_percentile as normalize_percentile
 from .normalization import normalize_random_human as normalize_random_human
 from .normalization import normalize_reference as normalize_reference
 from .normalization import with_left_out as with_left_out
+from .plausibility import WildScore as WildScore
 from .plausibility import own_scales as own_scales
 from .plausibility import suspicions as suspicions
+from .plausibility import wild_scores as wild_scores
 from .readers.array_files import read_arrays as read_arrays
 from .readers.published.lm_eval import read_lm_eval as read_lm_eval
 from .readers.published.marl_eval import read_marl_eval as read_marl_eval
@@ -43,6 +45,7 @@ __all__ = [
     "Reader",
     "ScoreTable",
     "SummaryTable",
+    "WildScore",
     "at_common_step",
     "atari_baselines",
     "available_datasets",
@@ -68,6 +71,7 @@ __all__ = [
     "read_tensorboard_csv",
     "read_wide_table",
     "suspicions",
+    "wild_scores",
     "with_left_out",
     "write_scores",
 ]

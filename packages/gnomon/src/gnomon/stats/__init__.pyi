@@ -83,6 +83,7 @@ from .planning.sequential import SequentialResult as SequentialResult
 from .planning.sequential import sequential_compare as sequential_compare
 from .planning.sequential import sequential_levels as sequential_levels
 from .profiles.bands import average_score_profile as average_score_profile
+from .profiles.bands import resampled_profiles as resampled_profiles
 from .profiles.bands import run_score_profile as run_score_profile
 from .profiles.bands import simultaneous_band as simultaneous_band
 from .profiles.bands import wilson_band as wilson_band
@@ -197,6 +198,7 @@ __all__ = [
     "quantiles",
     "ratio_profiles",
     "ratios_to_best",
+    "resampled_profiles",
     "run_score_profile",
     "runs_needed",
     "sequential_compare",

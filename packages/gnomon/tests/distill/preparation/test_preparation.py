@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import trim_mean
 
-from gnomon.distillation import Preparation, transform_of
-from gnomon.distillation.preparation.prepared import check_target
+from gnomon.distillation import Preparation, search_subsets, transform_of
 from gnomon.distillation.preparation.summaries import half_summaries, summarize
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
@@ -89,12 +88,11 @@ def test_a_summary_that_nobody_exceeds():
 
 def test_equal_summaries_are_told_with_their_cause(make_scores):
     data = make_scores(20, 3)
-    check_target(data)
     clipped = replace(data, target=np.zeros(20), transform=transform_of("log"))
     with pytest.raises(
         ScoreDataError, match="all 20 have 0: the transform log gives all scores up to 0"
     ):
-        check_target(clipped)
+        search_subsets(clipped, 2)
 
 
 def test_runs_are_averaged_before_or_after_the_transform():

@@ -6,12 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.distillation import transform_of
-from gnomon.distillation.preparation.prepared import TRANSFORMS
 
 
 @given(st.floats(0.01, 0.99))
 def test_every_inverse_inverts(z):
-    for transform in TRANSFORMS.values():
+    for transform in map(transform_of, ("log", "identity", "logit")):
         there = transform.forward(np.array([z]))
         assert transform.inverse(there)[0] == pytest.approx(z)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.distillation.forecasts.moments import Moments
+from gnomon.distillation import Moments
 from gnomon.distillation.procedures.factor import (
     least_variance_subsets,
     residual_variance,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from itertools import combinations
-from math import comb
 from multiprocessing import get_context
 
 import numpy as np
@@ -13,10 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.distillation import Folds, search_subsets
-from gnomon.distillation.search import pieces as search_pieces
-from gnomon.distillation.search.row_errors import subset_errors
-from gnomon.distillation.search.search import expected_seconds
+from gnomon.distillation import Folds, PaperProcedure, cross_validate, search_subsets
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from strategies_distill import gapped_scores
 
@@ -75,8 +71,8 @@ def test_the_bound_loses_nothing(paper):
 
 def test_the_rows_agree_with_the_grams(paper):
     found = search_subsets(paper, 4, n_best=200, candidates=paper.tasks[5:25])
-    errors = subset_errors(paper, found.subsets)
-    assert errors[:, 0] == pytest.approx(found.errors, rel=1e-10)
+    errors = [cross_validate(paper, PaperProcedure(), one).mse for one in found.subsets[:20]]
+    assert errors == pytest.approx(found.errors[:20], rel=1e-10)
 
 
 @pytest.mark.filterwarnings("ignore:subsets with fewer than")
@@ -93,12 +89,6 @@ def test_every_subset_is_judged_on_its_own_rows(data, size):
         assert set(found.subsets) == set(slow)
         expected = [slow[tasks][which] for tasks in found.subsets]
         assert found.errors == pytest.approx(expected, rel=1e-7, abs=1e-10)
-    by_rows = subset_errors(data, subsets, folds=folds)
-    for tasks, errors in zip(subsets, by_rows, strict=True):
-        if tasks in slow:
-            assert errors == pytest.approx(slow[tasks], rel=1e-7, abs=1e-10)
-        else:
-            assert np.isnan(errors).all()
 
 
 def enough(data, tasks):
@@ -152,20 +142,16 @@ def test_small_pieces_find_the_same(paper, monkeypatch, most, criterion):
     options = {"criterion": criterion, "n_best": 400, "forced": ["pong"]}
     options["candidates"] = [t for t in paper.tasks[4:40:3] if t != "pong"]
     whole = search_subsets(paper, 6, **options)
-    monkeypatch.setattr(search_pieces, "_PIECE", {"cv": most, "in_sample": most, "bound": most})
+    monkeypatch.setattr(
+        "gnomon.distillation.search.pieces._PIECE",
+        dict.fromkeys(("cv", "in_sample", "bound"), most),
+    )
     told = []
     found = search_subsets(paper, 6, progress=lambda *now: told.append(now), **options)
     assert found.subsets == whole.subsets
     assert found.errors == pytest.approx(whole.errors, rel=1e-10)
     assert told[-1] == (whole.n_subsets, whole.n_subsets)
     assert len(told) > 100 / most
-
-
-def test_no_piece_is_large():
-    cuts = list(search_pieces._cuts(40, 9, (), 2_000_000))
-    assert sum(n for *_, n in cuts) == comb(40, 9)
-    assert max(n for *_, n in cuts) <= 2_000_000
-    assert len(cuts) < 1000
 
 
 @pytest.mark.full
@@ -215,14 +201,6 @@ def test_progress_tells_all(make_scores):
     assert told[-1] == (56, 56)
 
 
-def test_counts_and_expectations(make_scores):
-    data = make_scores()
-    assert expected_seconds(data, 3, forced=["t00"])[0] == 21
-    n_subsets, seconds = expected_seconds(data, 3)
-    assert n_subsets == 56
-    assert 0 < seconds < 1
-
-
 def test_too_few_algorithms_are_refused(make_scores):
     with pytest.raises(ScoreDataError, match=r"at least 10 algorithms for 10 folds.*found 6"):
         search_subsets(make_scores(6), 3)
@@ -233,6 +211,10 @@ def test_a_size_must_fit(make_scores):
         search_subsets(make_scores(), 9)
     with pytest.raises(ScoreDataError, match=r"a size from 2 to 8, found 1: 7 tasks .* 1 forced"):
         search_subsets(make_scores(), 1, forced=["t00"])
+    with pytest.raises(ScoreDataError, match="t00 is forced twice"):
+        search_subsets(make_scores(), 2, forced=["t00", "t00"])
+    with pytest.raises(ScoreDataError, match="expected tasks to choose from, whose scores differ"):
+        search_subsets(make_scores(), 1, candidates=[])
 
 
 def test_an_unknown_task_is_named(make_scores):

@@ -15,10 +15,8 @@ from gnomon.distillation import (
     cross_validate,
     nested_error,
     order_agreement,
+    procedure_of,
 )
-from gnomon.distillation.procedures.registry import AutoProcedure
-from gnomon.distillation.validation.cross_validation import outer_splits
-from gnomon.distillation.validation.order import kendall_tau
 from gnomon.errors import ScoreDataError
 
 OURS, PAPER = FactorProcedure(), PaperProcedure()
@@ -109,16 +107,16 @@ def test_a_failure_on_any_executor_is_one_line(make_scores, error, said):
 
 def test_splits(make_scores):
     data = make_scores(30, 6, families=5)
-    rng = np.random.default_rng(0)
-    assert outer_splits(data, "algorithms", rng=rng).tolist() == [list(range(30))]
-    groups = outer_splits(data, "groups", rng=rng)[0]
-    assert len(set(zip(groups.tolist(), data.groups, strict=True))) == 5
-    thirds = outer_splits(data, "group-folds", n_folds=3, n_repeats=2, rng=rng)
-    assert thirds.shape == (2, 30)
-    for row in thirds:
-        assert len(set(zip(row.tolist(), data.groups, strict=True))) == 5
+
+    def n_splits(outer, **options):
+        rng = np.random.default_rng(0)
+        return len(nested_error(data, OURS, 2, outer=outer, rng=rng, **options).chosen)
+
+    assert n_splits("algorithms") == 30
+    assert n_splits("groups") == 5
+    assert n_splits("group-folds", n_folds=3, n_repeats=2) == 6
     with pytest.raises(ScoreDataError, match="to make 10 folds, found 5"):
-        outer_splits(data, "group-folds", rng=rng)
+        n_splits("group-folds")
 
 
 def test_cross_validation_is_that_of_the_search(make_scores):
@@ -142,10 +140,10 @@ def test_the_order_of_all_repeats(make_scores):
 
 def test_auto_chooses_inside(make_scores):
     data = make_scores(30, 6)
-    auto = AutoProcedure(("factor", "paper"), n_folds=5)
+    auto = procedure_of("auto", n_folds=5)
     told = []
     best = auto.best(data, 2, progress=lambda done, total: told.append((done, total)))
-    assert told == [(i, 10) for i in range(1, 11)]
+    assert told == [(i, 15) for i in range(1, 16)]
     assert auto.choose(data, 2) == best.choose(data, 2)
     nested = nested_error(data, auto, 2, n_folds=5, rng=np.random.default_rng(0))
     assert nested.n_predicted == 30
@@ -183,7 +181,7 @@ def test_tau_is_that_of_scipy(x, random):
     y = x.copy()
     random.shuffle(y)
     expected = kendalltau(x, y).statistic
-    assert kendall_tau(np.array(x), np.array(y)) == pytest.approx(expected, nan_ok=True)
+    assert order_agreement(x, y).tau == pytest.approx(expected, nan_ok=True)
 
 
 def test_the_figures_of_atari5(paper):

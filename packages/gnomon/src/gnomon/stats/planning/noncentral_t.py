@@ -31,6 +31,15 @@ def noncentrality(t: float, df: float, share: float) -> float:
 
     >>> round(noncentrality(3.0, 1e6, 0.975), 2)
     1.04
+
+    With few it is SciPy's:
+
+    >>> from scipy.stats import nct
+    >>> for df, t, share in ((1.0, -2.0, 0.2), (2.5, 0.7, 0.975), (40.0, 6.0, 0.025)):
+    ...     print(round(float(nct.cdf(t, df, noncentrality(t, df, share))), 4))
+    0.2
+    0.975
+    0.025
     """
     from scipy import optimize, special
 

@@ -324,6 +324,12 @@ def resampled_profiles(
     Returns
     -------
     ndarray of float, shape (n_resamples, thresholds)
+
+    Examples
+    --------
+    >>> found = resampled_profiles([[1.0], [3.0]], [0.0, 2.0], n_resamples=200, key=np.uint64(1))
+    >>> found.shape, np.unique(found[:, 1]).tolist()
+    ((200, 2), [0.0, 0.5, 1.0])
     """
     from gnomon.stats.bootstrap.kernels import resample_profiles
 

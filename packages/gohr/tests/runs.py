@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import sqlite3
 import zlib
@@ -11,9 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gohr.experiments import ExperimentConfig, RunFolder, TrialRecord
-from gohr.experiments.attempts import attempt_bytes
-from gohr.experiments.store import attempts_hash
+from gohr.experiments import ExperimentConfig, RunFolder, Trial, TrialRecord, attempt_bytes
 from gohr.learners import TrialLog
 
 
@@ -39,9 +38,22 @@ def forge(folder: RunFolder, record: TrialRecord, log: TrialLog | None = None, *
         blob = zlib.compress(attempt_bytes(log))
     raw = zlib.decompress(blob)
     changed = replace(record, **changes)
-    changed = replace(changed, attempts_hash=attempts_hash(changed.key, raw))
+    found = hashlib.blake2b(changed.key.encode() + raw, digest_size=16).hexdigest()
+    changed = replace(changed, attempts_hash=found)
     with folder.store.writing() as writer:
         writer.record(place, changed, blob)
+
+
+def fail(folder: RunFolder, trial: Trial | TrialRecord, error: str = "gone"):
+    """Record that a trial failed."""
+    learner, rule, number = (
+        (trial.learner, trial.rule, trial.trial)
+        if isinstance(trial, TrialRecord)
+        else (trial.learner.name, trial.rule.name, trial.number)
+    )
+    record = TrialRecord(trial.key, learner, rule, number, "failed", error=error)
+    with folder.store.writing() as writer:
+        writer.record(folder.place(learner, rule, number), record, None)
 
 
 def forge_experiment(folder: RunFolder, change: Callable[[dict[str, Any]], None], *, hide: bool):

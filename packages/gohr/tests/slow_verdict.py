@@ -1,6 +1,6 @@
 """The slow twin of verification: one row at a time, by the reference interpreter, in plain Python.
 
-Only :mod:`gohr.game.reference` says what is right; nothing is taken from the leaderboard.
+Only :mod:`gohr.game.reference` says what is right; nothing is taken from verification.
 """
 
 from __future__ import annotations

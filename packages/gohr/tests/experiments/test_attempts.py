@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gohr.experiments import episode_errors
-from gohr.experiments.attempts import attempt_bytes, attempts_of, frame_of, outcomes_of
+from gohr.experiments import attempt_bytes, attempts_of, frame_of
 from gohr.learners import TrialLog
-from gohr.learners.chance import AttemptCounts
 
 OVER = -4
 
@@ -57,17 +55,6 @@ def test_columns_give_the_trial_back(log):
         np.testing.assert_array_equal(found, expected, err_msg=name)
 
 
-@given(st.booleans().flatmap(trial_logs))
-def test_outcomes_are_those_of_the_trial(log):
-    outcomes = outcomes_of(attempts_of(attempt_bytes(log)))
-    np.testing.assert_array_equal(outcomes.finish, log.finish)
-    for count_empty in (True, False):
-        np.testing.assert_array_equal(
-            episode_errors(outcomes, count_empty=count_empty),
-            episode_errors(log, count_empty=count_empty),
-        )
-
-
 @given(trial_logs(), st.data())
 def test_other_bytes_are_refused(log, data):
     raw = attempt_bytes(log)
@@ -97,13 +84,10 @@ def rows_slowly(log: TrialLog, p0: list[float]) -> list[tuple[object, ...]]:
     return rows
 
 
-@given(trial_logs(), st.randoms(use_true_random=False))
-def test_the_rows_are_those_of_a_loop(log, draws):
-    pieces = [draws.randint(0, 36) for _ in log.actions]
-    permitted = [draws.randint(0, 4 * n) for n in pieces]
-    p0 = [good / (4 * n) if n else 0.0 for good, n in zip(permitted, pieces, strict=True)]
-    counts = AttemptCounts(4 * np.array(pieces, int), np.array(permitted, int), np.zeros(0, int))
-    assert frame_of(*attempts_of(attempt_bytes(log, counts))).rows() == rows_slowly(log, p0)
+@given(trial_logs())
+def test_the_rows_are_those_of_a_loop(log):
+    p0 = np.linspace(0, 1, len(log.actions))
+    assert frame_of(log, p0).rows() == rows_slowly(log, p0.tolist())
 
 
 @given(trial_logs())

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gohr.errors import RunFolderError
-from gohr.experiments import ExperimentConfig, forecast, run, trials_of
-from gohr.experiments import cost_forecast as forecast_module
+from gohr.experiments import ExperimentConfig, forecast, run
 
 CONFIG = ExperimentConfig(
     "small", ["clockwise", "color-match"], ["uniform", "linear_dqn"], trials=3, episodes=20
@@ -47,15 +46,14 @@ def test_a_folder_of_another_experiment(tmp_path):
         forecast(CONFIG, tmp_path)
 
 
-@pytest.mark.parametrize("n_episodes", [1, 2, 3, 200, 1000])
-def test_what_the_first_board_costs_is_counted_once(monkeypatch, n_episodes):
-    config = ExperimentConfig("x", ["clockwise"], ["uniform"], trials=1, episodes=n_episodes)
-
-    def cost(trial, n):
-        return 2.0 + 0.001 * n, 1e6 + 50.0 * n
-
-    monkeypatch.setattr(forecast_module, "_cost_of", cost)
-    for budget_s in (0.0, 1e9):
-        seconds, room = forecast_module._timed(next(trials_of(config)), budget_s)
-        assert seconds == pytest.approx(2.0 + 0.001 * n_episodes)
-        assert room == pytest.approx(1e6 + 50.0 * n_episodes, abs=1000)
+def test_what_the_first_board_costs_is_counted_once(tmp_path, monkeypatch):
+    (tmp_path / "slow_start.py").write_text(
+        "import time\nfrom gohr.learners import Uniform\n\n\nclass Slow(Uniform):\n"
+        "    def __init__(self, *args, **settings):\n"
+        "        time.sleep(0.2)\n        super().__init__(*args, **settings)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    learner = {"kind": "slow_start:Slow", "name": "slow"}
+    config = ExperimentConfig("x", ["clockwise"], [learner], trials=1, episodes=1000)
+    (costs,) = forecast(config, tmp_path / "run").learners
+    assert 0.2 <= costs.trial_time_s < 0.1 * 1000

@@ -13,8 +13,7 @@ import time
 import pytest
 
 from gohr.errors import RunFolderError
-from gohr.experiments import ExperimentConfig, RunFolder, run, status
-from gohr.experiments.card import read_card
+from gohr.experiments import ExperimentConfig, RunFolder, read_card, run, status
 from runs import hashes
 
 pytestmark = pytest.mark.full  # processes are killed, disks are full
@@ -34,8 +33,8 @@ trial_memory_mb = 600
 SITE = """
 import os, time
 import numpy as np
-from gohr.experiments import trial
-play = trial.Trial.play
+from gohr.experiments import Trial
+play = Trial.play
 def misbehave(self):
     if self.rule.name == "clockwise":
         match self.number:
@@ -47,7 +46,7 @@ def misbehave(self):
                 while True:
                     eaten.append(np.ones(8_000_000)); time.sleep(0.005)
     return play(self)
-trial.Trial.play = misbehave
+Trial.play = misbehave
 """
 ERRORS = {
     2: "RuntimeError: out of luck",

@@ -7,15 +7,13 @@ import subprocess
 import sys
 import time
 from concurrent import futures
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from gnomon.errors import GnomonError
 from gohr.errors import ConfigError, NotCompiledWarning
-from gohr.execution import SerialExecutor
-from gohr.experiments import ExperimentConfig, RunFolder, Trial, run, runner
-from gohr.experiments.card import read_card
+from gohr.experiments import ExperimentConfig, RunFolder, Trial, read_card, run
 from runs import edit, hashes
 
 LEARNERS = ["uniform", {"kind": "linear_dqn", "learning_rate": 0.03}]
@@ -38,27 +36,13 @@ def test_the_same_bytes_from_two_workers(tmp_path, serial, scheduler):
 
 
 def test_dask_plays_only_where_it_is_asked_for(tmp_path, monkeypatch):
-    asked: list[tuple[str, int]] = []
-
-    @contextmanager
-    def cluster(scheduler, n_workers):
-        asked.append((scheduler, n_workers))
-        yield SerialExecutor()
-
-    monkeypatch.setattr(runner, "cluster_executor", cluster)
-    monkeypatch.setattr(runner, "make_executor", lambda n, **_: SerialExecutor())
-    run(CONFIG, tmp_path / "several", workers=2)
-    run(CONFIG, tmp_path / "one", workers=1)
-    run(CONFIG, tmp_path / "local", workers=3, scheduler="local")
-    run(CONFIG, tmp_path / "remote", scheduler="tcp://10.0.0.1:8786")
-    assert asked == [("local", 3), ("tcp://10.0.0.1:8786", 1)]
-    told = {path.name: read_card(path)["sessions"][0]["scheduler"] for path in tmp_path.iterdir()}
-    assert told == {
-        "several": "processes",
-        "one": "processes",
-        "local": "local",
-        "remote": "remote",
-    }
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    config = ExperimentConfig("x", ["clockwise"], ["uniform"], trials=2, episodes=1)
+    for workers in (1, 2):
+        folder = run(config, tmp_path / str(workers), workers=workers).folder
+        assert read_card(folder.path)["sessions"][0]["scheduler"] == "processes"
+    with pytest.raises(GnomonError, match="a cluster needs Dask"):
+        run(config, tmp_path / "cluster", scheduler="local")
 
 
 def test_any_executor_of_futures_plays(tmp_path, serial):
@@ -171,8 +155,7 @@ def test_nothing_is_written_for_a_wrong_number_of_workers(tmp_path):
 SCRIPT = """
 import sys
 import time
-from gohr.experiments.config.experiment_config import ExperimentConfig
-from gohr.experiments.runner import run
+from gohr.experiments import ExperimentConfig, run
 from test_runner_config import KILLED
 def dawdle(n_played, n_to_play):
     time.sleep(0.03 if n_played > 32 else 0)
@@ -181,7 +164,7 @@ if __name__ == "__main__":
     run(KILLED, sys.argv[1], **how, progress=dawdle)
 """
 LONG = """
-from gohr.experiments.config.experiment_config import ExperimentConfig
+from gohr.experiments import ExperimentConfig
 KILLED = ExperimentConfig("long", ["clockwise"], ["uniform"], trials=300, episodes=200)
 """
 

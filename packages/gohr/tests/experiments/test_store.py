@@ -10,7 +10,6 @@ import pytest
 
 from gohr.errors import RunFolderError
 from gohr.experiments import ExperimentConfig, RunFolder, TrialRecord, run, score
-from gohr.experiments.store import DamagedRunError, RunStore
 from runs import edit, hashes
 
 CONFIG = ExperimentConfig(
@@ -34,7 +33,7 @@ def record(number: int) -> TrialRecord:
 
 
 def test_rows_are_read_back_while_others_are_written(tmp_path):
-    store = RunStore.create(tmp_path, {})
+    store = RunFolder.create(tmp_path, CONFIG).store
     with store.writing() as writer:
         for number in range(3):
             writer.record(10 * number, record(number), None)
@@ -79,15 +78,15 @@ def test_damaged_attempts_are_named(folder):
     trial = folder.trials()[0]
     edit(folder, "UPDATE trials SET attempts = x'00' WHERE key = ?", trial.key)
     assert len(folder.trials()) == 20  # no attempt is read
-    with pytest.raises(DamagedRunError, match=r"damaged: trial 0 of uniform on clockwise; "):
+    with pytest.raises(RunFolderError, match=r"damaged: trial 0 of uniform on clockwise; "):
         folder.log(trial)
-    with pytest.raises(DamagedRunError, match=r"damaged: trial 0 of uniform on clockwise; "):
+    with pytest.raises(RunFolderError, match=r"damaged: trial 0 of uniform on clockwise; "):
         score(folder, "skill")
 
 
 def test_a_row_that_is_gone_is_missed(folder):
     edit(folder, "DELETE FROM trials WHERE place = 3")
-    with pytest.raises(DamagedRunError, match="damaged: 1 row missing; the same gohr run plays"):
+    with pytest.raises(RunFolderError, match="damaged: 1 row missing; the same gohr run plays"):
         folder.trials()
     assert run(CONFIG, folder.path).lost == ("frugal on color-match, 0",)
 

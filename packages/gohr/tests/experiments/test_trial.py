@@ -11,8 +11,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gohr.experiments import ExperimentConfig, LearnerEntry, RuleEntry, Trial, trials_of
-from gohr.experiments.attempts import attempt_bytes
+from gohr.experiments import (
+    ExperimentConfig,
+    LearnerEntry,
+    RuleEntry,
+    Trial,
+    attempt_bytes,
+    trials_of,
+)
 from gohr.game import BoardSpec
 
 TRIAL = Trial(

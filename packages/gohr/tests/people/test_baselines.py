@@ -6,7 +6,6 @@ import numpy as np
 
 from gohr.experiments import ExperimentConfig, episode_errors, trials_of
 from gohr.people import Game, baseline_curves
-from gohr.people.baselines import BASELINES
 from gohr.rules import load_rule_text
 
 GAME = Game("x", load_rule_text("clockwise"), 5, 6, 50)
@@ -14,7 +13,7 @@ GAME = Game("x", load_rule_text("clockwise"), 5, 6, 50)
 
 def test_every_learner_has_a_curve_that_only_rises():
     found = baseline_curves(GAME, 5)
-    assert [each.name for each in found] == list(BASELINES)
+    assert [each.name for each in found] == ["chance", "frugal", "table", "network"]
     for each in found:
         assert len(each.median) == 6
         assert (np.diff(each.median) >= 0).all()

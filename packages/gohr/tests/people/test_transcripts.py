@@ -6,8 +6,12 @@ import pytest
 
 import gnomon as gn
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gohr.game.captive_log import TRANSCRIPT
 from gohr.people import read_transcripts, score_series
+
+TRANSCRIPT = (
+    "playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,moveNo,timestamp,mover,"
+    "reactionTime,objectType,objectId,y,x,bucketId,by,bx,code,objectCnt"
+)
 
 
 def line(episode=0, move=0, code=0, bucket=3, left=8, player="p1", rule="clockwise", mover=0):

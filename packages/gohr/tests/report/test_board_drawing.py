@@ -7,7 +7,6 @@ from matplotlib.patches import Circle, Polygon
 
 from gohr.game import Board, BoardSpec, Piece, draw_boards
 from gohr.run_page import draw_board
-from gohr.run_page.board_drawing import board_rows
 
 
 def pieces(ax):
@@ -59,4 +58,3 @@ def test_a_piece_of_another_kind_bears_its_name():
 def test_a_wrong_shape_is_refused():
     with pytest.raises(ValueError, match="expected a Board or 36 codes, found shape \\(6, 6\\)"):
         draw_board(np.zeros((6, 6)))
-    assert board_rows(np.zeros(36)) == ()

@@ -7,10 +7,7 @@ import pytest
 
 from gnomon.stats import difficulty_order, mann_whitney
 from gohr.experiments import ExperimentConfig, RunFolder, run, score_table
-from gohr.experiments.scoring.run_episodes import run_episodes
-from gohr.experiments.scoring.run_scores import cumulated_errors
-from gohr.run_page import findings_of
-from gohr.run_page.findings import Duel
+from gohr.run_page import Duel, findings_of
 
 from .conftest import HOSTILE
 
@@ -21,8 +18,9 @@ def findings(run_folder):
 
 
 def test_the_errors_are_those_of_the_run(findings, run_folder):
-    for pair, errors in cumulated_errors(run_episodes(run_folder)).items():
-        found = findings.performances[pair]
+    table = score_table(run_folder, "cumulated_errors")
+    for pair, found in findings.performances.items():
+        _, errors = table.curves(*pair)
         np.testing.assert_array_equal(found.errors, errors)
         assert found.tce.value == np.median(errors[:, -1])
         assert found.tce.low <= found.tce.value <= found.tce.high

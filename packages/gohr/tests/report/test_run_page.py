@@ -10,10 +10,10 @@ import matplotlib as mpl
 import pytest
 
 from gohr.errors import RunFolderError
-from gohr.experiments import ExperimentConfig, RunFolder, TrialRecord, run, trials_of
-from gohr.experiments.trial import Encoded
+from gohr.experiments import ExperimentConfig, RunFolder, run, trials_of
 from gohr.rules import available_rules
 from gohr.run_page import report
+from runs import fail
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -149,11 +149,8 @@ PAIR = ("uniform", "b3-then-b1")
 def test_failed_and_missing_trials_are_named(lonely_folder, run_folder, tmp_path):
     folder = RunFolder.create(tmp_path / "run", run_folder.config)
     owed = [t for t in trials_of(run_folder.config) if (t.learner.name, t.rule.name) == PAIR][:6]
-    with folder.writing() as writer:
-        for trial in owed:
-            error = f"ValueError: number {trial.number}"
-            failed = TrialRecord(trial.key, *PAIR, trial.number, "failed", error=error)
-            writer.record(Encoded(failed))
+    for trial in owed:
+        fail(folder, trial, f"ValueError: number {trial.number}")
     page = Page(report(folder.path).read_text())
     assert "No trial is done yet" in page.text
     assert "6 trials failed and are left out: trial 0 of uniform on b3-then-b1" in page.text
@@ -164,13 +161,9 @@ def test_failed_and_missing_trials_are_named(lonely_folder, run_folder, tmp_path
 def test_a_run_with_some_pairs_missing(run_folder, tmp_path):
     shutil.copytree(run_folder.path, tmp_path / "run")
     folder = RunFolder.open(tmp_path / "run")
-    with folder.writing() as writer:
-        for record in folder.trials():
-            if (record.learner, record.rule) == ("again & again", "b3-then-b1"):
-                lost = TrialRecord(
-                    record.key, record.learner, record.rule, record.trial, "failed", error="gone"
-                )
-                writer.record(Encoded(lost))
+    for record in folder.trials():
+        if (record.learner, record.rule) == ("again & again", "b3-then-b1"):
+            fail(folder, record)
     page = Page(report(folder.path, n_resamples=50).read_text())
     assert "not played" in page.text
     assert "6 trials failed" in page.text

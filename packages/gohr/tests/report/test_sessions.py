@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-from gohr.experiments import ExperimentConfig, run
-from gohr.experiments.card import CARD, read_card
+import re
+import shutil
+
+import pytest
+
+from gohr.experiments import ExperimentConfig, RunFolder, read_card, run
 from gohr.run_page import report
-from gohr.run_page.card import session_rows
 
 
-def test_what_the_card_of_a_run_tells(run_folder):
-    card = read_card(run_folder.path)
-    (session,) = card["sessions"]
-    rows = dict(session_rows(card))
-    assert list(rows) == ["begun", "workers", "time to play", "computer", "versions"]
-    assert rows["begun"] == session["begun"][:16].replace("T", " ") + " UTC"
-    assert rows["workers"] == "1 process"
-    assert f"{session['wall_time_s']:,.1f} s" in rows["time to play"]
-    assert session["platform"] in rows["computer"]
-    assert f"numpy {session['packages']['numpy']}" in rows["versions"]
+def told(folder: RunFolder) -> str:
+    """Return the page of a run without its tags."""
+    page = report(folder.path, n_resamples=50).read_text().replace("\xa0", " ")
+    return " ".join(re.sub("<[^>]*>", " ", page).split())
 
 
-def test_several_sessions():
+@pytest.fixture
+def folder(lonely_folder, tmp_path) -> RunFolder:
+    """A copy of a run, whose card may be changed."""
+    shutil.copytree(lonely_folder.path, tmp_path / "run")
+    return RunFolder.open(tmp_path / "run")
+
+
+def write_card(folder: RunFolder, card: object) -> None:
+    with folder.store.writing() as writer:
+        writer.set_value("card", card)
+
+
+def test_what_the_card_of_a_run_tells(folder):
+    (session,) = read_card(folder.path)["sessions"]
+    text = told(folder)
+    for row in (
+        f"begun {session['begun'][:16].replace('T', ' ')} UTC",
+        "workers 1 process",
+        f"time to play {session['wall_time_s']:,.1f} s",
+        f"{session['platform']} versions",
+        f"numpy {session['packages']['numpy']}",
+    ):
+        assert row in text
+    assert "stopped" not in text
+
+
+def test_several_sessions(folder):
     sessions = [
         {"begun": "2026-01-01T10:00:00+00:00", "ended": None, "workers": 2, "cpu": "A"},
         {"ended": "2026-01-01T12:00:00+00:00", "workers": 4, "scheduler": "local"},
@@ -34,29 +57,24 @@ def test_several_sessions():
             "cpu_time_s": 90.25,
         },
     ]
-    assert session_rows({"suites": ["nearby 1"], "sessions": sessions}) == (
-        ("suites", "nearby 1"),
-        ("begun", "2026-01-01 10:00 UTC and in 1 later session"),
-        (
-            "workers",
-            "2 processes; then 4 processes, a local Dask cluster; then a remote Dask cluster",
-        ),
-        ("time to play", "60.0 s, of which trials kept processors busy for 90.2 s"),
-        ("stopped", "1 session did not come to an end"),
-        ("computer", "A"),
-    )
+    write_card(folder, {"suites": ["nearby 1"], "sessions": sessions})
+    text = told(folder)
+    for row in (
+        "suites nearby 1",
+        "begun 2026-01-01 10:00 UTC and in 1 later session",
+        "workers 2 processes; then 4 processes, a local Dask cluster; then a remote Dask cluster",
+        "time to play 60.0 s, of which trials kept processors busy for 90.2 s",
+        "stopped 1 session did not come to an end",
+        "computer A",
+    ):
+        assert row in text
 
 
-def test_no_card_and_a_foreign_one_stop_no_report(tmp_path):
-    config = ExperimentConfig("one", ["clockwise"], ["uniform"], trials=1, episodes=2)
-    folder = run(config, tmp_path / "run").folder
-    for value in ({"sessions": [3, {"workers": "many", "packages": 7}], "suites": 5}, [], {}):
-        with folder.store.writing() as writer:
-            writer.set_value(CARD, value)
-        assert report(folder.path, n_resamples=50).is_file()
-    with folder.store.writing() as writer:
-        writer.set_value(CARD, None)
-    assert "How it was made" in report(folder.path, n_resamples=50).read_text()
+def test_no_card_and_a_foreign_one_stop_no_report(folder):
+    strange = {"sessions": [3, {"workers": "many", "packages": 7}], "suites": 5}
+    for card in (strange, [], {}, None):
+        write_card(folder, card)
+        assert "How it was made" in told(folder)
 
 
 def test_boards_that_are_given_are_shown_and_said_to_be(tmp_path):

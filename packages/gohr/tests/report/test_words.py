@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gohr.run_page import findings_of
-from gohr.run_page.findings import Duel
+from gohr.run_page import Duel, findings_of
 from gohr.run_page.sentences import difficulty_sentence, duel_sentence, order_of, trouble
 
 

@@ -1,13 +1,13 @@
 """Experiments: who plays what, how long, and what is kept of it.
 
 An :class:`ExperimentConfig` names rules and learners; :func:`load_experiment` has those that come
-with Gnomon. :func:`run` plays every trial into a :class:`RunFolder`, which keeps every attempt, and
+with the package. :func:`run` plays every trial into a :class:`RunFolder`, which keeps every attempt, and
 returns a :class:`RunSummary`; :func:`status` says how far a run is, and :func:`forecast` what one
 would cost. From the attempts :func:`score` makes a table of scores, by any of the `METRICS`;
 :func:`statements` scores rules that were stated. Transcripts of people are read by
 :mod:`gohr.people`.
 
-A run stands wherever its path may: ``gnomon.report(run(config, "out"))``.
+A run stands wherever its path may: ``gohr.report(run(config, "out"))``.
 
 Examples
 --------

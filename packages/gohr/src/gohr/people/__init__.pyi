@@ -19,8 +19,10 @@ from .series_plan import DEFAULT_TERMS as DEFAULT_TERMS
 from .series_plan import BoardPlan as BoardPlan
 from .series_plan import MemoryAids as MemoryAids
 from .series_plan import Part as Part
+from .series_plan import PointsPlan as PointsPlan
 from .series_plan import SeriesPlan as SeriesPlan
 from .series_plan import SeriesTerms as SeriesTerms
+from .terminal import play_in_terminal as play_in_terminal
 from .transcript_writer import PlayedGame as PlayedGame
 from .transcript_writer import attempt_counts as attempt_counts
 from .transcript_writer import boards_text as boards_text
@@ -48,6 +50,7 @@ __all__ = [
     "PlayView",
     "PlayedGame",
     "PlayedSeries",
+    "PointsPlan",
     "PointsView",
     "SeriesPlan",
     "SeriesTerms",
@@ -61,6 +64,7 @@ __all__ = [
     "first_attempts",
     "likelihood_ratios",
     "mastery_ecdf",
+    "play_in_terminal",
     "points_of",
     "read_transcripts",
     "score_series",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from importlib import resources
 
@@ -10,7 +11,6 @@ import pytest
 from gnomon.errors import UnknownNameError
 from gohr.errors import ConfigError
 from gohr.experiments import ExperimentConfig, Suite, available_suites, load_experiment, load_suite
-from gohr.experiments.config import experiment_config as config_module
 from gohr.game import BoardSpec, equivalent
 from gohr.rules import FAMILIES, available_rules, load_rule, parse, rule_info
 from recorded_episodes import VECTORS, records
@@ -76,13 +76,14 @@ def test_suites_are_named_where_rules_are():
 
 
 def test_the_boards_of_a_suite(monkeypatch):
+    module = sys.modules[ExperimentConfig.__module__]
     few = BoardSpec(pieces=3, shapes=0, colors=0)
     suites = {
         "few": Suite("few", 1, "Few.", ("clockwise",), few),
         "many": Suite("many", 1, "Many.", ("nearby",), BoardSpec()),
     }
-    monkeypatch.setattr(config_module, "available_suites", lambda: tuple(suites))
-    monkeypatch.setattr(config_module, "load_suite", suites.__getitem__)
+    monkeypatch.setattr(module, "available_suites", lambda: tuple(suites))
+    monkeypatch.setattr(module, "load_suite", suites.__getitem__)
     assert ExperimentConfig("x", ["few"], ["uniform"]).board == few
     mine = BoardSpec(pieces=5)
     assert ExperimentConfig("x", ["few"], ["uniform"], board=mine).board == mine

@@ -5,19 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gnomon.errors import UnknownNameError
-from gnomon.scores import datasets, load_scores, measured_provenance
-from gnomon.scores.datasets import MEASURED
+from gnomon.scores import load_scores, measured_provenance
 from gohr.experiments import ATTEMPT_METRICS, METRICS, load_experiment, score_trial, trials_of
 
 KEPT = ("tce", "errors_to_learn", "skill")
 
 
-@pytest.mark.parametrize("name", MEASURED)
-def test_they_say_what_they_are(name):
-    about = measured_provenance(name)
+def test_they_say_what_they_are():
+    about = measured_provenance("gohr-full")
     for metric in KEPT:
-        table = load_scores(name, metric)
+        table = load_scores("gohr-full", metric)
         known = METRICS.get(metric) or ATTEMPT_METRICS[metric]
         assert (table.metric, table.unit) == (metric, known.unit)
         assert table.higher_is_better == known.higher_is_better
@@ -56,17 +53,3 @@ def test_a_trial_played_again_has_the_same_scores(learner):
                 assert kept.size == 0
             else:
                 np.testing.assert_allclose(kept[7], again, rtol=1e-6, err_msg=metric)
-
-
-def test_names_that_there_are_not():
-    with pytest.raises(UnknownNameError, match="did you mean 'gohr-full'"):
-        load_scores("gohr-ful")
-    with pytest.raises(UnknownNameError, match="did you mean 'skill'"):
-        load_scores("gohr-full", "skil")
-
-
-def test_a_changed_file_is_refused(monkeypatch):
-    monkeypatch.setattr(datasets, "measured_provenance", lambda name: {"sha256": "0" * 64,
-                        "metrics": {"tce": {}}})  # fmt: skip
-    with pytest.raises(datasets.ScoreDataError, match=r"gohr-full: expected sha256 0000"):
-        load_scores("gohr-full")

@@ -17,13 +17,11 @@ from gohr.experiments import (
     score_table,
     score_trial,
 )
-from gohr.experiments.scoring.run_episodes import run_episodes
-from gohr.experiments.scoring.run_scores import cumulated_errors
-from gohr.experiments.scoring.trial_scores import STREAK
-from gohr.experiments.trial import Encoded
 from gohr.learners import TrialLog
+from runs import fail
 
 CLEARED, STALEMATE, CUT_OFF = 1, 2, 0
+STREAK = 10
 
 
 def log_of(*episodes: tuple[list[int], int]) -> TrialLog:
@@ -127,9 +125,9 @@ def test_a_score_an_episode_has_steps_from_one(folder):
     table = score_table(folder, "cumulated_errors")
     steps, curves = table.curves("uniform", "clockwise")
     assert steps.tolist() == list(range(1, 13))
-    np.testing.assert_array_equal(
-        curves, cumulated_errors(run_episodes(folder))["uniform", "clockwise"]
-    )
+    trials = [t for t in folder.trials() if (t.learner, t.rule) == ("uniform", "clockwise")]
+    expected = [score_trial(folder.log(t), "cumulated_errors") for t in trials]
+    np.testing.assert_array_equal(curves, expected)
     tce = score_table(folder, "tce").runs("uniform", "clockwise")
     np.testing.assert_array_equal(table.last_step().runs("uniform", "clockwise"), tce)
 
@@ -137,14 +135,10 @@ def test_a_score_an_episode_has_steps_from_one(folder):
 def test_a_failed_trial_is_a_missing_run(tmp_path):
     config = ExperimentConfig("two", ["clockwise"], ["uniform"], trials=2, episodes=2)
     folder = run(config, tmp_path).folder
-    bad = folder.trials()[1]
-    with folder.writing() as writer:
-        failed = type(bad)(bad.key, bad.learner, bad.rule, 1, "failed", error="gone")
-        writer.record(Encoded(failed))
+    fail(folder, folder.trials()[1])
     table = score_table(folder)
     assert (len(table), table.runs("uniform", "clockwise").size) == (2, 1)
     assert np.isnan(table.frame["score"][1])
-    assert cumulated_errors(run_episodes(folder))["uniform", "clockwise"].shape == (1, 2)
     assert len(score_table(folder, "errors_per_episode")) == 2
 
 
@@ -156,7 +150,7 @@ def test_recorded_chances_score_as_a_replay_does(tmp_path):
     config = ExperimentConfig("chances", rules, learners, trials=2, episodes=4)
     folder = run(config, tmp_path).folder
     rule_sets = {rule.name: rule.rule_set for rule in config.rules}
-    for metric in ATTEMPT_METRICS:
+    for metric in ("tce", *ATTEMPT_METRICS):
         for count_empty in (True, False):
             table = score_table(folder, metric, count_empty=count_empty)
             for learner in table.algorithms:

@@ -1,11 +1,12 @@
 """Experiments: who plays what, how long, and what is kept of it.
 
 An :class:`ExperimentConfig` names rules and learners; :func:`load_experiment` has those that come
-with the package. :func:`run` plays every trial into a :class:`RunFolder`, which keeps every attempt, and
-returns a :class:`RunSummary`; :func:`status` says how far a run is, and :func:`forecast` what one
-would cost. From the attempts :func:`score` makes a table of scores, by any of the `METRICS`;
-:func:`statements` scores rules that were stated. Transcripts of people are read by
-:mod:`gohr.people`.
+with the package. :func:`run` plays every trial into a :class:`RunFolder`, which keeps every
+attempt, and returns a :class:`RunSummary`; :func:`status` says how far a run is, and
+:func:`forecast` what one would cost. From the attempts :func:`score` makes a table of scores, by
+any of the `METRICS`; :func:`statements` scores rules that were stated. :func:`verify` plays every
+attempt again: of a run as a leaderboard assigned it, by an :class:`Assignment`, too. Transcripts of
+people are read by :mod:`gohr.people`.
 
 A run stands wherever its path may: ``gohr.report(run(config, "out"))``.
 

@@ -49,6 +49,9 @@ PLAIN = {
     "gohr.errors",
     "gohr.child_process",
     "gohr.cli",
+    "gohr.integrations.inspect_ai",
+    "gohr.integrations.openenv",
+    "gohr.integrations.verifiers",
     "gnomon_board.errors",
     "gnomon_board.cli",
 }

@@ -2,7 +2,8 @@
 
 A hook of MkDocs and an extension of Griffe. A package with a stub (``__init__.pyi``) has a page: its
 docstring, a table of the names in its ``__all__``, and what mkdocstrings makes of each. A name that
-``gnomon`` takes from one of its packages is described there and only listed on the first page.
+``gnomon``, ``gohr`` or ``gnomon_board`` takes from one of its subpackages is described there and
+only listed on the first page.
 """
 
 from __future__ import annotations
@@ -17,29 +18,39 @@ import griffe
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-SOURCE = Path(__file__).parents[1] / "src"
+ROOT = Path(__file__).parents[1]
+#: The folder of the docs for each package, and where its source is.
+PARTS = {"gnomon": "gnomon", "gohr": "gohr", "gnomon_board": "board"}
+SOURCES = {name: ROOT / "packages" / name.replace("_", "-") / "src" for name in PARTS}
 #: A term of a list in a module's docstring, with the indented text below it.
 _TERM = re.compile(r"^(\S[^\n]*)\n {4}(?=\S)", re.MULTILINE)
 _ROLE = re.compile(r":(?:py:)?(\w+):`(~?)([\w.]+)`")
 
 
 @cache
-def house() -> griffe.Module:
-    """Return what Griffe knows of the package, without running it."""
-    found = griffe.load("gnomon", search_paths=[SOURCE], extensions=griffe.load_extensions(Docs))
-    assert isinstance(found, griffe.Module)
-    return found
+def modules() -> griffe.ModulesCollection:
+    """Return what Griffe knows of the three packages, without running them."""
+    extensions = griffe.load_extensions(Docs)
+    loader = griffe.GriffeLoader(search_paths=[*SOURCES.values()], extensions=extensions)
+    for package in PARTS:
+        loader.load(package)
+    return loader.modules_collection
 
 
+@cache
 def packages() -> list[str]:
-    """Return the dotted names of the packages that declare what is public, ``gnomon`` first."""
-    stubs = sorted((SOURCE / "gnomon").rglob("__init__.pyi"))
-    return [".".join(stub.parent.relative_to(SOURCE).parts) for stub in stubs]
+    """Return the dotted names of the packages that declare what is public, each before its own."""
+    return [
+        ".".join(stub.parent.relative_to(source).parts)
+        for name, source in SOURCES.items()
+        for stub in sorted((source / name).rglob("__init__.pyi"))
+    ]
 
 
 def page_of(package: str) -> str:
     """Return where the page of a package is, below the docs."""
-    return f"api/{package.removeprefix('gnomon').lstrip('.') or 'index'}.md"
+    top, _, inner = package.partition(".")
+    return f"{PARTS[top]}/api/{inner or 'index'}.md"
 
 
 def public_names(package: str) -> dict[str, griffe.Object]:
@@ -50,8 +61,7 @@ def public_names(package: str) -> dict[str, griffe.Object]:
 
 
 def _found(dotted: str) -> griffe.Object:
-    _, _, inner = dotted.partition(".")
-    found = house()[inner] if inner else house()
+    found = modules()[dotted]
     return found.final_target if found.is_alias else found
 
 
@@ -61,8 +71,10 @@ def places() -> dict[str, str]:
     found = {}
     for package in packages():
         for name, obj in public_names(package).items():
-            found[obj.path] = obj.path if obj.is_module else f"{package}.{name}"
-    return found  # the packages come after gnomon: what both offer is described with the package
+            found[obj.path] = obj.path if obj.path in packages() else f"{package}.{name}"
+    return (
+        found  # a subpackage comes after its package: what both offer is described with the former
+    )
 
 
 def page(package: str) -> Iterator[str]:
@@ -90,9 +102,11 @@ def _first(obj: griffe.Object) -> str:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the pages into the navigation, as the last part of the reference."""
-    [reference] = [part["Reference"] for part in config.nav or [] if "Reference" in part]
-    reference.append({"Python": [{package: page_of(package)} for package in packages()]})
+    """Put the pages into the navigation, at the end of the part of each package."""
+    for package, folder in PARTS.items():
+        [part] = [p for one in config.nav or [] for p in one.values() if f"{folder}/index.md" in p]
+        own = [name for name in packages() if name.partition(".")[0] == package]
+        part.append({"Python reference": [{name: page_of(name)} for name in own]})
     return config
 
 
@@ -128,9 +142,10 @@ class Docs(griffe.Extension):
 
 def _link(obj: griffe.Object, role: re.Match[str]) -> str:
     kind, short, name = role.groups()
-    shown = name.rpartition(".")[2] if short else name.removeprefix("gnomon.")
+    full = name.partition(".")[0] in PARTS
+    shown = name.rpartition(".")[2] if short else name
     scope = obj.module.path
     if kind in ("meth", "attr") and "." not in name:
         scope = obj.path if obj.is_class or obj.parent is None else obj.parent.path
-    at = name if name.startswith("gnomon.") else f"{scope}.{name}"
+    at = name if full else f"{scope}.{name}"
     return f'<autoref optional identifier="{at}"><code>{shown}</code></autoref>'

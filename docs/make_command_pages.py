@@ -30,9 +30,9 @@ def page(part: str) -> str:
     root = typer.main.get_command(command.application())
     sections = [
         f"# The command {command.name}",
-        f"{command.summary} Each section is what `{command.name} VERB --help` prints. Every verb "
-        "takes `--json`; results go to standard output, messages to standard error. The exit status "
-        "is 0 for done, 1 if the answer is no, and 2 for misuse or bad input.",
+        f"{command.summary} Each section is what `{command.name} VERB --help` prints. Results go "
+        "to standard output, messages to standard error; `--json` prints one JSON object. The exit "
+        "status is 0 for done, 1 if the answer is no, and 2 for misuse or bad input.",
         *_sections(root, command.name, None),
     ]
     return "\n\n".join(sections) + "\n"

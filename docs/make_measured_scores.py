@@ -27,11 +27,17 @@ import numpy as np
 import polars as pl
 
 from gohr.execution import make_executor
-from gohr.experiments import ATTEMPT_METRICS, METRICS, RunFolder, TrialRecord, score_trial
-from gohr.experiments.card import read_card
+from gohr.experiments import (
+    ATTEMPT_METRICS,
+    METRICS,
+    RunFolder,
+    TrialRecord,
+    read_card,
+    score_trial,
+)
 
 METRICS_KEPT = ("tce", "errors_to_learn", "skill")
-OUT = Path(__file__).parents[1] / "src" / "gnomon" / "scores" / "data"
+OUT = Path(__file__).parents[1] / "packages/gnomon/src/gnomon/scores/data"
 BATCH = 200
 
 

@@ -32,7 +32,7 @@ This page is written by `python docs/make_paper_section_5.py p5 p5-sweep`, from 
 
 ```console
 $ gohr run paper-section-5 --out p5 --workers 2
-$ gnomon report p5
+$ gohr report p5
 $ gohr run paper-section-5-sweep --out p5-sweep --workers 2
 ```
 
@@ -140,4 +140,4 @@ def page(paper: RunFolder, sweep: RunFolder) -> str:
 
 if __name__ == "__main__":
     text = page(RunFolder.open(sys.argv[1]), RunFolder.open(sys.argv[2]))
-    (HERE / "paper-section-5.md").write_text(text, encoding="utf-8")
+    (HERE / "gohr" / "paper-section-5.md").write_text(text, encoding="utf-8")

@@ -27,7 +27,7 @@ from scipy import stats
 import gnomon as gn
 from gnomon.ranking import bradley_terry, critical_difference
 
-PAGE = Path(__file__).parent / "peers.md"
+PAGE = Path(__file__).parent / "gnomon" / "peers.md"
 LEVEL, RESAMPLES, SEED = 0.95, 2000, 0
 MEASURES = {
     "iqm": metrics.aggregate_iqm,

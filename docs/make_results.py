@@ -107,7 +107,7 @@ is moved by the few rules under which a learner fails badly or does very well, a
 
 ## Difficulty by family
 
-![Mean skill of eight learners on the rules of each family](images/results/families.svg)
+![Mean skill of eight learners on the rules of each family](../images/results/families.svg)
 
 {families}
 
@@ -117,7 +117,7 @@ The catalogue says of each rule what it looks at. A linear model of skill with t
 the effect of each with the others held fixed: skill with the element less skill without it. Rules
 are drawn again within families for the 95 % intervals, {n_resamples:,} times: they speak of rules *like* these.
 
-![Effect of each element on the skill of six learners](images/results/elements.svg)
+![Effect of each element on the skill of six learners](../images/results/elements.svg)
 
 {elements}
 
@@ -129,11 +129,11 @@ is a mean over rules; no interaction is fitted.
 ## Five rules for ninety
 
 Which five rules tell the mean skill over all {n_scored}? The learners are the rows, without `ideal`, which was given the
-answers: {n_rows} rows. The subset was searched by the procedure `complete` (see [fewer tasks](distill.md)):
+answers: {n_rows} rows. The subset was searched by the procedure `complete` (see [fewer tasks](../gnomon/distill.md)):
 
 {subset}
 
-![Mean skill as the five rules foretell it, and as it was measured](images/results/five-rules.svg)
+![Mean skill as the five rules foretell it, and as it was measured](../images/results/five-rules.svg)
 
 | error of the five rules | root mean square | R² |
 | --- | --- | --- |
@@ -445,4 +445,5 @@ if __name__ == "__main__":
     pictures = out / "images" / "results"
     pictures.mkdir(parents=True, exist_ok=True)
     text = page(pictures)
-    (out / "results.md").write_text(text, encoding="utf-8")
+    (out / "gohr").mkdir(exist_ok=True)
+    (out / "gohr" / "results.md").write_text(text, encoding="utf-8")

@@ -175,7 +175,7 @@ def _lines() -> Iterator[str]:
 def _section(info: RuleInfo, example: Example) -> Iterator[str]:
     """Yield the part of the page on one rule."""
     body = [line for line in load_rule_text(info.name).split("\n") if not line.startswith("#")]
-    picture = f"images/rules/{info.name}.svg"
+    picture = f"../images/rules/{info.name}.svg"
     yield ""
     yield f"### {info.title} {{ #{info.name} style='clear: both' }}"
     yield ""
@@ -208,7 +208,8 @@ def make_rule_library(folder: Path) -> list[Path]:
     """Write the page and all pictures below a folder, and return their paths."""
     pictures = folder / "images" / "rules"
     pictures.mkdir(parents=True, exist_ok=True)
-    written = [folder / "rule-library.md"]
+    written = [folder / "gohr" / "rule-library.md"]
+    written[0].parent.mkdir(exist_ok=True)
     written[0].write_text(page(), encoding="utf-8")
     board = example_board()
     for name in available_rules():

@@ -13,14 +13,13 @@ from typing import Any
 
 import pytest
 
-import gnomon
-
-SOURCE = Path(gnomon.__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 without_jax = pytest.mark.skipif(not find_spec("jax"), reason="needs JAX: the extra jax")
 PACKAGES = [
     pytest.param(name, marks=without_jax if name == "gohr.game.jax" else ())
-    for stub in sorted(SOURCE.glob("gnomon/**/__init__.pyi"))
-    for name in [".".join(stub.parent.relative_to(SOURCE).parts)]
+    for source in sorted(ROOT.glob("packages/*/src"))
+    for stub in sorted(source.rglob("__init__.pyi"))
+    for name in [".".join(stub.parent.relative_to(source).parts)]
 ]
 
 #: Packages whose names need a server, a database or a season to do anything: their tests show them.
@@ -37,7 +36,7 @@ def public(package: str) -> Iterator[tuple[str, Any]]:
     for name in module.__all__:
         found = getattr(module, name)
         described = inspect.isroutine(found) or inspect.isclass(found)
-        if described and str(getattr(found, "__module__", "")).startswith("gnomon"):
+        if described and str(getattr(found, "__module__", "")).startswith(("gnomon", "gohr")):
             yield name, found
 
 

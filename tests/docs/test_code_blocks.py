@@ -11,9 +11,9 @@ A page without such comments is for the reader only. One that says ``<!-- needs:
 where that is installed. The blocks of a page run from top to bottom, in an empty folder and one
 namespace. A console block shows its output between its commands; a command without output under it
 may print what it likes. In expected output ``...`` stands for anything, and
-output that begins with ``gnomon:`` is that of a command that fails. With ``run, about`` and
-``output, about`` numbers need only be near: a processor that rounds differently lets a learner play
-differently.
+output that begins with the name of the command, as ``gnomon:``, is that of one that fails. With
+``run, about`` and ``output, about`` numbers need only be near: a processor that rounds differently
+lets a learner play differently.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -37,8 +36,15 @@ import pytest
 pytestmark = pytest.mark.full  # the code of every page is run
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+READMES = [ROOT / "README.md", *sorted(ROOT.glob("packages/*/README.md"))]
+PAGES = [*READMES, *sorted((ROOT / "docs").rglob("*.md"))]
+#: The commands that pages may run, and the package of each.
+PROGRAMS = {"gnomon": "gnomon", "gohr": "gohr", "gnomon-board": "gnomon_board"}
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix().removeprefix("docs/")
+
 
 _FENCE = re.compile(
     r"^(?:<!-- (?P<marker>[^>]*?) -->\n+)?```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^```$",
@@ -74,15 +80,15 @@ def run_console(block: Block) -> None:
     parts = re.split(r"^\$ (.*)\n", block.body, flags=re.MULTILINE)
     for command, expected in zip(parts[1::2], parts[2::2], strict=True):
         program, *arguments = shlex.split(command)
-        assert program == "gnomon", f"{block.where}: only gnomon is run, not {program}"
+        assert program in PROGRAMS, f"{block.where}: {program} is not run"
         done = subprocess.run(
-            [sys.executable, "-c", "from gnomon.cli import main; main()", *arguments],
+            [sys.executable, "-m", PROGRAMS[program], *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             env=os.environ | {"COLUMNS": "200"},
         )
-        allowed = (2,) if expected.startswith("gnomon: ") else (0, 1)
+        allowed = (2,) if expected.startswith(f"{program}: ") else (0, 1)
         assert done.returncode in allowed, f"{block.where}: {command}\n{done.stdout}"
         if expected.strip():
             check(block, expected, done.stdout, command)
@@ -124,7 +130,7 @@ def play_page(page: Path) -> None:
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if any(b.marker.startswith("run") for b in blocks_of(page))],
-    ids=lambda page: page.name,
+    ids=name_of,
 )
 def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
     for name in re.findall(r"<!-- needs: (\w+) -->", page.read_text(encoding="utf-8")):
@@ -133,7 +139,7 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, m
     play_page(page)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_block_of_a_page_with_markers_says_whether_it_is_run(page):
     known = re.compile(r"(run|output)(, about)?|file: \S+|not run: .+")
     blocks = list(blocks_of(page))
@@ -143,16 +149,19 @@ def test_every_block_of_a_page_with_markers_says_whether_it_is_run(page):
 
 
 def test_the_readme_the_first_tutorial_and_the_pages_on_measuring_are_run():
-    run = [page.name for page in PAGES if any(b.marker.startswith("run") for b in blocks_of(page))]
-    measuring = {"game.md", "write-a-learner.md", "experiments.md", "scores.md", "statistics.md"}
-    assert {"README.md", "1-from-a-rule-to-a-report.md"} | measuring <= set(run)
+    run = [
+        name_of(page) for page in PAGES if any(b.marker.startswith("run") for b in blocks_of(page))
+    ]
+    gnomon = {"README.md", "packages/gnomon/README.md", "gnomon/scores.md", "gnomon/statistics.md"}
+    gohr = {f"gohr/{page}.md" for page in ("game", "write-a-learner", "experiments")}
+    assert gnomon | gohr | {"gohr/tutorials/1-from-a-rule-to-a-report.md"} <= set(run)
 
 
 def test_the_readme_has_one_command_to_install_and_two_to_work_on_it():
     readme = ROOT / "README.md"
     blocks = [b for b in blocks_of(readme) if b.marker.startswith("not run")]
     assert [b.body.split() for b in blocks] == [
-        ["pip", "install", PROJECT["name"]],
+        ["pip", "install", "gnomon"],
         ["make", "demo", "make", "test"],
     ]
     assert len(re.findall(r"\b(?:pip|uv|conda|apt(?:-get)?) \w+", readme.read_text("utf-8"))) == 1

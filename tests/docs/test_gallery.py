@@ -17,5 +17,5 @@ def test_the_gallery_is_drawn_by_its_script(tmp_path):
     spec.loader.exec_module(script)
     drawn = {path.name for path in script.make_gallery(tmp_path, trials=3, episodes=5)}
     assert drawn == {path.name for path in (DOCS / "images" / "gallery").iterdir()}
-    text = (DOCS / "gallery.md").read_text("utf-8")
-    assert all(f"(images/gallery/{name})" in text for name in drawn)
+    text = (DOCS / "gnomon" / "gallery.md").read_text("utf-8")
+    assert all(f"(../images/gallery/{name})" in text for name in drawn)

@@ -24,8 +24,10 @@ def script():
 def test_the_pages_show_every_picture_of_the_script(script):
     folder = DOCS / "images" / "ranking"
     assert {f"{name}.svg" for name in script.NAMES} == {path.name for path in folder.iterdir()}
-    text = "".join((DOCS / page).read_text("utf-8") for page in ("ranking.md", "audit.md"))
-    assert [name for name in script.NAMES if f"(images/ranking/{name}.svg)" not in text] == []
+    text = "".join(
+        (DOCS / "gnomon" / page).read_text("utf-8") for page in ("ranking.md", "audit.md")
+    )
+    assert [name for name in script.NAMES if f"(../images/ranking/{name}.svg)" not in text] == []
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared score files are not here")

@@ -25,7 +25,7 @@ def script():
 
 def test_the_page_is_what_the_script_makes_of_the_catalogue(script):
     again = "python docs/make_rule_library.py makes it anew"
-    assert (DOCS / "rule-library.md").read_text(encoding="utf-8") == script.page(), again
+    assert (DOCS / "gohr" / "rule-library.md").read_text(encoding="utf-8") == script.page(), again
 
 
 def test_every_rule_has_its_picture_and_they_are_small():

@@ -24,8 +24,8 @@ def script():
 def test_the_page_shows_every_picture_of_the_script(script):
     names = {f"{name}.svg" for name in script.FIGURES}
     assert names == {path.name for path in (DOCS / "images" / "statistics").iterdir()}
-    text = (DOCS / "gallery.md").read_text("utf-8")
-    assert [name for name in names if f"(images/statistics/{name})" not in text] == []
+    text = (DOCS / "gnomon" / "gallery.md").read_text("utf-8")
+    assert [name for name in names if f"(../images/statistics/{name})" not in text] == []
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared score files are not here")

@@ -29,9 +29,12 @@ from .instructions import INSTRUCTIONS as INSTRUCTIONS
 from .interpreted_boards import InterpretedBoards as InterpretedBoards
 from .outcomes import ACCEPTED as ACCEPTED
 from .outcomes import CLEARED as CLEARED
+from .outcomes import DENIED as DENIED
 from .outcomes import EMPTY_CELL as EMPTY_CELL
 from .outcomes import EPISODE_OVER as EPISODE_OVER
+from .outcomes import IMMOVABLE as IMMOVABLE
 from .outcomes import IN_PROGRESS as IN_PROGRESS
+from .outcomes import NEW_BOARD as NEW_BOARD
 from .outcomes import RESET as RESET
 from .outcomes import STALEMATE as STALEMATE
 from .outcomes import Autoreset as Autoreset
@@ -49,10 +52,13 @@ __all__ = [
     "CLEARED",
     "COLORS",
     "DEFAULT_SPEC",
+    "DENIED",
     "EMPTY_CELL",
     "EPISODE_OVER",
+    "IMMOVABLE",
     "INSTRUCTIONS",
     "IN_PROGRESS",
+    "NEW_BOARD",
     "N_BUCKETS",
     "N_CELLS",
     "RESET",

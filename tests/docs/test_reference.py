@@ -15,7 +15,7 @@ import pytest
 import gnomon as gn
 import gohr
 from gnomon import plot as figures
-from gnomon.stats import metric_named
+from gnomon.stats import metric_named, summarize_runs
 from gohr import game
 from gohr.experiments import METRICS as SCORES
 from gohr.experiments import available_suites, frame_of, load_suite
@@ -111,14 +111,14 @@ def test_every_statistical_metric_and_method_is_documented():
         name.partition(":")[0] for name in rows(section("gnomon/statistics.md", "Estimates"))
     }
     assert known(lambda: metric_named("nothing")) == summaries
-    scores = gn.ScoreTable.from_arrays({"a": np.ones((3, 2, 4))}, steps=range(4))
+    scores = gn.ScoreTable.from_arrays({"a": np.ones((3, 2))})
     methods = set(rows(section("gnomon/statistics.md", "Intervals")))
     assert methods == {
         *known(lambda: gn.estimate(scores, method="nothing")),
         *known(lambda: gn.estimate(scores, resampling="nothing")),
     }
     curves = set(rows(section("gnomon/statistics.md", "Curves")))
-    assert curves == known(lambda: gn.estimate(scores, curve="nothing"))
+    assert curves == known(lambda: summarize_runs(scores, "nothing"))
 
 
 def test_families_tags_and_environments_are_documented():

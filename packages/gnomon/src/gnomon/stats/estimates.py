@@ -156,6 +156,8 @@ def estimate(
     drawn: Method | None = next((name for name in get_args(Method) if name == method), None)
     if drawn is None:
         raise ValueError(f"expected one of the methods {get_args(Method)}, found {method!r}")
+    if resampling not in get_args(Resampling):
+        raise ValueError(f"expected one of {get_args(Resampling)}, found {resampling!r}")
     how = _Settings(
         level, drawn, resampling, variances, n_resamples, gamma, n_threads, generator(rng)
     )

@@ -22,7 +22,7 @@ PACKAGES = [
     for name in [".".join(stub.parent.relative_to(source).parts)]
 ]
 
-#: Packages whose names need a server, a database or a command to do anything: their tests show them.
+#: Packages whose names need a server, a database or a command: their tests show them.
 SERVED = {"gnomon.cli", "gnomon_board"}
 
 #: Names that need what does not come with Gnomon, which their tests fetch or skip without: the data

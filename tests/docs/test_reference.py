@@ -117,8 +117,9 @@ def test_every_statistical_metric_and_method_is_documented():
         *known(lambda: gn.estimate(scores, method="nothing")),
         *known(lambda: gn.estimate(scores, resampling="nothing")),
     }
+    steps = gn.ScoreTable.from_arrays({"a": np.ones((3, 2, 4))}, steps=range(4))
     curves = set(rows(section("gnomon/statistics.md", "Curves")))
-    assert curves == known(lambda: summarize_runs(scores, "nothing"))
+    assert curves == known(lambda: summarize_runs(steps, "nothing"))
 
 
 def test_families_tags_and_environments_are_documented():

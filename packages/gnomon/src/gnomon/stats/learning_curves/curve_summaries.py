@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.curve_grid import refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
@@ -378,6 +378,8 @@ def summarize_runs(
 
 def _reducing(summary: CurveSummary, threshold: float | None, higher_is_better: bool) -> Reduce:
     """Return the function of (steps, curves) that reduces the last axis."""
+    if summary not in get_args(CurveSummary):
+        raise UnknownNameError("summary", summary, get_args(CurveSummary))
     if summary == "time_to_threshold":
         if threshold is None:
             raise ScoreDataError("time_to_threshold: expected a threshold; found none")

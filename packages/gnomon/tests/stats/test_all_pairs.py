@@ -6,8 +6,7 @@ from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores import ScoreTable
-from gnomon.stats import compare, compare_all
-from gnomon.stats.small_samples.moderated_variances import moderated_variances
+from gnomon.stats import compare, compare_all, moderated_variances
 
 
 def rng(seed=3):

@@ -4,8 +4,6 @@ from scipy import stats
 
 from gnomon.scores import ScoreTable
 from gnomon.stats import Strata, compare, median_profile_interval
-from gnomon.stats.comparisons.difference import MedianDifference, paired_correlation
-from gnomon.stats.small_samples.median_profile import MedianProfile
 
 TRUE = np.exp(np.random.default_rng(1).normal(0, 1, 15))
 
@@ -17,47 +15,36 @@ def drawn(rng, n_runs, share):
     return TRUE + 0.4 * mixed[0], 1.2 * TRUE + 0.4 * mixed[1]
 
 
-def difference(x, y, correlation=0.0):
-    value = float(np.median(x.task_means) - np.median(y.task_means))
-    return MedianDifference(value, MedianProfile.of(x), MedianProfile.of(y), correlation)
+def difference(x, y, **options):
+    """Return the difference of medians of two matrices of runs."""
+    return compare(ScoreTable.from_arrays({"a": x, "b": y}), "a", "b", "median", **options)[0]
 
 
 def test_ends_are_those_of_both_medians_combined():
-    x, y = (Strata.from_matrix(scores) for scores in drawn(np.random.default_rng(0), 5, 0.0))
-    interval = difference(x, y).interval(0.9)
-    (low_x, high_x), (low_y, high_y) = (median_profile_interval(s, 0.9) for s in (x, y))
-    middle = np.median(x.task_means), np.median(y.task_means)
-    assert interval.low == pytest.approx(
+    x, y = drawn(np.random.default_rng(0), 5, 0.0)
+    found = difference(x, y, level=0.9)
+    (low_x, high_x), (low_y, high_y) = (
+        median_profile_interval(Strata.from_matrix(s), 0.9) for s in (x, y)
+    )
+    middle = np.median(x.mean(axis=0)), np.median(y.mean(axis=0))
+    assert found.low == pytest.approx(
         middle[0] - middle[1] - np.hypot(middle[0] - low_x, high_y - middle[1])
     )
-    assert interval.high == pytest.approx(
+    assert found.high == pytest.approx(
         middle[0] - middle[1] + np.hypot(high_x - middle[0], middle[1] - low_y)
     )
-    assert (interval.n_resamples, interval.mc_error) == (0, 0.0)
+    assert (found.n_resamples, found.mc_error) == (0, 0.0)
 
 
 def test_the_p_value_is_where_the_interval_meets_zero():
+    x, y = drawn(np.random.default_rng(0), 5, 0.0)
     for beyond, low, high in ((-0.4, 0.5, 1.0), (-0.7, 0.05, 0.5), (0.2, 1e-9, 0.05)):
-        x, y = (Strata.from_matrix(scores) for scores in drawn(np.random.default_rng(0), 5, 0.0))
-        found = difference(x, Strata(y.values + beyond, y.starts))
-        assert low < found.p_value < high, beyond
+        p_value = difference(x, y + beyond).p_value
+        assert low < p_value < high, beyond
         for level, excludes in ((-1e-4, False), (1e-4, True)):
-            interval = found.interval(1.0 - found.p_value * (1.0 + level))
-            assert (interval.low > 0.0 or interval.high < 0.0) is excludes, (beyond, found.p_value)
-    apart = difference(x, Strata(y.values + 1e6, y.starts))
-    assert apart.p_value == pytest.approx(np.exp(-36.0), rel=1e-3)
-
-
-def test_the_correlation_of_pairs():
-    rng = np.random.default_rng(3)
-    x, _ = drawn(rng, 10, 0.9)
-    of = {"n_resamples": 2000, "key": np.uint64(4)}
-    same = Strata.from_matrix(x)
-    shifted = Strata.from_matrix(x + 5.0)
-    assert paired_correlation(same, shifted, **of) == pytest.approx(0.9)  # times (R - 1)/R
-    assert paired_correlation(same, Strata.from_matrix(-x), **of) == 0.0
-    assert paired_correlation(same, Strata.from_matrix(np.ones_like(x)), **of) == 0.0
-    assert paired_correlation(same, Strata.from_matrix(rng.normal(size=x.shape)), **of) < 0.45
+            found = difference(x, y + beyond, level=1.0 - p_value * (1.0 + level))
+            assert (found.low > 0.0 or found.high < 0.0) is excludes, (beyond, p_value)
+    assert difference(x, y + 1e6).p_value == pytest.approx(np.exp(-36.0), rel=1e-3)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.9])
@@ -66,11 +53,11 @@ def test_pairs_are_narrower_and_hold_their_coverage(share):
     true = np.median(TRUE) - np.median(1.2 * TRUE)
     held, widths = 0, []
     for i in range(100):
-        x, y = (Strata.from_matrix(scores) for scores in drawn(rng, 4, share))
-        correlation = paired_correlation(x, y, n_resamples=200, key=np.uint64(i + 1))
-        ends = [difference(x, y, r).interval(0.95) for r in (correlation, 0.0)]
-        held += ends[0].low <= true <= ends[0].high
-        widths.append([interval.high - interval.low for interval in ends])
+        x, y = drawn(rng, 4, share)
+        pairs = difference(x, y, paired=True, n_resamples=200, rng=i)
+        apart = difference(x, y)
+        held += pairs.low <= true <= pairs.high
+        widths.append([one.high - one.low for one in (pairs, apart)])
     assert stats.binomtest(held, 100, 0.95, "less").pvalue > 0.01
     paired, apart = np.mean(widths, axis=0)
     assert paired <= apart * (0.8 if share else 1.0)

@@ -99,6 +99,7 @@ from .profiles.performance import Profile as Profile
 from .profiles.performance import performance_profiles as performance_profiles
 from .profiles.performance import thresholds as thresholds
 from .small_samples.median_profile import median_profile_interval as median_profile_interval
+from .small_samples.moderated_variances import moderated_variances as moderated_variances
 from .small_samples.small_sample import DeltaError as DeltaError
 from .small_samples.small_sample import Influences as Influences
 from .small_samples.small_sample import delta_error as delta_error
@@ -181,6 +182,7 @@ __all__ = [
     "median_interval",
     "median_profile_interval",
     "metric_named",
+    "moderated_variances",
     "newcombe_paired",
     "newcombe_unpaired",
     "optimality_gap",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -146,13 +147,11 @@ def test_a_run_with_failures_says_no(command, monkeypatch):
 
 
 def test_demo_says_the_order_of_difficulty_and_where_the_report_is(command, monkeypatch, tmp_path):
-    from gohr.experiments.config import experiment_config
-
     def small(name: str) -> ExperimentConfig:
         assert name == "demo"
         return ExperimentConfig.from_toml(tmp_path / "small.toml")
 
-    monkeypatch.setattr(experiment_config, "load_experiment", small)
+    monkeypatch.setattr(sys.modules[ExperimentConfig.__module__], "load_experiment", small)
     *estimates, uniform, player, page = answer_of(
         command("gohr", "demo", "-j", "1", "--json"), "demo"
     )["results"]

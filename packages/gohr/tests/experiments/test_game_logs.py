@@ -13,9 +13,8 @@ from typer.testing import CliRunner
 
 from captive_play import CLOCKWISE, session_of
 from gnomon.errors import GnomonError, ScoreDataError, UnknownNameError
+from gnomon.scores import ScoreTable, read_scores
 from gohr.cli import app
-from gohr.experiments.game_log_reader import read_game_log
-from gohr.game.captive_log import _java_double, is_game_log, read_runs
 
 LONG = "#nickname,rule_name,trial_id,board_id,number_of_pieces,number_of_moves,move_acc,if_clear\n"
 COMPACT = "#.nickname,rule_name,trial_id\n#number_of_moves,number_of_errors,if_clear\n"
@@ -23,6 +22,17 @@ TRANSCRIPT = (
     "#playerId,trialListId,seriesNo,ruleId,episodeNo,episodeId,moveNo,timestamp,mover,"
     "reactionTime,objectType,objectId,y,x,bucketId,by,bx,code,objectCnt\n"
 )
+
+
+def read_log(path: str | Path, metric: str = "tce") -> ScoreTable:
+    return read_scores(path, format="game-log", metric=metric)
+
+
+def errors_of(path: str | Path) -> dict[tuple[str, str, int], list[int]]:
+    """Return the errors of each episode of the runs of a file."""
+    rows = read_log(path, "errors_per_episode").frame.sort("step")
+    runs = rows.partition_by("algorithm", "task", "run", as_dict=True, maintain_order=True)
+    return {run: episodes["score"].to_list() for run, episodes in runs.items()}
 
 
 @pytest.fixture
@@ -58,12 +68,9 @@ def test_result_files_read_back(folder, form):
     expected = [played(0, "log=r.csv", *options)]
     for run in (1, 2):
         expected.append(played(run, "logappend=r.csv", *options))
-    runs = read_runs("r.csv")
-    assert [(run.player, run.rule, run.run) for run in runs] == [("me", "cw", i) for i in range(3)]
-    assert [run.errors for run in runs] == expected
-    assert [run.cleared for run in runs] == [[True] * 11 + [False]] * 3
-    # The transcript tells the same, apart from the numbers of the runs.
-    assert read_runs("det.csv") == runs
+    assert errors_of("r.csv") == {("me", "cw", i): expected[i] for i in range(3)}
+    # The transcript tells the same.
+    assert errors_of("det.csv") == errors_of("r.csv")
     # One header in each file, whatever was appended.
     assert Path("r.csv").read_text().count("#") == (1 if form == "Long" else 2)
     assert Path("det.csv").read_text().count("#") == 1
@@ -72,7 +79,7 @@ def test_result_files_read_back(folder, form):
 def test_log_begins_a_new_file_and_logappend_goes_on(folder):
     played(0, "log=r.csv", n_episodes=2)
     played(1, "log=r.csv", n_episodes=2)
-    assert [run.run for run in read_runs("r.csv")] == [1]
+    assert list(errors_of("r.csv")) == [("me", "cw", 1)]
     with pytest.raises(GnomonError, match=r"no/r\.csv: cannot write this file"):
         played(0, "log=no/r.csv")
 
@@ -80,25 +87,25 @@ def test_log_begins_a_new_file_and_logappend_goes_on(folder):
 def test_scores(folder):
     errors = [played(run, "logappend=r.csv", "detailedTranscript=det.csv") for run in range(3)]
     for name in ("r.csv", "det.csv"):
-        table = read_game_log(name)
+        table = read_log(name)
         assert (table.metric, table.unit, table.higher_is_better) == ("tce", "errors", False)
         assert table.runs("me", "cw").tolist() == [sum(run) for run in errors]
-        steps, curves = read_game_log(name, "cumulated_errors").curves("me", "cw")
+        steps, curves = read_log(name, "cumulated_errors").curves("me", "cw")
         assert steps.tolist() == list(range(1, 13))
         assert curves.tolist() == np.cumsum(errors, axis=1).tolist()
-    assert read_game_log("r.csv", "errors_to_learn").runs("me", "cw").tolist() == [np.inf] * 3
+    assert read_log("r.csv", "errors_to_learn").runs("me", "cw").tolist() == [np.inf] * 3
     with pytest.raises(UnknownNameError, match="unknown metric 'tcee'; did you mean 'tce'"):
-        read_game_log("r.csv", "tcee")
+        read_log("r.csv", "tcee")
 
 
 def test_errors_to_learn_of_a_learned_rule(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text(COMPACT + ".a,r,0\n12,3,1\n9,0,1\n10,1,1\n" + "9,0,1\n" * 10 + "20,11,1\n")
-    assert read_game_log(path, "errors_to_learn").runs("a", "r").tolist() == [4]
-    assert read_game_log(path, "learned").runs("a", "r").tolist() == [1]
+    assert read_log(path, "errors_to_learn").runs("a", "r").tolist() == [4]
+    assert read_log(path, "learned").runs("a", "r").tolist() == [1]
     # An episode that was not cleared breaks a streak.
     path.write_text(COMPACT + ".a,r,0\n" + "9,0,1\n" * 9 + "4,0,0\n" + "9,0,1\n" * 9)
-    assert read_game_log(path, "learned").runs("a", "r").tolist() == [0]
+    assert read_log(path, "learned").runs("a", "r").tolist() == [0]
 
 
 def test_the_score_verb_reads_them(folder):
@@ -114,8 +121,6 @@ def test_the_score_verb_reads_them(folder):
         (row,) = json.loads(said.stdout)["results"]
         assert (row["algorithm"], row["run"], row["score"]) == expected
         assert row["task"] == "cw"
-    assert not is_game_log(folder / "cw.txt")
-    assert not is_game_log(folder / "none.csv")
 
 
 def test_files_put_together(tmp_path):
@@ -124,7 +129,7 @@ def test_files_put_together(tmp_path):
     path.write_text(
         LONG + "a,r,0,0,2,2,1.0,1\nb,r,0,0,2,4,0.5,1\n" + LONG + "a,r,0,1,2,8,0.25,1\n\n"
     )
-    assert {run.player: run.errors for run in read_runs(path)} == {"a": [0, 6], "b": [2]}
+    assert errors_of(path) == {("a", "r", 0): [0, 6], ("b", "r", 0): [2]}
 
 
 def move(episode, number, code, left, *, player="p", series=0, rule="r", bucket="1,7,7", eid=None):
@@ -152,13 +157,12 @@ def test_transcripts_of_people(tmp_path):
         + move(0, 0, 0, 0, series=1, rule="s")
         + move(0, 0, 4, 5, series=2)
     )  # fmt: skip
-    runs = [(r.player, r.rule, r.run, r.errors, r.cleared) for r in read_runs(path)]
-    assert runs == [
-        ("p", "r", 0, [2, 0, 1], [True, False, False]),
-        ("q", "r", 0, [0], [True]),
-        ("p", "s", 0, [0], [True]),
-        ("p", "r", 1, [1], [False]),
-    ]
+    assert errors_of(path) == {
+        ("p", "r", 0): [2, 0, 1],
+        ("q", "r", 0): [0],
+        ("p", "s", 0): [0],
+        ("p", "r", 1): [1],
+    }
 
 
 @pytest.mark.parametrize(
@@ -205,32 +209,36 @@ def test_what_is_wrong_is_named(tmp_path, text, message):
     path = tmp_path / "r.csv"
     path.write_text(text)
     with pytest.raises(ScoreDataError, match=re.escape(message)) as caught:
-        read_game_log(path)
+        read_log(path)
     assert str(caught.value).startswith(str(path))
 
 
 def test_files_that_are_no_text(tmp_path):
     path = tmp_path / "r.csv"
     with pytest.raises(ScoreDataError, match="cannot read this file"):
-        read_game_log(path)
+        read_log(path)
     path.write_bytes(b"#\xff\n")
     with pytest.raises(ScoreDataError, match="found byte 0xff at offset 1"):
-        read_game_log(path)
-    assert not is_game_log(path)
+        read_log(path)
 
 
 # Printed by Java 17.
 @pytest.mark.parametrize(
-    ("value", "text"),
+    ("attempts", "text"),
     [
-        (1 / 3, "0.3333333333333333"),
-        (0.0, "0.0"),
-        (1.0, "1.0"),
-        (0.001, "0.001"),
-        (1 / 2000, "5.0E-4"),
-        (1 / 7777, "1.2858428700012858E-4"),
-        (3e-5, "3.0E-5"),
+        (3, "0.3333333333333333"),
+        (1, "1.0"),
+        (1000, "0.001"),
+        (2000, "5.0E-4"),
+        (7777, "1.2858428700012858E-4"),
     ],
 )
-def test_fractions_as_java_prints_them(value, text):
-    assert _java_double(value) == text
+def test_fractions_as_java_prints_them(folder, attempts, text):
+    (folder / "zero.txt").write_text("(*,*,*,*,0)\n")
+    session = session_of("zero.txt", "1", "log=r.csv", "log.nickname=me", "log.run=0")
+    session.start()
+    for _ in range(attempts - 1):
+        session.answer("MOVE 0 1")
+    session.answer("MOVE 0 0")
+    session.close()
+    assert Path("r.csv").read_text().splitlines()[1].split(",")[6] == text

@@ -6,7 +6,6 @@ from .page import Answer as Answer
 from .page import Report as Report
 from .page import Section as Section
 from .page import Table as Table
-from .page import p_value as p_value
 from .page import percent as percent
 from .page import report_html as report_html
 from .reports import report as report
@@ -22,7 +21,6 @@ __all__ = [
     "audit_report",
     "distillation_report",
     "evaluation_report",
-    "p_value",
     "percent",
     "report",
     "report_html",

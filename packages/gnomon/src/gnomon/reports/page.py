@@ -20,7 +20,6 @@ from markupsafe import Markup
 from gnomon.errors import GnomonError
 from gnomon.files import write_atomically, write_together
 from gnomon.plot.record import Figure, Row, csv_text, theme_css
-from gnomon.tables import p_value as p_value
 
 #: Processes take a second or two to start: fewer figures are drawn in this one.
 _MANY = 40

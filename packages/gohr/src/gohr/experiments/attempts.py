@@ -44,7 +44,16 @@ class Attempts(NamedTuple):
 
 
 def attempt_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
-    """Return a trial as raw columns: equal trials give equal bytes on every machine."""
+    """Return a trial as raw columns: equal trials give equal bytes on every machine.
+
+    Examples
+    --------
+    >>> from gohr.experiments import ExperimentConfig, trials_of
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
+    >>> [trial] = trials_of(config)
+    >>> attempt_bytes(trial.play()) == attempt_bytes(trial.play())
+    True
+    """
     flags = _OWN * (log.own is not None) | _CHANCES * (counts is not None)
     parts = [
         _HEAD.pack(log.n_attempts.size, log.actions.size, log.boards.shape[1], flags),
@@ -67,6 +76,15 @@ def attempts_of(raw: bytes) -> Attempts:
     """Return the trial that :func:`attempt_bytes` gave these bytes for.
 
     Raises ValueError: they are not such bytes.
+
+    Examples
+    --------
+    >>> from gohr.experiments import ExperimentConfig, trials_of
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
+    >>> [log] = [trial.play() for trial in trials_of(config)]
+    >>> again, chances = attempts_of(attempt_bytes(log))
+    >>> bool((again.actions == log.actions).all()), chances
+    (True, None)
     """
     from gohr.learners.base import TrialLog
 
@@ -97,7 +115,16 @@ def attempts_of(raw: bytes) -> Attempts:
 
 
 def frame_of(log: TrialLog, p0: npt.NDArray[np.float64] | None = None) -> pl.DataFrame:
-    """Return a trial as a table of one row an attempt."""
+    """Return a trial as a table of one row an attempt.
+
+    Examples
+    --------
+    >>> from gohr.experiments import ExperimentConfig, trials_of
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
+    >>> [log] = [trial.play() for trial in trials_of(config)]
+    >>> frame_of(log).columns
+    ['episode', 'attempt', 'cell', 'bucket', 'outcome', 'finish', 'board']
+    """
     import polars as pl
 
     n_rows = np.maximum(log.n_attempts, 1)

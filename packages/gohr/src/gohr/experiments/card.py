@@ -33,7 +33,18 @@ _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "polars", "gymnasium", "torc
 
 
 def read_card(folder: Path) -> dict[str, Any] | None:
-    """Return the card of a run folder; None if there is none, or no readable one."""
+    """Return the card of a run folder; None if there is none, or no readable one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gohr.experiments import ExperimentConfig, run
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     card = read_card(run(config, out).folder.path)
+    >>> card["seed"], [session["done"] for session in card["sessions"]]
+    (0, [2])
+    """
     try:
         card = RunStore(folder).value(CARD)
     except RunFolderError:

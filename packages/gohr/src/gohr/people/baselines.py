@@ -51,6 +51,11 @@ class Yardstick:
     n_trials : int
     entry_id : int or None
         Where it stands on the leaderboard, if it does.
+
+    Examples
+    --------
+    >>> Yardstick.of("chance", "uniform", "tries anything", [[4, 6], [2, 9], [3, 3]]).median
+    (3.0, 6.0)
     """
 
     name: str

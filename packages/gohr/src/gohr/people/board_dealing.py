@@ -27,6 +27,12 @@ def deal_boards(
     ------
     GnomonError
         No board meets the condition, or it does not parse.
+
+    Examples
+    --------
+    >>> rule = "(*,*,RED,*,0) (*,*,*,*,1)"
+    >>> deal_boards(BoardSpec(pieces=4), SeriesTerms(), 3, seed=1, rule=rule).shape
+    (3, 36)
     """
     from gohr.experiments.config.config_entries import RuleEntry
 

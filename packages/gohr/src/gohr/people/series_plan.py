@@ -22,13 +22,27 @@ GuessMoment = Literal["never", "mastery", "board", "series"]
 
 
 class Part(BaseModel):
-    """A part of a study; unknown fields are refused."""
+    """A part of a study; unknown fields are refused.
+
+    Examples
+    --------
+    >>> class Colors(Part):
+    ...     dark: bool = False
+    >>> Colors.model_validate({"dark": True})
+    Colors(dark=True)
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class BoardPlan(Part):
-    """How the boards of a series are drawn; see :class:`gohr.game.board.BoardSpec`."""
+    """How the boards of a series are drawn; see :class:`gohr.game.BoardSpec`.
+
+    Examples
+    --------
+    >>> BoardPlan(pieces=5).spec().pieces
+    (5, 5)
+    """
 
     pieces: _Range = 9
     shapes: _Range = 4
@@ -60,6 +74,11 @@ class MemoryAids(Part):
     ``stack``: how many pieces beside a bucket. ``numbers``: whether they show the number of their
     removal. ``cells``: what is on an emptied cell: a shadow with its number, a tick, or nothing.
     ``attempts``: whether every attempt on the board is listed.
+
+    Examples
+    --------
+    >>> MemoryAids(stack=0, cells="nothing").attempts
+    True
     """
 
     stack: Annotated[int, Field(ge=0, le=36)] = 3
@@ -74,7 +93,14 @@ class MemoryAids(Part):
 
 
 class PointsPlan(Part):
-    """Points of a board: ``least + (most - least) / (1 + exp(slope (errors - 2)))``."""
+    """Points of a board: ``least + (most - least) / (1 + exp(slope (errors - 2)))``.
+
+    Examples
+    --------
+    >>> from gohr.people import points_of
+    >>> points_of(PointsPlan(most=100), errors=0)
+    95
+    """
 
     least: Annotated[float, Field(ge=0, le=1e6)] = 2.0
     most: Annotated[float, Field(ge=0, le=1e6)] = 10.0

@@ -47,6 +47,16 @@ def play_in_terminal(
     """Play until the last board is over, the player gives up, or nothing more can be read.
 
     ``read`` asks with a prompt and returns a line; it raises EOFError at the end.
+
+    Examples
+    --------
+    >>> import io
+    >>> from gohr.people import Game
+    >>> session = PlaySession(Game("any", "(*,*,*,*,*)", seed=0, episodes=1))
+    >>> typed = iter(["a0", "g"])
+    >>> play_in_terminal(session, Console(file=io.StringIO()), lambda prompt: next(typed))
+    >>> len(session.attempts), session.state
+    (1, 'ended')
     """
     console.print(_HELP)
     shown: tuple[PlayView, bool] | None = None

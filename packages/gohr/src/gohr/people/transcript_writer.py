@@ -99,7 +99,17 @@ def _lines(game: PlayedGame) -> Iterator[Sequence[Any]]:
 
 
 def episode_name(game: PlayedGame, first: Attempt) -> str:
-    """Return a name for an episode, from its first attempt: when it began, and whose it is."""
+    """Return a name for an episode, from its first attempt: when it began, and whose it is.
+
+    Examples
+    --------
+    >>> from gohr.people import Game
+    >>> session = PlaySession(Game("any", "(*,*,*,*,*)", seed=0, episodes=1), seen_at=0.0)
+    >>> _ = session.attempt(session.view().pieces[0]["cell"], 0, now=2.5)
+    >>> game = PlayedGame("p1", "list", 0, "any", session)
+    >>> episode_name(game, first_attempts(game)[0])
+    '19700101-000000-p1-0-0'
+    """
     moment = _moment(first.at - first.reaction_s).partition(".")[0]
     return f"{moment}-{game.player}-{game.series}-{first.episode}"
 
@@ -131,7 +141,15 @@ def boards_text(games: Iterable[PlayedGame]) -> str:
 
 
 def first_attempts(game: PlayedGame) -> dict[int, Attempt]:
-    """Return the first attempt of each episode that a transcript has; its time names it."""
+    """Return the first attempt of each episode that a transcript has; its time names it.
+
+    Examples
+    --------
+    >>> from gohr.people import Game
+    >>> session = PlaySession(Game("any", "(*,*,*,*,*)", seed=0, episodes=1))
+    >>> first_attempts(PlayedGame("p1", "list", 0, "any", session))
+    {}
+    """
     found: dict[int, Attempt] = {}
     for attempt in game.session.attempts:
         if attempt.outcome != EMPTY_CELL:
@@ -185,6 +203,15 @@ def attempt_counts(session: PlaySession) -> AttemptCounts | None:
     """Return what could have been attempted where only pieces that can be moved may be tried.
 
     Of the attempts of :func:`trial_log`, and four for each such piece; None where any may be tried.
+
+    Examples
+    --------
+    >>> from gohr.people import Game, SeriesTerms
+    >>> terms = SeriesTerms(feedback="fixed")
+    >>> session = PlaySession(Game("any", "(*,*,*,*,0)", seed=0, episodes=1, terms=terms))
+    >>> _ = session.attempt(session.view().pieces[0]["cell"], 0)
+    >>> attempt_counts(session).n_permitted
+    array([9])
     """
     if not session.is_fixed:
         return None

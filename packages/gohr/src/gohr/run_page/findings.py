@@ -95,6 +95,11 @@ class Duel:
         In how many of the pairs of trials `a` made fewer errors than `b`; ties count one half.
     p_value : float
         Of the two-sided Mann-Whitney test, after Holm's correction over all duels of the report.
+
+    Examples
+    --------
+    >>> Duel("clockwise", "uniform", "frugal", share=0.1, p_value=0.002).winner(0.95)
+    'frugal'
     """
 
     rule: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import combinations, zip_longest
 
 from gnomon.errors import counted
-from gnomon.reports import Answer, Report, Section, Table, p_value, percent
+from gnomon.reports import Answer, Report, Section, Table, percent
+from gnomon.tables import p_value
 from gohr.experiments.config.predefined_boards import RecordedBoards
 from gohr.experiments.scoring.trial_scores import STREAK
 from gohr.rules.catalogue import info_of

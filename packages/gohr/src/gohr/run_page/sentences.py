@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gnomon.errors import counted, joined
 from gnomon.plot import number
-from gnomon.reports import p_value
+from gnomon.tables import p_value
 from gohr.run_page.findings import Duel, Findings, Interval
 
 #: As many names are listed in a sentence; of more it tells the number.

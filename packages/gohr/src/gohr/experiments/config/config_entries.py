@@ -32,7 +32,13 @@ _CONTENT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 def content_hash(value: Any) -> str:
-    """Return the SHA-256, in hexadecimal, of a value that JSON can hold."""
+    """Return the SHA-256, in hexadecimal, of a value that JSON can hold.
+
+    Examples
+    --------
+    >>> content_hash({"a": 1, "b": 2}) == content_hash({"b": 2, "a": 1})
+    True
+    """
     return hashlib.sha256(content_text(value).encode()).hexdigest()
 
 

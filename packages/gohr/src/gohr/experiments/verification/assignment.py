@@ -176,7 +176,13 @@ class Assignment:
 
 
 def season_board_spec(board: Mapping[str, Any]) -> BoardSpec:
-    """Return how the boards of a season are drawn, which may be predefined besides."""
+    """Return how the boards of a season are drawn, which may be predefined besides.
+
+    Examples
+    --------
+    >>> season_board_spec({"pieces": [4, 6], "order": "random"}).pieces
+    (4, 6)
+    """
     names = ("pieces", "shapes", "colors", "shape_palette", "color_palette")
     return BoardSpec(**{name: board[name] for name in names if name in board})
 
@@ -196,6 +202,11 @@ def assigned_seed(secret: bytes, season: str, entry: int, attempt: int) -> int:
     """Return the seed of an attempt, an HMAC of its number: nobody can choose or predict it.
 
     ``secret`` is what only the server knows, at least 32 bytes; attempts count from 1.
+
+    Examples
+    --------
+    >>> assigned_seed(bytes(32), "spring", 7, 1) == assigned_seed(bytes(32), "spring", 7, 2)
+    False
     """
     if len(secret) < 32:
         raise ValueError(f"secret: expected at least 32 bytes, found {len(secret)}")

@@ -82,7 +82,9 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon_board.leaderboard.submissions.submission": "states that no request leads to",
     "gnomon_board.leaderboard.submissions.uploaded_logs": "the limits of the child that reads",
     "gnomon_board.studies.plan.balancing": "thousands of players are dealt a list each",
+    "gohr.execution": "workers that are killed, hang or eat memory, without a run around them",
     "gohr.experiments.verification.log_files": "what runs in that child: bombs and their limits",
+    "gohr.run_page.sentences": "what is said of numbers that no small run gives",
 }
 
 

@@ -43,7 +43,7 @@ class SuiteScores(ReadOptions):
     """Where the scores of a suite are, and how they become a matrix."""
 
     source: Annotated[
-        str, typer.Argument(help="A file of scores, a run folder, or the data set atari5.")
+        str, typer.Argument(help="A file or folder of scores, or the data set atari5.")
     ]
     summary: Annotated[str, typer.Option(help="median, mean, iqm, mean_log or above_human.")] = (
         "median"

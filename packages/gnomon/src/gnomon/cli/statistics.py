@@ -246,9 +246,7 @@ def curves(
     algorithm: Only = None,
     score: Annotated[
         str | None,
-        typer.Option(
-            help="Which score of a run folder, one an episode; cumulated_errors, if none is named."
-        ),
+        typer.Option(help="Which score, or column of a file, where there are several."),
     ] = None,
     normalize: Normalize = None,
     at: Annotated[

@@ -241,7 +241,7 @@ async def _play(host: str, port: int) -> list[float]:
     async def person(k: int) -> None:
         draws = random.Random(k)
         connection = await _Connection.to(host, port)
-        status, data = await connection.ask("POST", "/play/puzzle-1.json")
+        status, data = await connection.ask("POST", "/api/play/puzzle-1")
         if status != 201:
             raise AssertionError(f"expected status 201, found {status}: {data[:200]!r}")
         key = json.loads(data)["key"]
@@ -249,7 +249,7 @@ async def _play(host: str, port: int) -> list[float]:
             await asyncio.sleep(THINK_S * draws.uniform(0.5, 1.5))
             move = {"cell": draws.randint(1, 36), "bucket": draws.randint(0, 3)}
             start = time.perf_counter()
-            path = f"/play/games/{key}/attempts.json"
+            path = f"/api/play/games/{key}/attempts"
             status, data = await connection.ask("POST", path, json.dumps(move).encode())
             if status not in (200, 409, 422):
                 raise AssertionError(f"expected a reply, found {status}: {data[:200]!r}")

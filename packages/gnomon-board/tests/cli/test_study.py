@@ -53,13 +53,13 @@ def study(monkeypatch, capsys, data):
 
 def play(client: httpx.Client, invitation: str) -> None:
     """Join a study, and play its only game to the end."""
-    player = client.post(invitation, data={"agree": "yes"}).headers["location"]
-    game = client.post(f"{player}/begin").headers["location"]
-    view = client.get(f"{game}.json").json()["view"]
+    player = client.post(f"/api{invitation}", json={"agree": True}).json()["address"]
+    game = client.post(f"/api{player}/begin").json()["address"]
+    view = client.get(f"/api{game}").json()["view"]
     while view["state"] == "playing":
         body = {"cell": view["pieces"][0]["cell"], "bucket": 0}
-        view = client.post(f"{game}/attempts.json", json=body).json()["view"]
-    end = client.post(f"{game}/continue").headers["location"]
+        view = client.post(f"/api{game}/attempts", json=body).json()["view"]
+    end = client.post(f"/api{game}/continue").json()["address"]
     assert "Thank you" in client.get(end).text
 
 

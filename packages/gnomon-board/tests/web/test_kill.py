@@ -74,16 +74,16 @@ def test_a_server_killed_in_the_middle_of_a_game_loses_nothing_and_counts_nothin
     game = ""
     for _ in range(2):
         with serving(settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:
-            game = game or client.post("/play/anything-goes").headers["location"]
+            game = game or client.post("/api/play/anything-goes").json()["address"]
             # Whose answer was lost with the server asks for it again.
             for again in made[-2:]:
-                assert client.post(f"{game}/attempts.json", json=again).status_code == 200
-            view = client.get(f"{game}.json").json()["view"]
+                assert client.post(f"/api{game}/attempts", json=again).status_code == 200
+            view = client.get(f"/api{game}").json()["view"]
             assert len(view["attempts"]) == len(made)
             for piece in view["pieces"][:3]:
                 made.append({"cell": piece["cell"], "bucket": len(made) % 4, "episode": 1})
                 made[-1] |= {"number": len(made), "client": {"touch_ms": 1, "action_ms": 2}}
-                assert client.post(f"{game}/attempts.json", json=made[-1]).status_code == 200
+                assert client.post(f"/api{game}/attempts", json=made[-1]).status_code == 200
             server.kill()
     with closing(Database(settings.database)) as database, database.reading() as session:
         rows = session.scalars(select(PlayAttempt).order_by(PlayAttempt.id)).all()

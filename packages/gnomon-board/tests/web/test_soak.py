@@ -102,13 +102,13 @@ def held(server: Server) -> tuple[int, float]:
 
 def play_on(client: httpx.Client, n: int) -> None:
     """Begin a game as a person does, and make five attempts."""
-    began = client.post("/play/clockwise.json", json={})
+    began = client.post("/api/play/clockwise", json={})
     assert began.status_code in (200, 201), began.text
     key = began.json()["key"]
-    view = client.get(f"/play/games/{key}.json").json()["view"]
+    view = client.get(f"/api/play/games/{key}").json()["view"]
     for number in range(5):
         body = {"cell": view["pieces"][0]["cell"], "bucket": number % 4}
-        answer = client.post(f"/play/games/{key}/attempts.json", json=body)
+        answer = client.post(f"/api/play/games/{key}/attempts", json=body)
         assert answer.status_code == 200, answer.text
         view = answer.json()["view"]
         if view["state"] != "playing":

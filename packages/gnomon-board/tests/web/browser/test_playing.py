@@ -39,12 +39,12 @@ def invitation(open_page, tokens, request):
     name = re.sub(r"[^a-z]", "", request.node.name)[-40:]
     page.get_by_label("Plan (TOML)").fill(PLAN.replace("{n}", name))
     page.get_by_role("button", name="Make the study").click()
-    link = page.locator("pre code").inner_text()
+    link = page.locator("code.secret").inner_text()
     return link[link.index("/join/") :]
 
 
 def state(page):
-    return page.evaluate("fetch(location.pathname + '.json').then(a => a.json()).then(a => a.view)")
+    return page.evaluate("fetch('/api' + location.pathname).then(a => a.json()).then(a => a.view)")
 
 
 def move_of(page, piece, bucket):
@@ -218,27 +218,15 @@ def test_a_finger_drags_a_piece_into_a_bucket(open_page):
     assert page.evaluate("scrollY") == 0
 
 
-def test_a_game_is_played_without_a_script(open_page):
-    page = open_page("/play/anything-goes", java_script_enabled=False)
-    page.get_by_role("button", name="Deal the first board").click()
-    for n in range(9):
-        page.get_by_role("button", name="2", exact=True).click()
-        page.locator("#count-moves", has_text=str(n + 1)).wait_for()
-    page.get_by_text("This board is over: cleared.").wait_for()
-    page.get_by_text("Stop here", exact=True).click()
-    page.get_by_role("button", name="Stop for good").click()
-    page.get_by_role("heading", name="Here is how it went.").wait_for()
-
-
 def test_a_server_that_does_not_answer_is_told(open_page):
     page = open_page("/play/anything-goes")
     page.get_by_role("button", name="Deal the first board").click()
     page.locator("button.piece").first.wait_for()
-    page.route("**/attempts.json", lambda route: route.fulfill(status=200, body="not json"))
+    page.route("**/attempts", lambda route: route.fulfill(status=200, body="not json"))
     page.locator("button.piece").first.click()
     page.locator("button.bucket").first.click()
     page.get_by_text("The server does not answer. Try again.").wait_for()
-    page.unroute("**/attempts.json")
+    page.unroute("**/attempts")
     page.locator("button.piece").first.click()
     page.locator("button.bucket").first.click()
     wait_for_count(page, 1)
@@ -291,7 +279,7 @@ def slow(page, ms):
         page.wait_for_timeout(ms)
         route.fulfill(response=response)
 
-    page.route("**/attempts.json", answer)
+    page.route("**/attempts", answer)
 
 
 def begun(open_page, **options):
@@ -395,7 +383,7 @@ def lossy(page, rng, *, ms, share):
             return route.fulfill(status=200, body="lost")
         return route.fulfill(response=response)
 
-    page.route("**/attempts.json", answer)
+    page.route("**/attempts", answer)
     return lost
 
 

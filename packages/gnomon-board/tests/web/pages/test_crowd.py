@@ -29,12 +29,12 @@ def settings(settings):
 
 def play(client: httpx.Client, number: int) -> list[int]:
     """Begin a game and make some attempts in it; return the statuses."""
-    begun = client.post(f"/play/puzzle-{1 + number % 30}.json")
+    begun = client.post(f"/api/play/puzzle-{1 + number % 30}")
     answers = [begun.status_code]
     key, view = begun.json()["key"], begun.json()["game"]["view"]
     for n in range(N_MOVES):
         body = {"cell": view["pieces"][0]["cell"], "bucket": n % 4}
-        answer = client.post(f"/play/games/{key}/attempts.json", json=body)
+        answer = client.post(f"/api/play/games/{key}/attempts", json=body)
         answers.append(answer.status_code)
         view = answer.json()["view"]
     return answers

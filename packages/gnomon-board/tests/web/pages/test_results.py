@@ -38,23 +38,23 @@ def names_beside(client, address, n_boards=1):
 
 
 def learners_beside(client, address, n_boards=1):
-    begun = client.post(f"/play/{address}.json").json()
+    begun = client.post(f"/api/play/{address}").json()
     game, key = begun["game"], begun["key"]
     for board in range(n_boards):
         while board < n_boards - 1 and game["view"]["state"] == "playing":
             piece = game["view"]["pieces"][0]
             for bucket in range(4):
                 body = {"cell": piece["cell"], "bucket": bucket}
-                game = client.post(f"/play/games/{key}/attempts.json", json=body).json()
+                game = client.post(f"/api/play/games/{key}/attempts", json=body).json()
                 if game["view"]["attempts"][-1]["outcome"] == "accepted":
                     break
         if game["view"]["state"] == "board over":
-            game = client.post(f"/play/games/{key}/next.json").json()
+            game = client.post(f"/api/play/games/{key}/next").json()
     body = {"cell": game["view"]["pieces"][0]["cell"], "bucket": 0}
-    client.post(f"/play/games/{key}/attempts.json", json=body)
-    client.post(f"/play/games/{key}/give-up.json")
+    client.post(f"/api/play/games/{key}/attempts", json=body)
+    client.post(f"/api/play/games/{key}/give-up")
     page = client.get(f"/play/games/{key}/result").text
-    result = client.get(f"/play/games/{key}/result.json").json()
+    result = client.get(f"/api/play/games/{key}/result").json()
     assert len(result["errors"]) == n_boards
     for each in result["learners"]:
         assert each["name"] in page

@@ -122,15 +122,15 @@ def test_every_answer_forbids_what_is_not_ours(lively):
         assert "unsafe" not in policy
 
 
-#: What the forms of the pages send, and the forms of studies and play.
+#: What the forms of the pages send.
 FORMS = [
     ("/api/seasons/spring-2026/entries", {"name": "mine"}),
     ("/api/submissions/1/withdraw", {"reason": "x"}),
     ("/api/submissions/1/refuse", {"reason": "x"}),
     ("/api/submissions/1/requeue", {}),
     ("/api/entries/1/attempts", {}),
+    ("/api/studies", {"plan": ""}),
 ]
-OLD_FORMS = [("/studies", {"plan": ""}), ("/play/clockwise", {})]
 
 
 @pytest.fixture(scope="module")
@@ -159,14 +159,6 @@ def test_what_no_page_of_ours_sent_is_refused(admin, path, form, csrf):
     assert admin.get("/api/session").json()["account"] == "root"
 
 
-@pytest.mark.parametrize(("path", "form"), OLD_FORMS)
-@pytest.mark.parametrize("csrf", ["", "0" * 64])
-def test_a_form_that_no_page_of_ours_made_is_refused(admin, path, form, csrf):
-    answer = admin.post(path, data=form | {"csrf": csrf})
-    assert answer.status_code == 403
-    assert "out of date" in answer.text
-
-
 def test_a_browser_is_not_signed_out_by_a_foreign_page(admin):
     assert admin.delete("/api/session").status_code == 403
     assert admin.get("/api/session").json()["account"] == "root"
@@ -174,9 +166,9 @@ def test_a_browser_is_not_signed_out_by_a_foreign_page(admin):
 
 def test_json_from_a_foreign_page_is_refused_too(admin):
     body = {"cell": 1, "bucket": 0}
-    begun = admin.post("/play/clockwise.json", headers={"X-CSRF-Token": csrf_of(admin, "/account")})
+    begun = admin.post("/api/play/clockwise", headers={"X-CSRF-Token": csrf_of(admin, "/account")})
     key = begun.json()["key"]
-    assert admin.post(f"/play/games/{key}/attempts.json", json=body).status_code == 403
+    assert admin.post(f"/api/play/games/{key}/attempts", json=body).status_code == 403
 
 
 @pytest.mark.parametrize(("path", "form"), FORMS)
@@ -187,9 +179,9 @@ def test_who_is_nobody_may_do_nothing(lively, path, form):
 def test_who_may_submit_may_not_moderate(client, season, token):
     sign_in(client, token)
     csrf = csrf_of(client, "/account")
-    for path in ("/api/submissions/1/refuse", "/api/submissions/1/requeue"):
-        assert client.post(path, json={}, headers={CSRF_HEADER: csrf}).status_code == 403
-    assert client.post("/studies", data={"csrf": csrf, "plan": "x"}).status_code == 403
+    sent = {"/api/submissions/1/refuse": {}, "/api/submissions/1/requeue": {}}
+    for path, body in (sent | {"/api/studies": {"plan": "x"}}).items():
+        assert client.post(path, json=body, headers={CSRF_HEADER: csrf}).status_code == 403
     assert client.get("/studies").status_code == 403
 
 

@@ -25,26 +25,26 @@ b = ["clockwise", "anything-goes"]
 
 
 def make(client, token, plan=PLAN):
-    answer = client.post("/studies", data={"plan": plan}, headers=bearer(token))
+    answer = client.post("/api/studies", json={"plan": plan}, headers=bearer(token))
     assert answer.status_code == 201, answer.text
     return re.search(r"/join/[A-Za-z0-9_-]{32}", answer.text)[0]
 
 
 def join(client, invitation):
-    answer = client.post(invitation, data={"agree": "yes"})
-    assert answer.status_code == 303, answer.text
-    return answer.headers["location"]
+    answer = client.post(f"/api{invitation}", json={"agree": True})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["address"]
 
 
 def play_out(client, address):
     """Play a game to its end, and lead to the next; return the answer to that."""
-    view = client.get(f"{address}.json").json()["view"]
+    view = client.get(f"/api{address}").json()["view"]
     while view["state"] == "playing":
         cell = view["pieces"][0]["cell"]
         body = {"cell": cell, "bucket": len(view["attempts"]) % 4}
-        view = client.post(f"{address}/attempts.json", json=body).json()["view"]
+        view = client.post(f"/api{address}/attempts", json=body).json()["view"]
     assert view["state"] == "ended"
-    return client.post(f"{address}/continue")
+    return client.post(f"/api{address}/continue")
 
 
 def with_list(client, token, rule_list, plan=PLAN):
@@ -56,13 +56,12 @@ def with_list(client, token, rule_list, plan=PLAN):
 
 def test_a_page_shows_the_warnings_of_the_check(client, admin_token):
     plan = PLAN.replace("[lists]", "[defaults]\nmastery = 500\n[lists]")
-    answer = client.post("/studies", data={"plan": plan}, headers=bearer(admin_token))
+    answer = client.post("/api/studies", json={"plan": plan}, headers=bearer(admin_token))
     warning = "mastery needs 500 moves in a row, all boards have 9 pieces"
     assert answer.status_code == 201
-    assert warning in answer.text
-    (address,) = set(re.findall("/studies/[0-9]+", answer.text))
+    address = f"/studies/{answer.json()['id']}"
     assert warning in client.get(address, headers=bearer(admin_token)).text
-    found = client.get(f"{address}.json", headers=bearer(admin_token)).json()["findings"]
+    found = client.get(f"/api{address}", headers=bearer(admin_token)).json()["findings"]
     assert {(one["severity"], one["message"]) for one in found} == {("warning", warning)}
 
 
@@ -72,16 +71,16 @@ def test_a_study_from_the_invitation_to_the_transcript(client, admin_token, tmp_
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in consent.text
     assert "<script>alert" not in consent.text
     player = join(client, invitation)
-    game = client.post(f"{player}/begin").headers["location"]
-    assert client.get(f"{game}.json").json()["view"]["rule"] == "Puzzle 1"
-    assert client.post(f"{game}/continue").status_code == 409
-    following = play_out(client, game).headers["location"]
-    assert client.get(f"{following}.json").json()["view"]["rule"] == "Puzzle 2"
-    assert client.post(f"{player}/begin").headers["location"] == following
-    end = play_out(client, following).headers["location"]
+    game = client.post(f"/api{player}/begin").json()["address"]
+    assert client.get(f"/api{game}").json()["view"]["rule"] == "Puzzle 1"
+    assert client.post(f"/api{game}/continue").status_code == 409
+    following = play_out(client, game).json()["address"]
+    assert client.get(f"/api{following}").json()["view"]["rule"] == "Puzzle 2"
+    assert client.post(f"/api{player}/begin").json()["address"] == following
+    end = play_out(client, following).json()["address"]
     assert "Thank you" in client.get(end).text
-    assert client.get(f"{player}.json").json()["finished"] is True
-    assert client.get(f"{following}/result.json").json()["learners"] == []
+    assert client.get(f"/api{player}").json()["finished"] is True
+    assert client.get(f"/api{following}/result").json()["learners"] == []
 
     headers = bearer(admin_token)
     path = tmp_path / "t.csv"
@@ -89,7 +88,7 @@ def test_a_study_from_the_invitation_to_the_transcript(client, admin_token, tmp_
     read = read_game_log(path)
     assert read.algorithms == ("pilot-0001",)
     assert set(read.tasks) == {"anything-goes", "clockwise"}
-    study = client.get("/studies/1.json", headers=headers).json()
+    study = client.get("/api/studies/1", headers=headers).json()
     assert study["players"][0]["n_played"] == 2
     assert "pilot-0001" in client.get("/studies/1", headers=headers).text
 
@@ -98,7 +97,7 @@ def test_new_players_get_the_list_with_the_fewest(client, admin_token):
     invitation = make(client, admin_token)
     for _ in range(4):
         join(client, invitation)
-    players = client.get("/studies/1.json", headers=bearer(admin_token)).json()["players"]
+    players = client.get("/api/studies/1", headers=bearer(admin_token)).json()["players"]
     lists = [player["rule_list"] for player in players]
     assert sorted(lists[:2]) == sorted(lists[2:]) == ["a", "b"]
     assert players[0]["player"] == "pilot-0001"
@@ -106,9 +105,9 @@ def test_new_players_get_the_list_with_the_fewest(client, admin_token):
 
 def test_without_consent_nobody_takes_part(client, admin_token):
     invitation = make(client, admin_token)
-    assert client.post(invitation, data={}).status_code == 409
+    assert client.post(f"/api{invitation}", json={}).status_code == 409
     assert (
-        client.get("/studies.json", headers=bearer(admin_token)).json()["studies"][0]["n_players"]
+        client.get("/api/studies", headers=bearer(admin_token)).json()["studies"][0]["n_players"]
         == 0
     )
 
@@ -118,15 +117,15 @@ def test_only_an_admin_makes_and_reads_studies(client, token, admin_token):
     for path in ("/studies", "/studies/1", "/studies/1/transcript.csv"):
         assert client.get(path).status_code == 401
         assert client.get(path, headers=bearer(token)).status_code == 403
-    assert client.post("/studies", data={"plan": PLAN}).status_code == 401
+    assert client.post("/api/studies", json={"plan": PLAN}).status_code == 401
 
 
 def test_hidden_rules_can_be_played_in_a_study_and_stay_hidden(client, database, admin_token):
     make_season(database, "secret", "hidden")
     plan = PLAN.replace('"anything-goes"', '"secret/s1-h01"')
     player = join(client, with_list(client, admin_token, "a", plan))
-    game = client.post(f"{player}/begin").headers["location"]
-    told = client.get(game).text + client.get(f"{game}.json").text
+    game = client.post(f"/api{player}/begin").json()["address"]
+    told = client.get(game).text + client.get(f"/api{game}").text
     assert "s1-h01" not in told
     assert "color-match" not in told
     play_out(client, game)
@@ -144,13 +143,13 @@ def test_hidden_rules_can_be_played_in_a_study_and_stay_hidden(client, database,
     ],
 )
 def test_a_plan_that_cannot_be_played_is_refused(client, admin_token, plan, status):
-    answer = client.post("/studies", data={"plan": plan}, headers=bearer(admin_token))
+    answer = client.post("/api/studies", json={"plan": plan}, headers=bearer(admin_token))
     assert answer.status_code == status
 
 
 def test_a_name_is_taken_once(client, admin_token):
     make(client, admin_token)
-    again = client.post("/studies", data={"plan": PLAN}, headers=bearer(admin_token))
+    again = client.post("/api/studies", json={"plan": PLAN}, headers=bearer(admin_token))
     assert again.status_code == 409
 
 
@@ -161,14 +160,14 @@ def test_the_example_of_the_form_is_a_plan(client, admin_token):
 def test_a_result_shows_learners_if_the_plan_says_so(client, admin_token):
     plan = PLAN.replace("horizon = 5", "horizon = 5\nshow_curves = true")
     player = join(client, make(client, admin_token, plan))
-    game = client.post(f"{player}/begin").headers["location"]
+    game = client.post(f"/api{player}/begin").json()["address"]
     play_out(client, game)
-    assert len(client.get(f"{game}/result.json").json()["learners"]) == 4
+    assert len(client.get(f"/api{game}/result").json()["learners"]) == 4
 
 
 def test_keys_lead_forward_and_never_back(client, admin_token, app):
     player = join(client, make(client, admin_token))
-    game = client.post(f"{player}/begin").headers["location"]
+    game = client.post(f"/api{player}/begin").json()["address"]
     with AppClient(app) as stranger:
         # Who has a game's key can play it, and cannot find the player's page by it.
         key = game.rpartition("/")[2]
@@ -179,44 +178,44 @@ def test_an_invitation_that_was_lost_is_made_anew(client, admin_token):
     lost = make(client, admin_token)
     headers = bearer(admin_token)
     player = join(client, lost)
-    answer = client.post("/studies/1/invitation", headers=headers)
+    answer = client.post("/api/studies/1/invitation", headers=headers)
     found = re.search(r"/join/[A-Za-z0-9_-]{32}", answer.text)[0]
     assert client.get(lost).status_code == 404
     assert client.get(found).status_code == 200
     # Who has begun is not touched.
-    assert client.post(f"{player}/begin").status_code == 303
+    assert client.post(f"/api{player}/begin").status_code == 200
 
 
 def test_a_study_is_closed_and_opened_again(client, admin_token):
     invitation = make(client, admin_token)
     headers = bearer(admin_token)
     player = join(client, invitation)
-    assert client.post("/studies/1/close", headers=headers).status_code == 303
+    assert client.post("/api/studies/1/close", headers=headers).status_code == 204
     assert client.get(invitation).status_code == 403
-    assert client.post(invitation, data={"agree": "yes"}).status_code == 403
-    assert client.post(f"{player}/begin").status_code == 303
+    assert client.post(f"/api{invitation}", json={"agree": True}).status_code == 403
+    assert client.post(f"/api{player}/begin").status_code == 200
     assert "Closed: nobody else can join." in client.get("/studies/1", headers=headers).text
-    assert client.get("/studies.json", headers=headers).json()["studies"][0]["closed"] is True
-    assert client.post("/studies/1/close", headers=headers).status_code == 409
-    client.post("/studies/1/invitation", headers=headers)
-    assert client.get("/studies/1.json", headers=headers).json()["closed"] is False
+    assert client.get("/api/studies", headers=headers).json()["studies"][0]["closed"] is True
+    assert client.post("/api/studies/1/close", headers=headers).status_code == 409
+    client.post("/api/studies/1/invitation", headers=headers)
+    assert client.get("/api/studies/1", headers=headers).json()["closed"] is False
 
 
 @pytest.mark.parametrize("what", ["close", "invitation"])
 def test_nobody_else_closes_a_study_or_invites(client, admin_token, token, what):
     make(client, admin_token)
-    assert client.post(f"/studies/1/{what}").status_code == 401
-    assert client.post(f"/studies/1/{what}", headers=bearer(token)).status_code == 403
+    assert client.post(f"/api/studies/1/{what}").status_code == 401
+    assert client.post(f"/api/studies/1/{what}", headers=bearer(token)).status_code == 403
 
 
 def test_nothing_leads_a_player_away_from_the_study(client, admin_token):
     invitation = make(client, admin_token, PLAN.replace("horizon = 5", "horizon = 1"))
     player = join(client, invitation)
-    game = client.post(f"{player}/begin").headers["location"]
+    game = client.post(f"/api{player}/begin").json()["address"]
     pages = [client.get(address).text for address in (invitation, player, game)]
-    cell = client.get(f"{game}.json").json()["view"]["pieces"][0]["cell"]
-    client.post(f"{game}/attempts.json", json={"cell": cell, "bucket": 0})
-    client.post(f"{game}/give-up.json")
+    cell = client.get(f"/api{game}").json()["view"]["pieces"][0]["cell"]
+    client.post(f"/api{game}/attempts", json={"cell": cell, "bucket": 0})
+    client.post(f"/api{game}/give-up")
     pages.append(client.get(f"{game}/result").text)
     none = client.get(f"{invitation[:-1]}{'b' if invitation[-1] == 'a' else 'a'}")
     assert "there is no such invitation" in none.text

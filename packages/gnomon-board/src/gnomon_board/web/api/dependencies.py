@@ -31,8 +31,7 @@ from gnomon_board.web.middleware import address_of
 
 #: The cookie of a browser that is signed in.
 COOKIE = "gnomon_session"
-#: Where a form, and a script, put the token against forged requests.
-CSRF_FIELD = "csrf"
+#: Where the script of a form puts the token against forged requests.
 CSRF_HEADER = "X-CSRF-Token"
 
 _bearer = HTTPBearer(auto_error=False, description="An API token: gnomon_...")
@@ -162,13 +161,8 @@ async def csrf_checked(request: Request) -> None:
     has_token = await _bearer(request) is not None
     if not cookie or has_token or request.method in ("GET", "HEAD"):
         return
-    given = request.headers.get(CSRF_HEADER)
-    if given is None:
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
-            value = (await request.form()).get(CSRF_FIELD)
-            given = value if isinstance(value, str) else None
-    if not hmac.compare_digest((given or "").encode(), csrf_token(cookie).encode()):
+    given = request.headers.get(CSRF_HEADER, "")
+    if not hmac.compare_digest(given.encode(), csrf_token(cookie).encode()):
         raise HTTPException(403, "this form is out of date: load the page again")
 
 

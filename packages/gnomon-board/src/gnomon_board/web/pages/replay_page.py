@@ -101,9 +101,7 @@ def replay_html(
     if rows.is_empty():
         raise Missing(f"submission {number} has no trial {trial} of rule {rule[:64]!r}")
     page = replay_of(submission, rows, rule, trial, episode, step)
-    return html_response(
-        request, "board/replay.html", page, json=False, public=True, **_links(page)
-    )
+    return html_response(request, "board/replay.html", page, public=True, **_links(page))
 
 
 def check_replay(submission: Submission) -> None:

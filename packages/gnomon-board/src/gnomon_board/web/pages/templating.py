@@ -215,23 +215,17 @@ def rendered(
     page: Any,
     *,
     csrf: str = "",
-    json: bool = True,
-    twin: str | None = None,
     **more: Any,
 ) -> str:
     """Return a page as text.
 
     ``page`` is what it tells and ``more`` what only its drawing needs; ``csrf`` is what its forms
-    send back, and ``json`` tells whether the page has a twin for programs: ``twin``, or the path
-    with ``.json``. ``site`` is how the world sees the server, if it does: then the page tells what
-    a link to it should look like (OpenGraph).
+    send back.
     """
-    if twin is None:
-        twin = ("/index.json" if path == "/" else f"{path}.json") if json else ""
     more.setdefault("t", texts("en"))
     more.setdefault("language", "en")
     found = _environment().get_template(template)
-    return found.render(page=page, path=path, csrf=csrf, twin=twin, **more)
+    return found.render(page=page, path=path, csrf=csrf, **more)
 
 
 def html_response(
@@ -240,7 +234,6 @@ def html_response(
     page: Any,
     *,
     status: int = 200,
-    json: bool = True,
     public: bool = False,
     **more: Any,
 ) -> Response:
@@ -251,7 +244,7 @@ def html_response(
     """
     cookie = request.cookies.get(COOKIE)
     csrf = csrf_token(cookie) if cookie else ""
-    text = rendered(template, request.url.path, page, csrf=csrf, json=json, **more)
+    text = rendered(template, request.url.path, page, csrf=csrf, **more)
     if public and not cookie and "authorization" not in request.headers:
         answer = cached_response(request, CachedPage.of(text))
         answer.headers["Vary"] = "Accept-Encoding, Cookie, Authorization"
@@ -260,49 +253,26 @@ def html_response(
 
 
 def page(
-    router: APIRouter, path: str, template: str, **more: Any
+    router: APIRouter,
+    path: str,
+    template: str,
+    *,
+    drawn: Callable[[Any], dict[str, Any]] = lambda page: {},
+    **more: Any,
 ) -> Callable[[_Handler], _Handler]:
     """Decorate the function that makes the content of the page at ``path``.
 
-    The template gets this content, the parameters of the path, the query, and ``more``.
+    The template gets this content, the parameters of the path, the query, ``more``, and what
+    ``drawn`` makes of the content.
     """
 
     def register(handler: _Handler) -> _Handler:
         content = Depends(handler)
 
         def html(request: Request, page: Any = content) -> Response:
-            given = {**request.path_params, "query": request.url.query, **more}
-            return html_response(request, template, page, json=False, **given)
-
-        router.get(path, include_in_schema=False)(html)
-        return handler
-
-    return register
-
-
-def twin(
-    router: APIRouter,
-    path: str,
-    template: str,
-    *,
-    name: str | None = None,
-    drawn: Callable[[Any], dict[str, Any]] = lambda page: {},
-    **more: Any,
-) -> Callable[[_Handler], _Handler]:
-    """Decorate the handler of ``PATH.json``: what it returns is shown to people at ``PATH``.
-
-    The template gets that page, the parameters of the path, the query, ``more``, and what ``drawn``
-    makes of the page.
-    """
-
-    def register(handler: _Handler) -> _Handler:
-        told = Depends(handler)
-
-        def html(request: Request, page: Any = told) -> Response:
             given = {**request.path_params, "query": request.url.query, **more, **drawn(page)}
             return html_response(request, template, page, **given)
 
-        router.get(f"{path}.json", name=name)(handler)
         router.get(path, include_in_schema=False)(html)
         return handler
 
@@ -335,4 +305,4 @@ class Problem:
 def error_page(request: Request, status: int, detail: str) -> Response:
     """Return the page of an HTTP error."""
     problem = Problem(status, _TITLES.get(status, "That did not work"), detail)
-    return html_response(request, "problem.html", problem, status=status, json=False)
+    return html_response(request, "problem.html", problem, status=status)

@@ -99,7 +99,6 @@ def submission_html(
         request,
         "board/submission.html",
         content,
-        json=False,
         public=True,
         moderates=who is not None and who.may("moderate"),
         owns=who is not None and (who.account_id == owner or who.may("moderate")),

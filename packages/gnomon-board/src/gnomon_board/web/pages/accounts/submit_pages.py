@@ -55,9 +55,7 @@ def submit_html(request: Request, session: ReadSession, who: MaybeCaller) -> Res
         [OpenSeason(s.name, s.title, s.division) for s in seasons if takes_entries(s)]
     )
     may = who is not None and who.may("submit")
-    return html_response(
-        request, "board/submit.html", page, json=False, may=may, server=site_of(request)
-    )
+    return html_response(request, "board/submit.html", page, may=may, server=site_of(request))
 
 
 @router.get("/entries/{entry_id}/attempts/{number}/submit", include_in_schema=False)
@@ -70,4 +68,4 @@ def attempt_html(
     page = AttemptPage(
         *(entry.id, entry.name, attempt.number, season.name, season.title, season.division)
     )
-    return html_response(request, "board/attempt.html", page, json=False, server=site_of(request))
+    return html_response(request, "board/attempt.html", page, server=site_of(request))

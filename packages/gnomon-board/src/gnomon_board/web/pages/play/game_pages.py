@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Path, Request, Response
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from gnomon_board.database.engine import Database
@@ -111,8 +111,8 @@ def _record(page: GamePage) -> dict[str, Any]:
     return record | {"view": page.view.as_record(), "memory": page.memory.model_dump()}
 
 
-@router.get("/play/games/{key}.json")
-def game_json(session: ReadSession, key: Key) -> GamePage:
+@router.get("/api/play/games/{key}")
+def game_record(session: ReadSession, key: Key) -> GamePage:
     """Tell how a game stands."""
     return page_of(find_game(session, key))
 
@@ -190,28 +190,14 @@ def _attempted(form: AttemptForm) -> Callable[[StoredGame], Attempt | None]:
     return attempt
 
 
-@router.post("/play/games/{key}/attempts.json", response_model=GamePage)
-def attempt_json(
+@router.post("/api/play/games/{key}/attempts", response_model=GamePage)
+def make_attempt(
     board: CurrentBoard, database: DatabaseOf, key: Key, form: AttemptForm, _: Checked
 ) -> Response:
     """Try to move a piece into a bucket; the answer tells what came of it."""
     page = _done(board, database, key, _attempted(form), after_guess=False)
     # Somebody waits for this, so the record is not checked against its own type once more.
     return JSONResponse(_record(page))
-
-
-@router.post("/play/games/{key}/attempts", include_in_schema=False)
-def attempt_form(
-    board: CurrentBoard,
-    database: DatabaseOf,
-    key: Key,
-    cell: Annotated[int, Form(ge=1, le=36)],
-    bucket: Annotated[int, Form(ge=0, le=3)],
-    _: Checked,
-) -> Response:
-    """Try, and show the game again."""
-    attempt_json(board, database, key, AttemptForm(cell=cell, bucket=bucket), None)
-    return RedirectResponse(f"/play/games/{key}", 303)
 
 
 def _after(
@@ -226,23 +212,16 @@ def _after(
     return once
 
 
-@router.post("/play/games/{key}/next.json")
-def next_json(
+@router.post("/api/play/games/{key}/next")
+def deal_next(
     board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked, form: BoardForm | None = None
 ) -> GamePage:
     """Deal the next board."""
     return _done(board, database, key, _after(form, lambda played: played.next_board()))
 
 
-@router.post("/play/games/{key}/next", include_in_schema=False)
-def next_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Response:
-    """Deal the next board, and show it."""
-    next_json(board, database, key, None)
-    return RedirectResponse(f"/play/games/{key}", 303)
-
-
-@router.post("/play/games/{key}/guess.json")
-def guess_json(database: DatabaseOf, key: Key, form: GuessForm, _: Checked) -> GamePage:
+@router.post("/api/play/games/{key}/guess")
+def send_guess(database: DatabaseOf, key: Key, form: GuessForm, _: Checked) -> GamePage:
     """Keep what a player thinks that the rule is; sent twice, it is kept once."""
     with database.writing() as session:
         game = find_game(session, key)
@@ -254,28 +233,7 @@ def guess_json(database: DatabaseOf, key: Key, form: GuessForm, _: Checked) -> G
         return page_of(find_game(session, key))
 
 
-@router.post("/play/games/{key}/guess", include_in_schema=False)
-def guess_form(
-    database: DatabaseOf,
-    key: Key,
-    _: Checked,
-    guess: Annotated[str, Form(min_length=1, max_length=2000)],
-    confidence: Annotated[int, Form(ge=1, le=5)],
-) -> Response:
-    """Keep it, and show the game again."""
-    guess_json(database, key, GuessForm(guess=guess, confidence=confidence), None)
-    return RedirectResponse(f"/play/games/{key}", 303)
-
-
-@router.post("/play/games/{key}/give-up.json")
-def give_up_json(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> GamePage:
+@router.post("/api/play/games/{key}/give-up")
+def give_up(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> GamePage:
     """End the game here."""
     return _done(board, database, key, lambda game: game.session.give_up())
-
-
-@router.post("/play/games/{key}/give-up", include_in_schema=False)
-def give_up_form(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> Response:
-    """End the game, and show what it was worth."""
-    if give_up_json(board, database, key, None).guess_due:
-        return RedirectResponse(f"/play/games/{key}", 303)
-    return RedirectResponse(f"/play/games/{key}/result", 303)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, Depends, Path, Request
 from pydantic import BaseModel
 
 from gnomon.errors import UnknownNameError
@@ -21,7 +20,7 @@ from gnomon_board.web.api.dependencies import CurrentSettings, DatabaseOf, ReadS
 from gnomon_board.web.middleware import address_of
 from gnomon_board.web.pages.play.game_pages import Checked, page_of
 from gnomon_board.web.pages.rule_page import RuleName as SeasonRuleName
-from gnomon_board.web.pages.templating import twin
+from gnomon_board.web.pages.templating import page
 
 router = APIRouter(tags=["play"])
 
@@ -50,8 +49,8 @@ class PuzzlesPage:
     n_puzzles: int
 
 
-@twin(router, "/play", "play/puzzles.html")
-def puzzles_json() -> PuzzlesPage:
+@page(router, "/play", "play/puzzles.html")
+def puzzles_page() -> PuzzlesPage:
     """Tell how many puzzles there are."""
     return PuzzlesPage(len(puzzles()))
 
@@ -67,47 +66,37 @@ def named(name: RuleName) -> Puzzle:
 Named = Annotated[Puzzle, Depends(named)]
 
 
-@twin(router, "/play/{name}", "play/puzzle.html")
-def puzzle_json(name: RuleName, puzzle: Named) -> PuzzlePage:
+@page(router, "/play/{name}", "play/puzzle.html")
+def puzzle_page(name: RuleName, puzzle: Named) -> PuzzlePage:
     """Tell of a puzzle what may be told: not the rule."""
     return PuzzlePage(name, puzzle.shown, puzzle.episodes, puzzle.horizon)
 
 
 class BegunGame(BaseModel):
-    """A game that was begun: its key, known to nobody else, and the first board."""
+    """A game that was begun: its key, known to nobody else, its page, and the first board."""
 
     key: str
+    address: str
     game: Any
 
 
-@router.post("/play/{name}.json", status_code=201)
-def begin_json(
+@router.post("/api/play/{name}", status_code=201)
+def begin(
     request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: Named, _: Checked
 ) -> BegunGame:
     """Begin a game."""
-    return begun_game(database, begun(request, database, settings, puzzle))
+    return begun(request, database, settings, puzzle)
 
 
-@router.post("/play/{name}", include_in_schema=False)
-def begin(
-    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: Named, _: Checked
-) -> Response:
-    """Begin a game, and lead to it."""
-    return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)
-
-
-def begun(request: Request, database: Database, settings: Settings, puzzle: Puzzle) -> str:
-    """Begin a game, unless this address has begun too many, and return its key."""
+def begun(request: Request, database: Database, settings: Settings, puzzle: Puzzle) -> BegunGame:
+    """Begin a game, unless this address has begun too many."""
     most = settings.max_play_sessions_per_hour
     with database.noting() as session:
         count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
-        return begin_game(session, puzzle)
-
-
-def begun_game(database: Database, key: str) -> BegunGame:
-    """Return a game that was just begun."""
+        key = begin_game(session, puzzle)
     with database.reading() as session:
-        return BegunGame(key=key, game=page_of(find_game(session, key)))
+        game = page_of(find_game(session, key))
+    return BegunGame(key=key, address=f"/play/games/{key}", game=game)
 
 
 # -- a public rule of a season, before the game ----------------------------------------------------
@@ -122,8 +111,8 @@ def of_season(session: ReadSession, season: Slug, rule: SeasonRuleName) -> Puzzl
 OfSeason = Annotated[Puzzle, Depends(of_season)]
 
 
-@twin(router, "/play/seasons/{season}/{rule}", "play/puzzle.html", name="puzzle_json")
-def season_puzzle_json(
+@page(router, "/play/seasons/{season}/{rule}", "play/puzzle.html")
+def season_puzzle_page(
     session: ReadSession, season: Slug, rule: SeasonRuleName, puzzle: OfSeason
 ) -> PuzzlePage:
     """Tell how a rule of a season is played."""
@@ -132,17 +121,9 @@ def season_puzzle_json(
     return PuzzlePage(address, puzzle.shown, puzzle.episodes, puzzle.horizon, season, title)
 
 
-@router.post("/play/seasons/{season}/{rule}.json", status_code=201, name="begin_json")
-def begin_season_json(
+@router.post("/api/play/seasons/{season}/{rule}", status_code=201)
+def begin_season(
     request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
 ) -> BegunGame:
     """Begin a game."""
-    return begun_game(database, begun(request, database, settings, puzzle))
-
-
-@router.post("/play/seasons/{season}/{rule}", include_in_schema=False)
-def begin_season(
-    request: Request, database: DatabaseOf, settings: CurrentSettings, puzzle: OfSeason, _: Checked
-) -> Response:
-    """Begin a game, and lead to it."""
-    return RedirectResponse(f"/play/games/{begun(request, database, settings, puzzle)}", 303)
+    return begun(request, database, settings, puzzle)

@@ -20,7 +20,7 @@ from gnomon_board.studies.verified_learners import verified_learners
 from gnomon_board.web.api.dependencies import ReadSession
 from gnomon_board.web.pages.figures import curve_figure
 from gnomon_board.web.pages.play.game_pages import Key, language_of
-from gnomon_board.web.pages.templating import twin
+from gnomon_board.web.pages.templating import page
 from gohr.game import CLEARED
 from gohr.people import Yardstick, attempts_to_master, baseline_curves
 
@@ -71,8 +71,9 @@ def _chart(page: ResultPage) -> dict[str, Any]:
     return {"t": dict(t), "language": page.language, "names": names, "chart": chart}
 
 
-@twin(router, "/play/games/{key}/result", "play/result.html", drawn=_chart)
-def result_json(session: ReadSession, key: Key) -> ResultPage:
+@router.get("/api/play/games/{key}/result")
+@page(router, "/play/games/{key}/result", "play/result.html", drawn=_chart)
+def result(session: ReadSession, key: Key) -> ResultPage:
     """Tell what a game was worth, and what the rule would have cost learners."""
     game = find_game(session, key)
     if game.session.state != "ended":

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Form, Request
-from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import PlainTextResponse, RedirectResponse, Response
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
-from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Study, StudyAssignment
 from gnomon_board.errors import Conflict, Missing
 from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
@@ -63,7 +61,7 @@ from gnomon_board.web.api.dependencies import (
 )
 from gnomon_board.web.middleware import address_of
 from gnomon_board.web.pages.play.game_pages import Checked, Key
-from gnomon_board.web.pages.templating import html_response, twin
+from gnomon_board.web.pages.templating import html_response, page
 
 router = APIRouter(tags=["studies"])
 
@@ -114,13 +112,40 @@ class InvitationPage:
     consent: str
 
 
+class PlanForm(BaseModel):
+    """The plan of a study, in TOML."""
+
+    model_config = ConfigDict(extra="forbid")
+    plan: Annotated[str, Field(max_length=100_000)]
+
+
+class InvitationRecord(BaseModel):
+    """The invitation to a study, which is told only now."""
+
+    id: int
+    name: str
+    invitation: str
+
+
+class JoinForm(BaseModel):
+    """Whether somebody who is invited agrees to take part."""
+
+    model_config = ConfigDict(extra="forbid")
+    agree: bool = False
+
+
+class Lead(BaseModel):
+    """The page that comes next."""
+
+    address: str
+
+
 @dataclass(frozen=True)
 class PlayerPage:
     """Where a player of a study stands, and what is to be read or answered there.
 
     ``step`` is ``consent``, ``instructions``, ``quiz``, ``play``, ``demographics`` or ``end``;
-    ``number`` counts the pages of instructions from 0, or how often a quiz was answered. ``wrong``
-    are questions that were just answered wrongly.
+    ``number`` counts the pages of instructions from 0, or how often a quiz was answered.
     """
 
     title: str
@@ -130,7 +155,6 @@ class PlayerPage:
     text: str
     pages: tuple[str, ...]
     questions: tuple[AskedQuestion, ...]
-    wrong: tuple[str, ...]
     n_played: int
     n_rules: int
     finished: bool
@@ -143,30 +167,24 @@ class PlayerPage:
 # -- for those who make studies ----------------------------------------------------------------
 
 
-@twin(router, "/studies", "play/studies.html", example=EXAMPLE)
-def studies_json(session: ReadSession, who: Admin) -> StudiesPage:
+@router.get("/api/studies")
+@page(router, "/studies", "play/studies.html", example=EXAMPLE)
+def studies(session: ReadSession, who: Admin) -> StudiesPage:
     """List the studies."""
     return StudiesPage(study_lines(session))
 
 
-@router.post("/studies", include_in_schema=False)
-def make_form(
-    request: Request,
-    session: WriteSession,
-    who: Admin,
-    plan: Annotated[str, Form(max_length=100_000)],
-) -> Response:
-    """Make a study, and show its invitation, once."""
-    study, key = make_study(session, StudyPlan.from_toml(plan), by=who.account_id)
+@router.post("/api/studies", status_code=201)
+def make(request: Request, session: WriteSession, who: Admin, form: PlanForm) -> InvitationRecord:
+    """Make a study, and tell its invitation, once."""
+    study, key = make_study(session, StudyPlan.from_toml(form.plan), by=who.account_id)
     return _invited(request, study, key)
 
 
-def _invited(request: Request, study: Study, key: str) -> Response:
-    """Show an invitation, once."""
-    line = StudyLine.of(study)
-    odd = _odd(StudyPlan.from_record(study.plan))
-    page, link = "play/study_made.html", f"{site_of(request)}/join/{key}"
-    return html_response(request, page, line, status=201, json=False, link=link, findings=odd)
+def _invited(request: Request, study: Study, key: str) -> InvitationRecord:
+    return InvitationRecord(
+        id=study.id, name=study.name, invitation=f"{site_of(request)}/join/{key}"
+    )
 
 
 def _odd(plan: StudyPlan) -> list[PlanFinding]:
@@ -174,22 +192,22 @@ def _odd(plan: StudyPlan) -> list[PlanFinding]:
     return [each for each in check_plan(plan).findings if each.severity != "note"]
 
 
-@router.post("/studies/{number}/invitation", include_in_schema=False)
-def invite_form(request: Request, session: WriteSession, who: Admin, number: RowId) -> Response:
-    """Make another invitation, and show it, once."""
+@router.post("/api/studies/{number}/invitation")
+def invite(request: Request, session: WriteSession, who: Admin, number: RowId) -> InvitationRecord:
+    """Make another invitation, and tell it, once."""
     study = _find(session, number)
     return _invited(request, study, invite_anew(session, study, by=who.account_id))
 
 
-@router.post("/studies/{number}/close", include_in_schema=False)
-def close_form(session: WriteSession, who: Admin, number: RowId) -> Response:
+@router.post("/api/studies/{number}/close", status_code=204)
+def close(session: WriteSession, who: Admin, number: RowId) -> None:
     """Let nobody else join."""
     close_study(session, _find(session, number), by=who.account_id)
-    return RedirectResponse(f"/studies/{number}", 303)
 
 
-@twin(router, "/studies/{number}", "play/study.html")
-def study_json(session: ReadSession, who: Admin, number: RowId) -> StudyPage:
+@router.get("/api/studies/{number}")
+@page(router, "/studies/{number}", "play/study.html")
+def study_record(session: ReadSession, who: Admin, number: RowId) -> StudyPage:
     """Tell of a study."""
     study = _find(session, number)
     plan = StudyPlan.from_record(study.plan)
@@ -198,11 +216,10 @@ def study_json(session: ReadSession, who: Admin, number: RowId) -> StudyPage:
     return StudyPage(study.id, study.name, study.title, line.closed, plan, players, _odd(plan))
 
 
-@router.post("/studies/{number}/players/{player}/exclude", include_in_schema=False)
-def exclude_form(session: WriteSession, who: Admin, number: RowId, player: str) -> Response:
+@router.post("/api/studies/{number}/players/{player}/exclude", status_code=204)
+def exclude_player(session: WriteSession, who: Admin, number: RowId, player: str) -> None:
     """Take a player out of the balance of the lists, or put one back."""
     exclude(session, _find(session, number), player, by=who.account_id)
-    return RedirectResponse(f"/studies/{number}", 303)
 
 
 @router.get("/studies/{number}/transcript.csv", response_class=PlainTextResponse)
@@ -227,20 +244,13 @@ def _file(name: str, text: str) -> Response:
 # -- for those who are invited -----------------------------------------------------------------
 
 
-@router.get("/join/{key}.json")
-def invitation_json(session: ReadSession, key: Key) -> InvitationPage:
-    """Tell what one is invited to."""
-    study = find_invitation(session, key)
-    return InvitationPage(study.title, study.consent)
-
-
 @router.get("/join/{key}", include_in_schema=False)
 def invitation_html(request: Request, session: ReadSession, key: Key) -> Response:
     """Show what one is invited to; the form hands on what the plan keeps of the address."""
     study = find_invitation(session, key)
     plan = StudyPlan.from_record(study.plan)
     kept = urlencode(plan.recruitment.kept(request.query_params))
-    shown = {"action": f"/join/{key}{'?' if kept else ''}{kept}", **_language(plan)}
+    shown = {"action": f"/api/join/{key}{'?' if kept else ''}{kept}", **_language(plan)}
     page = InvitationPage(study.title, study.consent)
     return html_response(request, "play/invitation.html", page, key=key, **shown)
 
@@ -254,27 +264,25 @@ def _language(plan: StudyPlan) -> dict[str, Any]:
     }
 
 
-@router.post("/join/{key}", include_in_schema=False)
-def join_form(
+@router.post("/api/join/{key}", status_code=201)
+def join_study(
     request: Request,
     session: WriteSession,
     settings: CurrentSettings,
     key: Key,
+    form: JoinForm,
     _: Checked,
-    agree: Annotated[str, Form(max_length=8)] = "",
-) -> Response:
-    """Take in a player who agrees."""
+) -> Lead:
+    """Take in a player who agrees; the parameters of the address that the plan keeps are kept."""
     study = find_invitation(session, key)
-    if agree != "yes":
+    if not form.agree:
         raise Conflict("without consent nobody takes part")
     most = settings.max_play_sessions_per_hour
     count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
-    return RedirectResponse(f"/players/{join(session, study, request.query_params)}", 303)
+    return Lead(address=f"/players/{join(session, study, request.query_params)}")
 
 
-def _player_page(
-    session: Session, player: StudyAssignment, wrong: Sequence[str] = ()
-) -> PlayerPage:
+def _player_page(session: Session, player: StudyAssignment) -> PlayerPage:
     plan = StudyPlan.from_record(player.study.plan)
     step, number = step_of(player, plan)
     text, asked = "", tuple[Question, ...]()
@@ -302,9 +310,8 @@ def _player_page(
         number=number,
         n_pages=len(plan.instructions),
         text=text,
-        pages=plan.instructions if wrong else (),
+        pages=plan.instructions if step == "quiz" else (),
         questions=without_answers(asked),
-        wrong=tuple(wrong),
         n_played=player.n_played,
         n_rules=len(plan.lists.get(player.rule_list, ())),
         finished=player.finished_at is not None,
@@ -315,21 +322,8 @@ def _player_page(
     )
 
 
-def _shown(
-    request: Request,
-    session: Session,
-    player: StudyAssignment,
-    key: str,
-    wrong: Sequence[str] = (),
-    **more: Any,
-) -> Response:
-    page = _player_page(session, player, wrong)
-    more |= _language(StudyPlan.from_record(player.study.plan))
-    return html_response(request, "play/player.html", page, key=key, **more)
-
-
-@router.get("/players/{key}.json")
-def player_json(session: ReadSession, key: Key) -> PlayerPage:
+@router.get("/api/players/{key}")
+def player_record(session: ReadSession, key: Key) -> PlayerPage:
     """Tell where a player stands."""
     return _player_page(session, find_player(session, key))
 
@@ -337,42 +331,47 @@ def player_json(session: ReadSession, key: Key) -> PlayerPage:
 @router.get("/players/{key}", include_in_schema=False)
 def player_html(request: Request, session: ReadSession, key: Key) -> Response:
     """Show a player where the study stands."""
-    return _shown(request, session, find_player(session, key), key)
+    player = find_player(session, key)
+    more = _language(StudyPlan.from_record(player.study.plan))
+    return html_response(
+        request, "play/player.html", _player_page(session, player), key=key, **more
+    )
 
 
-@router.post("/players/{key}/step", include_in_schema=False)
-async def step_form(request: Request, database: DatabaseOf, key: Key, _: Checked) -> Response:
-    """Take the answers of a page, and lead to the next."""
-    form = await request.form(max_fields=100)
-    given = {name: value for name, value in form.items() if isinstance(value, str)}
-    return await run_in_threadpool(_stepped, request, database, key, given)
+_Answer = Annotated[str, Field(max_length=2000)]
+StepForm = Annotated[dict[_Answer, _Answer], Field(max_length=100)]
 
 
-def _stepped(request: Request, database: Database, key: str, given: Mapping[str, str]) -> Response:
+@router.post("/api/players/{key}/step", response_model=Lead)
+def take(database: DatabaseOf, key: Key, form: StepForm, _: Checked) -> Response:
+    """Take the answers of a page: its ``step``, its ``page``, and each answer by its question.
+
+    422, with the names of the questions in ``wrong``, if an answer is missing, is none, or is not
+    that of the quiz.
+    """
     try:
         with database.writing() as session:
             player = find_player(session, key)
-            step = cast(Step, given.get("step", ""))
-            wrong = take_step(session, player, step, given)
+            t = texts(StudyPlan.from_record(player.study.plan).language)
+            wrong = take_step(session, player, cast(Step, form.get("step", "")), form)
             session.flush()
-            if wrong and not player.ending:
-                return _shown(request, session, player, key, wrong)
+            told, stays = t["quiz_wrong"], bool(wrong) and not player.ending
     except AnswerError as error:
-        with database.reading() as session:
-            player, wrong = find_player(session, key), (error.question,)
-            return _shown(request, session, player, key, wrong, given=given, status=422)
-    return RedirectResponse(f"/players/{key}", 303)
+        told, wrong, stays = t["answer_wrong"], (error.question,), True
+    if stays:
+        return JSONResponse({"detail": told, "wrong": list(wrong)}, 422)
+    return JSONResponse({"address": f"/players/{key}"})
 
 
-@router.post("/players/{key}/leave", include_in_schema=False)
-def leave_form(session: WriteSession, key: Key, _: Checked) -> Response:
+@router.post("/api/players/{key}/leave")
+def leave_study(session: WriteSession, key: Key, _: Checked) -> Lead:
     """End the study for a player who wants to go."""
     leave(session, find_player(session, key))
-    return RedirectResponse(f"/players/{key}", 303)
+    return Lead(address=f"/players/{key}")
 
 
-@router.post("/players/{key}/begin", include_in_schema=False)
-def begin_form(session: WriteSession, key: Key, _: Checked) -> Response:
+@router.post("/api/players/{key}/begin")
+def go_to_game(session: WriteSession, key: Key, _: Checked) -> Lead:
     """Lead a player to the game that is to be played now."""
     player = find_player(session, key)
     series, last = 0, key
@@ -380,33 +379,33 @@ def begin_form(session: WriteSession, key: Key, _: Checked) -> Response:
         session.flush()
         found = find_game(session, game)
         if found.session.state != "ended" or found.guess_due:
-            return RedirectResponse(f"/play/games/{game}", 303)
+            return Lead(address=f"/play/games/{game}")
         series, last = series + 1, game
-    return RedirectResponse(f"/players/{key}", 303)
+    return Lead(address=f"/players/{key}")
 
 
-@router.post("/play/games/{key}/continue", include_in_schema=False)
-def continue_form(session: WriteSession, key: Key, _: Checked) -> Response:
+@router.post("/api/play/games/{key}/continue")
+def go_to_next(session: WriteSession, key: Key, _: Checked) -> Lead:
     """Lead from a game that is over to the next one of the study, or to its end."""
     game = find_game(session, key)
     player = game.row.assignment
     if player is None:
-        return RedirectResponse("/play", 303)
+        return Lead(address="/play")
     if game.is_ended:
-        return RedirectResponse(f"/players/{end_key(player, key)}", 303)
+        return Lead(address=f"/players/{end_key(player, key)}")
     if game.guess_due:
-        return RedirectResponse(f"/play/games/{key}", 303)
+        return Lead(address=f"/play/games/{key}")
     following = go_on(session, player, game.row.series + 1, key)
     if following is not None:
-        return RedirectResponse(f"/play/games/{following}", 303)
-    return RedirectResponse(f"/players/{end_key(player, key)}", 303)
+        return Lead(address=f"/play/games/{following}")
+    return Lead(address=f"/players/{end_key(player, key)}")
 
 
-@router.post("/play/games/{key}/leave", include_in_schema=False)
-def leave_game_form(session: WriteSession, key: Key, _: Checked) -> Response:
+@router.post("/api/play/games/{key}/leave")
+def leave_game(session: WriteSession, key: Key, _: Checked) -> Lead:
     """End the study for a player who wants to go in the middle of a game."""
     player = find_game(session, key).row.assignment
     if player is None:
         raise Conflict("this game is part of no study")
     leave(session, player)
-    return RedirectResponse(f"/players/{end_key(player, key)}", 303)
+    return Lead(address=f"/players/{end_key(player, key)}")

@@ -3,7 +3,9 @@
 //   <form data-api="POST /api/seasons/{season}/entries" data-then="/entries/{id}">
 //
 // `{name}` in data-api is a field, which is left out of the JSON; in data-then it is a field of the
-// answer. With data-show the answer's field of that name is shown instead, as for a new token.
+// answer. With data-show the answer's field of that name is shown instead, as for a new token, and
+// data-then is where a link under it leads. Without either the page is loaded anew, or the page at
+// the answer's `address`. An answer with `wrong` names the fields that were refused: they are marked.
 "use strict";
 
 (() => {
@@ -18,7 +20,9 @@
   async function send(form, submitter) {
     const [method, address] = form.dataset.api.split(" ");
     const fields = {};
-    const controls = [...form.elements].filter((each) => each.name && each.type !== "submit");
+    const controls = [...form.elements].filter(
+      (each) => each.name && each.type !== "submit" && !(each.type === "radio" && !each.checked),
+    );
     for (const each of submitter && submitter.name ? [...controls, submitter] : controls) {
       fields[each.name] = value(each);
     }
@@ -33,8 +37,18 @@
     }
     const answer = await fetch(path, request);
     const told = answer.status === 204 ? {} : await answer.json();
-    if (!answer.ok) throw new Error(told.detail || `status ${answer.status}`);
+    if (!answer.ok) {
+      mark(form, told.wrong || []);
+      throw new Error(told.detail || `status ${answer.status}`);
+    }
     return told;
+  }
+
+  function mark(form, wrong) {
+    for (const each of form.querySelectorAll("[data-of]")) {
+      each.classList.toggle("wrong", wrong.includes(each.dataset.of));
+    }
+    for (const each of form.querySelectorAll("details[hidden]")) each.hidden = !wrong.length;
   }
 
   function output(form, className) {
@@ -53,9 +67,18 @@
     code.className = "secret";
     code.textContent = told[form.dataset.show];
     found.append("Shown only now: ", code);
+    if (form.dataset.then) {
+      const link = document.createElement("a");
+      link.href = filled(form.dataset.then, told);
+      link.textContent = link.href;
+      found.append(" ", link);
+    }
     form.reset();
     if (form.hasAttribute("data-once")) form.remove();
   }
+
+  /** Load a page, or this one anew: it may be another by now. */
+  const leadTo = (address) => (address === location.pathname ? location.reload() : location.assign(address));
 
   for (const form of document.querySelectorAll("form[data-api]")) {
     form.addEventListener("submit", async (event) => {
@@ -66,6 +89,7 @@
         const told = await send(form, event.submitter);
         if (form.dataset.show) show(form, told);
         else if (form.dataset.then) location.assign(filled(form.dataset.then, told));
+        else if (told.address) leadTo(told.address);
         else location.reload();
       } catch (error) {
         output(form, "bad").textContent = error.message;

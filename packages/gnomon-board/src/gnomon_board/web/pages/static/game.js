@@ -227,7 +227,7 @@
   /** Ask, and ask again if no answer comes: whatever was done already is not done twice. */
   async function ask(action, body = {}) {
     for (let turn = 0; ; turn++) {
-      const answer = await fetch(`${address}/${action}.json`, {
+      const answer = await fetch(`${address}/${action}`, {
         method: "POST",
         headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRF-Token": game.dataset.csrf },
         body: JSON.stringify(body),
@@ -561,6 +561,17 @@
   guess.addEventListener("submit", (event) => {
     event.preventDefault();
     sendGuess();
+  });
+  giveUp.querySelector("form").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      const told = await ask("give-up");
+      // A guess that is due comes before the result.
+      if (told.guess_due) location.reload();
+      else location.assign(result.href);
+    } catch (error) {
+      tell(String(error.message), "no", texts.did_not_work);
+    }
   });
   for (const option of [memory, letters]) option?.addEventListener("change", draw);
   document.getElementById("options").hidden = false;

@@ -100,7 +100,7 @@ def laboratory(site, tmp_path):
 
 
 def state(page):
-    return page.evaluate("fetch(location.pathname + '.json').then(a => a.json())")
+    return page.evaluate("fetch('/api' + location.pathname).then(a => a.json())")
 
 
 def tapped(page, cell, bucket):
@@ -128,6 +128,12 @@ def play_board(page, bucket_of, *, errors=0):
         errors -= errors > 0
         tapped(page, piece["cell"], bucket)
         wait_for_attempts(page, view["moves"] + view["errors"] + 1)
+
+
+def go_on(page):
+    """Press the button of a form, and wait for the page that comes."""
+    with page.expect_navigation():
+        page.locator("main button.primary").click()
 
 
 def guess(page, text):
@@ -168,21 +174,21 @@ def test_a_study_is_played_to_its_code(
     assert page.locator("main img").evaluate("image => image.naturalWidth") > 100
     look_at("consent")
     page.get_by_role("checkbox").check()
-    page.locator("main button.primary").click()
+    go_on(page)
     page.locator("img[alt^='A board with']").wait_for()
     assert page.locator("img").evaluate("image => image.naturalWidth") > 100
     look_at("instructions")
-    page.locator("main button.primary").click()
-    page.locator("main button.primary").click()
+    go_on(page)
+    go_on(page)
     page.get_by_role("radio").first.check()
     page.locator("main button.primary").click()
     page.get_by_role("alert").wait_for()
     look_at("quiz")
     page.get_by_role("radio").nth(1).check()
-    page.locator("main button.primary").click()
+    go_on(page)
     look_at("player")
     player = page.url
-    page.locator("main button.primary").click()
+    go_on(page)
     page.locator("button.piece").first.wait_for()
 
     def of_color(piece):
@@ -205,7 +211,7 @@ def test_a_study_is_played_to_its_code(
     guess(page, "Each colour has its bucket")
     page.locator("#result").click()
     look_at("result")
-    page.locator("main button.primary").click()
+    go_on(page)
     page.locator("button.piece").first.wait_for()
     play_board(page, lambda piece: 1)
     guess(page, "Anything, it seems")
@@ -219,12 +225,12 @@ def test_a_study_is_played_to_its_code(
         assert assignment.ending == "finished"
     guess(page, "Anything at all")
     page.locator("#result").click()
-    page.locator("main button.primary").click()
+    go_on(page)
     page.locator("input[type=number]").fill("44")
     page.get_by_role("radio").nth(2).check()
     page.locator("input[name=how]").fill("by colour")
     look_at("demographics")
-    page.locator("main button.primary").click()
+    go_on(page)
     page.locator("#completion-code").wait_for()
     assert page.locator("#completion-code").inner_text() == "C1FINISHED"
     assert page.get_by_text("Your code: C1FINISHED").is_visible()

@@ -61,7 +61,7 @@ def evil(lively_folder, tmp_path_factory):
         for submission in session.scalars(select(Submission)):
             submission.warnings = [EVIL]
         session.add(AuditRecord(action=EVIL[:128], subject=EVIL[:128], detail={EVIL: EVIL}))
-    token = make_account(database, EVIL[:100], "admin")
+    token = make_account(database, EVIL[:64], "admin")
     with AppClient(create_app(settings, database)) as client:
         sign_in(client, token)
         yield client

@@ -102,7 +102,7 @@ class SeasonStandings:
 def standings_record(
     request: Request, session: ReadSession, board: CurrentBoard, name: Slug
 ) -> Response:
-    """Return the standings of a season: estimates, rank intervals, tie groups."""
+    """Return the standings of a season: estimates, rank intervals, tiers."""
     season = find_season(session, name)
 
     def make() -> str:

@@ -207,7 +207,7 @@ def standings_html(
     name: Slug,
     asked: Asked,
 ) -> Response:
-    """Show the standings of a season, fifty at a time: estimates, rank intervals, tie groups."""
+    """Show the standings of a season, fifty at a time: estimates, rank intervals, tiers."""
     season = find_season(session, name)
     asked = replace(asked, page=within_pages(session, season, asked.page))
     # Every move changes how an attempt in play stands, and not the version of the season.

@@ -120,18 +120,6 @@ def why_unranked(why: Why) -> str:
     return _WHY[why]
 
 
-def letter(group: int) -> str:
-    """Return a, b, ..., z, a2, ... for the number of a tie group.
-
-    Examples
-    --------
-    >>> letter(1), letter(27)
-    ('a', 'a2')
-    """
-    turn, place = divmod(group - 1, 26)
-    return chr(ord("a") + place) + (str(turn + 1) if turn else "")
-
-
 def lines(text: str) -> Markup:
     """Return a plain text with its line breaks; whatever it holds stays text.
 
@@ -180,7 +168,6 @@ def _environment() -> Environment:
         "signed": signed,
         "odds": odds,
         "counted": counted,
-        "letter": letter,
         "lines": lines,
         "zip": zip,
         "page_markup": page_markup,

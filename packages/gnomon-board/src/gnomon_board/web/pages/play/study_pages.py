@@ -140,6 +140,13 @@ class Lead(BaseModel):
     address: str
 
 
+class Taken(Lead):
+    """What came of answers: the page that comes next, or which are wrong, and what to do then."""
+
+    wrong: tuple[str, ...] = ()
+    detail: str = ""
+
+
 @dataclass(frozen=True)
 class PlayerPage:
     """Where a player of a study stands, and what is to be read or answered there.
@@ -342,12 +349,11 @@ _Answer = Annotated[str, Field(max_length=2000)]
 StepForm = Annotated[dict[_Answer, _Answer], Field(max_length=100)]
 
 
-@router.post("/api/players/{key}/step", response_model=Lead)
-def take(database: DatabaseOf, key: Key, form: StepForm, _: Checked) -> Response:
+@router.post("/api/players/{key}/step", response_model=Taken)
+def take(database: DatabaseOf, key: Key, form: StepForm, _: Checked) -> Taken | JSONResponse:
     """Take the answers of a page: its ``step``, its ``page``, and each answer by its question.
 
-    422, with the names of the questions in ``wrong``, if an answer is missing, is none, or is not
-    that of the quiz.
+    An answer that is missing, or is none, is refused with 422.
     """
     try:
         with database.writing() as session:
@@ -355,12 +361,11 @@ def take(database: DatabaseOf, key: Key, form: StepForm, _: Checked) -> Response
             t = texts(StudyPlan.from_record(player.study.plan).language)
             wrong = take_step(session, player, cast(Step, form.get("step", "")), form)
             session.flush()
-            told, stays = t["quiz_wrong"], bool(wrong) and not player.ending
+            if wrong and not player.ending:
+                return Taken(address=f"/players/{key}", wrong=wrong, detail=t["quiz_wrong"])
     except AnswerError as error:
-        told, wrong, stays = t["answer_wrong"], (error.question,), True
-    if stays:
-        return JSONResponse({"detail": told, "wrong": list(wrong)}, 422)
-    return JSONResponse({"address": f"/players/{key}"})
+        return JSONResponse({"detail": t["answer_wrong"], "wrong": [error.question]}, 422)
+    return Taken(address=f"/players/{key}")
 
 
 @router.post("/api/players/{key}/leave")

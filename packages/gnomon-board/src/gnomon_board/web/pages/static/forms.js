@@ -37,8 +37,9 @@
     }
     const answer = await fetch(path, request);
     const told = answer.status === 204 ? {} : await answer.json();
-    if (!answer.ok) {
-      mark(form, told.wrong || []);
+    const wrong = told.wrong || [];
+    if (!answer.ok || wrong.length) {
+      mark(form, wrong);
       throw new Error(told.detail || `status ${answer.status}`);
     }
     return told;

@@ -49,6 +49,7 @@ PLAIN = {
     "gohr.errors",
     "gohr.child_process",
     "gohr.cli",
+    "gohr.game.captive",
     "gohr.integrations.inspect_ai",
     "gohr.integrations.openenv",
     "gohr.integrations.verifiers",
@@ -84,6 +85,14 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon_board.studies.plan.balancing": "thousands of players are dealt a list each",
     "gohr.execution": "workers that are killed, hang or eat memory, without a run around them",
     "gohr.experiments.verification.log_files": "what runs in that child: bombs and their limits",
+    "gohr.game.engine.boards_in_play": "the kernel, called from a compiled function",
+    "gohr.game.jax.program_tables": "tables of conditions, entry by entry",
+    "gohr.game.jax.transition": "an attempt of the kernel without the new board behind it",
+    "gohr.game.piece_matching": "conditions on pieces, with any values in memory",
+    "gohr.learners.external.sb3_env": "what an algorithm is shown, where none is installed",
+    "gohr.learners.linear_models": "the features that dense copies of the learners count with",
+    "gohr.rules.expressions": "the arithmetic of conditions, value by value",
+    "gohr.rules.variables": "what a condition may be, for any condition",
     "gohr.run_page.sentences": "what is said of numbers that no small run gives",
 }
 

@@ -11,9 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gohr.game import BoardSpec, CompiledRule, draw_boards, outcomes
+from gohr.game import RESET, STALEMATE, Boards, BoardSpec, CompiledRule, advance, draw_boards
 from gohr.game import jax as gjax
-from gohr.game.engine.boards_in_play import Boards, advance
 from gohr.game.jax.transition import Dimensions, Reply, attempt, occupied, permitted
 from gohr.rules import parse
 
@@ -127,7 +126,7 @@ def replay(
     decks = np.split(boards, len(rules))
     play = [Boards.empty(rule, per_rule) for rule in rules]
     for rule, mine, deck in zip(rules, play, decks, strict=True):
-        advance(rule, mine, np.full(per_rule, outcomes.RESET), deck)
+        advance(rule, mine, np.full(per_rule, RESET), deck)
     met: Counter[int] = Counter()
     for step in range(n_steps):
         legal = np.concatenate([mine.permitted() for mine in play])
@@ -147,7 +146,7 @@ def replay(
         for what, expected in engine_side(play):
             differ(what, expected, np.asarray(found_in[what]), rows, step)
         met.update(np.asarray(reply.outcome).tolist())
-    met["stalemates"] = int((states.finish == outcomes.STALEMATE).sum())
+    met["stalemates"] = int((states.finish == STALEMATE).sum())
     return met
 
 

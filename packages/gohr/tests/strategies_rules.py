@@ -10,8 +10,21 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from gohr.game import COLORS, N_CELLS, SHAPES, Board, Piece
-from gohr.rules import Atom, Order, RuleLine, RuleSet
-from gohr.rules.syntax import Binary, Expression, ListOf, Name, Not, Number, Property, Range, Text
+from gohr.rules import (
+    Atom,
+    Binary,
+    Expression,
+    ListOf,
+    Name,
+    Not,
+    Number,
+    Order,
+    Property,
+    Range,
+    RuleLine,
+    RuleSet,
+    Text,
+)
 
 BUILT_IN_ORDERS = ("B", "T", "L", "R", "L1", "L2", "L3", "L4", "NearestObject", "Farthest")
 CUSTOM_ORDERS = ("Mine", "Spiral", "T")

@@ -6,8 +6,7 @@ import re
 
 import numpy as np
 
-from gohr.game import Board, BoardSpec, Piece
-from gohr.game.instructions import REPLIES
+from gohr.game import REPLIES, Board, BoardSpec, Piece
 from gohr.learners import Learner, Observation, Transition
 
 _PIECE = re.compile(r"^column (\d), row (\d): (\w+) (\w+)$", re.MULTILINE)

@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gohr.errors import NotCompilableError
-from gohr.game import COLORS, DEFAULT_SPEC, SHAPES, Board, BoardSpec, Piece, draw_boards
-from gohr.game.board import nearest_bucket
+from gohr.game import (
+    COLORS,
+    DEFAULT_SPEC,
+    SHAPES,
+    Board,
+    BoardSpec,
+    Piece,
+    ReferenceGame,
+    draw_boards,
+)
+from gohr.rules import parse
 
 
 @st.composite
@@ -127,9 +136,11 @@ def test_the_global_random_state_changes_nothing() -> None:
 def test_quadrants() -> None:
     pieces = [Piece(0, pos) for pos in range(1, 37)]
     corners = [(0, 7), (7, 7), (7, 0), (0, 0)]
+    rule = parse("(*,*,*,*,Nearby)")
     for piece in pieces:
         far = [(piece.x - x) ** 2 + (piece.y - y) ** 2 for x, y in corners]
-        assert nearest_bucket(piece.pos) == far.index(min(far))
+        game = ReferenceGame(rule, Board((piece,)))
+        assert game.legal_moves() == [(piece.id, far.index(min(far)))]
     assert [(p.x, p.y) for p in pieces[:7]] == [*itertools.product(range(1, 7), [1]), (1, 2)]
 
 

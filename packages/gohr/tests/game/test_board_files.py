@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.errors import GnomonError
-from gohr.game import Board, Piece
-from gohr.game.board_files import read_board_file
+from gohr.game import Board, Piece, read_board_file
 
 PIECE = {"id": 3, "color": "red", "shape": "Star", "x": 2, "y": 6}
 

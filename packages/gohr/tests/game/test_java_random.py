@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gohr.game.seeded_boards import JavaRandom
+from gohr.game import JavaRandom
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from gohr.game import COLORS, SHAPES, Board, Piece, ReferenceGame, find_stalemate
-from gohr.game.reference import CLEARED
+from gohr.game import CLEARED, COLORS, SHAPES, Board, Piece, ReferenceGame, find_stalemate
 from gohr.rules import available_rules, load_rule, rule_info
 
 N_BUCKETS = {"one-bucket": {1}, "two-buckets": {2}, "three-buckets": {3}, "any-bucket": {4}}

@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
-from gohr.game import Board, Piece, draw_boards
-from gohr.game.seeded_boards import BoardConditions, BoardParameters, JavaRandom, RandomBoards
+from gohr.game import (
+    Board,
+    BoardConditions,
+    BoardParameters,
+    JavaRandom,
+    Piece,
+    RandomBoards,
+    draw_boards,
+)
 from gohr.rules import parse
 from recorded_episodes import VECTORS, records
 

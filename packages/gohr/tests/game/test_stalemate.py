@@ -6,8 +6,16 @@ from hypothesis import given, settings
 
 import strategies_rules as rules
 from gohr.errors import RulePlayError
-from gohr.game import COLORS, SHAPES, Board, Piece, ReferenceGame, StalemateSearch, find_stalemate
-from gohr.game.reference import STALEMATE
+from gohr.game import (
+    COLORS,
+    SHAPES,
+    STALEMATE,
+    Board,
+    Piece,
+    ReferenceGame,
+    StalemateSearch,
+    find_stalemate,
+)
 from gohr.rules import RuleSet, parse
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from gnomon.errors import GnomonError, UnknownNameError
 from gohr.experiments import RuleEntry
-from gohr.integrations.drawn_rules import drawn_rule, is_of, rungs_of
+from gohr.integrations import drawn_rule, is_of, rungs_of
 
 
 def test_a_number_and_a_seed_make_a_rule():

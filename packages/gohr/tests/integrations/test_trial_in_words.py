@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from gohr.game import DEFAULT_SPEC, draw_boards
-from gohr.integrations.prompt import instructions
-from gohr.integrations.trial_in_words import Dialogue, TrialInWords
-from gohr.learners.trial import trial_in_play
+from gohr.integrations import Dialogue, TrialInWords, instructions
+from gohr.learners import trial_in_play
 from gohr.rules import parse
 from integrations.chat_server import pieces
 

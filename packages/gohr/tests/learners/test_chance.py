@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from gohr.game import DEFAULT_SPEC, Board, BoardSpec, ReferenceGame, draw_boards
-from gohr.learners import Uniform, chance_of_success, make_learner, play_trial
-from gohr.learners.chance import AttemptCounts, count_attempts
+from gohr.learners import (
+    AttemptCounts,
+    Uniform,
+    chance_of_success,
+    count_attempts,
+    make_learner,
+    play_trial,
+)
 from gohr.rules import load_rule, parse
 
 RULES = ["clockwise", "color-match", "topmost-first", "quota-of-two", "stars-first"]
@@ -52,15 +58,13 @@ def test_counts_are_the_reference_s(rule, kind, settings):
 
 
 def test_a_rule_without_tables_is_counted_too(monkeypatch):
-    from gohr.learners import chance, trial
-
     for kind, settings in [("uniform", {}), ("linear_dqn", {"plays_on": True})]:
         rule = load_rule("clockwise")
         log = played(kind, rule, **settings)
         by_engine = count_attempts(rule, log)
         with monkeypatch.context() as patch:
-            for module in (chance, trial):
-                patch.setattr(module, "compiled", lambda *_: None)
+            for module in ("chance", "trial"):
+                patch.setattr(f"gohr.learners.{module}.compiled", lambda *_: None)
             by_interpreter = count_attempts(rule, log)
             with pytest.raises(ValueError, match="played under this rule"):
                 count_attempts(load_rule("color-match"), log)

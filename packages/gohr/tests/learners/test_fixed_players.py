@@ -4,8 +4,8 @@ from scipy.stats import chisquare
 
 from gohr.game import BoardSpec, compile_rule, draw_boards
 from gohr.learners import Frugal, FusedLearner, Observation, RulePlayer, Uniform, play_trial
-from gohr.learners.trial import play_unfused
 from gohr.rules import load_rule, parse
+from trial_loops import play_unfused
 
 
 @pytest.mark.parametrize("kind", [Uniform, Frugal])

@@ -3,8 +3,8 @@ import pytest
 
 from gohr.game import BoardSpec, compile_rule, draw_boards
 from gohr.learners import FusedLearner, LinearDQN, play_trial
-from gohr.learners.trial import play_unfused
 from gohr.rules import load_rule, parse
+from trial_loops import play_unfused
 
 SIX_PIECES = BoardSpec(6, 0, 0, ("star", "circle", "square"), ("red", "blue"))
 

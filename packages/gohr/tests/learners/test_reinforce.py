@@ -7,8 +7,8 @@ from gohr.errors import ConfigError
 from gohr.game import DEFAULT_SPEC, BoardSpec, compile_rule, draw_boards
 from gohr.learners import FusedLearner, Learner, Reinforce, make_learner, play_trial
 from gohr.learners.linear_models import feature_table
-from gohr.learners.trial import play_unfused
 from gohr.rules import load_rule, parse
+from trial_loops import play_unfused
 
 SETTINGS = {
     "defaults": {},

@@ -9,8 +9,8 @@ import pytest
 from gohr.errors import ConfigError
 from gohr.game import DEFAULT_SPEC, BoardSpec, compile_rule, draw_boards
 from gohr.learners import FusedLearner, Learner, TabularQ, make_learner, play_trial
-from gohr.learners.trial import play_unfused
 from gohr.rules import load_rule, parse
+from trial_loops import play_unfused
 
 SETTINGS = {
     "defaults": {},

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from gohr.game import compile_rule, draw_boards
-from gohr.game.interpreted_boards import InterpretedBoards
-from gohr.learners import LinearDQN, RulePlayer, Uniform, play_trial, trial
-from gohr.learners.trial import play_unfused
+from gohr.game import DEFAULT_SPEC, InterpretedBoards, compile_rule, draw_boards
+from gohr.learners import LinearDQN, RulePlayer, Uniform, play_trial
 from gohr.rules import load_rule, parse
+from trial_loops import play_unfused
 
 
 @pytest.mark.parametrize("rule", ["color-match", "clockwise", "b23-then-b01", "b3-then-b1"])
@@ -16,8 +15,8 @@ def test_reference_interpreter_and_engine_give_the_same_trial(rule, make):
     rule_set = load_rule(rule)
     boards = draw_boards(8, rng=np.random.default_rng(0))
     engine = play_unfused(make(rng=np.random.default_rng(1)), compile_rule(rule_set), boards, 60)
-    interpreted = InterpretedBoards(rule_set, trial.DEFAULT_SPEC, 1)
-    reference = trial._play(make(rng=np.random.default_rng(1)), interpreted, boards, 60)
+    interpreted = InterpretedBoards(rule_set, DEFAULT_SPEC, 1)
+    reference = play_unfused(make(rng=np.random.default_rng(1)), interpreted, boards, 60)
     for field in ("n_attempts", "actions", "outcomes", "finish"):
         assert np.array_equal(getattr(engine, field), getattr(reference, field))
 

@@ -18,8 +18,8 @@ from gohr.rules import (
     read_rule_file,
     resolve_rule,
     rule_info,
+    variables_of,
 )
-from gohr.rules.variables import variables_of
 
 PAPER = ["b23-then-b01", "b3-then-b1", "clockwise", "color-match"]
 

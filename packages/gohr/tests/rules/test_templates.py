@@ -4,8 +4,16 @@ import pytest
 
 from gnomon.errors import GnomonError, UnknownNameError
 from gohr.errors import RuleSyntaxError
-from gohr.rules import FAMILIES, TAGS, available_templates, generate, lint, load_template, parse
-from gohr.rules.catalogue import info_of
+from gohr.rules import (
+    FAMILIES,
+    TAGS,
+    available_templates,
+    generate,
+    info_of,
+    lint,
+    load_template,
+    parse,
+)
 
 TEMPLATE = """# name: {s}-{n}
 # title: {s}

@@ -26,6 +26,7 @@ from .environments.wrappers import TextObservation as TextObservation
 from .equivalence import Equivalence as Equivalence
 from .equivalence import equivalent as equivalent
 from .instructions import INSTRUCTIONS as INSTRUCTIONS
+from .instructions import REPLIES as REPLIES
 from .interpreted_boards import InterpretedBoards as InterpretedBoards
 from .outcomes import ACCEPTED as ACCEPTED
 from .outcomes import CLEARED as CLEARED
@@ -34,6 +35,7 @@ from .outcomes import EMPTY_CELL as EMPTY_CELL
 from .outcomes import EPISODE_OVER as EPISODE_OVER
 from .outcomes import IMMOVABLE as IMMOVABLE
 from .outcomes import IN_PROGRESS as IN_PROGRESS
+from .outcomes import LEAVE as LEAVE
 from .outcomes import NEW_BOARD as NEW_BOARD
 from .outcomes import RESET as RESET
 from .outcomes import STALEMATE as STALEMATE
@@ -42,6 +44,10 @@ from .reference import AcceptedMove as AcceptedMove
 from .reference import ReferenceGame as ReferenceGame
 from .rule_check import CheckedRule as CheckedRule
 from .rule_check import check_rule as check_rule
+from .seeded_boards import BoardConditions as BoardConditions
+from .seeded_boards import BoardParameters as BoardParameters
+from .seeded_boards import JavaRandom as JavaRandom
+from .seeded_boards import RandomBoards as RandomBoards
 from .stalemate import StalemateSearch as StalemateSearch
 from .stalemate import find_stalemate as find_stalemate
 from .stalemate import random_way as random_way
@@ -58,15 +64,19 @@ __all__ = [
     "IMMOVABLE",
     "INSTRUCTIONS",
     "IN_PROGRESS",
+    "LEAVE",
     "NEW_BOARD",
     "N_BUCKETS",
     "N_CELLS",
+    "REPLIES",
     "RESET",
     "SHAPES",
     "STALEMATE",
     "AcceptedMove",
     "Autoreset",
     "Board",
+    "BoardConditions",
+    "BoardParameters",
     "BoardSpec",
     "Boards",
     "CheckedRule",
@@ -77,8 +87,10 @@ __all__ = [
     "HiddenRulesVectorEnv",
     "HistoryStack",
     "InterpretedBoards",
+    "JavaRandom",
     "LastSuccess",
     "Piece",
+    "RandomBoards",
     "ReferenceGame",
     "StalemateSearch",
     "TextObservation",

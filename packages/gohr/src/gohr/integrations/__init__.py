@@ -4,4 +4,12 @@ Each file needs the extra of its name (``pip install gohr[inspect]``); users of 
 import it, Gnomon never does. All of them share the words and the reading of answers of
 :mod:`gohr.integrations.trial_in_words`, and the engine of the game, so that a result does not
 depend on the framework.
+
+For a framework of your own: a :class:`TrialInWords` is a trial told to a model and played by its
+answers, a :class:`Dialogue` the turns between them, :func:`instructions` the first words, and
+:func:`drawn_rule` a rule to train or to test on.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

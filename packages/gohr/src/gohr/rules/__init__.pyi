@@ -15,9 +15,19 @@ from .orders import BUILT_IN_ORDERS as BUILT_IN_ORDERS
 from .paraphrase import explain as explain
 from .parser import parse as parse
 from .syntax import Atom as Atom
+from .syntax import Binary as Binary
+from .syntax import Expression as Expression
+from .syntax import ListOf as ListOf
+from .syntax import Name as Name
+from .syntax import Not as Not
+from .syntax import Number as Number
 from .syntax import Order as Order
+from .syntax import Property as Property
+from .syntax import Range as Range
 from .syntax import RuleLine as RuleLine
 from .syntax import RuleSet as RuleSet
+from .syntax import Span as Span
+from .syntax import Text as Text
 from .templates import GeneratedRule as GeneratedRule
 from .templates import available_templates as available_templates
 from .templates import draw_rule as draw_rule
@@ -25,18 +35,29 @@ from .templates import generate as generate
 from .templates import load_template as load_template
 from .templates import rule_family as rule_family
 from .templates import write_rules as write_rules
+from .variables import variables_of as variables_of
 
 __all__ = [
     "BUILT_IN_ORDERS",
     "FAMILIES",
     "TAGS",
     "Atom",
+    "Binary",
+    "Expression",
     "Finding",
     "GeneratedRule",
+    "ListOf",
+    "Name",
+    "Not",
+    "Number",
     "Order",
+    "Property",
+    "Range",
     "RuleInfo",
     "RuleLine",
     "RuleSet",
+    "Span",
+    "Text",
     "available_rules",
     "available_templates",
     "draw_rule",
@@ -53,5 +74,6 @@ __all__ = [
     "resolve_rule",
     "rule_family",
     "rule_info",
+    "variables_of",
     "write_rules",
 ]

@@ -12,19 +12,19 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numba import njit
 
+from gohr import game
 from gohr.errors import NotCompilableError, RuleSyntaxError
 from gohr.game import (
     Board,
+    Boards,
     BoardSpec,
     CompiledRule,
     ReferenceGame,
+    advance,
     compile_rule,
     draw_boards,
-    outcomes,
 )
 from gohr.game.engine import boards_in_play as engine
-from gohr.game.engine import program
-from gohr.game.engine.boards_in_play import Boards, advance
 from gohr.rules import RuleSet, parse
 from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
 from strategies_rules import boards, order_rule_sets, paper_rule_sets, rule_sets
@@ -40,7 +40,7 @@ class EngineGame:
         self.rule = rule
         self.boards = Boards.empty(rule, 1)
         self.deck = codes.reshape(1, 36)
-        self.act(outcomes.RESET)
+        self.act(game.RESET)
 
     def act(self, action: int) -> int:
         advance(self.rule, self.boards, np.array([action]), self.deck)
@@ -152,7 +152,7 @@ def test_a_rule_too_large_for_the_kernel_is_left_to_the_reference(text: str, why
 def test_a_program_longer_than_its_addresses_is_left_to_the_reference(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(program, "LONGEST", 1000)
+    monkeypatch.setattr("gohr.game.engine.program.LONGEST", 1000)
     compile_rule(parse("(*,*,*,*,0)"))
     with pytest.raises(NotCompilableError, match="a rule of 2 atoms, which is too long"):
         compile_rule(parse("(*,*,*,*,0)\n(*,*,*,*,1)"))
@@ -248,7 +248,7 @@ def random_play(
     rule = compile_rule(parse(text))
     play = Boards.empty(rule, num_envs)
     deck = draw_boards(num_envs * (n_steps + 2), rng=rng)
-    n_dealt = advance(rule, play, np.full(num_envs, outcomes.RESET), deck)
+    n_dealt = advance(rule, play, np.full(num_envs, game.RESET), deck)
     trace = []
     for _ in range(n_steps):
         legal = play.permitted()
@@ -268,58 +268,58 @@ def test_boards_do_not_touch_one_another() -> None:
     rule = compile_rule(parse(CLOCKWISE))
     deck = draw_boards(50, rng=rng)
     together = Boards.empty(rule, 50)
-    advance(rule, together, np.full(50, outcomes.RESET), deck)
+    advance(rule, together, np.full(50, game.RESET), deck)
     alone = [EngineGame(rule, deck[i]) for i in range(50)]
     for _ in range(60):
         actions = rng.integers(0, 144, 50)
         advance(rule, together, actions, deck)
-        for i, game in enumerate(alone):
-            game.act(int(actions[i]))
-            assert (together.replies[1:-1, i] == game.boards.replies[1:-1, 0]).all()
-            assert (together.seen[i] == game.boards.seen[0]).all()
+        for i, one in enumerate(alone):
+            one.act(int(actions[i]))
+            assert (together.replies[1:-1, i] == one.boards.replies[1:-1, 0]).all()
+            assert (together.seen[i] == one.boards.seen[0]).all()
 
 
 def test_next_step_deals_in_the_step_after_the_end_and_counts_it_as_nothing() -> None:
-    trace = random_play(CLOCKWISE, 8, outcomes.Autoreset.NEXT_STEP)
+    trace = random_play(CLOCKWISE, 8, game.Autoreset.NEXT_STEP)
     ends = 0
     for (_, _, before, _), (_, codes, after, _) in itertools.pairwise(trace):
         ended = (before[6] != 0) | (before[7] != 0)
         ends += int(ended.sum())
-        assert (after[4][ended] == outcomes.NEW_BOARD).all()
-        assert (after[4][~ended] != outcomes.NEW_BOARD).all()
+        assert (after[4][ended] == game.NEW_BOARD).all()
+        assert (after[4][~ended] != game.NEW_BOARD).all()
         assert (after[5][ended] == 0).all()
         assert ((codes[ended] > 0).sum(axis=1) == 9).all()
     assert ends > 20
 
 
 def test_same_step_deals_at_once_and_keeps_what_the_episode_ended_with() -> None:
-    trace = random_play(CLOCKWISE, 8, outcomes.Autoreset.SAME_STEP)
+    trace = random_play(CLOCKWISE, 8, game.Autoreset.SAME_STEP)
     ends = 0
     for _, codes, replies, final in trace:
         ended = replies[6] != 0
         ends += int(ended.sum())
         assert ((codes[ended] > 0).sum(axis=1) == 9).all()
         assert (replies[1:4, ended] == 0).all()
-        assert (replies[4, ended] == outcomes.ACCEPTED).all()
+        assert (replies[4, ended] == game.ACCEPTED).all()
         assert (final[ended, :36] == 0).all()
         assert (final[ended, 36:] > 0).all()
     assert ends > 20
 
 
 def test_disabled_leaves_a_finished_board_and_says_so() -> None:
-    last = random_play(CLOCKWISE, 8, outcomes.Autoreset.DISABLED)[-1]
+    last = random_play(CLOCKWISE, 8, game.Autoreset.DISABLED)[-1]
     _, codes, replies, _ = last
     assert (codes == 0).all()
-    assert (replies[4] == outcomes.EPISODE_OVER).all()
+    assert (replies[4] == game.EPISODE_OVER).all()
     assert (replies[5] == 0).all()
     assert (replies[6] == 1).all()
 
 
 def test_the_horizon_counts_attempts_and_truncates() -> None:
-    trace = random_play(COLOR_MATCH, 4, outcomes.Autoreset.NEXT_STEP, horizon=5)
+    trace = random_play(COLOR_MATCH, 4, game.Autoreset.NEXT_STEP, horizon=5)
     since = np.zeros(4, dtype=int)
     for _, _, replies, _ in trace:
-        since = np.where(replies[4] == outcomes.NEW_BOARD, 0, since + 1)
+        since = np.where(replies[4] == game.NEW_BOARD, 0, since + 1)
         assert (replies[7] == (since == 5)).all()
 
 
@@ -328,9 +328,9 @@ def test_a_board_dealt_stuck_says_so_at_the_first_attempt() -> None:
     codes = np.zeros(36, dtype=np.uint8)
     codes[0] = 1  # a square
     game = EngineGame(rule, codes)
-    assert game.finish == outcomes.STALEMATE
+    assert game.finish == game.STALEMATE
     assert not game.boards.terminated[0]
-    assert game.attempt_at(1, 0) == outcomes.EPISODE_OVER
+    assert game.attempt_at(1, 0) == game.EPISODE_OVER
     assert game.boards.terminated[0]
     assert game.boards.reward[0] == 0
 
@@ -353,7 +353,7 @@ def test_the_fast_call_is_found_among_what_other_callers_had_compiled() -> None:
 
     another_caller(rule.program, play.state, play.seen, play.replies, deck)
     call = play.bound_step(deck)
-    play.replies[0] = outcomes.RESET
+    play.replies[0] = game.RESET
     call()
     assert (play.codes == deck).all()
 
@@ -362,9 +362,9 @@ def test_leave_touches_no_board() -> None:
     rule = compile_rule(parse(COLOR_MATCH))
     play = Boards.empty(rule, 2)
     deck = draw_boards(2, rng=np.random.default_rng(0))
-    advance(rule, play, np.array([outcomes.RESET, outcomes.RESET]), deck)
+    advance(rule, play, np.array([game.RESET, game.RESET]), deck)
     before = play.seen.copy()
-    advance(rule, play, np.array([outcomes.LEAVE, outcomes.RESET]), deck)
+    advance(rule, play, np.array([game.LEAVE, game.RESET]), deck)
     assert (play.seen[0] == before[0]).all()
-    assert play.outcome.tolist() == [outcomes.LEAVE, outcomes.NEW_BOARD]
+    assert play.outcome.tolist() == [game.LEAVE, game.NEW_BOARD]
     assert (play.codes[1] == deck[0]).all()

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from gohr.game import BoardSpec, draw_boards
-from gohr.game.jax.dealing import n_words, numbers_below, pieces_from_words, pieces_of_board
+from gohr.game import jax as gjax
 
 SPECS = (
     BoardSpec(),
@@ -17,24 +17,10 @@ SPECS = (
 )
 
 
-def pieces(spec: BoardSpec, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the pieces of boards in JAX, shape (most pieces, n)."""
-
-    @jax.jit
-    def draw(key):
-        words = jax.random.bits(key, (n_words(spec), n), "uint32")
-        return pieces_from_words(words, spec)
-
-    cells, codes = draw(jax.random.key(seed))
-    return np.asarray(cells), np.asarray(codes)
-
-
 def drawn(spec: BoardSpec, n: int, seed: int) -> np.ndarray:
     """Draw boards in JAX, as rows of 36 codes."""
-    cells, codes = pieces(spec, n, seed)
-    boards = np.zeros((n, 36), np.uint8)
-    np.put_along_axis(boards, cells.T.astype(int), codes.T, axis=1)
-    return boards
+    env, params = gjax.make("color-match", board=spec)
+    return np.asarray(env.reset_boards(jax.random.key(seed), n, params)[0].board)
 
 
 def classes(boards: np.ndarray, n_colors: int) -> dict[str, np.ndarray]:
@@ -93,35 +79,3 @@ def test_many_boards_have_the_distribution_of_the_game(spec: BoardSpec):
     ours, theirs = both(spec, 200_000)
     for name in ours:
         assert p_value(ours[name], theirs[name]) > 1e-5, name
-
-
-def test_shapes_and_colors_are_independent_and_the_order_of_cells_is_random():
-    spec = SPECS[0]
-    cells, codes = pieces(spec, 20_000, 3)
-    shape, color = np.divmod(codes.astype(int) - 1, 4)
-    for slot in (0, 3, 8):
-        table = np.zeros((4, 4), int)
-        np.add.at(table, (shape[slot], color[slot]), 1)
-        # The first four slots have the four shapes in turn.
-        table = table[table.sum(axis=1) > 0]
-        assert table.shape[0] == 1 or chi2_contingency(table).pvalue > 1e-5
-    ascending = (np.diff(cells[:3].astype(int), axis=0) > 0).all(axis=0).mean()
-    assert abs(ascending - 1 / 6) < 0.02
-
-
-def test_one_word_serves_several_numbers():
-    words = np.array([[0, 2**32 - 1, 2**31]], np.uint32)
-    numbers = np.asarray(numbers_below(jax.numpy.asarray(words), [36, 35, 34], 36))
-    assert numbers[:, 0].tolist() == [0, 0, 0]
-    assert numbers[:, 1].tolist() == [35, 34, 33]
-    assert numbers[0, 2] == 18
-    exact = [(2**31 * 36) >> 32, ((2**31 * 36) % 2**32 * 35) >> 32]
-    assert numbers[:2, 2].tolist() == exact
-
-
-def test_a_given_board_becomes_its_pieces():
-    board = draw_boards(1, rng=np.random.default_rng(0))[0]
-    cells, codes = pieces_of_board(jax.numpy.asarray(board), 12)
-    assert len(set(cells.tolist())) == 12
-    assert cells[:9].tolist() == np.flatnonzero(board).tolist()
-    assert codes.tolist() == [*board[board > 0].tolist(), 0, 0, 0]

@@ -16,7 +16,6 @@ from hypothesis.strategies import SearchStrategy
 from gohr.errors import NotCompilableError, RuleSyntaxError
 from gohr.game import Board, BoardSpec, CompiledRule, ReferenceGame, compile_rule, draw_boards
 from gohr.game import jax as gjax
-from gohr.game.jax.rule_tables import to_tables
 from gohr.rules import RuleSet, available_rules, load_rule, parse
 from jax_replay import SPECS, attempts, masks, replay, some_actions, states_on
 from recorded_episodes import VECTORS, records
@@ -126,7 +125,7 @@ def compiled(texts: list[str]) -> list[CompiledRule]:
 
 def replay_in_banks(rules: list[CompiledRule], rng: np.random.Generator) -> Counter:
     """Replay rules in banks of small and of large tables."""
-    large = [to_tables([rule])[1].n_entries > 256 for rule in rules]
+    large = [gjax.make(rule)[0].sizes.n_entries > 256 for rule in rules]
     met: Counter = Counter()
     for kind in (False, True):
         bank = [rule for rule, is_large in zip(rules, large, strict=True) if is_large is kind]
@@ -156,7 +155,7 @@ def test_the_rules_of_the_recordings_play_as_the_engine_plays_them():
 
 @pytest.mark.full
 def test_each_size_of_the_catalogue_alone():
-    by_size = {to_tables([rule])[1]: rule for rule in shipped(SPECS[0])}
+    by_size = {gjax.make(rule)[0].sizes: rule for rule in shipped(SPECS[0])}
     rng = np.random.default_rng(6)
     for rule in by_size.values():
         replay([rule], SPECS[0], per_rule=200, n_steps=25, horizon=20, rng=rng)

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import jax
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gohr.errors import NotCompilableError, NotTabularError, RuleSyntaxError
-from gohr.game import BoardSpec, compile_rule
-from gohr.game.engine.value_sets import Program
-from gohr.game.jax import CATALOGUE, Sizes
+from gohr.game import BoardSpec, CompiledRule, compile_rule
+from gohr.game.jax import CATALOGUE, Sizes, make
 from gohr.game.jax import program_tables as programs
-from gohr.game.jax.rule_tables import RuleTables, to_tables
 from gohr.rules import RuleSet, available_rules, load_rule, parse
 from recorded_episodes import VECTORS, records
 from strategies_rules import paper_rule_sets, rule_sets
 
 
-def tables_of(text: str, **sizes: int) -> tuple[RuleTables, Sizes]:
-    return to_tables([compile_rule(parse(text))], Sizes(**sizes) if sizes else None)
+def to_tables(rules: list[CompiledRule], sizes: Sizes | None = None) -> tuple[Any, Sizes]:
+    """Return the tables of an environment that plays some rules, and what they have room for."""
+    env, params = make(rules, sizes=sizes)
+    return jax.tree.map(np.asarray, params.rules), env.sizes
 
 
-def n_atoms(tables: RuleTables) -> int:
+def tables_of(text: str) -> tuple[Any, Sizes]:
+    return to_tables([compile_rule(parse(text))])
+
+
+def n_atoms(tables: Any) -> int:
     return int((tables.line_words[0].max(axis=0) >> np.arange(0, 32, 4)[:, None] & 1).sum())
 
 
@@ -97,7 +104,7 @@ def number_of(fields: np.ndarray, n_colors: int) -> int:
     return 1 + ((shape * n_colors + color) * 36 + cell) * 4 + bucket if fields.all() else 0
 
 
-def allowed_by_look_ups(program: Program, fields: np.ndarray, bucket: int) -> bool:
+def allowed_by_look_ups(program: Any, fields: np.ndarray, bucket: int) -> bool:
     """Run a program as it stands, on the fields (5, 4) of its records."""
     record = [number_of(row, 4) for row in fields]
     numbers: list[int] = []

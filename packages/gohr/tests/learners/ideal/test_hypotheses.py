@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gohr.game import DEFAULT_SPEC, BoardSpec, compile_rule
-from gohr.learners.ideal.hypotheses import FAMILIES, hypotheses_of, hypothesis_space
+from gohr.learners.ideal import FAMILIES, hypotheses_of, hypothesis_space
 from gohr.rules import available_rules, available_templates, generate, load_template, parse
 
 

@@ -9,9 +9,7 @@ import pytest
 from gohr.errors import ConfigError
 from gohr.game import DEFAULT_SPEC, Board, BoardSpec, ReferenceGame, draw_boards
 from gohr.learners import Ideal, make_learner, play_trial
-from gohr.learners.ideal import belief as belief_module
-from gohr.learners.ideal.belief import Belief
-from gohr.learners.ideal.hypotheses import HypothesisSpace, hypothesis_space
+from gohr.learners.ideal import Belief, HypothesisSpace, hypothesis_space
 from gohr.rules import available_rules, load_rule, parse
 
 
@@ -65,7 +63,7 @@ class Slow:
 @pytest.mark.parametrize("hidden", ["clockwise", "quota-of-two", "topmost-first", "red-or-star"])
 def test_the_belief_is_bayes_rule_with_the_reference(monkeypatch, hidden):
     space = small_space(150)
-    monkeypatch.setattr(belief_module, "hypothesis_space", lambda _: space)
+    monkeypatch.setattr("gohr.learners.ideal.belief.hypothesis_space", lambda _: space)
     fast, slow = Belief(), Slow(space)
     rng = np.random.default_rng(1)
     for board in draw_boards(2, rng=rng):

@@ -9,8 +9,8 @@ import pytest
 from gohr.game import BoardSpec, compile_rule, draw_boards
 from gohr.learners import Learner, LinearDQN
 from gohr.learners.linear_models import feature_table
-from gohr.learners.trial import play_unfused
 from gohr.rules import load_rule, parse
+from trial_loops import play_unfused
 
 SMALL = BoardSpec(
     pieces=5,

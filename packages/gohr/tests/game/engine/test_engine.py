@@ -12,9 +12,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from gohr import game
 from gohr.errors import NotCompilableError, RuleSyntaxError
 from gohr.game import (
+    ACCEPTED,
+    EPISODE_OVER,
+    LEAVE,
+    NEW_BOARD,
+    RESET,
+    STALEMATE,
+    Autoreset,
     Board,
     Boards,
     BoardSpec,
@@ -40,7 +46,7 @@ class EngineGame:
         self.rule = rule
         self.boards = Boards.empty(rule, 1)
         self.deck = codes.reshape(1, 36)
-        self.act(game.RESET)
+        self.act(RESET)
 
     def act(self, action: int) -> int:
         advance(self.rule, self.boards, np.array([action]), self.deck)
@@ -248,7 +254,7 @@ def random_play(
     rule = compile_rule(parse(text))
     play = Boards.empty(rule, num_envs)
     deck = draw_boards(num_envs * (n_steps + 2), rng=rng)
-    n_dealt = advance(rule, play, np.full(num_envs, game.RESET), deck)
+    n_dealt = advance(rule, play, np.full(num_envs, RESET), deck)
     trace = []
     for _ in range(n_steps):
         legal = play.permitted()
@@ -268,7 +274,7 @@ def test_boards_do_not_touch_one_another() -> None:
     rule = compile_rule(parse(CLOCKWISE))
     deck = draw_boards(50, rng=rng)
     together = Boards.empty(rule, 50)
-    advance(rule, together, np.full(50, game.RESET), deck)
+    advance(rule, together, np.full(50, RESET), deck)
     alone = [EngineGame(rule, deck[i]) for i in range(50)]
     for _ in range(60):
         actions = rng.integers(0, 144, 50)
@@ -280,46 +286,46 @@ def test_boards_do_not_touch_one_another() -> None:
 
 
 def test_next_step_deals_in_the_step_after_the_end_and_counts_it_as_nothing() -> None:
-    trace = random_play(CLOCKWISE, 8, game.Autoreset.NEXT_STEP)
+    trace = random_play(CLOCKWISE, 8, Autoreset.NEXT_STEP)
     ends = 0
     for (_, _, before, _), (_, codes, after, _) in itertools.pairwise(trace):
         ended = (before[6] != 0) | (before[7] != 0)
         ends += int(ended.sum())
-        assert (after[4][ended] == game.NEW_BOARD).all()
-        assert (after[4][~ended] != game.NEW_BOARD).all()
+        assert (after[4][ended] == NEW_BOARD).all()
+        assert (after[4][~ended] != NEW_BOARD).all()
         assert (after[5][ended] == 0).all()
         assert ((codes[ended] > 0).sum(axis=1) == 9).all()
     assert ends > 20
 
 
 def test_same_step_deals_at_once_and_keeps_what_the_episode_ended_with() -> None:
-    trace = random_play(CLOCKWISE, 8, game.Autoreset.SAME_STEP)
+    trace = random_play(CLOCKWISE, 8, Autoreset.SAME_STEP)
     ends = 0
     for _, codes, replies, final in trace:
         ended = replies[6] != 0
         ends += int(ended.sum())
         assert ((codes[ended] > 0).sum(axis=1) == 9).all()
         assert (replies[1:4, ended] == 0).all()
-        assert (replies[4, ended] == game.ACCEPTED).all()
+        assert (replies[4, ended] == ACCEPTED).all()
         assert (final[ended, :36] == 0).all()
         assert (final[ended, 36:] > 0).all()
     assert ends > 20
 
 
 def test_disabled_leaves_a_finished_board_and_says_so() -> None:
-    last = random_play(CLOCKWISE, 8, game.Autoreset.DISABLED)[-1]
+    last = random_play(CLOCKWISE, 8, Autoreset.DISABLED)[-1]
     _, codes, replies, _ = last
     assert (codes == 0).all()
-    assert (replies[4] == game.EPISODE_OVER).all()
+    assert (replies[4] == EPISODE_OVER).all()
     assert (replies[5] == 0).all()
     assert (replies[6] == 1).all()
 
 
 def test_the_horizon_counts_attempts_and_truncates() -> None:
-    trace = random_play(COLOR_MATCH, 4, game.Autoreset.NEXT_STEP, horizon=5)
+    trace = random_play(COLOR_MATCH, 4, Autoreset.NEXT_STEP, horizon=5)
     since = np.zeros(4, dtype=int)
     for _, _, replies, _ in trace:
-        since = np.where(replies[4] == game.NEW_BOARD, 0, since + 1)
+        since = np.where(replies[4] == NEW_BOARD, 0, since + 1)
         assert (replies[7] == (since == 5)).all()
 
 
@@ -328,9 +334,9 @@ def test_a_board_dealt_stuck_says_so_at_the_first_attempt() -> None:
     codes = np.zeros(36, dtype=np.uint8)
     codes[0] = 1  # a square
     game = EngineGame(rule, codes)
-    assert game.finish == game.STALEMATE
+    assert game.finish == STALEMATE
     assert not game.boards.terminated[0]
-    assert game.attempt_at(1, 0) == game.EPISODE_OVER
+    assert game.attempt_at(1, 0) == EPISODE_OVER
     assert game.boards.terminated[0]
     assert game.boards.reward[0] == 0
 
@@ -353,7 +359,7 @@ def test_the_fast_call_is_found_among_what_other_callers_had_compiled() -> None:
 
     another_caller(rule.program, play.state, play.seen, play.replies, deck)
     call = play.bound_step(deck)
-    play.replies[0] = game.RESET
+    play.replies[0] = RESET
     call()
     assert (play.codes == deck).all()
 
@@ -362,9 +368,9 @@ def test_leave_touches_no_board() -> None:
     rule = compile_rule(parse(COLOR_MATCH))
     play = Boards.empty(rule, 2)
     deck = draw_boards(2, rng=np.random.default_rng(0))
-    advance(rule, play, np.array([game.RESET, game.RESET]), deck)
+    advance(rule, play, np.array([RESET, RESET]), deck)
     before = play.seen.copy()
-    advance(rule, play, np.array([game.LEAVE, game.RESET]), deck)
+    advance(rule, play, np.array([LEAVE, RESET]), deck)
     assert (play.seen[0] == before[0]).all()
-    assert play.outcome.tolist() == [game.LEAVE, game.NEW_BOARD]
+    assert play.outcome.tolist() == [LEAVE, NEW_BOARD]
     assert (play.codes[1] == deck[0]).all()

@@ -299,11 +299,9 @@ def main(folder: Path) -> None:
     """Compute all tables and write the page."""
     scores = gn.normalize(gn.read_scores(folder / "atari100k_runs.csv"), "random-human")
     runs = first_runs(scores, 10)
-    packages = ("gnomon-rl", "rliable", "scipy", "autorank", "arena-rank", "numpy")
+    packages = ("gnomon", "rliable", "scipy", "autorank", "arena-rank", "numpy")
     parts = {
-        "VERSIONS": ", ".join(
-            f"{p} {version(p) if p != 'gnomon-rl' else gn.__version__}" for p in packages
-        ),
+        "VERSIONS": ", ".join(f"{p} {version(p)}" for p in packages),
         "DATE": f"{date.today():%-d %B %Y}",
         "CORES": str(os.cpu_count()),
         "RESAMPLES": f"{RESAMPLES:,}",

@@ -8,7 +8,8 @@ A comment above a fenced block says what is done with it::
     <!-- not run: REASON -->     for the reader only
 
 A page without such comments is for the reader only. One that says ``<!-- needs: jax -->`` is run
-where that is installed. The blocks of a page run from top to bottom, in an empty folder and one
+where that is installed, and one that says ``<!-- files of: README.md -->`` has the files of that
+page. The blocks of a page run from top to bottom, in an empty folder and one
 namespace. A console block shows its output between its commands; a command without output under it
 may print what it likes. In expected output ``...`` stands for anything, and
 output that begins with the name of the command, as ``gnomon:``, is that of one that fails. With
@@ -79,7 +80,7 @@ def run_python(block: Block, namespace: dict[str, object]) -> str:
 def run_console(block: Block) -> None:
     parts = re.split(r"^\$ (.*)\n", block.body, flags=re.MULTILINE)
     for command, expected in zip(parts[1::2], parts[2::2], strict=True):
-        program, *arguments = shlex.split(command)
+        program, *arguments = shlex.split(command, comments=True)
         assert program in PROGRAMS, f"{block.where}: {program} is not run"
         done = subprocess.run(
             [sys.executable, "-m", PROGRAMS[program], *arguments],
@@ -115,6 +116,10 @@ def play_page(page: Path) -> None:
     """Do what the markers of a page say, in the current folder."""
     namespace: dict[str, object] = {"__name__": "page"}
     printed = ""
+    for other in re.findall(r"<!-- files of: (\S+) -->", page.read_text(encoding="utf-8")):
+        for block in blocks_of(ROOT / other):
+            if block.marker.startswith("file: "):
+                Path(block.marker.removeprefix("file: ")).write_text(block.body, encoding="utf-8")
     for block in blocks_of(page):
         action, _, argument = block.marker.removesuffix(", about").partition(": ")
         if action == "file":

@@ -11,9 +11,12 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+import typer
 
 import gnomon as gn
-import gohr
+import gnomon.cli
+import gnomon_board.cli
+import gohr.cli
 from gnomon import plot as figures
 from gnomon.stats import metric_named, summarize_runs
 from gohr import game
@@ -22,7 +25,8 @@ from gohr.experiments import available_suites, frame_of, load_suite
 from gohr.learners import available_learners, learner_fields, make_learner, play_trial
 from gohr.rules import FAMILIES, TAGS, available_rules, load_rule
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 
 
 def section(page: str, heading: str) -> str:
@@ -43,6 +47,40 @@ def rows(text: str) -> dict[str, str]:
         for name in re.findall(r"`([^`]+)`", first[1]) if first else []:
             found[name] = line
     return found
+
+
+def verbs() -> dict[str, set[str]]:
+    """Return the options of every verb of the three commands, by how one types it."""
+    found: dict[str, set[str]] = {}
+    stack = [
+        (command.name, typer.main.get_command(command.application()))
+        for command in (gnomon.cli.COMMAND, gohr.cli.COMMAND, gnomon_board.cli.COMMAND)
+    ]
+    while stack:
+        name, command = stack.pop()
+        inner = getattr(command, "commands", {})
+        stack += [(f"{name} {verb}", one) for verb, one in inner.items()]
+        named = {word for one in command.params for word in (*one.opts, *one.secondary_opts)}
+        found[name] = named | {"--help", "-h", "--version"}
+    return found
+
+
+def test_pages_name_verbs_and_options_that_are_there():
+    known, wrong = verbs(), []
+    pages = [ROOT / "README.md", *ROOT.glob("packages/*/README.md"), ROOT / "CONTRIBUTING.md"]
+    called = re.compile(
+        r"(?:`|^(?:\$ )?|&& )((?:gnomon|gohr|gnomon-board) [a-z-]+[^`|#>&\n]*)", re.M
+    )
+    for page in [*pages, *sorted(DOCS.rglob("*.md"))]:
+        for said in called.findall(
+            re.sub(r"(`[^`\n]*)\n *(?=[^`\n]*`)", r"\1 ", page.read_text("utf-8"))
+        ):
+            words = said.split()
+            verb = " ".join(words[:3]) if " ".join(words[:3]) in known else " ".join(words[:2])
+            options = {word.partition("=")[0].rstrip(",.;:") for word in words if word[:2] == "--"}
+            if verb not in known or not options <= known[verb]:
+                wrong.append(f"{page.relative_to(ROOT)}: {said}")
+    assert not wrong, "\n".join(wrong)
 
 
 def known(call: Callable[[], object]) -> set[str]:

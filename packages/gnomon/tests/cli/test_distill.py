@@ -153,13 +153,9 @@ def test_the_harness_of_language_models(command, tmp_path):
     [
         ("factor", ("--workers", "2")),
         pytest.param("paper", ("--workers", "2"), marks=pytest.mark.full),
-        pytest.param("factor", ("--scheduler", "local"), marks=pytest.mark.full),
-        pytest.param("paper", ("--scheduler", "local"), marks=pytest.mark.full),
     ],
 )
 def test_whoever_does_the_pieces(command, suite, procedure, who):
-    if "--scheduler" in who:
-        pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
     words = ("distill", suite, "--size", "3", "--transform", "identity", "--top", "4", "--json")
     alone = command("gnomon", *words, "--procedure", procedure)
     assert results(command("gnomon", *words, "--procedure", procedure, *who)) == results(alone)

@@ -141,10 +141,14 @@ class Lead(BaseModel):
 
 
 class Taken(Lead):
-    """What came of answers: the page that comes next, or which are wrong, and what to do then."""
+    """What came of answers: the page that comes next, or which are wrong, and what to do then.
+
+    ``page`` is the number with which they are sent again.
+    """
 
     wrong: tuple[str, ...] = ()
     detail: str = ""
+    page: int = 0
 
 
 @dataclass(frozen=True)
@@ -358,11 +362,13 @@ def take(database: DatabaseOf, key: Key, form: StepForm, _: Checked) -> Taken | 
     try:
         with database.writing() as session:
             player = find_player(session, key)
-            t = texts(StudyPlan.from_record(player.study.plan).language)
+            plan = StudyPlan.from_record(player.study.plan)
+            t = texts(plan.language)
             wrong = take_step(session, player, cast(Step, form.get("step", "")), form)
             session.flush()
             if wrong and not player.ending:
-                return Taken(address=f"/players/{key}", wrong=wrong, detail=t["quiz_wrong"])
+                told, tries = t["quiz_wrong"], quiz_tries(session, player, plan)
+                return Taken(address=f"/players/{key}", wrong=wrong, detail=told, page=tries)
     except AnswerError as error:
         return JSONResponse({"detail": t["answer_wrong"], "wrong": [error.question]}, 422)
     return Taken(address=f"/players/{key}")

@@ -40,6 +40,8 @@
     const wrong = told.wrong || [];
     if (!answer.ok || wrong.length) {
       mark(form, wrong);
+      // A page of questions bears how often it was answered.
+      if ("page" in told) form.elements.page.value = told.page;
       throw new Error(told.detail || `status ${answer.status}`);
     }
     return told;

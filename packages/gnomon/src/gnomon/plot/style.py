@@ -90,6 +90,11 @@ def series_style(index: int) -> SeriesStyle:
 
     To the twentieth no pair of colour and dash, nor of colour and marker, is used twice; later ones
     bear their number, from 1.
+
+    Examples
+    --------
+    >>> series_style(0).marker, series_style(1).marker
+    ('o', 's')
     """
     # Each round of colours begins one dash and one marker later than the one before.
     turn, place = divmod(index, len(SERIES))
@@ -121,7 +126,13 @@ _PLAIN = {"font.family": "DejaVu Sans", "text.parse_math": False}
 
 @contextmanager
 def default_settings() -> Iterator[None]:
-    """Set the user's Matplotlib settings aside for a while, so that they change no report."""
+    """Set the user's Matplotlib settings aside for a while, so that they change no report.
+
+    Examples
+    --------
+    >>> with default_settings():
+    ...     drawing = new_drawing(6, 4)
+    """
     with matplotlib.style.context(["default", _PLAIN]), warnings.catch_warnings():
         # In an SVG letters stay letters, and the reader's fonts have those that ours lacks.
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
@@ -160,12 +171,26 @@ class _Shown(Drawing):
 
 
 def new_drawing(width: float, height: float) -> Drawing:
-    """Return an empty drawing of that size in inches, known to no window and no global state."""
+    """Return an empty drawing of that size in inches, known to no window and no global state.
+
+    Examples
+    --------
+    >>> drawing = new_drawing(6, 4)
+    >>> float(drawing.get_figwidth())
+    6.0
+    """
     return _Shown(figsize=(width, height), facecolor=PAPER, layout="constrained")
 
 
 def drawing_of(ax: Axes) -> Drawing:
-    """Return the whole drawing that axes belong to."""
+    """Return the whole drawing that axes belong to.
+
+    Examples
+    --------
+    >>> drawing = new_drawing(6, 4)
+    >>> drawing_of(drawing.subplots()) is drawing
+    True
+    """
     drawing = ax.get_figure(root=True)
     if drawing is None:
         raise ValueError("these axes have been removed from their figure")

@@ -149,6 +149,12 @@ def try_place(out: _Place) -> None:
     """See that a report can be written to a place, and leave nothing there.
 
     Raises GnomonError or OSError, as writing it there would.
+
+    Examples
+    --------
+    >>> try_place("no-such-folder/report.html")
+    Traceback (most recent call last):
+    gnomon.errors.GnomonError: no-such-folder: expected a folder to write to; there is none
     """
     place = Path(out)
     alone = place.suffix.lower() in (".html", ".md")
@@ -185,7 +191,16 @@ def name_of(source: object) -> str:
 def write_page(
     page: Report, out: str | os.PathLike[str], also: Sequence[str], workers: int
 ) -> Path:
-    """Write a page into a folder, alone, or as Markdown, and return its path."""
+    """Write a page into a folder, alone, or as Markdown, and return its path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> from gnomon.reports import Report
+    >>> write_page(Report("Scores", "", (), ()), folder, also=(), workers=1).name
+    'report.html'
+    """
     place = Path(out)
     if place.suffix.lower() == ".md":
         from gnomon.reports.markdown import report_markdown

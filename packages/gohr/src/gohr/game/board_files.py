@@ -23,6 +23,15 @@ def read_board_file(path: str | Path) -> Board:
 
     Raises GnomonError: the file cannot be read, a field is missing or not as expected, or two
     pieces share a cell; the message names the file, the piece (counted from 1) and the field.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "board.json"
+    >>> piece = {"id": 0, "color": "RED", "shape": "STAR", "x": 1, "y": 6}
+    >>> _ = file.write_text(json.dumps({"id": 0, "value": [piece]}))
+    >>> read_board_file(file).pieces[0].shape
+    'STAR'
     """
     path = Path(path)
     content = _read_json(path)

@@ -54,7 +54,17 @@ def compiled_or_none(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | None:
 
 
 class InterpretedBoards(BoardViews):
-    """``num_envs`` boards under a rule; see :class:`~gohr.game.engine.boards_in_play.Boards`."""
+    """``num_envs`` boards under a rule; see :class:`~gohr.game.engine.boards_in_play.Boards`.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> boards = InterpretedBoards(gohr.load_rule("clockwise"), gohr.BoardSpec(), 1)
+    >>> boards.replies[ACTION] = RESET
+    >>> deck = gohr.draw_boards(1, rng=np.random.default_rng(0))
+    >>> boards.advance(deck, 0, 100, Autoreset.DISABLED)  # boards dealt
+    1
+    """
 
     def __init__(self, rule_set: RuleSet, spec: BoardSpec, num_envs: int) -> None:
         self._rule_set = rule_set

@@ -25,7 +25,13 @@ LEAVE = -2
 
 
 class Autoreset:
-    """What happens to a board whose episode has ended: Gymnasium's three modes."""
+    """What happens to a board whose episode has ended: Gymnasium's three modes.
+
+    Examples
+    --------
+    >>> Autoreset.SAME_STEP
+    2
+    """
 
     DISABLED = 0
     NEXT_STEP = 1

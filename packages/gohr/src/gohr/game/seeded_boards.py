@@ -25,7 +25,16 @@ from gohr.rules.variables import walk
 
 
 class BoardConditions:
-    """What a condition file says."""
+    """What a condition file says.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> has_star = BoardConditions(gohr.parse("(shape:star)"))
+    >>> boards = has_star.draw(2, gohr.BoardSpec(), testing=True, rng=np.random.default_rng(0))
+    >>> has_star.suits(Board.from_codes(boards[0], gohr.BoardSpec()), testing=True)
+    True
+    """
 
     def __init__(self, rule_set: RuleSet) -> None:
         #: The cells that decide, if nothing but cells does; else None.
@@ -133,6 +142,12 @@ class RandomBoards:
 
     The order of the draws from ``random`` is part of what this class promises. ``conditions`` set
     boards for training and boards for testing apart; ``testing`` says which to begin with.
+
+    Examples
+    --------
+    >>> dealt = RandomBoards(BoardParameters(pieces=(3, 3)), JavaRandom(1)).deal()
+    >>> len(dealt.pieces)
+    3
     """
 
     def __init__(

@@ -312,7 +312,15 @@ class _Search:
 def random_way(
     rule_set: RuleSet, board: Board, rng: np.random.Generator
 ) -> tuple[Move, ...] | None:
-    """Play accepted moves at random to the end."""
+    """Play accepted moves at random to the end.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> board = Board((Piece(0, 1, "STAR", "RED"), Piece(1, 2, "SQUARE", "RED")))
+    >>> random_way(gohr.parse("(shape:star, bucket:0)"), board, np.random.default_rng(0))
+    ((0, 0),)
+    """
     game = ReferenceGame(rule_set, board)
     moves: list[Move] = []
     while legal := game.legal_moves():

@@ -83,7 +83,14 @@ def drawn_rule(
 
 
 def is_of(split: Split, rule: RuleEntry) -> bool:
-    """Return whether a rule is in a half; the order of a list, or of atoms, is nothing."""
+    """Return whether a rule is in a half; the order of a list, or of atoms, is nothing.
+
+    Examples
+    --------
+    >>> rule = RuleEntry("mine", "(*,*,*,*,[0,1])")
+    >>> is_of("train", rule), is_of("eval", rule)
+    (True, False)
+    """
     text = _LIST.sub(lambda found: f"[{','.join(sorted(found[1].split(',')))}]", rule.text)
     lines = [sorted(_ATOM.findall(line.replace(" ", ""))) for line in text.splitlines()]
     return (int(content_hash(lines)[:8], 16) % _FOLDS == 0) == (split == "eval")

@@ -120,6 +120,15 @@ def count_attempts(
     """Replay a trial, and count at each attempt what was possible, permitted, and known to fail.
 
     Parameters and errors are those of :func:`chance_of_success`.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> rng, rule = np.random.default_rng(0), gohr.load_rule("clockwise")
+    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
+    >>> log = gohr.play_trial(learner, rule, gohr.draw_boards(1, rng=rng))
+    >>> int(count_attempts(rule, log).n_possible[0])  # nine pieces, four buckets
+    36
     """
     from gohr.learners.kernels.chance import count_known
 

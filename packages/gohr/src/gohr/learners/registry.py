@@ -244,6 +244,11 @@ def is_shown_the_rule(kind: str) -> bool:
     A run may be read, and a log be verified, whose learner is not among ours. Nothing is imported
     for the question, since who wrote the log would choose what: such a learner is only known if it
     has been loaded, and else the answer is no.
+
+    Examples
+    --------
+    >>> is_shown_the_rule("rule_player"), is_shown_the_rule("uniform")
+    (True, False)
     """
     if kind in _BUILT_IN:
         return bool(_learner_class(kind).reveal)

@@ -80,7 +80,15 @@ def play_trial(
 
 @lru_cache(maxsize=512)
 def compiled(rule_set: RuleSet, board_spec: BoardSpec) -> CompiledRule | None:
-    """Compile a rule once for all its trials in this process; None if it does not compile."""
+    """Compile a rule once for all its trials in this process; None if it does not compile.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> rule = compiled(gohr.load_rule("clockwise"), gohr.BoardSpec())
+    >>> rule is compiled(gohr.load_rule("clockwise"), gohr.BoardSpec())
+    True
+    """
     try:
         return compile_rule(rule_set, board_spec)
     except NotCompilableError:
@@ -242,7 +250,15 @@ def trial_in_play(
     horizon: int = 100,
     board_spec: BoardSpec = DEFAULT_SPEC,
 ) -> TrialInPlay:
-    """Return a trial on a rule, whichever interpreter plays it; see :class:`TrialInPlay`."""
+    """Return a trial on a rule, whichever interpreter plays it; see :class:`TrialInPlay`.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> boards = gohr.draw_boards(1, rng=np.random.default_rng(0))
+    >>> trial_in_play(gohr.load_rule("clockwise"), boards).over
+    False
+    """
     from gohr.game.engine.boards_in_play import Boards
 
     rule = compiled(rule_set, board_spec)

@@ -186,7 +186,13 @@ def rule_info(name: str) -> RuleInfo:
 
 
 def info_of(name: str, rule_set: RuleSet) -> RuleInfo:
-    """Read the ``key: value`` comments at the head of any rule; what is not there stays empty."""
+    """Read the ``key: value`` comments at the head of any rule; what is not there stays empty.
+
+    Examples
+    --------
+    >>> info_of("clockwise", load_rule("clockwise")).title
+    'Clockwise'
+    """
     heads = (line.partition(":") for line in rule_set.description)
     head = {key.strip().lower(): value.strip() for key, colon, value in heads if colon}
     tags = tuple(tag.strip() for tag in head.get("tags", "").split(",") if tag.strip())

@@ -77,7 +77,14 @@ def expressions_of(atom: Atom) -> Iterator[tuple[str, Expression]]:
 
 
 def variables_of(rule_set: RuleSet) -> frozenset[str]:
-    """Return the variables that a rule uses, as they are written."""
+    """Return the variables that a rule uses, as they are written.
+
+    Examples
+    --------
+    >>> from gohr.rules import parse
+    >>> variables_of(parse("(*, *, *, *, p+1)"))
+    frozenset({'p'})
+    """
     return frozenset(
         str(node)
         for line in rule_set.lines

@@ -122,7 +122,17 @@ def advance(
     horizon: int = 0,
     autoreset: int = Autoreset.DISABLED,
 ) -> int:
-    """Make one attempt on each board: :func:`step` with the records spelt out, and checked."""
+    """Make one attempt on each board: :func:`step` with the records spelt out, and checked.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> rule = gohr.compile_rule(gohr.load_rule("clockwise"))
+    >>> boards = Boards.empty(rule, 1)
+    >>> deck = gohr.draw_boards(1, rng=np.random.default_rng(0))
+    >>> advance(rule, boards, np.array([gohr.game.RESET]), deck)  # boards dealt
+    1
+    """
     if len(deck) - n_dealt < len(boards.seen):
         raise ValueError(
             f"deck: expected a board for each of {len(boards.seen)}, found {len(deck) - n_dealt}"

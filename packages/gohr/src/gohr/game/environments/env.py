@@ -255,12 +255,24 @@ BoardLike: TypeAlias = BoardSpec | Mapping[str, Any] | None
 
 
 def action_space() -> spaces.Discrete:
-    """Return the 144 attempts: ``4 * cell + bucket``, cells from 0 at the bottom left."""
+    """Return the 144 attempts: ``4 * cell + bucket``, cells from 0 at the bottom left.
+
+    Examples
+    --------
+    >>> action_space()
+    Discrete(144)
+    """
     return spaces.Discrete(N_CELLS * N_BUCKETS)
 
 
 def observation_space(spec: BoardSpec) -> spaces.Dict:
-    """Return the board's 36 codes and the last accepted attempt, each 0 for none."""
+    """Return the board's 36 codes and the last accepted attempt, each 0 for none.
+
+    Examples
+    --------
+    >>> observation_space(BoardSpec())["bucket"]
+    Discrete(5)
+    """
     return spaces.Dict(
         {
             "board": spaces.MultiDiscrete([spec.n_codes] * N_CELLS, dtype=np.uint8),

@@ -105,6 +105,14 @@ class Belief:
     alive : numpy.ndarray of int64
         The hypotheses that are left, as indices into those of the space; none if the hidden rule is
         not in the space and this has come out.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> spec = gohr.BoardSpec(pieces=3, shapes=2, colors=1, shape_palette=("STAR", "TRIANGLE"))
+    >>> belief = Belief(spec)
+    >>> len(belief.alive) == len(belief.space)
+    True
     """
 
     def __init__(self, board_spec: BoardSpec = DEFAULT_SPEC) -> None:

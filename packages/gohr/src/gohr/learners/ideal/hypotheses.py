@@ -54,6 +54,13 @@ def hypotheses_of(board_spec: BoardSpec) -> Iterator[Hypothesis]:
     """Yield the hypotheses about boards of these palettes, family after family, each text once.
 
     Raises ValueError if there are more than four shapes or colours.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> spec = gohr.BoardSpec(pieces=3, shapes=2, colors=1, shape_palette=("STAR", "TRIANGLE"))
+    >>> next(hypotheses_of(spec)).family
+    'library'
     """
     shapes = tuple(name.lower() for name in board_spec.shape_palette)
     colors = tuple(name.lower() for name in board_spec.color_palette)
@@ -336,6 +343,13 @@ def hypothesis_space(board_spec: BoardSpec) -> HypothesisSpace:
     That takes some seconds, and 150 MB for four shapes and four colours.
 
     Raises ValueError if there are more than four shapes or colours.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> spec = gohr.BoardSpec(pieces=3, shapes=2, colors=1, shape_palette=("STAR", "TRIANGLE"))
+    >>> len(hypothesis_space(spec)) > 1000
+    True
     """
     return _space(board_spec.shape_palette, board_spec.color_palette)
 

@@ -19,7 +19,7 @@ from app_client import AppClient
 from gnomon_board import Settings, create_app
 from gnomon_board.database import Database
 from gnomon_board.errors import TooMany
-from gnomon_board.web.api.dependencies import COOKIE, CSRF_HEADER, csrf_token
+from gnomon_board.web import COOKIE, CSRF_HEADER, csrf_token
 from gnomon_board.web.client_limits import Turns
 from gnomon_board.web.middleware import Gate, is_allowed_host
 from serving import serving

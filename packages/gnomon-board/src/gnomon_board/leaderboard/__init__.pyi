@@ -11,10 +11,13 @@ from .client.submit_run import Packed as Packed
 from .client.submit_run import pack_run as pack_run
 from .client.submit_run import submit as submit
 from .client.submit_run import wait_for_verdict as wait_for_verdict
+from .hidden.begun_attempts import close_unfinished as close_unfinished
+from .hidden.begun_attempts import unfinished_attempts as unfinished_attempts
 from .hidden.protocol import Move as Move
 from .hidden.protocol import Reply as Reply
 from .hidden.remote_game import RemoteGame as RemoteGame
 from .hidden.remote_game import Stretch as Stretch
+from .hidden.remote_submission import queue_played as queue_played
 from .seasons.commitment import Reveal as Reveal
 from .seasons.commitment import canonical_text as canonical_text
 from .seasons.commitment import commit as commit
@@ -40,6 +43,7 @@ from .standing_snapshots import StandingsCache as StandingsCache
 from .standing_snapshots import board_of as board_of
 from .standings import score_table as score_table
 from .standings import standings_of as standings_of
+from .submissions.worker import work as work
 from .submissions.worker import work_on_one as work_on_one
 
 __all__ = [
@@ -70,12 +74,14 @@ __all__ = [
     "assignment_of",
     "board_of",
     "canonical_text",
+    "close_unfinished",
     "commit",
     "create_season",
     "generate_rules",
     "learner_rng",
     "pack_run",
     "play_remotely",
+    "queue_played",
     "reason_against",
     "reveal_season",
     "score_table",
@@ -84,6 +90,8 @@ __all__ = [
     "standings_of",
     "submit",
     "token_for",
+    "unfinished_attempts",
     "wait_for_verdict",
+    "work",
     "work_on_one",
 ]

@@ -9,11 +9,14 @@ import pytest
 from sqlalchemy import select
 
 from gnomon_board.database import EntryAttempt, RemoteTrial, Season, Submission, now
-from gnomon_board.leaderboard.hidden.begun_attempts import close_unfinished, unfinished_attempts
-from gnomon_board.leaderboard.hidden.remote_submission import queue_played
-from gnomon_board.leaderboard.standing_snapshots import board_of
-from gnomon_board.leaderboard.standings import standings_of
-from gnomon_board.leaderboard.submissions.worker import work_on_one
+from gnomon_board.leaderboard import (
+    board_of,
+    close_unfinished,
+    queue_played,
+    standings_of,
+    unfinished_attempts,
+    work_on_one,
+)
 from remote_play import begin, hidden_season, move, play_at_random
 from small_season import make_account, make_season
 from submitted import bearer, register

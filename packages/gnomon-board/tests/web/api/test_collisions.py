@@ -10,8 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from gnomon_board.leaderboard.hidden.remote_submission import queue_played
-from gnomon_board.leaderboard.submissions.worker import work
+from gnomon_board.leaderboard import queue_played, work
 from remote_play import begin, hidden_season, move, play_at_random
 from submitted import bearer, play_entry, register, send
 

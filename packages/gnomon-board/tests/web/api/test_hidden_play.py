@@ -12,11 +12,9 @@ import pytest
 from sqlalchemy import select
 
 from gnomon_board.database import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
+from gnomon_board.leaderboard import assignment_of, queue_played, work_on_one
 from gnomon_board.leaderboard.hidden import remote_submission
-from gnomon_board.leaderboard.hidden.remote_submission import queue_played
-from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
 from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path
-from gnomon_board.leaderboard.submissions.worker import work_on_one
 from gohr.experiments import Assignment, verify_log
 from gohr.game import DEFAULT_SPEC
 from gohr.learners import RulePlayer, play_trial

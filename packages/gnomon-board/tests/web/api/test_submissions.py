@@ -11,9 +11,8 @@ import pytest
 from sqlalchemy import func, select
 
 from gnomon_board.database import VerifiedTrial
-from gnomon_board.leaderboard.client.submit_run import Packed
+from gnomon_board.leaderboard import Packed, work_on_one
 from gnomon_board.leaderboard.submissions.uploaded_logs import canonical_path, evidence_path
-from gnomon_board.leaderboard.submissions.worker import work_on_one
 from small_season import make_account
 from submitted import bearer, play_entry, register, repacked, send
 

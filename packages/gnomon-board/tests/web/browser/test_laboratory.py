@@ -7,12 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import gnomon
 from gnomon_board.database import Database
-from gnomon_board.studies import read_plan
-from gnomon_board.studies.export.study_export import games_of, write_study
-from gnomon_board.studies.study_store import make_study, study_named
+from gnomon_board.studies import games_of, make_study, read_plan, study_named, write_study
 from gohr import verify
-from gohr.experiments.game_log_reader import read_game_log
 from web.browser.test_looks import looked_at, small_targets
 
 pytestmark = pytest.mark.full  # a browser
@@ -247,7 +245,7 @@ def check_export(database, name, folder):
         study = study_named(session, name)
         games = games_of(session, study)
         write_study(session, study, folder)
-    read = read_game_log(folder / f"{name}-transcript.csv")
+    read = gnomon.read_scores(folder / f"{name}-transcript.csv")
     for game in games:
         errors = sum(game.session.errors_by_board())
         assert read.runs(game.player, game.rule).tolist() == [errors]

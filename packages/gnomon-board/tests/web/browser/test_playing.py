@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from gnomon_board.studies.playable_rules import puzzles
+from gnomon_board.studies import puzzles
 from web.browser.test_looks import small_targets
 
 pytestmark = pytest.mark.full  # a browser

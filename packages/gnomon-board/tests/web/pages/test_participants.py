@@ -11,9 +11,7 @@ from sqlalchemy import select
 
 from app_client import AppClient
 from gnomon_board.database import PlayAttempt, StudyAnswer, StudyAssignment
-from gnomon_board.studies import StudyPlan
-from gnomon_board.studies.export.study_export import write_study
-from gnomon_board.studies.study_store import make_study, personal_links, study_named
+from gnomon_board.studies import StudyPlan, make_study, personal_links, study_named, write_study
 from gohr import verify
 from submitted import bearer
 

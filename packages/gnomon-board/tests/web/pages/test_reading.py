@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
 
-from gnomon_board.leaderboard.standing_records import METRICS
-from gnomon_board.web.pages.templating import odds
+from gnomon_board.leaderboard import METRICS
 
 PAGES = [
     "/",
@@ -72,7 +72,9 @@ def test_the_rows_stand_in_the_order_of_what_they_show_first(lively):
         ratings = [line["rating"]["value"] for line in ranked]
         assert ratings == sorted(ratings, reverse=True)
         shown = re.findall(r'<td class="measure"><div><span>([\d.,]+\xa0:\xa0[\d.,]+)</span>', page)
-        assert shown == [odds(rating) for rating in ratings]
+        odds = [text.replace(",", "").split("\xa0:\xa0") for text in shown]
+        ratios = [float(won) / float(lost) for won, lost in odds]
+        assert ratios == pytest.approx([math.exp(rating) for rating in ratings], rel=0.05)
         assert all(r["low"] < r["value"] < r["high"] for r in (line["rating"] for line in ranked))
 
 

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from gnomon_board.database import AuditRecord, TokenRequest
-from gnomon_board.web.api.dependencies import CSRF_HEADER
+from gnomon_board.web import CSRF_HEADER
 from small_season import make_account
 from submitted import bearer
 

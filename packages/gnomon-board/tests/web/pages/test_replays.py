@@ -8,7 +8,7 @@ import pytest
 
 from gnomon_board.web.pages.replay_page import demonstration
 from gohr.game import Board, Piece, ReferenceGame
-from gohr.people.play_records import OUTCOME_WORDS
+from gohr.people import OUTCOME_WORDS
 from gohr.rules import load_rule
 
 ADDRESS = "/submissions/3/replay"

@@ -18,7 +18,7 @@ from gnomon_board.database import (
     Submission,
     VerifiedTrial,
 )
-from gnomon_board.studies.playable_rules import puzzles
+from gnomon_board.studies import puzzles
 
 NUMBER = puzzles().index("clockwise") + 1
 NOT_MEASURED = ["chance", "frugal", "table", "network"]

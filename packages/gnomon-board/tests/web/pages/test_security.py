@@ -18,7 +18,7 @@ from gnomon_board.database import (
     SeasonRule,
     Submission,
 )
-from gnomon_board.web.api.dependencies import COOKIE, CSRF_HEADER
+from gnomon_board.web import COOKIE, CSRF_HEADER
 from populated_board import copied
 from small_season import make_account
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 
+import gnomon
 from app_client import AppClient
-from gnomon_board.web.pages.play.study_pages import EXAMPLE
-from gohr.experiments.game_log_reader import read_game_log
 from small_season import make_season
 from submitted import bearer
 
@@ -85,7 +85,7 @@ def test_a_study_from_the_invitation_to_the_transcript(client, admin_token, tmp_
     headers = bearer(admin_token)
     path = tmp_path / "t.csv"
     path.write_text(client.get("/studies/1/transcript.csv", headers=headers).text)
-    read = read_game_log(path)
+    read = gnomon.read_scores(path)
     assert read.algorithms == ("pilot-0001",)
     assert set(read.tasks) == {"anything-goes", "clockwise"}
     study = client.get("/api/studies/1", headers=headers).json()
@@ -154,7 +154,10 @@ def test_a_name_is_taken_once(client, admin_token):
 
 
 def test_the_example_of_the_form_is_a_plan(client, admin_token):
-    make(client, admin_token, EXAMPLE)
+    page = client.get("/studies", headers=bearer(admin_token)).text
+    make(
+        client, admin_token, unescape(re.search(r"<textarea[^>]*>(.*?)</textarea>", page, re.S)[1])
+    )
 
 
 def test_a_result_shows_learners_if_the_plan_says_so(client, admin_token):

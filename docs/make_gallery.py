@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from gnomon.ranking import audit
-from gnomon.reports import report
+from gohr import report
 from gohr.experiments import load_experiment, run, score_table
 
 #: Name of the picture -> the figure of the demo's report that it is.

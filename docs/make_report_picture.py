@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from gnomon.reports import report
+from gohr import report
 from gohr.experiments import load_experiment, run
 
 #: The page down to the end of its first figures.

@@ -1,4 +1,4 @@
-"""Hidden rules for verifiers, which finds a taskset by its module: ``gnomon-verifiers``."""
+"""Hidden rules for verifiers, which finds a taskset by its module: ``gohr-verifiers``."""
 
 from gohr.integrations.verifiers import HiddenRulesEnv, HiddenRulesTaskset
 

@@ -96,7 +96,7 @@ def test_a_model_that_plays_as_the_ideal_learner_has_its_score(trials, mode, tmp
     [file] = tmp_path.glob("*.json")
     table = gn.read_scores(file, metric="tce")
     for name, trial in trials.items():
-        [found] = table.runs("mockllm/model", f"hidden_rules/{name}")
+        [found] = table.runs("mockllm/model", f"gohr/hidden_rules/{name}")
         assert found == score_trial(trial.play(), "tce")
 
 
@@ -123,14 +123,18 @@ def test_a_constant_wrong_move_takes_the_horizon(tmp_path):
     assert sample.scores["errors_to_learn"].value == math.inf
     assert sample.scores["states_rule"].value == 0.0
     [file] = tmp_path.glob("*.json")
-    assert gn.read_scores(file, metric="tce").runs("mockllm/model", "hidden_rules/three/0") == [30]
+    assert gn.read_scores(file, metric="tce").runs(
+        "mockllm/model", "gohr/hidden_rules/three/0"
+    ) == [30]
     table = gn.read_scores(file, metric="errors_to_learn")
-    assert table.runs("mockllm/model", "hidden_rules/three/0") == [math.inf]
+    assert table.runs("mockllm/model", "gohr/hidden_rules/three/0") == [math.inf]
     assert not table.higher_is_better
 
 
 def test_the_entry_point_is_the_one_that_inspect_looks_for():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((ROOT / "packages" / "gohr" / "pyproject.toml").read_text("utf-8"))[
+        "project"
+    ]
     found = project["entry-points"]["inspect_ai"]
     assert import_module(found["gohr"]).hidden_rules is hidden_rules
 

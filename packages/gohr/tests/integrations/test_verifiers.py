@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 
 def tasks(**settings):
-    return list(load_taskset(HiddenRulesConfig(id="gnomon-verifiers", **settings)))
+    return list(load_taskset(HiddenRulesConfig(id="gohr-verifiers", **settings)))
 
 
 class Seat:
@@ -54,14 +54,14 @@ class Seat:
 
 def played(task, answer, **seat):
     player = Seat(answer, **seat)
-    config = HiddenRulesEnvConfig(taskset=HiddenRulesConfig(id="gnomon-verifiers"))
+    config = HiddenRulesEnvConfig(taskset=HiddenRulesConfig(id="gohr-verifiers"))
     env = gohr.HiddenRulesEnv(config)
     asyncio.run(env.run(task, SimpleNamespace(player=player)))
     return player.recorded
 
 
 def test_it_is_found_by_its_id_and_equal_settings_give_equal_tasks():
-    assert taskset_class("gnomon-verifiers") is gohr_verifiers.HiddenRulesTaskset
+    assert taskset_class("gohr-verifiers") is gohr_verifiers.HiddenRulesTaskset
     one, other = ([t.data.model_dump() for t in tasks(n_tasks=30, seed=4)] for _ in range(2))
     assert one == other
     assert one != [t.data.model_dump() for t in tasks(n_tasks=30, seed=5)]
@@ -132,7 +132,7 @@ def test_its_command_plays_a_served_model_as_it_is_played_natively(tmp_path):
     with serving(say) as url:
         where = ["--client.base-url", url, "--client.api-key-var", "A_KEY"]
         ran = subprocess.run(
-            [Path(sys.executable).with_name("vf-eval"), "gnomon-verifiers", "-m", "plays",
+            [Path(sys.executable).with_name("vf-eval"), "gohr-verifiers", "-m", "plays",
              "-n", "2", "--no-push", "--env.player.runtime.type", "subprocess",
              "-o", "out", *words, *where],
             capture_output=True, text=True, cwd=tmp_path, env=os.environ | {"A_KEY": "k"},

@@ -1,6 +1,6 @@
 """The game in verifiers: tasks drawn from the ladder, and an environment that plays them in turns.
 
-The taskset is found by the id ``gnomon-verifiers``, the module that exports these classes. An
+The taskset is found by the id ``gohr-verifiers``, the module that exports these classes. An
 episode is one rule; the game plays the user, and the reward is of the engine. A task holds all that
 its boards are drawn from, so that the rollouts of a group differ in the model alone.
 """

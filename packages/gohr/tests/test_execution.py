@@ -68,6 +68,23 @@ def test_results_and_errors_come_back_with_their_pieces():
     assert list(ProcessExecutor(2).map(square, [])) == []
 
 
+class Dead(futures.Executor):
+    """Takes pieces, and never tells of them."""
+
+    def submit(self, *_: object) -> futures.Future[int]:
+        return futures.Future()
+
+
+def test_pieces_of_an_executor_that_is_lost_fail():
+    dead = FutureExecutor(Dead(), 1, is_lost=lambda: True)
+    refusing = futures.ThreadPoolExecutor(1)
+    refusing.shutdown()
+    closed = FutureExecutor(refusing, 1, is_lost=lambda: True)
+    for executor in (dead, closed):
+        errors = {o.piece: o.error for o in executor.map(square, range(5))}
+        assert errors == dict.fromkeys(range(5), "ConnectionError: the cluster was lost")
+
+
 @pytest.mark.full
 def test_results_of_a_dask_cluster():
     pytest.importorskip("distributed", reason="the extra 'dask' is not installed")

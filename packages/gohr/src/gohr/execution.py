@@ -5,6 +5,7 @@ Results do not depend on where or in which order pieces are done; a piece that f
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import re
 import signal
@@ -29,6 +30,8 @@ _AHEAD = 4
 #: Seconds in which the first worker process must start and load what it needs.
 _START_S = 300.0
 _CONNECT_S = 20
+#: How often to look whether a cluster is lost, where no piece ends.
+_LOOK_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,8 @@ class SerialExecutor:
 class FutureExecutor:
     """Executor on any ``concurrent.futures.Executor`` of about ``n_workers`` workers.
 
-    Outcomes come in the order in which they end. The given executor is not shut down.
+    Outcomes come in the order in which they end. The given executor is not shut down. Once it
+    ``is_lost``, the pieces that do not end by themselves fail.
 
     Examples
     --------
@@ -115,9 +119,15 @@ class FutureExecutor:
     [1, 2, 3]
     """
 
-    def __init__(self, executor: futures.Executor, n_workers: int) -> None:
+    def __init__(
+        self,
+        executor: futures.Executor,
+        n_workers: int,
+        is_lost: Callable[[], bool] | None = None,
+    ) -> None:
         self._executor = executor
         self._n_ahead = _AHEAD * n_workers
+        self._is_lost = is_lost
 
     def map(
         self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
@@ -125,9 +135,16 @@ class FutureExecutor:
         """Yield the outcome of each piece; see :class:`Executor`."""
 
         def submit(piece: Piece) -> futures.Future[Result]:
-            return self._executor.submit(work, piece)
+            try:
+                return self._executor.submit(work, piece)
+            except Exception:
+                if self._is_lost is None or not self._is_lost():
+                    raise
+                refused: futures.Future[Result] = futures.Future()
+                refused.set_exception(ConnectionError("the cluster was lost"))
+                return refused
 
-        yield from _outcomes(submit, pieces, self._n_ahead)
+        yield from _outcomes(submit, pieces, self._n_ahead, self._is_lost)
 
 
 class ProcessExecutor:
@@ -253,14 +270,31 @@ def cluster_executor(scheduler: str, n_workers: int = 1) -> Iterator[Executor]:
     except (OSError, ValueError) as error:
         reason = _in_one_line(error)
         raise GnomonError(f"{scheduler}: expected a Dask scheduler, found none: {reason}") from None
-    with client:
+    with client, _quiet("tornado.application"):
         n_there = max(1, sum(client.nthreads().values()))
         # Not pure: two pieces of work are two tasks, however alike.
-        yield FutureExecutor(client.get_executor(pure=False), n_there)
+        executor = client.get_executor(pure=False)
+        # Of a result that was on its way when the scheduler died, Dask's executor tells nothing.
+        yield FutureExecutor(executor, n_there, lambda: client.status == "closed")
+
+
+@contextmanager
+def _quiet(logger: str) -> Iterator[None]:
+    """Keep a logger from printing tracebacks of what is told in the outcomes anyway."""
+    chosen = logging.getLogger(logger)
+    level = chosen.level
+    chosen.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        chosen.setLevel(level)
 
 
 def _outcomes(
-    submit: Callable[[Piece], futures.Future[Result]], pieces: Iterable[Piece], n_ahead: int
+    submit: Callable[[Piece], futures.Future[Result]],
+    pieces: Iterable[Piece],
+    n_ahead: int,
+    is_lost: Callable[[], bool] | None = None,
 ) -> Iterator[Outcome[Piece, Result]]:
     """Yield outcomes of futures as they end, with so many pieces handed out at a time."""
     left = iter(pieces)
@@ -271,7 +305,12 @@ def _outcomes(
                 flying[submit(piece)] = piece
             if not flying:
                 return
-            done, _ = futures.wait(flying, return_when=futures.FIRST_COMPLETED)
+            wait_s = None if is_lost is None else _LOOK_S
+            done, _ = futures.wait(flying, wait_s, futures.FIRST_COMPLETED)
+            if not done and is_lost is not None and is_lost():
+                lost, flying = flying, {}
+                for piece in lost.values():
+                    yield Outcome(piece, None, "ConnectionError: the cluster was lost")
             for future in done:
                 piece = flying.pop(future)
                 try:

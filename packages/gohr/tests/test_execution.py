@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent import futures
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -63,7 +64,8 @@ def test_results_and_errors_come_back_with_their_pieces():
     seen(ProcessExecutor(2), range(30))
     with thread_executor(2) as threads:
         seen(threads, range(30))
-    with futures.ProcessPoolExecutor(2) as processes:
+    # Not forked: other tests of this process may have started threads, as JAX does.
+    with futures.ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
         seen(FutureExecutor(processes, 2), range(30))
     assert list(ProcessExecutor(2).map(square, [])) == []
 

@@ -74,7 +74,7 @@ def carry_over(filled: Path, database: Database) -> None:
             for table in new.sorted_tables:
                 if table.name != "alembic_version":
                     rows = [
-                        {name: row[name] for name in table.columns.keys()}  # noqa: SIM118
+                        {column.name: row[column.name] for column in table.columns}
                         for row in source.execute(old.tables[table.name].select()).mappings()
                     ]
                     if rows:

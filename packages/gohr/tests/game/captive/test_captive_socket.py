@@ -34,9 +34,12 @@ def serving(folder: Path = Path(), **options: object) -> Iterator[int]:
     began = threading.Event()
     stop: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
+    def announce(where: str) -> None:
+        ready.append(where)
+        began.set()
+
     async def serve() -> None:
         stop.append((asyncio.get_running_loop(), asyncio.Event()))
-        announce = lambda where: (ready.append(where), began.set())  # noqa: E731
         await serve_tcp(folder, stop[0][1], announce, **options)
 
     thread = threading.Thread(target=asyncio.run, args=(serve(),))

@@ -49,7 +49,7 @@ wheel: $(VENV)/bin/python
 
 # Every published number beside ours: reads ../shared/data, or the folder that GNOMON_DATA names.
 reproduce: $(VENV)/.dev $(VENV)/.kernels
-	for paper in atari5 rliable recht gohr; do $(BIN)/python reproduction/$$paper.py || exit 1; done
+	for paper in atari5 rliable recht gohr; do $(BIN)/python -m reproduction.$$paper || exit 1; done
 
 bench: $(VENV)/.dev $(VENV)/.kernels
 	$(BIN)/python -m benchmarks --keep

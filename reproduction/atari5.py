@@ -14,7 +14,6 @@ from functools import cache, cached_property
 from itertools import combinations
 
 import numpy as np
-from comparison import Comparison, compared, published_table, rounded, show, use_data
 from scipy.stats import ranksums, ttest_ind
 
 from gnomon.distillation import (
@@ -30,6 +29,7 @@ from gnomon.distillation import (
     single,
 )
 from gnomon.scores.datasets import load_references
+from reproduction.comparison import Comparison, compared, published_table, rounded, show, use_data
 
 TITLE = "Aitchison, Sweetser and Hutter 2022: Atari-5 (arXiv 2210.02019)"
 _TRUNCATED = "printed truncated, not rounded"

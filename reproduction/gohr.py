@@ -4,7 +4,7 @@ The paper prints figures without numbers, one p-value and three claims. Its text
 counts as an action, whether an episode goes on with reward 0 after the board is cleared, and the
 settings of the learner. Two readings are played: the default of this package, and one in which all
 cells are actions, the episode goes on, gamma is 1 and the target network is renewed every 40
-episodes. ``python reproduction/gohr.py [TRIALS]`` plays 100 trials of each rule, or as many as
+episodes. ``python -m reproduction.gohr [TRIALS]`` plays 100 trials of each rule, or as many as
 given.
 """
 
@@ -18,12 +18,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from comparison import Comparison, show
 from scipy import stats
 
 import gnomon as gn
 import gohr
 from gohr.experiments import load_experiment
+from reproduction.comparison import Comparison, show
 
 TITLE = "Pulick et al. 2022, section 5: a linear DQN on four rules of the Game of Hidden Rules"
 READINGS: Mapping[str, Mapping[str, object]] = {

@@ -12,10 +12,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-from comparison import Comparison, data_file, show
-
 import gnomon as gn
 from gnomon.scores import SummaryTable, read_summaries
+from reproduction.comparison import Comparison, data_file, show
 
 TITLE = "Recht 2018: benchmarking machine learning with performance profiles"
 _WHERE = "arXiv 1709.06009, tables 8 and 9"

@@ -6,10 +6,9 @@ import csv
 import sys
 from collections.abc import Iterator
 
-from comparison import Comparison, data_file, show
-
 import gnomon as gn
 from gnomon.scores import normalize_by
+from reproduction.comparison import Comparison, data_file, show
 
 TITLE = "Agarwal et al. 2021: deep RL at the edge of the statistical precipice (arXiv 2108.13264)"
 _RUNS = "github.com/evgenii-nikishin/rl_with_resets, discrete_control (commit 502ec52)"

@@ -45,9 +45,9 @@ ATARI5 = {
 @pytest.fixture
 def script(monkeypatch):
     """Load a script of the folder."""
-    monkeypatch.syspath_prepend(ROOT / "reproduction")
+    monkeypatch.syspath_prepend(ROOT)
     monkeypatch.setenv("GNOMON_DATA", str(DATA))
-    return import_module
+    return lambda name: import_module(f"reproduction.{name}")
 
 
 @here
@@ -67,9 +67,11 @@ def test_every_published_value_of_atari_5(script):
     ("paper", "counts"), [("rliable", "14 equal, 0 not equal, 2"), ("recht", "4 equal, 0 not")]
 )
 def test_the_script_of_a_paper_exits_with_0(paper, counts):
-    command = [sys.executable, str(ROOT / "reproduction" / f"{paper}.py")]
+    command = [sys.executable, "-m", f"reproduction.{paper}"]
     environment = os.environ | {"GNOMON_DATA": str(DATA)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env=environment, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].startswith(counts)
 

@@ -1,0 +1,1 @@
+"""The published numbers of four papers, computed again: one module each, run as a program."""

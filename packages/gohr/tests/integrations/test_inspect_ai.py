@@ -145,7 +145,7 @@ def test_a_process_that_imports_nothing_of_it_finds_the_task_by_its_name(tmp_pat
         "from inspect_ai._eval.loader import load_tasks\n"
         "from inspect_ai._util.entrypoints import ensure_entry_points\n"
         "ensure_entry_points()\n"
-        "[task] = load_tasks(['hidden_rules'], {'suite': ['clockwise', 'color-match']})\n"
+        "[task] = load_tasks(['gohr/hidden_rules'], {'suite': ['clockwise', 'color-match']})\n"
         "print(*(sample.id for sample in task.dataset))"
     )
     words = [sys.executable, "-c", code]

@@ -55,7 +55,7 @@ class Seat:
 def played(task, answer, **seat):
     player = Seat(answer, **seat)
     config = HiddenRulesEnvConfig(taskset=HiddenRulesConfig(id="gohr-verifiers"))
-    env = gohr.HiddenRulesEnv(config)
+    env = gohr_verifiers.HiddenRulesEnv(config)
     asyncio.run(env.run(task, SimpleNamespace(player=player)))
     return player.recorded
 

@@ -14,7 +14,7 @@ from typing import Any
 from gohr.game import Board, Piece
 
 DATA = Path(__file__).parent / "data"
-VECTORS = Path(__file__).parents[3] / "shared" / "vectors"
+VECTORS = Path(__file__).parents[4] / "shared" / "vectors"
 
 
 def records(path: Path) -> Iterator[dict[str, Any]]:

@@ -42,6 +42,40 @@ class UnknownNameError(GnomonError):
         super().__init__(f"unknown {kind} {shortened(name)!r}; {hint}")
 
 
+class UnknownWordError(UnknownNameError, ValueError):
+    """An argument that takes one of several words was given another."""
+
+    def __init__(self, argument: str, word: str, accepted: Iterable[str]) -> None:
+        accepted = list(accepted)
+        super().__init__(argument, word, accepted)
+        if self.near:
+            self.args = (f"{self.args[0]} (accepted: {', '.join(accepted)})",)
+
+
+def check_word(argument: str, word: object, accepted: Iterable[str]) -> None:
+    """Raise :class:`UnknownWordError` unless an argument is one of its accepted words.
+
+    Parameters
+    ----------
+    argument : str
+        The name of the argument, as the caller knows it.
+    word : object
+        What was given.
+    accepted : iterable of str
+        The accepted words.
+
+    Examples
+    --------
+    >>> check_word("resampling", "runs", ("runs", "runs_and_tasks"))
+    >>> check_word("resampling", "runs-and-tasks", ("runs", "runs_and_tasks"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    gnomon.errors.UnknownWordError: unknown resampling 'runs-and-tasks'; ...
+    """
+    accepted = list(accepted)
+    if word not in accepted:
+        raise UnknownWordError(argument, str(word), accepted)
+
+
 class ScoreDataError(GnomonError):
     """A table of scores that cannot be read as one: which row, which column, what was expected."""
 

@@ -117,7 +117,7 @@ def test_it_says_what_a_reader_must_know(page):
     assert "attempts on empty cells" in text
     for fact in ("horizon 100 attempts", "episodes 12 in a trial", "seed of the run 0"):
         assert fact in text
-    assert "played by gnomon" in text
+    assert "played by gohr" in text
     assert "not estimable" in text.lower()
 
 

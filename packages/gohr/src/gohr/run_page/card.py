@@ -41,7 +41,7 @@ def card_of(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("intervals", f"bootstrap, {findings.n_resamples:,} resamples, seed {findings.seed}"),
         ("confidence level", percent(findings.level)),
         ("hash of the experiment", config.hash[:16]),
-        ("played by", f"gnomon {findings.version}"),
+        ("played by", f"gohr {findings.version}"),
         *session_rows(findings.card),
         ("reported by", f"gnomon {__version__}, numpy {np.__version__}"),
     )

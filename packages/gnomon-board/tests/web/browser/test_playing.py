@@ -142,6 +142,7 @@ def test_a_game_is_played_to_its_end_with_keys_alone(open_page, invitation):
     tab_to("main button")
     keys.press("Enter")
     page.get_by_role("button", name="Begin").wait_for()
+    page.wait_for_load_state()  # the script that sends the form
     tab_to("main button")
     keys.press("Enter")
     page.locator("button.piece").first.wait_for()

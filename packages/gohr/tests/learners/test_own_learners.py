@@ -130,6 +130,7 @@ def test_a_module_of_the_current_directory_plays_in_worker_processes_as_here(fol
         assert one.folder.frame(trial).equals(two.folder.frame(trial))
 
 
+@pytest.mark.full
 def test_each_fault_ends_its_trial_with_a_line_that_names_learner_rule_and_trial(folder, tmp_path):
     found = "expected an action from 0 to 143, found"
     expected = {
@@ -151,6 +152,7 @@ def test_each_fault_ends_its_trial_with_a_line_that_names_learner_rule_and_trial
     }
 
 
+@pytest.mark.full
 def test_a_run_is_resumed_verified_and_reported_and_its_card_has_the_version(folder, tmp_path):
     (folder / "mine.toml").write_text(
         'name = "mine"\nrules = ["clockwise"]\ntrials = 2\nepisodes = 3\n'

@@ -96,9 +96,18 @@ def assert_same_game(rule_set: RuleSet, board: Board, attempts: list[tuple[int, 
 some_attempts = st.lists(st.tuples(st.integers(0, 35), st.integers(0, 3)), max_size=24)
 
 
-@settings(max_examples=2000)
+@settings(max_examples=300)
 @given(paper_rule_sets(), boards(), some_attempts)
 def test_engine_and_reference_agree_attempt_for_attempt(
+    rule_set: RuleSet, board: Board, attempts: list[tuple[int, int]]
+) -> None:
+    assert_same_game(rule_set, board, attempts)
+
+
+@pytest.mark.full
+@settings(max_examples=2000)
+@given(paper_rule_sets(), boards(), some_attempts)
+def test_they_agree_on_many_rules_of_the_paper(
     rule_set: RuleSet, board: Board, attempts: list[tuple[int, int]]
 ) -> None:
     assert_same_game(rule_set, board, attempts)

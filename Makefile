@@ -60,7 +60,7 @@ $(VENV)/.kernels: $(shell find packages/*/src -name '*.py') | $(VENV)/bin/python
 	find packages -name '*.nb[ic]' -delete
 	touch $@
 
-# An hour of a steady load on a board; the full tier has a minute of it.
+# An hour of a steady load on a board; the full tier has half a minute of it.
 soak: $(VENV)/.dev $(VENV)/.kernels
 	GNOMON_SOAK_S=3600 $(BIN)/python -m pytest -s -m full packages/gnomon-board/tests/web/test_soak.py
 

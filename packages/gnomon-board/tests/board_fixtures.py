@@ -55,7 +55,17 @@ def postgresql() -> Iterator[str]:
         pytest.skip(str(reason))
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.full)])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests of a board on both databases, or on SQLite where a module needs no more."""
+    given = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    if "database_url" in metafunc.fixturenames and "database_url" not in given:
+        databases: list[Any] = ["sqlite"]
+        if not getattr(metafunc.module, "SQLITE_ONLY", False):
+            databases.append(pytest.param("postgresql", marks=pytest.mark.full))
+        metafunc.parametrize("database_url", databases, indirect=True)
+
+
+@pytest.fixture
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of an empty board at the newest version, of this test alone."""
     if request.param == "sqlite":

@@ -91,6 +91,7 @@ def test_a_server_killed_in_the_middle_of_a_game_loses_nothing_and_counts_nothin
     assert kept == [(each["number"], each["cell"], each["bucket"]) for each in made]
 
 
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_eight_at_once_with_the_server_killed_twice(settings, database, season, token, tmp_path):
     # A worker that dies with the server lets go of its job soon.
     settings = replace(settings, lease_s=3.0, heartbeat_s=0.5, max_job_attempts=10)

@@ -26,6 +26,9 @@ from serving import serving
 from small_season import make_account
 from submitted import bearer, register
 
+#: The database makes no difference here.
+SQLITE_ONLY = True
+
 
 @pytest.mark.parametrize(
     ("host", "good"),
@@ -435,6 +438,9 @@ def test_too_many_things_of_one_account(settings, database, token, monkeypatch):
         assert client.post("/api/tokens", json={}, headers=other).status_code == 201
 
 
+@pytest.mark.parametrize(
+    "database_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.full)], indirect=True
+)
 def test_the_count_is_of_all_processes(settings, database):
     from gnomon_board.leaderboard.accounts.rate_limits import count_or_refuse, is_over
 

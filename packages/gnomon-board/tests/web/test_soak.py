@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.timeout(7200),
     pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc, as Linux has it"),
 ]
-SECONDS = float(os.environ.get("GNOMON_SOAK_S", "60"))
+SECONDS = float(os.environ.get("GNOMON_SOAK_S", "24"))
 #: How often it is looked what the server holds.
 TIMES = 30
 #: Most entries of an account in a season.

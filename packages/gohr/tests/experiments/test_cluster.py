@@ -94,21 +94,3 @@ def test_kill_9_of_the_scheduler(tmp_path, cluster, undisturbed):
     summary = run(config, tmp_path / "run")
     assert (summary.done, summary.skipped, summary.failed) == (800 - done, done, 0)
     assert hashes(tmp_path / "run") == expected
-
-
-def test_kill_9_of_the_client(tmp_path, undisturbed):
-    process = start(tmp_path, "--scheduler", "local", "--workers", "2")
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    recorded = n_recorded(tmp_path / "run")
-    assert 20 <= recorded < 800
-    config, expected = undisturbed
-    # Going on with it on a cluster too: every trial once, the same bytes.
-    summary = run(config, tmp_path / "run", scheduler="local", workers=2)
-    assert (summary.done, summary.skipped, summary.failed) == (800 - recorded, recorded, 0)
-    assert hashes(tmp_path / "run") == expected
-    sessions = read_card(tmp_path / "run")["sessions"]
-    assert [(s["scheduler"], s["ended"] is None) for s in sessions] == [
-        ("local", True),
-        ("local", False),
-    ]

@@ -190,6 +190,6 @@ def test_mutants_against_the_reference_interpreter():
 
 
 @pytest.mark.full
-def test_two_thousand_mutants_against_the_reference_interpreter():
-    told = check_mutants(2000, 2)
-    assert min(told.values()) > 200
+def test_many_mutants_against_the_reference_interpreter():
+    told = check_mutants(500, 2)
+    assert min(told.values()) > 50

@@ -8,7 +8,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 import gymnasium
@@ -36,7 +36,6 @@ from gnomon_board.leaderboard import (
 from gohr.experiments import Assignment, attempt_bytes
 from gohr.game import BoardSpec
 from gohr.learners import TrialLog, play_trial
-from private_postgresql import fresh_database
 from remote_play import hidden_season
 from serving import Server, serving
 from small_season import make_account
@@ -55,20 +54,19 @@ class Place:
     token: str
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def place(request, tmp_path_factory) -> Iterator[Place]:
+#: The database makes no difference here.
+SQLITE_ONLY = True
+
+
+@pytest.fixture(scope="module")
+def place(sqlite_template, tmp_path_factory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("place")
-    with ExitStack() as stack:
-        if request.param == "sqlite":
-            shutil.copy(request.getfixturevalue("sqlite_template"), folder / "board.sqlite")
-            url = f"sqlite:///{folder / 'board.sqlite'}"
-        else:
-            cluster = request.getfixturevalue("postgresql")
-            url = stack.enter_context(fresh_database(cluster, "empty"))
-        settings = Settings(folder / "data", url)
-        database = stack.enter_context(closing(Database(url)))
+    shutil.copy(sqlite_template, folder / "board.sqlite")
+    settings = Settings(folder / "data", f"sqlite:///{folder / 'board.sqlite'}")
+    with closing(Database(settings.database)) as database:
         token = make_account(database, "ada", "submit")
-        yield Place(database, stack.enter_context(serving(settings)), token)
+        with serving(settings) as server:
+            yield Place(database, server, token)
 
 
 @pytest.fixture

@@ -137,8 +137,8 @@ def replay_in_banks(rules: list[CompiledRule], rng: np.random.Generator) -> Coun
 @pytest.mark.full
 @pytest.mark.parametrize("strategy", [paper_rule_sets, order_rule_sets, rule_sets])
 def test_generated_rules_play_as_the_engine_plays_them(strategy):
-    rules = sample(strategy(), 250)
-    assert len(rules) > 200
+    rules = sample(strategy(), 100)
+    assert len(rules) > 80
     replay_in_banks(rules, np.random.default_rng(4))
 
 
@@ -148,16 +148,16 @@ def test_the_rules_of_the_recordings_play_as_the_engine_plays_them():
         pytest.skip("the recorded episodes are not beside this checkout")
     paths = [p for p in sorted(VECTORS.glob("*.jsonl.gz")) if "boards" not in p.name]
     texts = sorted({r["rule_text"] for path in paths for r in records(path) if "rule_text" in r})
-    rules = compiled(texts)
-    assert len(rules) > 1_000
+    rules = compiled(texts[::4])
+    assert len(rules) > 250
     replay_in_banks(rules, np.random.default_rng(5))
 
 
 @pytest.mark.full
-def test_each_size_of_the_catalogue_alone():
+def test_half_of_the_sizes_of_the_catalogue_alone():
     by_size = {gjax.make(rule)[0].sizes: rule for rule in shipped(SPECS[0])}
     rng = np.random.default_rng(6)
-    for rule in by_size.values():
+    for rule in [*by_size.values()][::2]:
         replay([rule], SPECS[0], per_rule=200, n_steps=25, horizon=20, rng=rng)
 
 

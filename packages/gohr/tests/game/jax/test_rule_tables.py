@@ -10,12 +10,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gohr.errors import NotCompilableError, NotTabularError, RuleSyntaxError
+from gohr.errors import NotCompilableError, NotTabularError
 from gohr.game import BoardSpec, CompiledRule, compile_rule
 from gohr.game.jax import CATALOGUE, Sizes, make
 from gohr.game.jax import program_tables as programs
 from gohr.rules import RuleSet, available_rules, load_rule, parse
-from recorded_episodes import VECTORS, records
 from strategies_rules import paper_rule_sets, rule_sets
 
 
@@ -161,23 +160,6 @@ def _quadrants() -> np.ndarray:
     """The bucket nearest to each cell: 0 top left, clockwise."""
     y, x = np.divmod(np.arange(36), 6)
     return np.where(y >= 3, np.where(x < 3, 0, 1), np.where(x < 3, 3, 2))
-
-
-@pytest.mark.full
-def test_every_rule_of_the_recordings_that_compiles_has_tables():
-    if not VECTORS.is_dir():
-        pytest.skip("the recorded episodes are not beside this checkout")
-    paths = [p for p in sorted(VECTORS.glob("*.jsonl.gz")) if "boards" not in p.name]
-    texts = sorted({r["rule_text"] for path in paths for r in records(path) if "rule_text" in r})
-    compiled = []
-    for text in texts:
-        try:
-            compiled.append(compile_rule(parse(text)))
-        except (NotCompilableError, RuleSyntaxError):
-            continue
-    sizes = [to_tables([rule])[1] for rule in compiled]
-    assert len(sizes) > 1_000
-    assert max(size.n_entries for size in sizes) < 10_000
 
 
 def test_messages(monkeypatch: pytest.MonkeyPatch):

@@ -71,7 +71,6 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon.scores.readers.evaluations.log_archive": "archives that Python 3.11 cannot decompress",
     "gnomon.scores.readers.registry": "readers added as an installed package would add them",
     "gnomon.stats.comparisons.difference": "batches of tables against single ones",
-    "gnomon.stats.comparisons.improvement": "formulas of P(X > Y), against SciPy and enumeration",
     "gnomon.stats.intervals": "formulas of intervals, against SciPy",
     "gnomon.stats.items.item_values": "noise of pass@k, enumerated",
     "gnomon.stats.learning_curves.curve_summaries": "the luck of the best step",

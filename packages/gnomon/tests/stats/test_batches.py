@@ -3,20 +3,13 @@
 import numpy as np
 import pytest
 
-from gnomon.stats import (
-    Metric,
-    Strata,
-    delta_error,
-    median_profile_interval,
-    metric_named,
-    placements,
-)
+from gnomon.stats import Metric, Strata, delta_error, median_profile_interval, metric_named
 from gnomon.stats.comparisons.difference import DifferenceOptions, difference
 from gnomon.stats.intervals import closed_interval
 
 NAMES = (
     *("mean", "median", "iqm", "optimality_gap", "task_iqm", "trimmed_mean:0.1", "share_above:1"),
-    *("difficulty_progress:0.25", "probability_of_improvement", "of_my_own", "in_pieces"),
+    *("difficulty_progress:0.25", "of_my_own", "in_pieces"),
 )
 OPTIONS = DifferenceOptions(True, False, 0.95, "small_sample", 1, (np.uint64(1), np.uint64(2)))
 
@@ -35,8 +28,6 @@ def named(name):
         return Metric.cutting(
             name, lambda s: float(np.abs(s.values).mean()), lambda s: np.abs, additive=True
         )
-    if name == "probability_of_improvement":
-        return Metric(name, lambda s: np.nan)
     return metric_named(name)
 
 
@@ -55,19 +46,10 @@ def test_a_batch_is_its_tables(name, n_tasks):
 
     alone = [judged(*pair) for pair in zip(x.tables(), y.tables(), strict=True)]
     assert judged(x, y) == pytest.approx(np.array(alone), nan_ok=True, rel=1e-12)
-    if name == "probability_of_improvement":
-        return
     found = closed_interval(metric, metric.values(x), x, 0.9)
     for i, table in enumerate(x.tables()):
         one = closed_interval(metric, metric.value(table), table, 0.9)
         assert (found.low[i], found.high[i]) == pytest.approx((one.low, one.high), rel=1e-12)
-
-
-def test_many_runs_are_ranked():
-    x, y = batch(3, 2, 70), batch(3, 2, 80, seed=1)
-    alone = [placements(*pair) for pair in zip(x.tables(), y.tables(), strict=True)]
-    assert placements(x, y).a.values.tolist() == [won.a.values.tolist() for won in alone]
-    assert placements(x, y).b.values.tolist() == [won.b.values.tolist() for won in alone]
 
 
 def test_one_of_many_tables_with_an_infinite_score_has_no_formula():
@@ -82,8 +64,6 @@ def test_a_table_gives_floats_and_a_batch_arrays():
     table = x.tables()[2]
     error = delta_error(metric_named("iqm").influences(table))
     ends = median_profile_interval(table, 0.95)
-    won = placements(table, table)
-    for found in (error.variance, error.df, error.half_width(0.9), *ends, won.value):
+    for found in (error.variance, error.df, error.half_width(0.9), *ends):
         assert type(found) is float
     assert delta_error(metric_named("iqm").influences(x)).df.shape == (3,)
-    assert placements(x, x).value.tolist() == [0.5] * 3

@@ -25,7 +25,11 @@ from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.comparisons.improvement import PairwiseImprovement, pairwise_improvement
+from gnomon.stats.comparisons.improvement import (
+    PairwiseImprovement,
+    pairwise_improvement,
+    table_samples,
+)
 from gnomon.stats.estimates import Resampling
 from gnomon.stats.items.item_comparisons import compare_items
 from gnomon.stats.items.item_pairs import ItemPairs
@@ -376,11 +380,11 @@ class Field:
             raise ScoreDataError(
                 f"expected two {by}s with scores on the same {ground_of(by)}, found none"
             )
-        sign = 1.0 if table.higher_is_better == (by == "algorithm") else -1.0
-        samples = [
-            [sign * table.runs(*((n, g) if by == "algorithm" else (g, n))) for n in kept]
-            for g in grounds
-        ]
+        samples = table_samples(table)
+        if by == "task":
+            samples = [[-x for x in column] for column in zip(*samples, strict=True)]
+        places = [i for i, n in enumerate(counts) if n.any()]
+        samples = [[row[i] for i in places] for row in samples]
         return cls(tuple(kept), grounds, samples, by)
 
     @cached_property

@@ -22,8 +22,6 @@ from .comparisons.comparison_records import Comparisons as Comparisons
 from .comparisons.equivalence import Equivalence as Equivalence
 from .comparisons.equivalence import Equivalences as Equivalences
 from .comparisons.equivalence import equivalence as equivalence
-from .comparisons.improvement import Placements as Placements
-from .comparisons.improvement import placements as placements
 from .comparisons.improvement import probability_of_improvement as probability_of_improvement
 from .comparisons.rank_tests import DifficultyOrder as DifficultyOrder
 from .comparisons.rank_tests import PairwiseTest as PairwiseTest
@@ -139,7 +137,6 @@ __all__ = [
     "ModelCost",
     "PairCounts",
     "PairwiseTest",
-    "Placements",
     "Plan",
     "PowerPoint",
     "Profile",
@@ -192,7 +189,6 @@ __all__ = [
     "percentile_interval",
     "performance_profiles",
     "permutation_distances",
-    "placements",
     "plan",
     "power_curve",
     "probability_of_improvement",

@@ -28,8 +28,8 @@ from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap.resamples import Resamples
 from gnomon.stats.comparisons.improvement import (
     Improvement,
-    ImprovementOverTasks,
     placements,
+    probability_of_improvement,
     resampled_improvement,
 )
 from gnomon.stats.intervals import Interval, percentile, prefers_closed_form
@@ -90,7 +90,7 @@ def has_closed_form(metric: Metric) -> bool:
 def _in_closed_form(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> bool:
     """Return whether these scores are judged without resamples, and so may be batches."""
     if metric.name == IMPROVEMENT:
-        return options.closed(x, y)
+        return False
     finite = bool(np.isfinite(x.values).all() and np.isfinite(y.values).all())
     return finite and has_closed_form(metric) and options.small(x, y)
 
@@ -98,7 +98,7 @@ def _in_closed_form(x: Strata, y: Strata, metric: Metric, options: DifferenceOpt
 def difference_of(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> Number:
     """Return the metric of the first minus that of the second, or P(first better than second)."""
     if metric.name == IMPROVEMENT:
-        return placements(x, y, higher_is_better=options.higher_is_better).value
+        return probability_of_improvement(x, y, higher_is_better=options.higher_is_better)
     return metric.values(x) - metric.values(y)
 
 
@@ -123,11 +123,10 @@ def difference(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions)
     Batches take a method in closed form.
     """
     several = min(x.counts.max(), y.counts.max()) > 1
-    if several and metric.name == IMPROVEMENT and not options.paired and options.closed(x, y):
+    single = max(x.counts.max(), y.counts.max()) == 1 and x.n_tasks > 1
+    independent = several and not options.paired and options.closed(x, y)
+    if metric.name == IMPROVEMENT and (single or independent):
         return Improvement.of(x, y, higher_is_better=options.higher_is_better)
-    single = max(x.counts.max(), y.counts.max()) == 1 and x.n_tasks > 1 and x.values.ndim == 1
-    if single and metric.name == IMPROVEMENT:
-        return ImprovementOverTasks(x, y, options.higher_is_better)
     value = difference_of(x, y, metric, options)
     if not several or not np.isfinite(value).all():
         return _Unjudged(value)
@@ -285,7 +284,7 @@ def _influences(
     """Return how the difference moves with both algorithms' scores, if a formula says."""
     if metric.name == IMPROVEMENT:
         won = placements(x, y, higher_is_better=higher_is_better)
-        return [Influences(won.a, won.a.values), Influences(won.b, won.b.values)]
+        return [Influences(one, one.values) for one in won]
     if metric.name == "median" and x.n_tasks <= 2:
         metric = metric_named("mean")  # the same number, and known better
     found = [metric.influences(x), metric.influences(y)]

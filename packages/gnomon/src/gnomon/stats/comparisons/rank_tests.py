@@ -1,9 +1,9 @@
-"""Tests between samples: Mann-Whitney's U, corrected over all pairs, and the order it gives."""
+"""Mann and Whitney's test between samples, Holm's correction, and orders with tiers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
@@ -36,11 +36,6 @@ class PairwiseTest:
         Of the test alone; NaN if a sample is empty.
     p_adjusted : float
         After Holm's correction over the tests made together.
-
-    Examples
-    --------
-    >>> PairwiseTest("a", "b", 9.0, 0.05, 0.1).p_adjusted
-    0.1
     """
 
     a: str
@@ -84,9 +79,8 @@ def mann_whitney(
     a, b = _sample(x), _sample(y)
     if not a.size or not b.size:
         return float("nan"), float("nan")
-    # Ranks keep the order and the ties, and are finite.
-    ranks = doubled_ranks(np.concatenate([a, b]))
-    u = _pairs_won(ranks, a.size)
+    ranks = _doubled_ranks(np.concatenate([a, b]))
+    u = float(ranks[: a.size].sum() - a.size * (a.size + 1)) / 2.0
     if max(a.size, b.size) <= EXACT_RUNS:
         return u, _exact_p_value(ranks, a.size, alternative)
     ties = np.bincount(ranks)
@@ -99,35 +93,13 @@ def mann_whitney(
 
 
 def mann_whitney_rows(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return the two-sided p-value of each two rows, as :func:`mann_whitney` gives it.
-
-    Examples
-    --------
-    >>> mann_whitney_rows(np.array([[5.0, 6.0, 7.0]]), np.array([[1.0, 2.0, 3.0]])).round(3)
-    array([0.1])
-    """
+    """Return the two-sided p-value of each two rows, as :func:`mann_whitney` gives it."""
     if max(x.shape[1], y.shape[1]) > EXACT_RUNS:
         return np.array([mann_whitney(*rows)[1] for rows in zip(x, y, strict=True)])
     both = np.concatenate([x, y], axis=1)
     mine, others = both[:, :, None], both[:, None, :]
     ranks = np.add(mine > others, mine >= others, dtype=np.int8).sum(axis=-1) + 1
     return np.array([_exact_p_value(row, x.shape[1], "two-sided") for row in ranks])
-
-
-def pairs_won(x: FloatArray, y: FloatArray) -> float:
-    """Return in how many pairs the value of x is greater, ties counting one half.
-
-    Examples
-    --------
-    >>> pairs_won(np.array([2.0, 3.0]), np.array([1.0, 2.0]))
-    3.5
-    """
-    return _pairs_won(doubled_ranks(np.concatenate([x, y])), x.size)
-
-
-def _pairs_won(ranks: npt.NDArray[np.int64], n: int) -> float:
-    """Return in how many pairs one of the first n values is greater, from twice the ranks."""
-    return float(ranks[:n].sum() - n * (n + 1)) / 2.0
 
 
 def _normal_p_value(
@@ -158,56 +130,26 @@ def _exact_p_value(ranks: npt.NDArray[np.int64], n: int, alternative: Alternativ
     return min(1.0, greater if alternative == "greater" else less)
 
 
-def doubled_ranks(values: FloatArray) -> npt.NDArray[np.int64]:
-    """Return twice the ranks, ties sharing theirs: whole numbers.
-
-    Examples
-    --------
-    >>> doubled_ranks(np.array([1.0, 5.0, 5.0]))
-    array([2, 5, 5])
-    """
+def _doubled_ranks(values: FloatArray) -> npt.NDArray[np.int64]:
+    """Return twice the ranks, ties sharing theirs: whole numbers, finite for infinite values."""
     ordered = np.sort(values)
     below = np.searchsorted(ordered, values, side="left")
     return below + np.searchsorted(ordered, values, side="right") + 1
 
 
-def rank_sum_distribution(doubled_ranks: npt.NDArray[np.int64], m: int) -> FloatArray:
-    """Return the probability of each sum of m of these ranks, all choices being equally likely.
-
-    Parameters
-    ----------
-    doubled_ranks : ndarray of int, shape (n,)
-        Twice the ranks, so that shared ones are whole.
-    m : int
-        How many are chosen.
-
-    Returns
-    -------
-    ndarray of float
-        Entry s is the probability of the doubled sum s.
-
-    Examples
-    --------
-    >>> rank_sum_distribution(np.array([2, 4, 6]), 2).nonzero()[0].tolist()
-    [6, 8, 10]
-    """
-    ranks = np.sort(doubled_ranks)
-    n, most = ranks.size, int(ranks[ranks.size - m :].sum())
+@lru_cache(maxsize=128)
+def _rank_sums(ranks: tuple[int, ...], m: int) -> FloatArray:
+    """Return the probability of each sum of m of these doubled ranks, all choices alike."""
+    n, most = len(ranks), sum(ranks[len(ranks) - m :])
     # ways[k, s]: number of choices of k of the ranks so far that sum to s
     ways = np.zeros((m + 1, most + 1))
     ways[0, 0] = 1.0
-    for i, rank in enumerate(ranks.tolist()):
+    for i, rank in enumerate(ranks):
         # Before this rank at most i were chosen, and enough for the rest to make up m.
         least, last = max(0, m - n + i), min(i, m - 1)
-        reach = min(int(ranks[i - last : i].sum()), most - rank) + 1
+        reach = min(sum(ranks[i - last : i]), most - rank) + 1
         ways[least + 1 : last + 2, rank : rank + reach] += ways[least : last + 1, :reach]
     return np.asarray(ways[m] / ways[m].sum())
-
-
-@lru_cache(maxsize=128)
-def _rank_sums(ranks: tuple[int, ...], m: int) -> FloatArray:
-    """Return the same, kept: samples without ties have the same ranks."""
-    return rank_sum_distribution(np.array(ranks), m)
 
 
 def _sample(x: npt.ArrayLike) -> FloatArray:
@@ -283,12 +225,7 @@ class DifficultyOrder:
         averaged over the others; ties count one half.
     groups : tuple of tuples of str
         Tie groups: the longest stretches of the order in which no pair is separated. They may
-        overlap, since being hard to tell apart is not transitive.
-
-    Examples
-    --------
-    >>> DifficultyOrder(("b", "a"), (0.9, 0.1), (("b",), ("a",))).names[0]
-    'b'
+        overlap, since not being separated is not transitive.
     """
 
     names: tuple[str, ...]
@@ -335,22 +272,37 @@ def difficulty_order(
             wins[test.b].append(1.0 - test.u / n_pairs)
     rate = {name: float(np.mean(shares)) if shares else 0.5 for name, shares in wins.items()}
     names = tuple(sorted(arrays, key=lambda name: -rate[name] if higher_is_harder else rate[name]))
-    separated = {frozenset((test.a, test.b)) for test in tests if test.p_adjusted <= 1.0 - level}
-    superiority = tuple(rate[name] for name in names)
-    return DifficultyOrder(names, superiority, _groups(names, separated))
+    place = {name: i for i, name in enumerate(names)}
+    separated = np.zeros((len(names), len(names)), bool)
+    for test in tests:
+        i, j = place[test.a], place[test.b]
+        separated[i, j] = separated[j, i] = test.p_adjusted <= 1.0 - level
+    return DifficultyOrder(names, tuple(rate[name] for name in names), tiers(names, separated))
 
 
-def _groups(names: tuple[str, ...], separated: set[frozenset[str]]) -> tuple[tuple[str, ...], ...]:
-    """Return the longest stretches of `names` in which no pair is separated."""
+def tiers(names: Sequence[str], separated: npt.NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
+    """Return the longest runs of consecutive names in which no pair is separated.
+
+    Parameters
+    ----------
+    names : sequence of str
+        In the order of the ranks.
+    separated : ndarray of bool, shape (n, n)
+        In the same order.
+
+    Examples
+    --------
+    >>> separated = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
+    >>> tiers("abc", separated)
+    (('a', 'b'), ('b', 'c'))
+    """
     groups: list[tuple[str, ...]] = []
     reached = 0
     for begin in range(len(names)):
-        end = begin + 1
-        while end < len(names) and not any(
-            frozenset((other, names[end])) in separated for other in names[begin:end]
-        ):
+        end = max(reached, begin + 1)
+        while end < len(names) and not separated[end, begin:end].any():
             end += 1
         if end > reached:
-            groups.append(names[begin:end])
+            groups.append(tuple(names[begin:end]))
             reached = end
     return tuple(groups)

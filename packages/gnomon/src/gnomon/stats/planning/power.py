@@ -162,9 +162,15 @@ def power_curve(
     points = []
     for n in runs:
         x, y = _studies(pilots, n, n_simulations, rng)
-        interval = difference(x, y, one, options).interval(level)
+        if one.name == IMPROVEMENT:
+            both = zip(x.tables(), y.tables(), strict=True)
+            found = [difference(*pair, one, options).interval(level) for pair in both]
+            ends = np.array([(single.low, single.high) for single in found]).T
+        else:
+            interval = difference(x, y, one, options).interval(level)
+            ends = np.array([interval.low, interval.high])
         # Had the difference been another one, every interval would lie so much elsewhere.
-        low, high = (end[:, None] + shifts for end in (interval.low, interval.high))
+        low, high = (end[:, None] + shifts for end in ends)
         found = np.mean((low > neutral) | (high < neutral), axis=0)
         points.append(PowerPoint(a, b, one.name, n, *map(float, found)))
     return points

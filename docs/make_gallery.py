@@ -28,7 +28,7 @@ OF_REPORT = {
     "trials": "trials-2-linear-dqn-1-color-match",
 }
 #: Likewise, of the audit.
-OF_AUDIT = {"ranks": "rank-intervals", "wins": "wins"}
+OF_AUDIT = {"ranks": "rank-intervals", "wins": "improvement"}
 
 
 def make_gallery(folder: Path, *, trials: int = 12, episodes: int = 100) -> list[Path]:

@@ -1,8 +1,8 @@
 """Draw the figures of docs/gnomon/ranking.md and docs/gnomon/audit.md.
 
 ``python docs/make_ranking_figures.py DATA [FOLDER]``. DATA is a folder with the published tables that
-the page on audits names, as tidy files; they are not part of this project. The ladder comes from a
-small run with a fixed seed. Drawn again, the figures differ only where the code or the processor
+the page on audits names, as tidy files; they are not part of this project. The difficulties come from a small
+run with a fixed seed. Drawn again, the figures differ only where the code or the processor
 does.
 """
 
@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from gnomon.plot import Figure, difficulty_ladder, drawing_of
-from gnomon.plot.ranks import ranking_rows
+from gnomon.plot import Figure
 from gnomon.ranking import audit, rank
 from gnomon.scores import read_scores
 from gohr.experiments import load_experiment, run, score_table
 
 #: Figures of the audit of six agents on sixty games.
-OF_AUDIT = ("rank-intervals", "wins", "critical-difference")
+OF_AUDIT = ("rank-intervals", "improvement", "critical-difference")
 TABLE = "dopamine_atari_legacy_last10.csv"
-NAMES = (*OF_AUDIT, "ladder")
+NAMES = (*OF_AUDIT, "difficulty")
 
 
 def audit_figures(data: Path) -> list[Figure]:
@@ -33,22 +33,21 @@ def audit_figures(data: Path) -> list[Figure]:
     return [figures[name] for name in OF_AUDIT]
 
 
-def ladder() -> Figure:
+def difficulty() -> Figure:
     """Return the rules of a suite by difficulty for three learners, ten trials each."""
     learners = ["frugal", "tabular_q", "reinforce"]
     config = load_experiment("gohr-core", learners=learners, trials=10, episodes=60)
     with tempfile.TemporaryDirectory() as folder:
         table = score_table(run(config, Path(folder, "suite")).folder, "tce")
-    found = rank(table, by="task")
-    drawing = drawing_of(difficulty_ladder(found))
-    return Figure("ladder", "Difficulty", "", "", drawing, ranking_rows(found))
+    figure: Figure = replace(rank(table, by="task").figure(), name="difficulty")
+    return figure
 
 
 def make_figures(data: Path, folder: Path) -> list[Path]:
     """Write the pictures into a folder, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     pictures = []
-    for figure in [*audit_figures(data), ladder()]:
+    for figure in [*audit_figures(data), difficulty()]:
         pictures.append(folder / f"{figure.name}.svg")
         figure.write(pictures[-1])
     return pictures

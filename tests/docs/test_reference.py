@@ -17,7 +17,6 @@ import gnomon as gn
 import gnomon.cli
 import gnomon_board.cli
 import gohr.cli
-from gnomon import plot as figures
 from gnomon.stats import metric_named, summarize_runs
 from gohr import game
 from gohr.experiments import METRICS as SCORES
@@ -173,13 +172,3 @@ def test_every_outcome_is_documented():
     names = ("ACCEPTED", "DENIED", "IMMOVABLE", "EMPTY_CELL", "NEW_BOARD", "EPISODE_OVER")
     text = section("gohr/game.md", "Outcomes")
     assert all(f"| {getattr(game, name)} | `{name}` |" in text for name in names)
-
-
-def test_every_figure_is_in_the_gallery():
-    text = (DOCS / "gnomon" / "gallery.md").read_text("utf-8")
-    drawing = [
-        name
-        for name in figures.__all__
-        if getattr(getattr(figures, name), "__annotations__", {}).get("return") == "Axes"
-    ]
-    assert [name for name in drawing if f"`{name}`" not in text] == []

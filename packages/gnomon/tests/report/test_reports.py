@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon.plot import Figure, cumulated_error_curves
+from gnomon.plot import Figure, new_drawing
 from gnomon.reports import Report, Section, report
 from gnomon.scores import ScoreTable, write_scores
 
@@ -40,7 +40,7 @@ def test_a_table_is_told_drawn_ranked_and_audited(tmp_path):
     page = report(table_of(4), tmp_path / "out", n_resamples=50)
     assert page == tmp_path / "out" / "report.html"
     assert sections_of(page)[: len(PARTS)] == PARTS
-    assert {"estimates", "profiles-run-score", "comparison", "rank-intervals"} <= {
+    assert {"estimates", "profiles-run-score", "improvement", "rank-intervals"} <= {
         *figures_of(page)
     }
     for name in figures_of(page):
@@ -104,8 +104,8 @@ def test_the_number_of_processes_changes_no_byte(tmp_path, monkeypatch):
 def test_figures_of_any_size_are_drawn_by_processes(tmp_path, monkeypatch):
     """Larger than the pipes between the processes hold: none waits for another for ever."""
     monkeypatch.setattr("gnomon.reports.page._MANY", 2)
-    errors = np.random.default_rng(0).uniform(1, 1000, (40, 400))
-    drawing = cumulated_error_curves(errors)
+    drawing = new_drawing(4, 3)
+    drawing.subplots().plot(np.random.default_rng(0).uniform(1, 1000, (400, 40)))
     figures = tuple(Figure(f"f{i}", "t", "c", "a", drawing, ()) for i in range(6))
     page = Report("t", "", (), (Section("s", "S", figures=figures),))
     page.save(tmp_path, workers=2)

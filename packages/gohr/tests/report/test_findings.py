@@ -86,7 +86,7 @@ def test_one_trial_gives_no_interval(lonely_folder):
     found = findings.performances["rule_player", "clockwise"]
     assert found.tce.value == 0
     assert np.isnan([found.tce.low, found.tce.high]).all()
-    assert (findings.duels, findings.estimates) == ((), ())
+    assert (findings.duels, findings.estimates) == ((), None)
 
 
 def test_a_run_without_trials_has_no_findings(tmp_path, run_folder):

@@ -15,8 +15,8 @@ from gnomon.distillation.structure import Correlations, SingleTasks
 from gnomon.distillation.validation.cross_validation import HeldOut
 from gnomon.distillation.validation.other_methods import Baselines
 from gnomon.errors import ScoreDataError
+from gnomon.plot.figure import Figure
 from gnomon.plot.graphs import correlation_graph
-from gnomon.plot.record import Figure
 from gnomon.plot.style import default_settings, drawing_of
 from gnomon.plot.subsets import (
     error_by_size_curves,

@@ -1,9 +1,9 @@
-"""Placement of names: legends, long names in lines, names of points and rows."""
+"""Names in figures: legends that cover no line, long names in lines, names of rows and points."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -20,8 +20,18 @@ from gnomon.plot.style import INK, LONGEST, MOST_IN_COLUMN, MUTED, PAPER, SIZE, 
 MOST_INSIDE = 7
 #: Letters in one line of a legend.
 _WIDEST = 32
-#: Letters across a drawing of the full width.
-_LETTERS = 112
+#: Names of metrics for readers.
+METRIC_NAMES: Mapping[str, str] = {
+    "median": "median of task means",
+    "iqm": "interquartile mean",
+    "optimality_gap": "optimality gap",
+    "probability_of_improvement": "P(better)",
+}
+
+
+def metric_name(metric: str) -> str:
+    """Return the name of a metric for readers."""
+    return METRIC_NAMES.get(metric, metric)
 
 
 Corner = Literal["upper right", "lower right", "upper left", "lower left"]
@@ -160,11 +170,6 @@ def name_panel(ax: Axes, name: str) -> None:
     ax.set_title(name, loc="left", fontsize=SIZE + 1, color=INK)
 
 
-def name_scale(ax: Axes, name: str, n_columns: int) -> None:
-    """Write what is measured below a panel of so many side by side, in lines no wider than it."""
-    ax.set_xlabel(in_lines(name, _LETTERS // n_columns))
-
-
 def write_in_row(ax: Axes, row: float, text: str = "not estimable") -> None:
     """Write in the middle of a row what stands there in place of a number."""
     ax.text(
@@ -173,10 +178,11 @@ def write_in_row(ax: Axes, row: float, text: str = "not estimable") -> None:
     )  # fmt: skip
 
 
-def in_lines(name: str, width: int = 24, most: int = 3) -> str:
-    """Return a name on several lines if it is long; one that is too long even so is cut.
+def in_lines(name: str, width: int = 26, most: int = 3) -> str:
+    """Return a name on several lines if it is long; one too long even so is cut in the middle.
 
-    Lines end at blanks; those of a word that is too long, after a hyphen, or where they must.
+    Lines end at blanks; those of a word that is too long, after a hyphen, or where they must. The
+    end of a name often distinguishes it from another, so it is never cut.
 
     Examples
     --------
@@ -187,17 +193,30 @@ def in_lines(name: str, width: int = 24, most: int = 3) -> str:
     quarter_
     by_quarter
     """
-    if len(name) <= width:
+    kept = len(name)
+    while True:
+        lines = _broken(_without_middle(name, kept), width)
+        if len(lines) <= most or kept <= 4:
+            return "\n".join(lines[:most])
+        kept = min(kept - 1, width * most + most)
+
+
+def _without_middle(name: str, most: int) -> str:
+    if len(name) <= most:
         return name
+    tail = (most - 1) // 3
+    return f"{name[: most - 1 - tail]}\N{HORIZONTAL ELLIPSIS}{name[len(name) - tail :]}"
+
+
+def _broken(name: str, width: int) -> list[str]:
+    if len(name) <= width:
+        return [name]
     lines = [""]
     for piece in _pieces(name, width):
         if len(lines[-1]) + len(piece.rstrip()) > width:
             lines.append("")
         lines[-1] += piece
-    shown = [line.rstrip() for line in lines if line.strip()]
-    if len(shown) > most:
-        shown[most - 1] = shown[most - 1][: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
-    return "\n".join(shown[:most])
+    return [line.rstrip() for line in lines if line.strip()]
 
 
 def _pieces(name: str, width: int) -> Iterator[str]:
@@ -206,36 +225,3 @@ def _pieces(name: str, width: int) -> Iterator[str]:
         parts = [word] if len(word.rstrip()) <= width else re.findall(r"[^-_=,]+\W?_?|.", word)
         for part in parts:
             yield from (part[at : at + width] for at in range(0, len(part.rstrip()), width))
-
-
-def spread(
-    places: npt.ArrayLike, *, gap: float, low: float = -np.inf, high: float = np.inf
-) -> npt.NDArray[np.float64]:
-    """Move places apart until neighbours are at least a gap apart, each as little as may be.
-
-    Places that are too close become a block around their middle; a block that meets the next one
-    joins it.
-
-    Their order is kept; of equal ones the first comes out on top. ``low`` and ``high`` bound what
-    comes out, as far as the gaps leave room.
-    """
-    wanted = np.asarray(places, dtype=np.float64)
-    order = np.lexsort((-np.arange(wanted.size), wanted))
-    blocks: list[list[float]] = []  # wanted places of each block, ascending
-    for place in wanted[order]:
-        blocks.append([float(place)])
-        while len(blocks) > 1 and _edge(blocks[-1], gap, -1) - _edge(blocks[-2], gap, 1) < gap:
-            last = blocks.pop()
-            blocks[-1] += last
-    laid = np.array(
-        [_edge(block, gap, -1) + gap * i for block in blocks for i in range(len(block))]
-    )
-    steps = gap * np.arange(wanted.size)
-    moved = np.empty_like(wanted)
-    moved[order] = np.minimum(np.maximum(laid, low + steps), high - steps[::-1])
-    return moved
-
-
-def _edge(block: list[float], gap: float, side: int) -> float:
-    """Return the first (-1) or last (1) place of a block laid out evenly around its middle."""
-    return float(np.mean(block)) + side * gap * (len(block) - 1) / 2

@@ -1,8 +1,8 @@
-"""Style of figures: few colours, told apart without colour too, and no global settings.
+"""Style of figures: few colours, distinct also without colour, and no global settings.
 
-Every colour here has a name that the page turns into a CSS variable, so that the same drawing is
-readable on light and on dark paper (see :mod:`gnomon.plot.record`). A file on its own keeps the
-colours for light paper.
+Every colour has a name that a page turns into a CSS variable, so that the same drawing is readable
+on a light and on a dark background (see :mod:`gnomon.plot.figure`). A file
+by itself keeps the light colours.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 import matplotlib as mpl
 import matplotlib.style
@@ -30,7 +30,7 @@ from matplotlib.typing import LineStyleType
 
 FloatArray = npt.NDArray[np.float64]
 
-INK, MUTED, GRID, PAPER = "#1f2933", "#66727f", "#e3e7ec", "#ffffff"
+INK, MUTED, GRID, PAPER = "#1f2933", "#5c6773", "#e3e7ec", "#ffffff"
 
 #: Okabe and Ito's colours without black and yellow, which vanish on one of the two papers.
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -38,7 +38,7 @@ SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 LEVELS = ("#eff2f6", "#c3d9ec", "#6ea6d3", "#155a92")
 
 _DARK_SERIES = ("#58abe0", "#ff8b4d", "#2fc598", "#e69cc4", "#f2b632", "#9ad6f7")
-_DARK_LEVELS = ("#222a35", "#1f4564", "#2f7db5", "#9ccbf0")
+_DARK_LEVELS = ("#222a35", "#1f4564", "#2a6a98", "#9ccbf0")
 #: Colour on light paper -> name of its CSS variable and colour on dark paper.
 THEME: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -107,17 +107,6 @@ def category_colors(categories: Mapping[str, str]) -> dict[str, str]:
     """Return a colour for each category, the largest first; of many, the smallest are grey."""
     counts = sorted(Counter(categories.values()).items(), key=lambda item: (-item[1], item[0]))
     return {name: SERIES[i] if i < len(SERIES) else MUTED for i, (name, _) in enumerate(counts)}
-
-
-def band_alpha(n_series: int) -> float:
-    """Return how opaque the band of each of several series is: the more, the less.
-
-    Examples
-    --------
-    >>> band_alpha(2), round(band_alpha(12), 2)
-    (0.18, 0.09)
-    """
-    return min(0.18, 1.08 / max(n_series, 1))
 
 
 #: A dollar sign in a name is a dollar sign, and no formula.
@@ -225,68 +214,6 @@ def axes_for(
 ) -> Axes:
     """Return the axes given, or those of a new drawing of that size in inches, in the one look."""
     return dress(new_drawing(width, height).subplots() if ax is None else ax, grid=grid)
-
-
-def size_for(n_series: int) -> tuple[float, float]:
-    """Return width and height of a drawing of so many lines, with room for many names beside it."""
-    width = FULL_WIDTH * (0.65 if n_series <= len(SERIES) + 1 else 0.9)
-    return width, max(HEIGHT * 1.25, 0.17 * min(n_series, MOST_IN_COLUMN))
-
-
-def draw_series(
-    ax: Axes,
-    x: FloatArray,
-    y: FloatArray,
-    style: SeriesStyle,
-    band: tuple[FloatArray, FloatArray],
-    *,
-    alpha: float,
-    label: str,
-    **look: Any,
-) -> None:
-    """Draw a line in the style of its series, and below it its band if any of that is finite."""
-    ax.plot(x, y, color=style.color, linestyle=style.dash, label=style.named(label), **look)
-    if np.isfinite(band[0]).any():
-        ax.fill_between(x, *band, color=style.color, linewidth=0, alpha=alpha)
-    if style.numeral:
-        _number_line(ax, x, y, style)
-
-
-def _number_line(ax: Axes, x: FloatArray, y: FloatArray, style: SeriesStyle) -> None:
-    """Write the number of a series on its line, each at another place of those where it rises."""
-    known = np.isfinite(y)
-    inner = np.flatnonzero(known & (y > np.nanmin(y)) & (y < np.nanmax(y)))
-    places = inner if inner.size else np.flatnonzero(known)
-    if not places.size:
-        return
-    # The golden ratio's turns keep the numbers of neighbours apart.
-    at = places[int(int(style.numeral) * 0.6180339887 % 1.0 * places.size)]
-    ax.text(
-        float(x[at]), float(y[at]), style.numeral, ha="center", va="center", fontsize=SIZE - 2.5,
-        color=style.color, zorder=4, clip_on=True,
-        bbox={"boxstyle": "round,pad=0.15", "fc": PAPER, "ec": style.color, "lw": 0.7},
-    )  # fmt: skip
-
-
-def sparse_markers(style: SeriesStyle, index: int, n_points: int, n_series: int) -> dict[str, Any]:
-    """Return markers for a line of many points: few, and where its neighbours have none.
-
-    Up to six lines differ by colour and dash, and have none; those with a number need none.
-
-    Examples
-    --------
-    >>> sparse_markers(series_style(0), 0, 81, 6), sparse_markers(series_style(0), 0, 81, 7)
-    ({}, {'marker': 'o', 'markersize': 4.5, 'markevery': (2, 20)})
-    """
-    if n_series <= len(SERIES) or style.numeral:
-        return {}
-    every = max(n_points // 4, 1)
-    first = int((index * 0.6180339887 + 0.1) % 1.0 * every)
-    return {
-        "marker": style.marker,
-        "markersize": 4.5,
-        "markevery": (first, every),
-    }
 
 
 def mark_numbers(*axes: Axis, most: int | None = None, whole: bool = False) -> None:

@@ -93,7 +93,7 @@ class CriticalDifference(Results[MeanRank]):
     groups: tuple[tuple[str, ...], ...]
     p_values: FloatArray
 
-    drawn_by: ClassVar[str | None] = "gnomon.plot.ranks:draw_critical_difference"
+    drawn_by: ClassVar[str | None] = "gnomon.plot.tiers:critical_difference_figure"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -105,7 +105,7 @@ class Ranking(Results[Ranked]):
     error: FloatArray
     n_sampled: FloatArray
 
-    drawn_by: ClassVar[str | None] = "gnomon.plot.ranks:draw_ranking"
+    drawn_by: ClassVar[str | None] = "gnomon.plot.tiers:ranking_figure"
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 from gnomon.errors import counted, joined
-from gnomon.plot.heat_maps import win_figure
-from gnomon.plot.record import Figure
+from gnomon.plot.figure import Figure
+from gnomon.plot.maps import win_figure
 from gnomon.ranking import Audit, CriticalDifference, ItemAudit, Ranking, Statement
 from gnomon.ranking.audits import NOT_IN_TABLES, TITLES, scale_in_words
 from gnomon.ranking.item_audit import ITEM_TITLES
@@ -215,7 +216,7 @@ def _interval(low: float, high: float, digits: int) -> str:
 def _figures(audit: Audit, name: str) -> tuple[Figure, ...]:
     if name != "ranks":
         return ()
-    figures = (audit.ranking.figure(), win_figure(audit.ranking))
+    figures = (audit.ranking.figure(), cast(Figure, win_figure(audit.ranking)))
     if audit.critical_difference is None:
         return figures
     return (*figures, _diagram(audit.critical_difference, audit.ranking))

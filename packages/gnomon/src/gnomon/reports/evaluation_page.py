@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gnomon.errors import counted, joined, shortened
-from gnomon.plot.record import Figure
+from gnomon.plot.figure import Figure
 from gnomon.plot.style import default_settings, number
 from gnomon.ranking.ranks import Ranked, rank_range, tier_text
 from gnomon.reports.audit_page import MOST_NAMED, MOST_NOTES, item_audit_report, sentence

@@ -13,13 +13,12 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
-import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from gnomon.errors import GnomonError
 from gnomon.files import write_atomically, write_together
-from gnomon.plot.record import Figure, Row, csv_text, theme_css
+from gnomon.plot.figure import Figure, Numbers, Row, numbers_as_csv, theme_css
 
 #: Processes take a second or two to start: fewer figures are drawn in this one.
 _MANY = 40
@@ -184,7 +183,7 @@ class Report:
             for figure_files in _drawn(self.figures, also, workers)
             for name, data in figure_files.items()
         }
-        files |= {f"tables/{t.name}.csv": csv_text(t.numbers).encode() for t in self.tables}
+        files |= {f"tables/{t.name}.csv": numbers_as_csv(t.numbers).encode() for t in self.tables}
         texts = {**(beside or {}), "report.html": report_html(self)}
         files |= {name: text.encode() for name, text in texts.items()}
         write_together(Path(folder), files)
@@ -205,9 +204,9 @@ class Report:
         return path
 
 
-def _numbers_inside(rows: Sequence[Row] | pl.DataFrame) -> str | None:
+def _numbers_inside(rows: Numbers) -> str | None:
     """Return numbers as an address that holds them, unless they are many."""
-    numbers = csv_text(rows)
+    numbers = numbers_as_csv(rows)
     return f"data:text/csv,{quote(numbers)}" if len(numbers) <= _MOST_INSIDE else None
 
 

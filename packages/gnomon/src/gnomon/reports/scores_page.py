@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gnomon._version import __version__
 from gnomon.errors import GnomonError, ScoreDataError, joined, listed
-from gnomon.plot.statistics import estimate_figure
 from gnomon.plot.style import default_settings
 from gnomon.ranking import Audit, audit, scaled_by_task
 from gnomon.ranking.audits import TITLES
@@ -128,12 +127,12 @@ def _with_figure(page: Report, found: Audit) -> Report:
     """Return the page of an audit with a figure of the summary scores that it prints."""
     if not found.estimates or len(found.ranking.names) > _MOST_DRAWN:
         return page
-    with default_settings():
-        # Scores that were scaled here rise with what is better.
-        higher = found.table.normalization is None or found.table.higher_is_better
-        figure = estimate_figure(
-            found.estimates, "score on a common scale", higher_is_better=higher
-        )
+    from gnomon.stats import Estimates
+
+    # Scores that were scaled here rise with what is better.
+    higher = found.table.normalization is None or found.table.higher_is_better
+    settings = {"scale": "score on a common scale", "higher_is_better": higher}
+    figure = Estimates(tuple(found.estimates), settings).figure()
     sections = [
         replace(section, figures=(figure,)) if section.name == "estimates" else section
         for section in page.sections

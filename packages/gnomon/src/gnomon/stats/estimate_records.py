@@ -94,7 +94,7 @@ class Estimates(Results[Estimate]):
         "n_runs",
         "n_tasks",
     )
-    drawn_by = "gnomon.plot.statistics:draw_estimates"
+    drawn_by = "gnomon.plot.dots:estimate_figure"
 
     @property
     def title(self) -> str | None:

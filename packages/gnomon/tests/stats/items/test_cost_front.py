@@ -8,7 +8,6 @@ import pytest
 from matplotlib.transforms import Bbox
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.plot import cost_points
 from gnomon.scores import ScoreTable
 from gnomon.stats import cost_front, estimate
 
@@ -82,11 +81,11 @@ def test_a_drawing_fills_the_front_and_names_everybody():
         ends = near.transData.transform(path.vertices)
         assert not legend.overlaps(Bbox(ends).padded(1.0))
     assert near.get_xscale() == "linear"
-    assert near.get_xlabel() == "cost a sample (← cheaper)"
+    assert near.get_xlabel() == "cost per sample (← cheaper)"
 
 
 def test_more_models_than_styles_bear_numbers():
     many = {f"m{i:02}": (i + 5, float(i + 1)) for i in range(24)}
-    ax = cost_points(cost_front(table_of(many)).records)
+    ax = cost_front(table_of(many)).plot().axes[0]
     assert [text.get_text() for text in ax.texts] == ["21", "22", "23", "24"]
     assert np.isfinite(ax.get_tightbbox().extents).all()

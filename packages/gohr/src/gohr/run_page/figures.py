@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from gnomon.errors import counted, joined
-from gnomon.plot import (
-    MOST_AT_HALF_WIDTH,
-    Figure,
-    MedianCurve,
-    box_plots,
-    box_rows,
-    cumulated_error_curves,
-    cumulated_error_rows,
-    drawing_of,
-    drawn_trials,
-    interval_panels,
-    interval_rows,
-    median_curves,
-    median_rows,
-    pairwise_rows,
-    pairwise_table,
-    series_style,
-)
+from gnomon.plot import Figure, drawing_of, series_style
 from gnomon.reports import percent
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards
 from gohr.game.board import N_CELLS, draw_boards
 from gohr.run_page.board_drawing import board_rows, draw_board
+from gohr.run_page.error_plots import (
+    MOST_AT_HALF_WIDTH,
+    MedianCurve,
+    box_plots,
+    box_rows,
+    cumulated_error_curves,
+    drawn_trials,
+    error_columns,
+    median_curves,
+    median_rows,
+    pairwise_rows,
+    pairwise_table,
+)
 from gohr.run_page.findings import Findings, Performance
 from gohr.run_page.sentences import interval, order_of
 
@@ -81,8 +78,7 @@ def difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
             f"{learner}: every trial's errors",
             "Terminal cumulated errors: a dot a trial, the box from the first to the third "
             "quartile, the bar at the median, whiskers to the last trial within 1.5 "
-            "interquartile ranges. Hardest rule on top. Where the axis is broken, what is "
-            "behind the break stands on a scale of its own.",
+            "interquartile ranges. Hardest rule on top.",
             f"Box plots of the terminal cumulated errors of {learner}, one row a rule.",
             box_plots(runs, order, series=series),
             box_rows(runs, order),
@@ -100,7 +96,7 @@ def difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
                 "pairs.",
                 f"Table of p-values of {learner}. Order of difficulty: "
                 f"{order_of(findings, learner)}.",
-                drawing_of(pairwise_table(tests, order, decided=findings.separated[learner])),
+                pairwise_table(tests, order, decided=findings.separated[learner]),
                 pairwise_rows(tests),
                 wide=len(order) > MOST_AT_HALF_WIDTH,
             )
@@ -135,27 +131,20 @@ def rule_figures(findings: Findings, rule: str) -> list[Figure]:
 def summary_figures(findings: Findings) -> list[Figure]:
     """Return the summaries over all rules, if there is more than one rule to sum up."""
     estimates = findings.estimates
-    if not estimates or estimates[0].n_tasks < 2:
+    if estimates is None or estimates[0].n_tasks < 2:
         return []
     methods = joined(list(dict.fromkeys(e.method.replace("_", " ") for e in estimates)))
-    figure = Figure(
-        "summaries",
-        "Over all rules",
-        f"Summaries of the TCE over {counted(estimates[0].n_tasks, 'rule')} that all learners "
-        f"played, with {percent(findings.level)} intervals ({methods}). Fewer is better. The "
-        "median is that of the rules' means. Errors are not normalized, so rules on which many "
+    figure = replace(
+        estimates.figure(),
+        name="summaries",
+        title="Over all rules",
+        caption=f"Summaries of the TCE over {counted(estimates[0].n_tasks, 'rule')} that all "
+        f"learners played, with {percent(findings.level)} intervals ({methods}). Fewer is better. "
+        "The median is that of the rules' means. Errors are not normalized, so rules on which many "
         "are made weigh more.",
-        "Mean, median and interquartile mean of the errors of each learner: "
+        alt="Mean, median and interquartile mean of the errors of each learner: "
         + joined([f"{e.algorithm} {e.metric} {e.value:,.0f}" for e in estimates])
         + ".",
-        interval_panels(
-            estimates,
-            xlabel="terminal cumulated errors",
-            higher_is_better=False,
-            series=_learner_series(findings),
-        ),
-        interval_rows(estimates),
-        wide=True,
     )
     return [figure]
 
@@ -174,7 +163,7 @@ def trial_figure(findings: Findings, x: Performance) -> Figure:
         f"Cumulated errors by episode of {counted(x.n_trials, 'trial')} of {x.learner} on "
         f"{x.rule}; they end between {x.ends.min():,.0f} and {worst:,.0f}.",
         partial(cumulated_error_curves, x.errors, color=color),
-        cumulated_error_rows(x.errors),
+        error_columns(x.errors),
     )
 
 

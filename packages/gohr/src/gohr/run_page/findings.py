@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from gnomon import ScoreTable, estimate
 from gnomon.errors import counted
-from gnomon.plot import MedianCurve
 from gnomon.results import noted
 from gnomon.stats import (
     DifficultyOrder,
-    Estimate,
+    Estimates,
     PairwiseTest,
     difficulty_order,
     holm,
@@ -30,6 +29,7 @@ from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.run_folder import RunFolder
 from gohr.experiments.scoring.run_episodes import RunEpisodes, run_episodes
 from gohr.experiments.scoring.run_scores import cumulated_errors, score_table
+from gohr.run_page.error_plots import MedianCurve
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -142,7 +142,7 @@ class Findings:
         decisions behind `orders`.
     duels : tuple of Duel
         Between learners, on each rule that both played.
-    estimates : tuple of Estimate
+    estimates : Estimates or None
         Summaries of each learner over the rules that all learners played; none if there is only
         one learner.
     failed : tuple of str
@@ -180,7 +180,7 @@ class Findings:
     tests: Mapping[str, tuple[PairwiseTest, ...]]
     separated: Mapping[str, frozenset[frozenset[str]]]
     duels: tuple[Duel, ...]
-    estimates: tuple[Estimate, ...]
+    estimates: Estimates | None
     failed: tuple[str, ...]
     missing: Mapping[tuple[str, str], int]
     revealed: tuple[str, ...]
@@ -249,7 +249,7 @@ def findings_of(
         for (learner, rule), x in performances.items():
             ends.setdefault(learner, {})[rule] = x.ends
         table = score_table(run_folder, "tce", episodes=episodes)
-        estimates = _estimates(table, level, n_resamples, rng) if len(ends) > 1 else ()
+        estimates = _estimates(table, level, n_resamples, rng) if len(ends) > 1 else None
     return Findings(
         config=config,
         version=run_folder.version,
@@ -300,14 +300,14 @@ def _performances(
 
 def _estimates(
     table: ScoreTable, level: float, n_resamples: int, rng: np.random.Generator
-) -> tuple[Estimate, ...]:
-    """Return summaries over rules; none if no rule has trials of every learner that played."""
+) -> Estimates | None:
+    """Return summaries over rules; None if no rule has trials of every learner that played."""
     played = [a for a in table.algorithms if table.tasks_of(a)]
     table = table.select(algorithms=played)
     if not played or not table.shared_tasks():
-        return ()
+        return None
     metrics = ("mean", "median", "iqm")
-    return tuple(estimate(table, metrics, level=level, n_resamples=n_resamples, rng=rng))
+    return estimate(table, metrics, level=level, n_resamples=n_resamples, rng=rng)
 
 
 def _duels(ends: Mapping[str, Mapping[str, FloatArray]]) -> tuple[Duel, ...]:

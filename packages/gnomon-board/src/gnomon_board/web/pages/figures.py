@@ -1,4 +1,4 @@
-"""Figures of pages, drawn by :mod:`gnomon.plot`: SVG in the address of an image.
+"""Figures of pages as SVG in the address of an image.
 
 A figure is part of the page that shows it, and is kept with the page.
 """
@@ -14,8 +14,8 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-    from gnomon.plot import MedianCurve
-    from gnomon.stats import Profile
+    from gnomon.stats import Profiles
+    from gohr.run_page import MedianCurve
 
 #: Matplotlib's settings belong to the process.
 _DRAWING = Lock()
@@ -33,7 +33,8 @@ def curve_figure(
     curves: Sequence[MedianCurve], alt: str, *, xlabel: str = "", ylabel: str = ""
 ) -> PageFigure | None:
     """Draw median curves of the errors so far; None if there are none."""
-    from gnomon.plot import drawing_of, median_curves
+    from gnomon.plot import drawing_of
+    from gohr.run_page import median_curves
 
     def draw() -> Drawing:
         axes = median_curves(curves)
@@ -44,22 +45,24 @@ def curve_figure(
     return _figure(draw, alt) if curves else None
 
 
-def profile_figure(profiles: Sequence[Profile], alt: str) -> PageFigure | None:
+def profile_figure(profiles: Profiles | None, alt: str) -> PageFigure | None:
     """Draw profiles of learners; None if there are none."""
-    from gnomon.plot import drawing_of, profile_curves
+    if not profiles:
+        return None
 
     def draw() -> Drawing:
-        axes = profile_curves(profiles)
+        drawing: Drawing = profiles.plot()
+        axes = drawing.axes[0]
         axes.set_xlabel("errors of a trial")
-        axes.set_ylabel("share of trials with at most as many")
-        return drawing_of(axes)
+        axes.set_ylabel("share of trials with at most this many")
+        return drawing
 
-    return _figure(draw, alt) if profiles else None
+    return _figure(draw, alt)
 
 
 def box_figure(runs: Mapping[str, Sequence[float]], alt: str) -> PageFigure | None:
     """Draw the errors of each learner's trials as a box with dots; None if there are none."""
-    from gnomon.plot import box_plots
+    from gohr.run_page import box_plots
 
     return _figure(lambda: box_plots({"": runs}, list(runs)), alt) if runs else None
 

@@ -13,7 +13,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.errors import DegenerateScoresWarning, GnomonError
-from gnomon.plot import MedianCurve
 from gnomon.stats import median_curve
 from gnomon_board.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon_board.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
@@ -28,9 +27,10 @@ from gnomon_board.web.pages.figures import curve_figure, profile_figure
 from gnomon_board.web.pages.interval_bars import intervals
 from gnomon_board.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon_board.web.pages.templating import rendered
+from gohr.run_page import MedianCurve
 
 if TYPE_CHECKING:
-    from gnomon.stats import Profile
+    from gnomon.stats import Profiles
 
 router = APIRouter(tags=["pages"])
 
@@ -70,7 +70,7 @@ class LearnerPage:
     submissions: list[SubmissionRecord]
     rules: list[RuleLine]
     curves: list[MedianCurve]
-    profiles: Sequence[Profile]
+    profiles: Profiles | None
     unfinished: list[Unfinished]
     page: int
     level: float = LEVEL
@@ -176,12 +176,12 @@ def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[Medi
 
 def _profiles(
     session: Session, season: Season, entry: Entry, ranked: list[Contender]
-) -> Sequence[Profile]:
+) -> Profiles | None:
     """Return the profiles of this learner and of the best others."""
-    from gnomon.stats import performance_profiles
+    from gnomon.stats import Profiles, performance_profiles
 
     if entry.id not in [each.entry_id for each in ranked]:
-        return []
+        return None
     others = [each for each in ranked if each.entry_id != entry.id][:_MOST_OTHERS]
     own = [each for each in ranked if each.entry_id == entry.id]
     shown = [*own, *others]
@@ -190,7 +190,7 @@ def _profiles(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
         found = performance_profiles(table, spacing="data", band="none", rng=rng)
-    return sorted(found, key=lambda profile: profile.algorithm != entry.name)
+    return Profiles(tuple(sorted(found, key=lambda one: one.algorithm != entry.name)))
 
 
 @router.get("/entries/{entry_id}", include_in_schema=False)

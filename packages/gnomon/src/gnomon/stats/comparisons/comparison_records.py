@@ -88,7 +88,7 @@ class Comparisons(Results[Comparison]):
         "p_value",
         "p_adjusted",
     )
-    drawn_by = "gnomon.plot.statistics:draw_comparisons"
+    drawn_by = "gnomon.plot.dots:comparison_figure"
 
     @property
     def title(self) -> str:

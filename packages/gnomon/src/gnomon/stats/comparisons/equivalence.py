@@ -118,7 +118,7 @@ class Equivalences(Results[Equivalence]):
         *("a", "b", "metric", "task", "value", "equivalence_low", "equivalence_high"),
         *("share_within", "p_difference", "p_equivalence", "verdict"),
     )
-    drawn_by = "gnomon.plot.statistics:draw_comparisons"
+    drawn_by = "gnomon.plot.dots:comparison_figure"
 
     def rows(self) -> Sequence[Row]:
         """Return what people see: the corrected p-values, under plain names."""

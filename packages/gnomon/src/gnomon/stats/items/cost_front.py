@@ -78,7 +78,7 @@ class CostFront(Results[ModelCost]):
     """
 
     columns = ("algorithm", "cost", "score", "low", "high", "on_front", "dominated_by")
-    drawn_by = "gnomon.plot.items:draw_cost_front"
+    drawn_by = "gnomon.plot.dots:cost_figure"
 
     @property
     def front(self) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ class ItemComparisons(Comparisons):
         *("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted", "n_items"),
         *("n_clusters", "detectable", "share"),
     )
-    drawn_by = "gnomon.plot.items:draw_item_comparisons"
+    drawn_by = "gnomon.plot.dots:item_comparison_figure"
 
     @property
     def title(self) -> str:

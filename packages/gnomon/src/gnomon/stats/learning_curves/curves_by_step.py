@@ -96,7 +96,7 @@ class Curves(Results[Curve]):
     (100, 12)
     """
 
-    drawn_by = "gnomon.plot.statistics:draw_curves"
+    drawn_by = "gnomon.plot.lines:curve_figure"
 
     @property
     def title(self) -> str | None:

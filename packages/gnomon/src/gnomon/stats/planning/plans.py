@@ -47,7 +47,7 @@ class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
     a, b (iqm): power 0.8 takes 10 runs
     """
 
-    drawn_by = "gnomon.plot.statistics:draw_plan"
+    drawn_by = "gnomon.plot.lines:plan_figure"
 
     @property
     def notes(self) -> tuple[str, ...]:

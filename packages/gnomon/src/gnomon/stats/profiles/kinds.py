@@ -35,7 +35,7 @@ class Profiles(Results[Profile]):
     (1, 81)
     """
 
-    drawn_by = "gnomon.plot.statistics:draw_profiles"
+    drawn_by = "gnomon.plot.lines:profile_figure"
 
     @property
     def title(self) -> str | None:

@@ -10,7 +10,6 @@ import numpy as np
 from fastapi import APIRouter
 from sqlalchemy.orm import Session
 
-from gnomon.plot import MedianCurve
 from gnomon_board.database.schema import StudyAssignment
 from gnomon_board.errors import Conflict
 from gnomon_board.studies.game_store import StoredGame, find_game
@@ -23,6 +22,7 @@ from gnomon_board.web.pages.play.game_pages import Key, language_of
 from gnomon_board.web.pages.templating import page
 from gohr.game import CLEARED
 from gohr.people import Yardstick, attempts_to_master, baseline_curves
+from gohr.run_page import MedianCurve
 
 router = APIRouter(tags=["play"])
 

@@ -4,16 +4,20 @@ import re
 import xml.etree.ElementTree as ET
 
 import matplotlib as mpl
-import numpy as np
 
-from gnomon.plot import Figure, cumulated_error_curves, new_drawing, series_style
+import gnomon as gn
+from gnomon.plot import Figure, new_drawing, series_style
 from gnomon.reports import Report, Section, report_html
 
-ERRORS = np.array([[3.0, 5.0], [2.0, 9.0], [4.0, 7.0]])
+TABLE = gn.ScoreTable.from_arrays({"a": [[3, 5], [2, 9]], "b": [[4, 7], [5, 8]]})
+
+
+def panels():
+    return gn.profile(TABLE, n_resamples=20).plot()
 
 
 def figure(name="one", alt="words", drawing=None):
-    return Figure(name, "t", "c", alt, drawing or cumulated_error_curves(ERRORS), ())
+    return Figure(name, "t", "c", alt, drawing or panels(), ())
 
 
 def test_the_same_drawing_gives_the_same_bytes_and_no_date():
@@ -34,7 +38,7 @@ def test_how_the_user_saves_changes_nothing_and_stays_as_it_is():
 
 
 def test_ids_of_two_inline_drawings_never_meet():
-    drawing = cumulated_error_curves(ERRORS)
+    drawing = panels()
     ids = [
         set(re.findall(r'\bid="([^"]+)"', figure(name, drawing=drawing).html()))
         for name in ("one", "two")
@@ -69,7 +73,7 @@ def test_the_words_are_escaped():
 
 def test_a_figure_is_saved_as_svg_with_its_numbers_beside_it(tmp_path):
     rows = ({"rule": 'a,"b"', "tce": float("nan"), "n": 3, "high": float("inf")},)
-    one = Figure("fig", "t", "c", "a", cumulated_error_curves(ERRORS), rows)
+    one = Figure("fig", "t", "c", "a", panels(), rows)
     svg, numbers = one.save(tmp_path / "new")
     assert svg.read_text().startswith("<?xml")
     assert numbers.read_text() == 'rule,tce,n,high\n"a,""b""",,3,inf\n'

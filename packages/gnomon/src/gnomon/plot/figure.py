@@ -1,0 +1,239 @@
+"""A figure: panels in one frame, as SVG, with caption, alternative text and its numbers."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+
+from gnomon.errors import ScoreDataError
+from gnomon.files import write_atomically, write_together
+from gnomon.plot.labels import name_panel
+from gnomon.plot.style import HALF_WIDTH, THEME, default_settings, dress, new_drawing, svg_text
+
+#: File formats of a drawing.
+FORMATS = ("svg", "png", "pdf")
+
+Cell = str | float | int | bool | None
+Row = Mapping[str, Cell]
+#: Numbers behind a drawing: one mapping per row, or, for long ones, one sequence per column.
+Numbers = Sequence[Row] | Mapping[str, Sequence[Cell]]
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A drawing with its caption, its alternative text and its numbers.
+
+    Parameters
+    ----------
+    name : str
+        Stem of its files, and of its ids on a page: letters, digits and hyphens.
+    title, caption : str
+        A heading, and how to read the drawing.
+    alt : str
+        What it shows, for readers who cannot see it.
+    source : matplotlib.figure.Figure, or function without arguments that returns one
+        The drawing; a function is called when the drawing is needed.
+    rows : sequence of mappings, or mapping of columns
+        The numbers: one mapping per row, all with the same keys, or one sequence per column.
+    wide : bool
+        Whether it needs the whole width of a page.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = gn.ScoreTable.from_arrays({"a": [[1, 2], [2, 4]], "b": [[3, 4], [5, 5]]})
+    >>> sorted(gn.estimate(scores, "mean").figure().files())
+    ['estimates.csv', 'estimates.svg']
+    """
+
+    name: str
+    title: str
+    caption: str
+    alt: str
+    source: Drawing | Callable[[], Drawing]
+    rows: Numbers
+    wide: bool = False
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The Matplotlib figure, made when it is first needed."""
+        if isinstance(self.source, Drawing):
+            return self.source
+        with default_settings():
+            return self.source()
+
+    def files(self, also: Sequence[str] = ()) -> dict[str, bytes]:
+        """Return ``NAME.svg`` and ``NAME.csv`` with their contents, and further formats."""
+        files = {f"{self.name}.{kind}": self.as_bytes(kind) for kind in ("svg", *also)}
+        if not isinstance(self.source, Drawing):
+            vars(self).pop("drawing", None)  # a hundred of them take a hundred megabytes
+        return files | {f"{self.name}.csv": numbers_as_csv(self.rows).encode()}
+
+    def save(self, folder: str | Path) -> tuple[Path, Path]:
+        """Write ``NAME.svg`` and ``NAME.csv`` into a folder, and return their paths."""
+        folder = Path(folder)
+        write_together(folder, self.files())
+        return folder / f"{self.name}.svg", folder / f"{self.name}.csv"
+
+    def write(self, path: str | Path) -> None:
+        """Write the drawing alone, as SVG, PNG or PDF by the ending of the name.
+
+        Raises
+        ------
+        ScoreDataError
+            The name has another ending, or there is no such folder.
+        """
+        path = Path(path)
+        kind = path.suffix.lower().removeprefix(".")
+        if kind not in FORMATS:
+            raise ScoreDataError(f"{path}: expected a name that ends in .svg, .png or .pdf")
+        if not path.parent.is_dir():
+            raise ScoreDataError(f"{path.parent}: expected a folder to write to; there is none")
+        write_atomically(path, self.as_bytes(kind))
+
+    def as_bytes(self, kind: str) -> bytes:
+        """Return the drawing as a file of one of the `FORMATS`."""
+        if kind == "svg":
+            return self.svg.encode()
+        out = io.BytesIO()
+        # No date, so that the same drawing gives the same bytes.
+        undated = {"CreationDate": None} if kind == "pdf" else {}
+        with default_settings():
+            self.drawing.savefig(out, format=kind, dpi=160, bbox_inches="tight", metadata=undated)
+        return out.getvalue()
+
+    @cached_property
+    def svg(self) -> str:
+        """The text of its SVG file."""
+        return svg_text(self.drawing, self.name)
+
+    def remember(self, files: Mapping[str, bytes]) -> None:
+        """Take the SVG from what :meth:`files` returned in another process."""
+        vars(self)["svg"] = files[f"{self.name}.svg"].decode()
+
+    def html(self) -> str:
+        """Return the drawing as an element of an HTML page.
+
+        Ids get the figure's name in front, since all inline drawings share one space of ids; the
+        colours of the style become CSS variables; the page sets the size.
+        """
+        body = self.svg[self.svg.index("<svg") :]
+        body = re.sub(r'\bid="([^"]+)"', rf'id="{self.name}-\1"', body)
+        body = re.sub(r'(url\(#|xlink:href="#)', rf"\g<1>{self.name}-", body)
+        for light, (variable, _) in THEME.items():
+            body = re.sub(rf"{light}\b", f"var(--{variable})", body, flags=re.IGNORECASE)
+        head, _, rest = body.partition(">")
+        view = re.search(r'viewBox="[^"]+"', head)
+        links = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        role = f'role="img" aria-labelledby="{self.name}-alt"'
+        title = f'<title id="{self.name}-alt">{html.escape(self.alt, quote=False)}</title>'
+        return f"<svg {links} {view.group() if view else ''} {role}>{title}{rest}"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel of a figure: what draws it into axes, its title, and its height in inches."""
+
+    draw: Callable[[Axes], object]
+    title: str = ""
+    height: float = 3.9
+
+
+def frame(
+    panels: Sequence[Panel],
+    ax: Axes | None = None,
+    *,
+    name: str,
+    title: str,
+    caption: str,
+    alt: str,
+    rows: Numbers,
+    columns: int = 1,
+    width: float = HALF_WIDTH,
+    share_x: bool = False,
+    share_y: bool = False,
+    wide: bool = False,
+) -> Figure | Axes:
+    """Return a figure of panels side by side; or draw the only panel into given axes.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+    ax : matplotlib.axes.Axes, optional
+        Axes for the only panel; these are returned then.
+    name, title, caption, alt, rows, wide
+        As in :class:`Figure`.
+    columns : int
+        Panels in a row.
+    width : float
+        Of the whole figure, in inches.
+    share_x, share_y : bool
+        Whether all panels have one scale.
+
+    Raises
+    ------
+    ValueError
+        Axes are given for several panels.
+    """
+    if ax is not None:
+        if len(panels) > 1:
+            raise ValueError(
+                f"expected one panel for given axes, found {len(panels)}; choose one by where(...)"
+            )
+        _draw(panels[0], ax)
+        return ax
+
+    def source() -> Drawing:
+        lines = [panels[i : i + columns] for i in range(0, len(panels), columns)]
+        heights = [max(panel.height for panel in line) for line in lines]
+        drawing = new_drawing(width, sum(heights))
+        grid = drawing.subplots(
+            len(lines), columns, height_ratios=heights, sharex=share_x, sharey=share_y,
+            squeeze=False,
+        )  # fmt: skip
+        axes = list(grid.ravel())
+        for empty in axes[len(panels) :]:
+            empty.remove()
+        for panel, own in zip(panels, axes, strict=False):
+            _draw(panel, own)
+        return drawing
+
+    return Figure(name, title, caption, alt, source, rows, wide)
+
+
+def _draw(panel: Panel, ax: Axes) -> None:
+    dress(ax)
+    panel.draw(ax)
+    if panel.title:
+        name_panel(ax, panel.title)
+
+
+def numbers_as_csv(rows: Numbers) -> str:
+    """Return numbers as CSV with a header; a missing number is an empty cell."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    if isinstance(rows, Mapping):
+        writer.writerow(rows)
+        writer.writerows(zip(*rows.values(), strict=True))
+        return out.getvalue()
+    names = list(rows[0]) if rows else []
+    writer.writerow(names)
+    cells = ([row[name] for name in names] for row in rows)
+    writer.writerows(["" if v is None or v != v else v for v in row] for row in cells)
+    return out.getvalue()
+
+
+def theme_css() -> str:
+    """Return the CSS variables of the colours, for light and for dark pages."""
+    light = " ".join(f"--{name}: {color};" for color, (name, _) in THEME.items())
+    dark = " ".join(f"--{name}: {color};" for name, color in THEME.values())
+    return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"

@@ -1,0 +1,238 @@
+"""Maps: probabilities of all pairs, and estimates of many tasks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch, Rectangle
+
+from gnomon.plot.figure import Figure, Panel, frame
+from gnomon.plot.labels import in_lines, metric_name
+from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, PAPER, SIZE, dress, short_number
+
+if TYPE_CHECKING:
+    from gnomon.results import Results
+
+#: More rows do not fit on a page; more columns leave no room for numbers.
+MOST_NAMES, MOST_WITH_NUMBERS, MOST_TASKS = 40, 20, 120
+#: Columns bear names of at most so many letters, and else numbers.
+LONGEST_COLUMN = 11
+#: P(better) from which a cell is darker.
+CHANCES = (0.55, 0.75, 0.9)
+
+
+def draw_map(
+    ax: Axes,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    levels: npt.NDArray[np.int_],
+    texts: Sequence[Sequence[str]] | None = None,
+    bold: npt.NDArray[np.bool_] | None = None,
+) -> None:
+    """Draw a matrix as cells in four steps of one colour, with numbers in them.
+
+    Columns with long names are numbered; a square map numbers its rows likewise.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    rows, columns : sequence of str
+        Names, from top to bottom and from left to right.
+    levels : ndarray of int, shape (rows, columns)
+        0 to 3 from light to dark; -1 leaves a cell empty.
+    texts : sequence of sequences of str, optional
+        What stands in each cell.
+    bold : ndarray of bool, shape (rows, columns), optional
+        Whose text is bold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.plot import draw_map, new_drawing
+    >>> ax = new_drawing(3, 3).subplots()
+    >>> draw_map(ax, ["a", "b"], ["a", "b"], np.array([[-1, 3], [0, -1]]))
+    >>> len(ax.patches)
+    2
+    """
+    dress(ax)
+    for (i, j), level in np.ndenumerate(levels):
+        if level < 0:
+            continue
+        ax.add_patch(
+            Rectangle((j - 0.47, i - 0.47), 0.94, 0.94, facecolor=LEVELS[level], linewidth=0)
+        )
+        if texts is not None and texts[i][j]:
+            # Of the darkest cell the page's own colour is the contrast, on light and on dark.
+            ax.text(
+                j, i, texts[i][j], ha="center", va="center", fontsize=SIZE - 1.5,
+                color=PAPER if level == 3 else INK,
+                fontweight="bold" if bold is not None and bold[i, j] else "normal",
+            )  # fmt: skip
+    ax.set_xlim(-0.5, max(len(columns), 1) - 0.5)
+    ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
+    named = max(map(len, columns), default=0) <= LONGEST_COLUMN and len(columns) <= 8
+    heads = [*columns] if named else [str(j + 1) for j in range(len(columns))]
+    sides = [in_lines(name, 34, 2) for name in rows]
+    if not named and list(rows) == list(columns):
+        sides = [f"{name}  {i + 1}" for i, name in enumerate(sides)]
+    ax.set_yticks(range(len(rows)), sides, parse_math=False)
+    ax.set_xticks(range(len(columns)), heads, parse_math=False)
+    ax.tick_params(labelcolor=INK, labelsize=SIZE - 1, length=0)
+    ax.tick_params(axis="x", labeltop=True, labelbottom=False)
+    ax.spines["bottom"].set_visible(False)
+
+
+def _key(ax: Axes, names: Sequence[str], title: str) -> None:
+    """Explain the four colours below a map."""
+    handles = [Patch(color=color, label=name) for color, name in zip(LEVELS, names, strict=True)]
+    legend = ax.legend(
+        handles=handles, title=title, loc="upper center", bbox_to_anchor=(0.5, -0.01),
+        ncols=len(handles), frameon=False, fontsize=SIZE - 1.5, title_fontsize=SIZE - 0.5,
+        labelcolor=INK, handlelength=1.2, columnspacing=1.1,
+    )  # fmt: skip
+    legend.get_title().set_color(MUTED)
+
+
+# All pairs
+
+
+def improvement_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
+    """Return the map of P(row better than column) of comparisons of all pairs."""
+    names = list(dict.fromkeys(name for c in found for name in (c.a, c.b)))
+    place = {name: i for i, name in enumerate(names)}
+    p, significant = np.full((len(names),) * 2, np.nan), np.zeros((len(names),) * 2, dtype=bool)
+    for c in found:
+        i, j = place[c.a], place[c.b]
+        p[i, j], p[j, i] = c.value, 1.0 - c.value
+        significant[i, j] = significant[j, i] = c.p_adjusted <= 1.0 - c.level
+    means = [float(np.nanmean(row)) if np.isfinite(row).any() else -1.0 for row in p]
+    order = sorted(range(len(names)), key=lambda i: -means[i])
+    return _probabilities(
+        [names[i] for i in order], p[np.ix_(order, order)], significant[np.ix_(order, order)],
+        "better", found.as_records(), ax,
+    )  # fmt: skip
+
+
+def win_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
+    """Return the map of P(row better than column) of a ranking."""
+    rows = [
+        {"a": a, "b": b, "probability": float(found.probability[i, j])}
+        for i, a in enumerate(found.names)
+        for j, b in enumerate(found.names)
+        if i != j and not math.isnan(found.probability[i, j])
+    ]
+    verb = "better" if found.by == "algorithm" else "harder"
+    return _probabilities(found.names, found.probability, found.separated, verb, rows, ax)
+
+
+def _probabilities(
+    names: Sequence[str],
+    p: npt.NDArray[np.float64],
+    significant: npt.NDArray[np.bool_],
+    verb: str,
+    rows: Sequence[Any],
+    ax: Axes | None,
+) -> Figure | Axes:
+    n = min(len(names), MOST_NAMES)
+    p = p[:n, :n]
+    levels = np.where(np.isnan(p), -1, np.searchsorted(CHANCES, p, side="right"))
+    np.fill_diagonal(levels, -1)
+    size = 0.46 if n <= MOST_WITH_NUMBERS else 0.24
+
+    def draw(ax: Axes) -> None:
+        texts = [[_two_digits(x) for x in row] for row in p] if n <= MOST_WITH_NUMBERS else None
+        draw_map(ax, names[:n], names[:n], levels, texts, significant[:n, :n])
+        ax.set_aspect("equal")
+        _key(ax, ("below .55", ".55 to .75", ".75 to .9", "from .9"), f"P(row {verb} than column)")
+
+    some = f" The first {n} of {len(names)} are drawn." * (n < len(names))
+    longest = min(max(map(len, names[:n]), default=0), 36)
+    return frame(
+        [Panel(draw, "", max(2.6, 1.2 + size * n))],
+        ax,
+        name="improvement",
+        title="Probability of improvement",
+        caption=f"The probability that a run of the row is {verb} than one of the column on the "
+        f"same task, averaged over tasks. Bold: significant.{some}",
+        alt="Map of the probability of improvement between all pairs.",
+        rows=rows,
+        width=max(4.4, 0.8 + size * n + 0.085 * longest),
+        wide=n > 8,
+    )
+
+
+def _two_digits(p: float) -> str:
+    """Return a probability in the least room, such as .73."""
+    if math.isnan(p):
+        return ""
+    if p in (0.0, 1.0):
+        return f"{p:.0f}"
+    return "< .01" if p < 0.005 else f"{p:.2f}"[1:] if p < 0.995 else "> .99"
+
+
+# Many tasks
+
+
+def task_map_figure(found: Results[Any], algorithms: Sequence[str]) -> Figure | Axes:
+    """Return a map of estimates, tasks by algorithms; each task's own range makes the colours."""
+    metric = found[0].metric
+    own = {(e.task, e.algorithm): e.value for e in found if e.metric == metric}
+    tasks = list(dict.fromkeys(task for task, _ in own))
+    shown, names = tasks[:MOST_TASKS], algorithms[:MOST_WITH_NUMBERS]
+    values = np.array([[own.get((task, name), math.nan) for name in names] for task in shown])
+    higher = found.settings.get("higher_is_better", True) and metric != "optimality_gap"
+    good = values if higher else -values
+    with np.errstate(invalid="ignore"):
+        low = np.nanmin(good, axis=1, keepdims=True, initial=math.inf)
+        span = np.nanmax(good, axis=1, keepdims=True, initial=-math.inf) - low
+        place = np.divide(good - low, span, out=np.ones_like(good), where=span > 0)
+    levels = np.where(np.isnan(values), -1, np.minimum(np.nan_to_num(place) * 4, 3).astype(int))
+    texts = [[short_number(x) if math.isfinite(x) else "" for x in row] for row in values]
+    numbered = max(map(len, names)) > LONGEST_COLUMN or len(names) > 8
+    key = [f"{j + 1}  {in_lines(name, 110, 1)}" for j, name in enumerate(names)] if numbered else []
+    draw = partial(_draw_task_map, shown, names, levels, texts, key)
+    left_out = [
+        f"The first {len(part)} of {len(whole)} {noun} are drawn."
+        for part, whole, noun in ((shown, tasks, "tasks"), (names, algorithms, "algorithms"))
+        if len(part) < len(whole)
+    ]
+    metrics = dict.fromkeys(e.metric for e in found)
+    if len(metrics) > 1:
+        left_out.append(f"Of {len(metrics)} metrics the first is drawn.")
+    return frame(
+        [Panel(draw, "", 0.9 + 0.21 * len(shown) + 0.16 * len(key))],
+        name="estimates",
+        title="Estimates per task",
+        caption=" ".join(
+            [
+                f"The {metric_name(metric)} of each algorithm on each task; the darker, the "
+                "better among the algorithms on that task. The intervals are in the numbers.",
+                *left_out,
+            ]
+        ),
+        alt=f"Map of {len(shown)} tasks and {len(names)} algorithms",
+        rows=found.as_records(),
+        width=FULL_WIDTH,
+        wide=True,
+    )
+
+
+def _draw_task_map(
+    tasks: Sequence[str],
+    names: Sequence[str],
+    levels: npt.NDArray[np.int_],
+    texts: Sequence[Sequence[str]],
+    key: Sequence[str],
+    ax: Axes,
+) -> None:
+    draw_map(ax, tasks, names, levels, texts)
+    if key:
+        ax.set_xlabel("\n".join(key), loc="left")
+        ax.xaxis.label.set_horizontalalignment("left")
+        ax.xaxis.label.set_color(INK)

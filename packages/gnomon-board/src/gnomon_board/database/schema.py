@@ -38,7 +38,10 @@ class Account(Base):
 
 
 class Token(Base):
-    """An API token, known by the hash of its secret; ``key`` is the part that finds the row."""
+    """An API token, known by the hash of its secret; ``key`` is the part that finds the row.
+
+    One that was made by another token is its child, and ends with it.
+    """
 
     __tablename__ = "tokens"
     id: Mapped[Id]
@@ -51,7 +54,9 @@ class Token(Base):
     expires_at: Mapped[datetime.datetime | None]
     revoked_at: Mapped[datetime.datetime | None]
     last_used_at: Mapped[datetime.datetime | None]
+    parent_id: Mapped[int | None] = mapped_column(ForeignKey("tokens.id"), index=True)
     account: Mapped[Account] = relationship()
+    children: Mapped[list[Token]] = relationship()
 
 
 class BrowserSession(Base):

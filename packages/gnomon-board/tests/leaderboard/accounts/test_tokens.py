@@ -113,6 +113,40 @@ def test_nobody_gives_more_than_he_has(client, token):
     assert client.delete("/api/tokens/999", headers=bearer(token)).status_code == 404
 
 
+def test_a_child_neither_outlives_nor_outranks_its_parent(client, database):
+    parent = make_account(database, "ada", "submit")
+    with database.writing() as session:
+        row = session.scalars(select(Token)).one()
+        row.expires_at = end = now() + datetime.timedelta(days=1)
+    for days in (None, 3650):
+        child = client.post("/api/tokens", json={"days": days}, headers=bearer(parent)).json()
+        assert datetime.datetime.fromisoformat(child["expires_at"]) == end
+    grandchild = client.post("/api/tokens", json={}, headers=bearer(child["token"])).json()["token"]
+    assert client.get("/api/tokens", headers=bearer(grandchild)).status_code == 200
+    assert client.delete(f"/api/tokens/{row.id}", headers=bearer(parent)).status_code == 200
+    for each in (parent, child["token"], grandchild):
+        assert client.get("/api/tokens", headers=bearer(each)).status_code == 401
+
+
+def test_an_account_with_rights_ends_with_the_token_that_made_it(client, admin_token):
+    def made(name: str, scope: str) -> str:
+        wanted = {"name": name, "scopes": [scope]}
+        answer = client.post("/api/accounts", json=wanted, headers=bearer(admin_token))
+        return str(answer.json()["token"])
+
+    plain, privileged = made("eve", "submit"), made("mallory", "admin")
+    client.delete("/api/tokens/1", headers=bearer(admin_token))
+    assert client.get("/api/tokens", headers=bearer(plain)).status_code == 200
+    assert client.get("/api/tokens", headers=bearer(privileged)).status_code == 401
+
+
+def test_a_token_revokes_none_of_more_scopes(client, database):
+    low = make_account(database, "ada", "submit")
+    high = make_account(database, "ada", "moderate")
+    assert client.delete("/api/tokens/2", headers=bearer(low)).status_code == 403
+    assert client.get("/api/tokens", headers=bearer(high)).status_code == 200
+
+
 def test_an_unknown_scope_is_refused(database):
     with pytest.raises(LeaderboardError, match="expected scopes among submit, moderate, admin"):
         make_account(database, "x", "everything")

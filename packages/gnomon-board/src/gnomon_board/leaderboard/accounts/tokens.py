@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import Account, BrowserSession, Token
-from gnomon_board.errors import LeaderboardError
+from gnomon_board.errors import LeaderboardError, NotAllowed
 
 Scope = Literal["submit", "moderate", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -61,10 +61,14 @@ def issue_token(
     *,
     label: str = "",
     days: float | None = None,
+    parent: Token | None = None,
 ) -> tuple[Token, str]:
     """Make a token of an account, and return its row and its text, which is kept nowhere.
 
-    Raises LeaderboardError: no scope, or one that does not exist.
+    A child ends with its ``parent`` at the latest, and has no scope that the parent lacks.
+
+    Raises LeaderboardError: no scope, or one that does not exist. Raises NotAllowed: a scope that
+    the parent lacks.
     """
     wanted = sorted(set(scopes), key=lambda scope: (scope not in SCOPES, scope))
     if not wanted or not set(wanted) <= set(SCOPES):
@@ -73,6 +77,10 @@ def issue_token(
         )
     key, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
     expires = None if days is None else now() + datetime.timedelta(days=days)
+    if parent is not None:
+        check_scopes(frozenset(parent.scopes), wanted)
+        if parent.expires_at is not None:
+            expires = min(expires or parent.expires_at, parent.expires_at)
     token = Token(
         account=account,
         key=key,
@@ -80,6 +88,7 @@ def issue_token(
         label=label,
         scopes=wanted,
         expires_at=expires,
+        parent_id=parent.id if parent else None,
     )
     session.add(token)
     session.flush()
@@ -87,8 +96,17 @@ def issue_token(
 
 
 def revoke_token(token: Token) -> None:
-    """End a token now, and with it every browser that signed in by it."""
+    """End a token now, and with it its browsers, and the tokens that were made by it."""
     token.revoked_at = token.revoked_at or now()
+    for child in token.children:
+        revoke_token(child)
+
+
+def check_scopes(held: frozenset[str], wanted: Iterable[str]) -> None:
+    """Raise NotAllowed at the first scope that the holder of others may not give, or end."""
+    for scope in wanted:
+        if scope not in held and "admin" not in held:
+            raise NotAllowed(f"this token lacks the scope {scope!r}")
 
 
 def caller_of_token(session: Session, text: str) -> Caller | None:

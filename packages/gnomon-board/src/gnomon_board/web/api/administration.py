@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
 from gnomon_board.database.schema import AuditRecord, Token
-from gnomon_board.errors import Missing, NotAllowed, Refusal
+from gnomon_board.errors import Missing, Refusal
 from gnomon_board.leaderboard.accounts.accounts import (
     close_account,
     erase_account,
@@ -34,6 +34,7 @@ from gnomon_board.leaderboard.accounts.tokens import (
     Caller,
     Scope,
     caller_of_token,
+    check_scopes,
     end_browser_session,
     issue_token,
     revoke_token,
@@ -112,16 +113,17 @@ def list_tokens(
 
 @router.post("/tokens", status_code=201, dependencies=[Depends(paced)])
 def make_token(session: WriteSession, wanted: NewToken, who: Anybody) -> IssuedToken:
-    """Make another token of one's own account, with no more scopes than the one that asks."""
-    for scope in wanted.scopes:
-        if not who.may(scope):
-            raise NotAllowed(f"this token may not give the scope {scope!r}")
+    """Make another token of one's own account.
+
+    It has no more scopes than the one that asks, ends when that one does at the latest, and is
+    revoked with it.
+    """
     return _issue(session, who.account_id, wanted, who)
 
 
 @router.post("/accounts", status_code=201)
 def make_new_account(session: WriteSession, wanted: NewAccount, who: Admin) -> IssuedToken:
-    """Make an account, and its first token."""
+    """Make an account, and its first token, which is the caller's child if it may moderate."""
     account = make_account(session, wanted.name)
     note(session, "account made", "account", account.id, by=who.account_id, public=False)
     return _issue(session, account.id, wanted, who)
@@ -129,10 +131,14 @@ def make_new_account(session: WriteSession, wanted: NewAccount, who: Admin) -> I
 
 @router.delete("/tokens/{token}")
 def revoke(session: WriteSession, token: RowId, who: Anybody) -> TokenRecord:
-    """Revoke a token now: one's own, or as an admin anybody's."""
+    """Revoke a token now, and those made by it: one's own, or as an admin anybody's.
+
+    A token with scopes that the caller lacks is not revoked.
+    """
     found = session.get(Token, token)
     if found is None or not (found.account_id == who.account_id or who.may("admin")):
         raise Missing(f"there is no token {token}, or it is another account's")
+    check_scopes(who.scopes, found.scopes)
     revoke_token(found)
     note(session, "token revoked", "token", found.id, by=who.account_id, public=False)
     return TokenRecord.of(found)
@@ -156,7 +162,15 @@ def erase(session: WriteSession, account: RowId, who: Admin) -> None:
 def _issue(session: WriteSession, account_id: int, wanted: NewToken, who: Caller) -> IssuedToken:
     account = find_account(session, account_id)
     label = clean_text(wanted.label, "label")
-    token, text = issue_token(session, account, wanted.scopes, label=label, days=wanted.days)
+    is_child = account.id == who.account_id or wanted.scopes != ["submit"]
+    token, text = issue_token(
+        session,
+        account,
+        wanted.scopes,
+        label=label,
+        days=wanted.days,
+        parent=session.get_one(Token, who.token_id) if is_child else None,
+    )
     note(
         session,
         "token issued",

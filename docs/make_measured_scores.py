@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from gohr.execution import make_executor
 from gohr.experiments import (
@@ -56,8 +55,8 @@ def scores_of(piece: tuple[str, list[TrialRecord]]) -> list[list[float]]:
     return rows
 
 
-def table_of(folder: RunFolder) -> pl.DataFrame:
-    """Return one row a trial, in the order of the experiment; without what is not played in full.
+def table_of(folder: RunFolder) -> dict[str, Any]:
+    """Return arrays with an entry for each trial, in the order of the experiment.
 
     What was not reached is empty. A run that was stopped gives the trials that each learner has
     played on each rule.
@@ -75,21 +74,22 @@ def table_of(folder: RunFolder) -> pl.DataFrame:
         print(f"\r{n} of {len(pieces)}", end="", file=sys.stderr, flush=True)
     scores = np.array([row for _, part in pieces for row in found[part[0].key]])
     kinds = {learner.name: learner.kind for learner in folder.config.learners}
-    names = [record.learner for record in records]
-    return pl.DataFrame(
-        {
-            "algorithm": pl.Series(names, dtype=pl.Categorical),
-            "kind": pl.Series([kinds[name] for name in names], dtype=pl.Categorical),
-            "task": pl.Series([record.rule for record in records], dtype=pl.Categorical),
-            "run": pl.Series([record.trial for record in records], dtype=pl.Int32),
-            "tce": scores[:, 0].astype(np.int32),
-            # A whole number, or none.
-            "errors_to_learn": pl.Series(
-                [None if np.isinf(x) else int(x) for x in scores[:, 1]], dtype=pl.Int32
-            ),
-            "skill": scores[:, 2].astype(np.float32),
-        }
-    )
+    learners = [record.learner for record in records]
+    found_names = {
+        "algorithm": learners,
+        "kind": [kinds[name] for name in learners],
+        "task": [record.rule for record in records],
+    }
+    arrays: dict[str, Any] = {}
+    for name, texts in found_names.items():
+        place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+        arrays[name] = np.array([place[text] for text in texts], np.uint8)
+        arrays[f"{name}_names"] = np.array(list(place))
+    arrays["run"] = np.array([record.trial for record in records], np.uint8)
+    arrays["tce"] = scores[:, 0].astype(np.int32)
+    # -1 where a learner never learned the rule.
+    arrays["errors_to_learn"] = np.where(np.isinf(scores[:, 1]), -1, scores[:, 1]).astype(np.int32)
+    return arrays | {"skill": scores[:, 2].astype(np.float32)}
 
 
 def provenance(name: str, folder: RunFolder, data: bytes, n_rows: int) -> dict[str, Any]:
@@ -122,14 +122,14 @@ def provenance(name: str, folder: RunFolder, data: bytes, n_rows: int) -> dict[s
 
 
 def main() -> None:
-    """Write NAME.parquet and NAME.json."""
+    """Write NAME.npz and NAME.json."""
     name, folder = sys.argv[1], RunFolder.open(sys.argv[2])
-    table = table_of(folder)
+    arrays = table_of(folder)
     out = io.BytesIO()
-    table.write_parquet(out, compression="zstd", compression_level=19, statistics=False)
+    np.savez_compressed(out, **arrays)
     OUT.mkdir(exist_ok=True)
-    (OUT / f"{name}.parquet").write_bytes(out.getvalue())
-    about = provenance(name, folder, out.getvalue(), table.height)
+    (OUT / f"{name}.npz").write_bytes(out.getvalue())
+    about = provenance(name, folder, out.getvalue(), arrays["run"].size)
     text = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
     (OUT / f"{name}.json").write_text(text, encoding="utf-8")
 

@@ -120,7 +120,8 @@ def item_looks(_: Data) -> Figure:
     table = made_evaluation()
     order = np.random.default_rng(1).permutation(len(table.tasks))
     place = dict(zip(table.tasks, order.tolist(), strict=True))
-    frame = table.frame.with_columns(place=[place[task] for task in table.frame["task"]])
+    frame = table.to_polars()
+    frame = frame.with_columns(place=[place[task] for task in frame["task"]])
     mixed = ScoreTable.from_frame(frame.sort("place").drop("place"), units="items")
     return compare(mixed, "large", "small", sequential="e").figure()
 

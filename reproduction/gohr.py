@@ -57,7 +57,7 @@ def _curves(table: gn.ScoreTable) -> dict[str, np.ndarray]:
     """Return the cumulated errors of each rule, shape (trials, episodes)."""
     found = {}
     for rule in table.tasks:
-        steps = table.select(tasks=[rule]).frame.sort("run", "step")
+        steps = table.select(tasks=[rule]).to_polars().sort("run", "step")
         n_runs = steps["run"].n_unique()
         found[rule] = steps["score"].to_numpy().reshape(n_runs, -1)
     return found

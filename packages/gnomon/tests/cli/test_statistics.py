@@ -69,7 +69,7 @@ def test_columns_and_formats_are_named(gnomon):
         in gnomon("estimate theirs.csv --column Name", status=2).err
     )
     assert (
-        "(columns={'algorithm': NAME} or --column algorithm=NAME --column score=NAME say"
+        "gnomon read FILE --column algorithm=NAME --column task=NAME --column score=NAME"
         in gnomon("estimate theirs.csv", status=2).err
     )
     Path("wide.txt").write_text("model,pong,chess\na,1,2\nb,3,4\n")

@@ -126,7 +126,7 @@ def test_large_families_widen_the_intervals():
 
 def test_order_of_the_rows_does_not_matter():
     table = language_models(40, 10)
-    shuffled = ScoreTable.from_frame(table.frame.sample(fraction=1.0, shuffle=True, seed=3))
+    shuffled = ScoreTable.from_frame(table.to_polars().sample(fraction=1.0, shuffle=True, seed=3))
     found, again = (distill(t, size=3, transform="identity") for t in (table, shuffled))
     assert found.as_records() == again.as_records()
 

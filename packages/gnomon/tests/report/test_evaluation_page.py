@@ -69,7 +69,9 @@ def test_models_that_are_alike_are_not_told_apart():
 def test_of_many_groups_the_first_and_the_last_are_shown():
     table = table_of({"small": 0.0, "large": 0.3}, 300)
     place = pl.col("task").str.slice(1).cast(pl.Int64)
-    many = replace(table, frame=table.frame.with_columns(topic="t" + (place % 30).cast(pl.String)))
+    many = replace(
+        table, rows=table.to_polars().with_columns(topic="t" + (place % 30).cast(pl.String))
+    )
     found = section_of(evaluation_report(many, "logs", by=["topic"]), "groups-1").tables[0]
     parts = [row["contribution"] for row in found.numbers[1:]]
     assert len(parts) == 30

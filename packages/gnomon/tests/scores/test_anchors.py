@@ -105,6 +105,8 @@ def test_tasks_without_anchors_stay_in_ranks(tmp_path):
         assert with_left_out(scaled.select(algorithms=["a"])).algorithms == ("a",)
         back = denormalize(scaled)
         assert back.tasks == table.tasks
-        assert back.frame.sort("task", "algorithm", "run").equals(
-            table.frame.sort("task", "algorithm", "run")
+        assert (
+            back.to_polars()
+            .sort("task", "algorithm", "run")
+            .equals(table.to_polars().sort("task", "algorithm", "run"))
         )

@@ -32,7 +32,7 @@ LONG = {0: 0.0, 10: 1.0, 20: 2.0}
 def test_runs_of_one_length_are_taken_at_their_end_without_a_word():
     found, said = said_by(at_common_step, table_of(a_0=LONG, a_1=LONG, b_0=LONG))
     assert (found.runs("a", "t").tolist(), said) == ([2.0, 2.0], [])
-    assert "step" not in found.frame.columns
+    assert "step" not in found.to_polars().columns
 
 
 def test_runs_that_fell_short_are_named_and_all_are_taken_where_they_end():

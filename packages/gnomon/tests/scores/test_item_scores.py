@@ -120,7 +120,7 @@ def test_units_and_clusters_are_kept(tmp_path):
             {"cluster": "topic", "units": "tasks"},
             "clusters are of items: expected units 'items', found 'tasks'",
         ),
-        (ROWS, {"units": "bits"}, "unknown units of a score table 'bits'"),
+        (ROWS, {"units": "bits"}, "unknown units 'bits'"),
     ],
 )
 def test_what_is_no_table_of_items_is_refused(rows, about, message):

@@ -48,7 +48,7 @@ def test_normalisation_is_recorded_and_can_be_undone(normalize, higher):
     assert scaled.provenance[-1] == scaled.normalization.name
     assert scaled.higher_is_better
     back = denormalize(scaled)
-    np.testing.assert_allclose(back.frame["score"], raw.frame["score"], atol=1e-9)
+    np.testing.assert_allclose(back.to_polars()["score"], raw.to_polars()["score"], atol=1e-9)
     assert back.higher_is_better == higher
     assert back.normalization is None
     with pytest.raises(ScoreDataError, match="the scores are normalised already"):
@@ -57,7 +57,7 @@ def test_normalisation_is_recorded_and_can_be_undone(normalize, higher):
 
 def test_the_best_is_one_in_either_direction():
     for higher in (True, False):
-        scaled = normalize_min_max(table(higher)).frame["score"].drop_nans()
+        scaled = normalize_min_max(table(higher)).to_polars()["score"].drop_nans()
         assert (scaled.min(), scaled.max()) == (0.0, 1.0)
         best = X[:, 0].argmax() if higher else X[:, 0].argmin()
         alone = normalize_min_max(ScoreTable.from_arrays({"a": X}, higher_is_better=higher))
@@ -78,7 +78,7 @@ def test_atari_baselines():
     baselines = atari_baselines()
     assert len(baselines) == 57
     raw = ScoreTable.from_arrays({"a": [[14.6, 227.75]]}, tasks=["ALE/Pong-v5", "Alien"])
-    assert normalize_random_human(raw).frame["score"].to_list() == [1.0, 0.0]
+    assert normalize_random_human(raw).to_polars()["score"].to_list() == [1.0, 0.0]
     with pytest.raises(ScoreDataError, match="random-human: no scores to normalise task 'task_0'"):
         normalize_random_human(table())
 
@@ -106,9 +106,9 @@ def test_what_is_undone_can_be_written_and_read_again(tmp_path):
     ]  # fmt: skip
     raw = ScoreTable.from_records(rows, higher_is_better=False)
     back = denormalize(normalize_percentile(raw))
-    assert back.frame.equals(raw.frame)
+    assert back.to_polars().equals(raw.to_polars())
     write_scores(back, tmp_path / "scores.csv")
-    assert read_scores(tmp_path / "scores.csv").frame.equals(raw.frame)
+    assert read_scores(tmp_path / "scores.csv").to_polars().equals(raw.to_polars())
 
 
 def test_misuse():

@@ -115,7 +115,7 @@ def test_swapping_and_stretching_change_nothing_else():
     (swapped,) = equivalence(scores, "b", "a", margin=0.7, metrics="mean")
     assert swapped.p_equivalence == pytest.approx(one.p_equivalence)
     assert swapped.share_within == pytest.approx(one.share_within)
-    frame = scores.frame.with_columns(scores.frame["score"] * 10)
+    frame = scores.to_polars().with_columns(scores.to_polars()["score"] * 10)
     (ten,) = equivalence(ScoreTable.from_frame(frame), "a", "b", margin=7.0, metrics="mean")
     assert ten.p_equivalence == pytest.approx(one.p_equivalence)
 

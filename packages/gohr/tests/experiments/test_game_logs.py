@@ -30,7 +30,7 @@ def read_log(path: str | Path, metric: str = "tce") -> ScoreTable:
 
 def errors_of(path: str | Path) -> dict[tuple[str, str, int], list[int]]:
     """Return the errors of each episode of the runs of a file."""
-    rows = read_log(path, "errors_per_episode").frame.sort("step")
+    rows = read_log(path, "errors_per_episode").to_polars().sort("step")
     runs = rows.partition_by("algorithm", "task", "run", as_dict=True, maintain_order=True)
     return {run: episodes["score"].to_list() for run, episodes in runs.items()}
 

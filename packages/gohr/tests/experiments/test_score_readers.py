@@ -13,7 +13,9 @@ def test_a_run_folder_is_scored_as_asked(tmp_path):
     folder = run(config, tmp_path / "run").folder
     for count_empty in (True, False):
         found = read_scores(tmp_path / "run", count_empty=count_empty)
-        assert found.frame.equals(score_table(folder, "tce", count_empty=count_empty).frame)
+        assert found.to_polars().equals(
+            score_table(folder, "tce", count_empty=count_empty).to_polars()
+        )
     assert read_scores(tmp_path / "run", metric="learned").metric == "learned"
     assert read_scores(tmp_path / "run", default_metric="cumulated_errors").n_steps == 3
     # What a report leaves beside the run does not make it another tool's folder.
@@ -33,7 +35,7 @@ def test_a_game_log_is_known_by_its_first_line(tmp_path):
 
 def test_measured_scores_are_had_by_name_unless_there_is_such_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert np.isfinite(read_scores("gohr-full").frame["score"].to_numpy()).any()
+    assert np.isfinite(read_scores("gohr-full").to_polars()["score"].to_numpy()).any()
     (tmp_path / "gohr-full").mkdir()
     with pytest.raises(ScoreDataError, match="gohr-full: expected scores in a known format"):
         read_scores("gohr-full")

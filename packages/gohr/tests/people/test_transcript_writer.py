@@ -58,7 +58,7 @@ def test_it_is_scored_for_mastery_as_series_of_people(tmp_path):
         accepted = [attempt.outcome == 0 for attempt in game.session.attempts]
         expected = attempts_to_master(accepted, target=2)
         assert found.runs(game.player, game.rule).tolist() == [expected]
-    assert np.isfinite(score_series(series, "skill").frame["score"].to_numpy()).all()
+    assert np.isfinite(score_series(series, "skill").to_polars()["score"].to_numpy()).all()
 
 
 def test_every_attempt_is_a_line_with_its_time_and_place():

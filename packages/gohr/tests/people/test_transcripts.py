@@ -46,8 +46,8 @@ def test_lines_are_attempts_and_those_of_two_files_count_once(tmp_path):
     assert score_series([series], "tce").runs("p1", "clockwise").tolist() == [2]
     found = score_series([series], target_streak=2, by="people")
     assert found.runs("people", "clockwise").tolist() == [2]
-    assert found.frame["n_attempts"].to_list() == [4]
-    assert score_series([series]).frame["censored"].to_list() == [True]
+    assert found.to_polars()["n_attempts"].to_list() == [4]
+    assert score_series([series]).to_polars()["censored"].to_list() == [True]
 
 
 def test_every_verb_reads_the_scores_of_attempts(tmp_path):

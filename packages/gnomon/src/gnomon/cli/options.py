@@ -151,7 +151,7 @@ class NormalizedScores:
         table = scores_of(source, self.score, options).select(algorithms=algorithms)
         if self.own_end:
             return table.last_step()
-        from gnomon.scores.common_steps import at_common_step
+        from gnomon.scores.steps import at_common_step
 
         return at_common_step(table, self.at)
 

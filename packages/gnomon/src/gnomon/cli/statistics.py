@@ -265,8 +265,8 @@ def curves(
     """Show metrics along the steps of training, with bands, or numbers about whole curves."""
     if threshold is not None and summary != "time_to_threshold":
         raise typer.BadParameter("--threshold is for --summary time_to_threshold")
-    from gnomon.scores.common_steps import up_to
     from gnomon.scores.readers.registry import reader_of
+    from gnomon.scores.steps import up_to
     from gnomon.stats import curves as curves_of
 
     with answering("curves", as_json=as_json) as answer:

@@ -16,9 +16,9 @@ from gnomon.ranking.critical_differences import CriticalDifference, critical_dif
 from gnomon.ranking.item_audit import ItemAudit, Statement, item_statements
 from gnomon.ranking.ranks import Ranking, rank, rank_range, separation
 from gnomon.results import Results, generator, made_by, noted
-from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.plausibility import wild_scores
+from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.comparisons.all_pairs import compare_all
 from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons

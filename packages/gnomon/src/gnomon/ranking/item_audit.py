@@ -131,7 +131,7 @@ def item_statements(table: ScoreTable, rng: np.random.Generator) -> tuple[Statem
         *(Statement("table", "contents", line) for line in table.describe().splitlines()[:2]),
         *_on_missing(table, matrix, is_share),
         *_on_epochs(scores),
-        *_on_texts(table.frame),
+        *_on_texts(table.to_polars()),
         *_on_patterns(scores, matrix),
         *_on_ease(scores, matrix, is_share, table.higher_is_better),
         *_on_discrimination(scores, matrix, rng),
@@ -149,9 +149,9 @@ def _on_missing(table: ScoreTable, matrix: FloatArray, is_share: bool) -> list[S
     """Say of each model which items it has no score on, why, and how its mean depends on that."""
     absent = np.isnan(matrix)
     shared = ~np.any(absent, axis=0, keepdims=True)[0]
-    found = []
+    found, frame = [], table.to_polars()
     for at, name in enumerate(table.algorithms):
-        rows = table.frame.filter(pl.col("algorithm") == name)
+        rows = frame.filter(pl.col("algorithm") == name)
         reasons = _reasons(rows, absent.shape[1])
         if not reasons:
             continue
@@ -401,17 +401,17 @@ def _on_range(scores: ItemScores, matrix: FloatArray) -> list[Statement]:
 
 def _on_scorers(table: ScoreTable, is_share: bool) -> list[Statement]:
     """Say of each other score of the log how far it agrees with the one that is audited."""
-    found = []
+    found, frame = [], table.to_polars()
     for column in table.attributes:
         if not column.startswith("metrics."):
             continue
         name = column.removeprefix("metrics.")
-        other = table.frame[column].cast(pl.Float64, strict=False).fill_nan(None)
+        other = frame[column].cast(pl.Float64, strict=False).fill_nan(None)
         if not is_share or not other.drop_nulls().is_between(0.0, 1.0).all():
             text = f"{name}: on another scale than {table.metric}, not compared"
             found.append(Statement("scorers", name, text))
             continue
-        both = table.frame.select("algorithm", "task", "score", other.alias("other"))
+        both = frame.select("algorithm", "task", "score", other.alias("other"))
         found.append(_on_scorer(both.drop_nulls().filter(~pl.col("score").is_nan()), name, table))
     return found
 

@@ -22,8 +22,8 @@ import numpy.typing as npt
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, counted, listed
 from gnomon.ranking.ratings import RATINGS
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
-from gnomon.scores.common_steps import at_common_step
 from gnomon.scores.normalization import with_left_out
+from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.comparisons.improvement import (
     PairwiseImprovement,
@@ -363,7 +363,7 @@ class Field:
         table = at_common_step(scores)
         if by == "algorithm" and not scaled:
             table = with_left_out(table)
-        missing = int(table.effective_scores()["score"].is_nan().sum())
+        missing = int(np.isnan(table.effective_scores).sum())
         if missing:
             _warn(f"{missing} of {len(table)} runs have no score and are left out")
         counts = table.run_counts if by == "algorithm" else table.run_counts.T

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-import polars as pl
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking import ItemAudit, Ranking, audit, rank
@@ -167,8 +166,8 @@ def _in_order(table: ScoreTable, estimates: ItemEstimates) -> ScoreTable:
     sign = -1.0 if table.higher_is_better else 1.0
     value = {one.algorithm: sign * one.value for one in estimates}
     names = sorted(table.algorithms, key=lambda name: (np.isnan(value[name]), value[name]))
-    rows = table.frame.partition_by("algorithm", as_dict=True, maintain_order=True)
-    return replace(table, frame=pl.concat([rows[(name,)] for name in names]))
+    place = table.rows["algorithm"].mapped([names.index(name) for name in table.algorithms], 0)
+    return replace(table, rows=table.rows.take(np.argsort(place, kind="stable")))
 
 
 def _groups(
@@ -178,7 +177,7 @@ def _groups(
     usual = [column for column in ("subtask", table.cluster) if column in table.attributes]
     found: dict[str, ItemComparisons] = {}
     for column in dict.fromkeys([*by] or [str(name) for name in usual]):
-        if pair is None or (not by and table.frame[column].n_unique() < 2):
+        if pair is None or (not by and len(table.rows.texts(column).names) < 2):
             continue
         try:
             found[column] = compare_items(table, pair, "mean", by=column, level=level)
@@ -246,10 +245,13 @@ def _texts(table: ScoreTable, items: Sequence[str]) -> dict[str, str]:
     column = next((name for name in _TEXTS if name in table.attributes), None)
     if column is None:
         return {}
-    text = pl.col(column).cast(pl.String)
-    rows = table.frame.lazy().filter(pl.col("task").is_in([*items])).select("task", text)
-    first = rows.drop_nulls().unique("task", keep="first", maintain_order=True).collect()
-    return dict(first.iter_rows())
+    rows = table.rows.take(table.rows["task"].isin(items))
+    pairs = zip(rows.tolist("task"), rows.texts(column).tolist(), strict=True)
+    found: dict[str, str] = {}
+    for item, text in pairs:
+        if text is not None:
+            found.setdefault(item, text)
+    return found
 
 
 def _told(columns: Sequence[str]) -> list[str]:

@@ -1,6 +1,5 @@
 from .anchors import atari_baselines as atari_baselines
-from .common_steps import at_common_step as at_common_step
-from .curve_grid import on_grid as on_grid
+from .columns import FloatArray as FloatArray
 from .datasets import available_datasets as available_datasets
 from .datasets import load_scores as load_scores
 from .datasets import measured_provenance as measured_provenance
@@ -33,7 +32,8 @@ from .readers.training_logs.evaluations import read_evaluations as read_evaluati
 from .readers.training_logs.monitors import read_monitors as read_monitors
 from .readers.wide_table import read_wide_table as read_wide_table
 from .scale import Normalization as Normalization
-from .table import FloatArray as FloatArray
+from .steps import at_common_step as at_common_step
+from .steps import on_grid as on_grid
 from .table import ScoreTable as ScoreTable
 
 __all__ = [

@@ -26,6 +26,8 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
+import numpy as np
+
 from gnomon.errors import ScoreDataError, listed
 from gnomon.scores.readers.file_contents import read_csv
 from gnomon.scores.readers.reported_number import reported_number
@@ -74,10 +76,10 @@ def anchors_of_suite(suite: str, table: ScoreTable) -> Anchors:
 def _within_limits(table: ScoreTable) -> Anchors:
     """Return the limits of a return on the DeepMind Control Suite for every task."""
     low, high = _DMC
-    score = table.frame["score"]
-    outside = table.frame.filter(score.is_finite() & ((score < low) | (score > high)))
-    if len(outside):
-        row = outside.row(0, named=True)
+    score = table.rows["score"]
+    outside = np.flatnonzero(np.isfinite(score) & ((score < low) | (score > high)))
+    if outside.size:
+        row = next(table.rows.take(outside[:1]).records())
         raise ScoreDataError(
             f"dmc: expected returns from {low:g} to {high:g}, found {row['score']:g} of "
             f"{row['algorithm']} on {row['task']}: other tasks need another normalisation, and "

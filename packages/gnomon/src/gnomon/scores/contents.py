@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from gnomon.errors import counted, listed
+from gnomon.scores.columns import Rows
 from gnomon.scores.table import ScoreTable
 from gnomon.tables import html_table
 
@@ -30,11 +30,11 @@ def contents(table: ScoreTable) -> str:
         return _of_items(table)
     last = table.last_step()
     lines = [_heading(table)]
-    n_missing = int(last.effective_scores()["score"].is_nan().sum())
+    n_missing = int(np.isnan(last.effective_scores).sum())
     if n_missing:
         lines.append(f"{counted(n_missing, 'missing run')} (empty score)")
-    if "censored" in last.frame.columns and last.frame["censored"].any():
-        lines.append(counted(int(last.frame["censored"].sum()), "censored run"))
+    if "censored" in last.rows and last.rows["censored"].any():
+        lines.append(counted(int(last.rows["censored"].sum()), "censored run"))
     cells = last.algorithms, last.tasks, last.run_counts
     return "\n".join([*lines, *_gaps(*cells), *_uneven_runs(*cells)])
 
@@ -48,10 +48,10 @@ def html_contents(table: ScoreTable) -> str:
     True
     """
     title, *notes = contents(table).splitlines()
-    rows = table.frame.head(10).to_dicts()
+    rows = list(table.rows.records(0, 10))
     if len(table) > len(rows):
         notes.insert(0, f"The first {len(rows)} of {len(table):,} rows.")
-    return html_table(rows, table.frame.columns, title=title, notes=notes)
+    return html_table(rows, table.rows.names, title=title, notes=notes)
 
 
 def _heading(table: ScoreTable) -> str:
@@ -122,9 +122,9 @@ def _of_items(table: ScoreTable) -> str:
     if table.normalization:
         direction += f", normalised by {table.normalization.name}"
     scale = ", ".join(filter(None, [table.metric, table.unit, direction]))
-    unscored = without_score(table.frame)
+    unscored = without_score(table.rows)
     lines = [f"{size}, {_epochs(counts)}{unscored and f'; {unscored}'}"]
-    lines.append(f"{counted(len(table), 'sample')} ({scale}){_with_status(table.frame)}")
+    lines.append(f"{counted(len(table), 'sample')} ({scale}){_with_status(table.rows)}")
     for name, n in zip(scores.models, counts, strict=True):
         absent = [scores.items[i] for i in np.flatnonzero(n == 0)]
         if absent:
@@ -140,32 +140,29 @@ def _epochs(counts: _Counts) -> str:
     return counted(most, "epoch") if least == most else f"{least} to {most} epochs"
 
 
-def without_score(frame: pl.DataFrame) -> str:
-    """Return how many samples have no score, by status where it is known; nothing if all have.
-
-    Examples
-    --------
-    >>> without_score(pl.DataFrame({"score": [1.0, float("nan")], "status": ["ok", "error"]}))
-    '1 sample without a score: 1 error'
-    """
-    absent = frame.filter(pl.col("score").is_nan())
-    if absent.is_empty():
+def without_score(rows: Rows) -> str:
+    """Return how many samples have no score, by status where it is known; nothing if all have."""
+    absent = np.isnan(rows["score"])
+    if not absent.any():
         return ""
-    text = f"{counted(absent.height, 'sample')} without a score"
-    return f"{text}: {_statuses(absent)}" if "status" in frame.columns else text
+    text = f"{counted(int(absent.sum()), 'sample')} without a score"
+    return f"{text}: {_statuses(rows.take(absent))}" if "status" in rows else text
 
 
-def _with_status(frame: pl.DataFrame) -> str:
+def _with_status(rows: Rows) -> str:
     """Return how many samples with a score have a status beside ``ok``."""
-    if "status" not in frame.columns:
+    if "status" not in rows:
         return ""
-    status = pl.col("status").cast(pl.String)
-    odd = frame.filter(~pl.col("score").is_nan() & (status != "ok"))
-    return f"; scored all the same: {_statuses(odd)}" if odd.height else ""
+    status = rows.texts("status")
+    odd = ~np.isnan(rows["score"]) & ~status.missing & ~status.equals("ok")
+    return f"; scored all the same: {_statuses(rows.take(odd))}" if odd.any() else ""
 
 
-def _statuses(frame: pl.DataFrame) -> str:
+def _statuses(rows: Rows) -> str:
     """Return how many rows have each status, the most frequent first."""
-    status = frame["status"].cast(pl.String).fill_null("unknown")
-    found = status.value_counts().sort(["count", "status"], descending=[True, False])
-    return ", ".join(f"{n} {name}" for name, n in found.iter_rows())
+    status = rows.texts("status")
+    found = status.counts()
+    if status.missing.any():
+        found["unknown"] = int(status.missing.sum())
+    ordered = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"{n} {name}" for name, n in ordered)

@@ -5,30 +5,33 @@ named by the environment variable ``GNOMON_DATA`` is looked in first, as
 ``$GNOMON_DATA/<data set>/<file>``; else the files are downloaded at a fixed commit into the cache
 (``$XDG_CACHE_HOME/gnomon`` or ``~/.cache/gnomon``).
 
-This project's own measurements are two files each beside this one: ``NAME.parquet``, one row a
-trial with several scores, and ``NAME.json``, which says how they were made: the experiment, the
-hash of its config, the versions.
+This project's own measurements are two files each beside this one: ``NAME.npz``, arrays with an
+entry for each trial, and ``NAME.json``, the experiment, the hash of its config and the versions.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.files import write_atomically
+from gnomon.scores.columns import Column, Rows, Texts
 from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
+from gnomon.scores.tidy import Origin, tidy_rows
 
 #: Random and human score of each task: what 0 and 100 mean after normalisation.
 References = Mapping[str, tuple[float, float]]
@@ -134,24 +137,31 @@ def load_scores(name: str, metric: str | None = None) -> ScoreTable:
         return _measured(name, metric or "tce")
     if metric is not None:
         raise ScoreDataError(f"{name}: expected no name of a score, for it has one; found {metric}")
-    path = dataset_file(name, "dataset.csv")
-    raw = pl.read_csv(path, infer_schema=False)
-    title = pl.col("Paper Title").fill_null("").str.strip_chars()
-    rows = raw.select(
-        algorithm=pl.col("Algorithm"),
-        task=pl.col("Game"),
-        run=pl.int_range(pl.len()).over("Algorithm", "Game"),
-        score=pl.col("Score").cast(pl.Float64),
-        group=pl.when(title == "").then(pl.col("Source")).otherwise(title),
-        year=pl.col("Date").cast(pl.Float64).cast(pl.Int64),
-    )
-    known = [
-        pl.col(column).replace_strict(_YEARS, default=None, return_dtype=pl.Int64)
-        for column in ("algorithm", "group")
-    ]
-    rows = rows.with_columns(year=pl.coalesce("year", *known))
+    records = []
+    n_runs: Counter[tuple[str, str]] = Counter()
+    for row in _csv_rows(dataset_file(name, "dataset.csv")):
+        algorithm, task = row["Algorithm"], row["Game"]
+        group = row["Paper Title"].strip() or row["Source"]
+        year = row["Date"] or _YEARS.get(algorithm) or _YEARS.get(group)
+        records.append(
+            {
+                "algorithm": algorithm,
+                "task": task,
+                "run": n_runs[algorithm, task],
+                "score": float(row["Score"] or "nan"),
+                "group": group,
+                "year": year and int(float(year)),
+            }
+        )
+        n_runs[algorithm, task] += 1
     about = DATASETS[name]
-    return ScoreTable.from_frame(rows, provenance=(f"{name}: {about.source} ({about.licence})",))
+    provenance = (f"{name}: {about.source} ({about.licence})",)
+    return ScoreTable.from_records(records, provenance=provenance)
+
+
+def _csv_rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 #: Years that the data set leaves blank, by algorithm or by the collection that scores come from.
@@ -165,19 +175,20 @@ def _measured(name: str, metric: str) -> ScoreTable:
     about = measured_provenance(name)
     if metric not in about["metrics"]:
         raise UnknownNameError(f"metric of {name}", metric, about["metrics"])
-    data = (_folder() / f"{name}.parquet").read_bytes()
+    data = (_folder() / f"{name}.npz").read_bytes()
     _check(data, about["sha256"], name)
-    rows = pl.read_parquet(io.BytesIO(data))
-    score = pl.col(metric).cast(pl.Float64)
-    frame = rows.select(
-        pl.col("algorithm", "task").cast(pl.String), "run", score.alias("score"),
-        pl.col("kind").cast(pl.String),
-    )  # fmt: skip
-    if metric == "errors_to_learn":
-        censored = pl.col("score").is_null()
-        frame = frame.with_columns(pl.col("score").fill_null(float("inf")), censored=censored)
-    return ScoreTable.from_frame(
-        frame,
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        score = arrays[metric].astype(np.float64)
+        columns: dict[str, Column] = {
+            kind: Texts.merged(arrays[kind].astype(np.int32), arrays[f"{kind}_names"].tolist())
+            for kind in ("algorithm", "task", "kind")
+        }
+        columns |= {"run": arrays["run"].astype(np.int64), "score": score}
+    if metric == "errors_to_learn":  # -1 where the learner never learned the rule
+        columns["censored"] = score < 0.0
+        columns["score"] = np.where(score < 0.0, np.inf, score)
+    return ScoreTable(
+        tidy_rows(Rows(columns), Origin(name), {}),
         metric=metric,
         unit=about["metrics"][metric]["unit"],
         higher_is_better=about["metrics"][metric]["higher_is_better"],
@@ -225,11 +236,11 @@ def load_references(name: str) -> dict[str, tuple[float, float]]:
     UnknownNameError, ScoreDataError
         As :func:`load_scores`.
     """
-    raw = pl.read_csv(dataset_file(name, "Atari-Human.csv"), infer_schema=False)
-    numbers = raw.select("Game", pl.col("Random", "Human").cast(pl.Float64))
     # The scores name games by their letters alone ("icehockey"), this file does not.
-    letters = [re.sub("[^a-z]", "", game.lower()) for game in numbers["Game"]]
-    return dict(zip(letters, numbers.select("Random", "Human").iter_rows(), strict=True))
+    return {
+        re.sub("[^a-z]", "", row["Game"].lower()): (float(row["Random"]), float(row["Human"]))
+        for row in _csv_rows(dataset_file(name, "Atari-Human.csv"))
+    }
 
 
 def dataset_file(name: str, file: str) -> Path:

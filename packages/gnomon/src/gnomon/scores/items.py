@@ -11,15 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, joined, listed
-from gnomon.scores.cells import places
+from gnomon.scores.columns import FloatArray, IntArray, Rows
 from gnomon.scores.tidy import SPECIAL
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,26 +67,23 @@ class ItemScores:
     _score: FloatArray
 
     @classmethod
-    def of(
-        cls, frame: pl.DataFrame, models: Names, items: Names, cluster: str | None
-    ) -> ItemScores:
+    def of(cls, rows: Rows, score: FloatArray, cluster: str | None) -> ItemScores:
         """Return tidy rows without steps, by model, item and epoch."""
-        n_items = len(items)
-        model, item = places(frame["algorithm"], models), places(frame["task"], items)
+        models, items = rows["algorithm"].names, rows["task"].names
+        model, item = rows["algorithm"].codes.astype(np.int64), rows["task"].codes
         clusters, cluster_of = None, None
         if cluster is not None:
-            clusters, cluster_of = clusters_of_items(frame, cluster, item, items)
-        labels, epoch = np.unique(frame["run"].to_numpy(), return_inverse=True)
+            clusters, cluster_of = clusters_of_items(rows, cluster)
+        run = rows["run"] if isinstance(rows["run"], np.ndarray) else np.array(rows.tolist("run"))
+        labels, epoch = np.unique(run, return_inverse=True)
         starts = np.concatenate([[0], np.cumsum(np.bincount(model, minlength=1))])
-        score = frame["score"].to_numpy()
         # One whole number for each row sorts faster than three columns.
-        place = (model * n_items + item) * len(labels) + epoch
+        place = (model * len(items) + item) * len(labels) + epoch
         if (place[1:] < place[:-1]).any():
             order = np.argsort(place, kind="stable")
             item, epoch, score = item[order], epoch[order], score[order]
         narrow = item.astype(np.int32), epoch.astype(np.int32)
-        names = models, items, len(labels), clusters, cluster_of
-        return cls(*names, starts, *narrow, score)
+        return cls(models, items, len(labels), clusters, cluster_of, starts, *narrow, score)
 
     def rows(self, model: str) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the rows of a model, sorted by item and epoch.
@@ -152,68 +144,51 @@ class ItemScores:
         return found
 
 
-def check_units(frame: pl.DataFrame, items: Names, units: str, cluster: str | None) -> None:
-    """Refuse units that are none, clusters of tasks, and clusters that do not hold their items."""
-    if units not in ("tasks", "items"):
-        raise UnknownNameError("units of a score table", units, ("tasks", "items"))
+def check_clusters(rows: Rows, units: str, cluster: str | None) -> None:
+    """Refuse clusters of tasks, and clusters that do not hold their items."""
     if cluster is not None:
         if units == "tasks":
             raise ScoreDataError("clusters are of items: expected units 'items', found 'tasks'")
-        clusters_of_items(frame, cluster, places(frame["task"], items), items)
+        clusters_of_items(rows, cluster)
 
 
-def clusters_of_items(
-    frame: pl.DataFrame, cluster: str, item: IntArray, items: Sequence[str]
-) -> tuple[tuple[str, ...], IntArray]:
+def clusters_of_items(rows: Rows, cluster: str) -> tuple[tuple[str, ...], IntArray]:
     """Return the clusters in the order of their first row, and the place of each item's among them.
 
     Parameters
     ----------
-    frame : polars.DataFrame
+    rows : Rows
         Tidy rows.
     cluster : str
         The column of clusters; it may be empty in some rows of an item.
-    item : ndarray of int, shape (rows,)
-        The item of each row, a place in `items`.
-    items : sequence of str
-        Names, for a message.
 
     Raises
     ------
     ScoreDataError
         There is no such column, or an item has two clusters, or none: the message names it.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"topic": ["x", "y", "x"]})
-    >>> clusters_of_items(rows, "topic", np.array([0, 1, 1]), ["q1", "q2"])
-    Traceback (most recent call last):
-    gnomon.errors.ScoreDataError: item 'q2', column 'topic': expected one cluster, found 'y' and 'x'
     """
-    if cluster not in frame.columns:
-        found = listed([name for name in frame.columns if name not in SPECIAL]) or "none"
+    if cluster not in rows:
+        found = listed([name for name in rows.names if name not in SPECIAL]) or "none"
         raise ScoreDataError(f"no column {cluster!r} of clusters; found {found}")
-    column = frame[cluster].cast(pl.String)
-    item = item[column.is_not_null().to_numpy()]
-    names = tuple(column.drop_nulls().unique(maintain_order=True))
-    code = places(column.drop_nulls(), names)
+    column, items = rows.texts(cluster), rows["task"].names
+    item, code = rows["task"].codes[~column.missing], column.codes[~column.missing]
     cluster_of = np.full(len(items), -1)
     cluster_of[item] = code  # the last of an item's rows stays, and any other is unlike it
     odd = np.concatenate([item[code != cluster_of[item]], np.flatnonzero(cluster_of < 0)])
     if odd.size:
-        of_first = dict.fromkeys(names[c] for c in code[item == odd[0]])
+        of_first = dict.fromkeys(column.names[c] for c in code[item == odd[0]])
         found = joined([repr(name) for name in of_first]) or "none"
         where = f"item {items[odd[0]]!r}, column {cluster!r}"
         raise ScoreDataError(f"{where}: expected one cluster, found {found}")
-    return names, cluster_of
+    return column.names, cluster_of
 
 
-def check_inputs(rows: pl.DataFrame, source: str) -> None:
+def check_inputs(rows: Rows, source: str) -> None:
     """Refuse items that have different texts under one name.
 
     Parameters
     ----------
-    rows : polars.DataFrame
+    rows : Rows
         With columns ``input_hash``, a mark of the text, and ``input``, how it begins; or without.
     source : str
         Where they come from.
@@ -223,18 +198,23 @@ def check_inputs(rows: pl.DataFrame, source: str) -> None:
     ScoreDataError
         The message names the first such item, and how many there are.
     """
-    if "input_hash" not in rows.columns:
+    if "input_hash" not in rows:
         return
-    mark = pl.col("input_hash")
-    of_items = rows.lazy().group_by("task", maintain_order=True)
-    marks = of_items.agg(mark.min().alias("low"), mark.max().alias("high"))
-    odd = marks.filter(pl.col("low") != pl.col("high")).collect()
-    for item, *found in odd.head(1).iter_rows():
-        texts = []
-        for value in found:
-            row = rows.filter((pl.col("task") == item) & (mark == value)).row(0, named=True)
-            texts.append(f"{str(row.get('input', value))[:60]!r} ({row['algorithm']})")
-        raise ScoreDataError(
-            f"{source}: item {item!r}: expected the same input everywhere, found {joined(texts)}; "
-            f"so it is with {counted(odd.height, 'item')}: these are not the same items"
-        )
+    mark = rows.texts("input_hash")
+    known = np.flatnonzero(~mark.missing)
+    item, code = rows["task"].codes[known], mark.codes[known]
+    one = np.full(len(rows["task"].names), -1)
+    one[item] = code
+    odd = np.unique(item[code != one[item]])
+    if not odd.size:
+        return
+    own = item == odd[0]
+    _, first = np.unique(code[own], return_index=True)
+    texts = []
+    for row in rows.take(known[own][np.sort(first)[:2]]).records():
+        texts.append(f"{str(row.get('input', row['input_hash']))[:60]!r} ({row['algorithm']})")
+    raise ScoreDataError(
+        f"{source}: item {rows['task'].names[odd[0]]!r}: expected the same input everywhere, found "
+        f"{joined(texts)}; {counted(odd.size, 'item')} with different inputs: these are not the "
+        "same items"
+    )

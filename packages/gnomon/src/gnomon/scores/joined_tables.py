@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import polars as pl
-
 from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.scores.columns import Rows, Texts
 from gnomon.scores.items import check_inputs
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import Origin, tidy_frame
+from gnomon.scores.tidy import Origin, tidy_rows
 
 
 def joined_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
@@ -31,10 +30,10 @@ def joined_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
                 raise ScoreDataError(message)
     if not others:
         return first
-    rows = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
+    rows = Rows.joined([table.rows for table in tables])
     check_inputs(rows, "sources")
     provenance = tuple(line for table in tables for line in table.provenance)
-    return replace(first, frame=tidy_frame(rows, Origin("sources"), {}), provenance=provenance)
+    return replace(first, rows=tidy_rows(rows, Origin("sources"), {}), provenance=provenance)
 
 
 def renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
@@ -59,5 +58,5 @@ def renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
     twice = [name for name in found if found.count(name) > 1]
     if twice:
         raise ScoreDataError(f"expected algorithms of different names, found {twice[0]!r} twice")
-    column = pl.col("algorithm")
-    return replace(table, frame=table.frame.with_columns(column.replace(dict(names))))
+    column = Texts(table.rows["algorithm"].codes, tuple(found))
+    return replace(table, rows=table.rows.with_columns({"algorithm": column}))

@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, listed
 from gnomon.scores.anchors import (
@@ -24,8 +23,9 @@ from gnomon.scores.anchors import (
     atari_name,
     read_anchors,
 )
+from gnomon.scores.columns import FloatArray, IntArray, Rows
 from gnomon.scores.scale import Normalization
-from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.scores.table import ScoreTable
 
 #: What :func:`normalize` knows by name.
 NORMALIZATIONS = (
@@ -99,7 +99,7 @@ def _by_known_anchors(
     )
     scaled = normalize_by(table.select(tasks=list(anchors)), anchors, name=name)
     assert scaled.normalization is not None
-    left_out = table.frame.filter(pl.col("task").is_in(unknown))
+    left_out = table.rows.take(table.rows["task"].isin(unknown))
     return replace(scaled, normalization=replace(scaled.normalization, left_out=left_out))
 
 
@@ -120,10 +120,10 @@ def with_left_out(table: ScoreTable) -> ScoreTable:
     record = table.normalization
     if record is None or record.left_out is None:
         return table
-    rows = record.left_out.filter(pl.col("algorithm").is_in(table.algorithms))
+    rows = record.left_out.take(record.left_out["algorithm"].isin(table.algorithms))
     if not record.higher_is_better:
-        rows = rows.with_columns(-pl.col("score"))
-    return replace(table, frame=pl.concat([table.frame, rows.select(table.frame.columns)]))
+        rows = rows.with_columns({"score": -rows["score"]})
+    return replace(table, rows=Rows.joined([table.rows, rows.only(*table.rows.names)]))
 
 
 def normalize_by(
@@ -328,23 +328,32 @@ def denormalize(table: ScoreTable) -> ScoreTable:
         return scores * (one - zero) + zero
 
     back = _mapped(table, raw, None, higher_is_better=record.higher_is_better)
-    if record.pools and "censored" in back.frame.columns:
+    if record.pools and "censored" in back.rows:
         # The percentiles of censored runs were those of an infinite score.
-        back = replace(back, frame=back.frame.with_columns(censored=pl.col("score").is_infinite()))
+        censored = {"censored": np.isinf(back.rows["score"])}
+        back = replace(back, rows=back.rows.with_columns(censored))
     if record.left_out is not None:
-        rows = record.left_out.filter(pl.col("algorithm").is_in(table.algorithms))
-        back = replace(back, frame=pl.concat([back.frame, rows.select(back.frame.columns)]))
+        rows = record.left_out.take(record.left_out["algorithm"].isin(table.algorithms))
+        rows = Rows.joined([back.rows, rows.only(*back.rows.names)])
+        back = replace(back, rows=rows)
     return replace(back, provenance=(*table.provenance, f"{record.name} undone"))
 
 
 def _pools(table: ScoreTable) -> dict[str, FloatArray]:
     """Return all scores of each task, censored ones infinite, ascending."""
-    effective = table.effective_scores()
     pools = {}
-    for task in table.tasks:
-        scores = effective.filter(pl.col("task") == task)["score"].to_numpy()
+    for task, rows in _rows_of_tasks(table).items():
+        scores = table.effective_scores[rows]
         pools[task] = np.sort(scores[~np.isnan(scores)])
     return pools
+
+
+def _rows_of_tasks(table: ScoreTable) -> dict[str, IntArray]:
+    """Return the places of the rows of each task."""
+    codes = table.rows["task"].codes
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=len(table.tasks)))
+    return dict(zip(table.tasks, np.split(order, ends[:-1]), strict=True)) if ends.size else {}
 
 
 def _finite_pools(table: ScoreTable) -> dict[str, FloatArray]:
@@ -366,21 +375,18 @@ def _mapped(
     higher_is_better: bool,
 ) -> ScoreTable:
     """Return the table with a function of task and scores applied to each task's rows."""
-    frame = table.effective_scores() if record is not None and record.pools else table.frame
-    scores = frame["score"].to_numpy().copy()
-    tasks = frame["task"].to_numpy()
-    for task in table.tasks:
-        rows = np.flatnonzero(tasks == task)
+    is_percentile = record is not None and bool(record.pools)
+    scores = (table.effective_scores if is_percentile else table.rows["score"]).copy()
+    for task, rows in _rows_of_tasks(table).items():
         scores[rows] = function(task, scores[rows])
-    censored = "censored" in frame.columns
-    mapped = frame.with_columns(pl.Series("score", scores))
-    if record is not None and record.pools and censored:
-        # A percentile says all that can be said of a censored run.
-        mapped = mapped.with_columns(pl.lit(False).alias("censored"))
+    mapped = {"score": scores}
+    if is_percentile and "censored" in table.rows:
+        # A percentile is all that is known of a censored run.
+        mapped["censored"] = np.zeros(len(table), bool)
     note = (record.name,) if record is not None else ()
     return replace(
         table,
-        frame=mapped,
+        rows=table.rows.with_columns(mapped),
         higher_is_better=higher_is_better,
         normalization=record,
         provenance=(*table.provenance, *note),

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning, joined
+from gnomon.scores.columns import IntArray
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
@@ -53,8 +53,8 @@ def suspicions(table: ScoreTable) -> list[str]:
         found.append(
             f"the tasks look like seeds ({shown}): were runs written into the column task?"
         )
-    cells = _cells(table.last_step())
-    most = max(cells["rows"].to_list(), default=0)
+    last = table.last_step()
+    most = int(_cell_sizes(last).max(initial=0))
     if len(names) > 1 and most >= MANY * len(names):
         found.append(
             f"{most} runs on {len(names)} tasks: were the axes swapped, or do several "
@@ -67,7 +67,7 @@ def suspicions(table: ScoreTable) -> list[str]:
             "average them first"
         )
     # Runs may well end alike, at the highest score that there is, but not go there alike.
-    if _are_copies(cells) and ("step" not in table.frame.columns or _are_copies(_cells(table))):
+    if _are_copies(last) and ("step" not in table.rows or _are_copies(table)):
         found.append(
             "all runs of an algorithm on a task have the same score, on every task: reruns of one "
             "deterministic evaluation are not independent runs"
@@ -75,31 +75,32 @@ def suspicions(table: ScoreTable) -> list[str]:
     return found
 
 
-def _cells(table: ScoreTable) -> pl.DataFrame:
-    """Return number of rows and scores, and their range, by algorithm, task and step if any."""
-    keys = [name for name in ("algorithm", "task", "step") if name in table.frame.columns]
-    score = pl.col("score").fill_nan(None)
-    return (
-        table.effective_scores()
-        .lazy()
-        .group_by(keys)
-        .agg(
-            pl.len().alias("rows"),
-            score.count().alias("scores"),
-            score.min().alias("low"),
-            score.max().alias("high"),
-        )
-        .collect(engine="streaming")  # a hundredth of the memory, for a table of 10^7 rows
-    )
+def _cell_of_row(table: ScoreTable) -> IntArray:
+    """Return a number for each row, the same for rows of one algorithm, task and step."""
+    cell: IntArray = table.rows["algorithm"].codes.astype(np.int64) * len(table.tasks)
+    cell += table.rows["task"].codes
+    if "step" in table.rows:
+        step = np.unique(table.rows["step"], return_inverse=True)[1]
+        cell = np.unique(cell * table.n_steps + step, return_inverse=True)[1].astype(np.int64)
+    return cell
 
 
-def _are_copies(cells: pl.DataFrame) -> bool:
+def _cell_sizes(table: ScoreTable) -> IntArray:
+    return np.bincount(_cell_of_row(table))
+
+
+def _are_copies(table: ScoreTable) -> bool:
     """Return whether scores differ, but never between the runs of a cell."""
+    known = ~np.isnan(table.effective_scores)
+    score, cell = table.effective_scores[known], _cell_of_row(table)[known]
+    n = np.bincount(cell)
+    low, high = np.full(n.size, np.inf), np.full(n.size, -np.inf)
+    np.minimum.at(low, cell, score)
+    np.maximum.at(high, cell, score)
     # Where no run got there, all are equal for another reason.
-    reached = pl.col("low").is_finite() | pl.col("high").is_finite()
-    several = cells.filter((pl.col("scores") > 1) & reached)
-    is_constant = bool((several["low"] == several["high"]).all())
-    return len(several) > 1 and is_constant and cells["low"].min() != cells["high"].max()
+    several = (n > 1) & (np.isfinite(low) | np.isfinite(high))
+    is_constant = bool((low[several] == high[several]).all())
+    return int(several.sum()) > 1 and is_constant and score.min() != score.max()
 
 
 @dataclass(frozen=True)
@@ -154,19 +155,23 @@ def wild_scores(table: ScoreTable) -> list[WildScore]:
     ppo on task_0: the score 1.5e+06 of run 1 is 1.1e+06 times as large as any of the 4 others of \
 the task (up to 1.4); it rules every mean, so check it
     """
-    frame = table.effective_scores().filter(pl.col("score").is_finite())
-    size = pl.col("score").abs()
-    sizes = frame.group_by("task", maintain_order=True).agg(
-        others=pl.len() - 1, largest=size.max(), most=size.top_k(2).min()
-    )
-    far = sizes.filter(
-        (pl.col("others") >= LEAST_OTHERS)
-        & (pl.col("most") > 0.0)
-        & (pl.col("largest") > WILD * pl.col("most"))
-    )
-    found = frame.join(far, on="task", maintain_order="left").filter(size == pl.col("largest"))
-    columns = ("algorithm", "task", "run", "score", "most", "others")
-    return [WildScore(*row) for row in found.select(columns).iter_rows()]
+    finite = np.flatnonzero(np.isfinite(table.effective_scores))
+    task = table.rows["task"].codes[finite]
+    size = np.abs(table.effective_scores[finite])
+    order = np.lexsort((size, task))
+    n = np.bincount(task, minlength=len(table.tasks))
+    found = []
+    for name, own in zip(table.tasks, np.split(order, np.cumsum(n)[:-1]), strict=True):
+        if own.size <= LEAST_OTHERS:
+            continue
+        most, largest = size[own[-2:]].tolist()
+        if most > 0.0 and largest > WILD * most:
+            row = next(table.rows.take([finite[own[-1]]]).records())
+            found.append((int(finite[own[-1]]), row, name, most, own.size - 1))
+    return [
+        WildScore(row["algorithm"], name, row["run"], row["score"], most, others)
+        for _, row, name, most, others in sorted(found, key=lambda wild: wild[0])
+    ]
 
 
 def own_scales(table: ScoreTable) -> str | None:
@@ -258,8 +263,7 @@ def unlike_target(table: ScoreTable) -> str | None:
     >>> unlike_target(ScoreTable.from_arrays({"dqn": [[18.0, 61000.0]]}))[:63]
     'optimality_gap is 0: all raw scores lie above its target, 1 (th'
     """
-    found = table.frame["score"].drop_nulls().to_numpy()
-    found = found[np.isfinite(found)]
+    found = table.rows["score"][np.isfinite(table.rows["score"])]
     if table.normalization is not None or table.unit is not None or not found.size:
         return None
     least, middle = float(found.min()), float(np.median(found))

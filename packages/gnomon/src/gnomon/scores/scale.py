@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
+
+from gnomon.scores.columns import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +25,7 @@ class Normalization:
         For percentiles: all raw scores, ascending.
     higher_is_better : bool
         Direction of the raw scores.
-    left_out : polars.DataFrame, optional
+    left_out : Rows, optional
         The raw rows of tasks that could not be normalised: summaries are without them, ranks need
         no scale and keep them.
 
@@ -39,4 +40,4 @@ class Normalization:
     anchors: Mapping[str, tuple[float, float]]
     pools: Mapping[str, npt.NDArray[np.float64]]
     higher_is_better: bool
-    left_out: pl.DataFrame | None = None
+    left_out: Rows | None = None

@@ -14,29 +14,27 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
-from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.cells import Cells, refuse_steps, rows_at_last_step, rows_at_step
-from gnomon.scores.items import ItemScores, check_units
+from gnomon.errors import ScoreDataError, UnknownNameError, check_word
+from gnomon.scores.columns import FloatArray as FloatArray
+from gnomon.scores.columns import IntArray, Rows
+from gnomon.scores.items import ItemScores, check_clusters
 from gnomon.scores.scale import Normalization
 from gnomon.scores.tidy import (
     SPECIAL,
     Origin,
     matching_rows,
-    renamed_columns,
     rows_of_arrays,
     rows_of_frame,
     rows_of_records,
-    tidy_frame,
-    with_censored,
+    tidy_rows,
+    with_usual_names,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 #: What a task of a table is: a task, on which runs are repeated, or an item of an evaluation.
 Units = Literal["tasks", "items"]
 
@@ -50,13 +48,15 @@ class ScoreTable:
     algorithm: nothing is padded. An empty score is a missing run and is kept as such. A run that
     never reached its goal is ``censored`` and counts as infinitely bad.
 
-    Build one with :meth:`from_records`, :meth:`from_frame` or :meth:`from_arrays`, or read a file
-    with :func:`gnomon.scores.read_scores`. Printed, a table says what it holds and what is missing.
+    Build one from a data frame, a list of records or one array for each algorithm, or read a file
+    with :func:`gnomon.scores.read_scores`. Printed, a table shows what it holds and what it lacks.
 
     Parameters
     ----------
-    frame : polars.DataFrame
-        The checked rows; use a named constructor instead, which checks them.
+    rows : data frame, mapping or list of records
+        Scores with the columns ``algorithm``, ``task``, ``run`` and ``score``, or under usual other
+        names such as ``agent``, ``environment``, ``seed`` and ``return``; or one array (runs,
+        tasks) for each algorithm. As an attribute, the checked rows.
     metric : str
         What a score is, for example ``"tce"``.
     unit : str, optional
@@ -88,7 +88,7 @@ class ScoreTable:
     dqn: a single run a task, where others have up to 2
     """
 
-    frame: pl.DataFrame
+    rows: Rows
     metric: str = "score"
     unit: str | None = None
     higher_is_better: bool = True
@@ -97,8 +97,27 @@ class ScoreTable:
     units: Units = "tasks"
     cluster: str | None = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            rows: Any,
+            metric: str = "score",
+            unit: str | None = None,
+            higher_is_better: bool = True,
+            provenance: tuple[str, ...] = (),
+            normalization: Normalization | None = None,
+            units: Units = "tasks",
+            cluster: str | None = None,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
-        check_units(self.frame, self.tasks, self.units, self.cluster)
+        source: Any = self.rows
+        if not isinstance(source, Rows):
+            rows = with_usual_names(rows_of_frame(source), {}, Origin())
+            object.__setattr__(self, "rows", tidy_rows(rows, Origin(), {}))
+        check_word("units", self.units, ("tasks", "items"))
+        check_clusters(self.rows, self.units, self.cluster)
 
     @classmethod
     def from_records(
@@ -127,8 +146,8 @@ class ScoreTable:
         ScoreDataError
             A row cannot be read; the message names it.
         """
-        frame = tidy_frame(rows_of_records(records), Origin(), {})
-        return cls(frame, metric, unit, higher_is_better, (*provenance,), None, units, cluster)
+        rows = tidy_rows(with_usual_names(rows_of_records(records), {}, Origin()), Origin(), {})
+        return cls(rows, metric, unit, higher_is_better, (*provenance,), None, units, cluster)
 
     @classmethod
     def from_frame(
@@ -149,9 +168,9 @@ class ScoreTable:
         Parameters
         ----------
         frame : data frame or mapping
-            A frame of Polars, pandas, PyArrow or any that narwhals knows, or a mapping from name to
-            column, with columns as in :meth:`from_records`. Or, as rliable has them, a mapping from
-            algorithm to an array (runs, tasks), which :meth:`from_arrays` reads.
+            A frame of pandas, Polars or PyArrow, or a mapping from name to column, with columns as
+            in :meth:`from_records`. Or, as rliable has them, a mapping from algorithm to an array
+            (runs, tasks), which :meth:`from_arrays` reads.
         columns : mapping, optional
             What columns are called in the frame: ``{"algorithm": "Name"}``.
         metric, unit, higher_is_better, provenance, units, cluster
@@ -170,13 +189,12 @@ class ScoreTable:
 
         Examples
         --------
-        >>> frame = pl.DataFrame({"Name": ["a", "a"], "Env": "t", "seed": [1, 2], "Return": [3, 4]})
-        >>> names = {"algorithm": "Name", "task": "Env", "run": "seed", "score": "Return"}
-        >>> ScoreTable.from_frame(frame, columns=names).runs("a", "t")
+        >>> frame = {"Name": ["a", "a"], "env": ["t", "t"], "seed": [1, 2], "Return": [3, 4]}
+        >>> ScoreTable.from_frame(frame, columns={"algorithm": "Name"}).runs("a", "t")
         array([3., 4.])
         """
-        rows = renamed_columns(rows_of_frame(frame), columns or {}, Origin())
-        tidy = tidy_frame(rows, Origin(), where or {})
+        rows = with_usual_names(rows_of_frame(frame), columns or {}, Origin())
+        tidy = tidy_rows(rows, Origin(), where or {})
         return cls(tidy, metric, unit, higher_is_better, (*provenance,), None, units, cluster)
 
     @classmethod
@@ -218,12 +236,12 @@ class ScoreTable:
         >>> table.runs("a", "task_1")
         array([2., 4.])
         """
-        tidy = tidy_frame(rows_of_arrays(scores, tasks, steps), Origin(), {})
+        tidy = tidy_rows(rows_of_arrays(scores, tasks, steps), Origin(), {})
         return cls(tidy, metric, unit, higher_is_better, (*provenance,), None, units, cluster)
 
     def __len__(self) -> int:
         """Return the number of rows, missing runs included."""
-        return self.frame.height
+        return len(self.rows)
 
     def __repr__(self) -> str:
         return f"<ScoreTable: {self.describe().splitlines()[0]}>"
@@ -231,53 +249,57 @@ class ScoreTable:
     def _repr_html_(self) -> str:
         return str(pkgutil.resolve_name("gnomon.scores.contents:html_contents")(self))
 
-    @cached_property
+    @property
     def algorithms(self) -> tuple[str, ...]:
         """The algorithms, in the order of their first row."""
-        return tuple(self.frame["algorithm"].unique(maintain_order=True))
+        return tuple(self.rows["algorithm"].names)
 
-    @cached_property
+    @property
     def tasks(self) -> tuple[str, ...]:
         """The tasks, in the order of their first row."""
-        return tuple(self.frame["task"].unique(maintain_order=True).to_list())
+        return tuple(self.rows["task"].names)
 
-    @cached_property
-    def _known(self) -> dict[str, dict[str, None]]:
-        """The algorithms and the tasks, each found without looking at the others."""
-        return {"algorithm": dict.fromkeys(self.algorithms), "task": dict.fromkeys(self.tasks)}
-
-    @cached_property
+    @property
     def attributes(self) -> tuple[str, ...]:
         """The names of the columns that have no fixed meaning, to select by."""
-        return tuple(name for name in self.frame.columns if name not in SPECIAL)
+        return tuple(name for name in self.rows.names if name not in SPECIAL)
 
     @cached_property
     def n_steps(self) -> int:
         """The number of different steps; 1 for a table without a column ``step``."""
-        return self.frame["step"].n_unique() if "step" in self.frame.columns else 1
+        return np.unique(self.rows["step"]).size if "step" in self.rows else 1
 
     @cached_property
     def item_scores(self) -> ItemScores:
         """The rows as arrays in one order of items, missing scores included."""
-        refuse_steps(self.n_steps)
-        return ItemScores.of(self.effective_scores(), self.algorithms, self.tasks, self.cluster)
+        self._refuse_steps()
+        return ItemScores.of(self.rows, self.effective_scores, self.cluster)
+
+    @cached_property
+    def effective_scores(self) -> FloatArray:
+        """The score of each row, shape (rows,): infinitely bad where censored."""
+        score: FloatArray = self.rows["score"]
+        if "censored" not in self.rows:
+            return score
+        worst = float("-inf") if self.higher_is_better else float("inf")
+        # An infinite score keeps its sign.
+        return np.where(self.rows["censored"] & ~np.isinf(score), worst, score)
 
     @cached_property
     def _cells(self) -> Cells:
         """The rows that have a score, one for each run."""
-        refuse_steps(self.n_steps)
-        rows = self.effective_scores().select("algorithm", "task", "run", "score")
-        return Cells(rows.filter(~pl.col("score").is_nan()), self.algorithms, self.tasks)
+        self._refuse_steps()
+        return Cells(self, ~np.isnan(self.effective_scores))
 
     @cached_property
     def _curve_cells(self) -> Cells:
         """All rows, with their steps."""
-        columns = ("algorithm", "task", "run", "step", "score")
-        return Cells(self.effective_scores().select(columns), self.algorithms, self.tasks)
+        return Cells(self, np.ones(len(self), bool))
 
-    def effective_scores(self) -> pl.DataFrame:
-        """Return the rows with censored scores replaced by the infinitely bad one."""
-        return with_censored(self.frame, float("-inf") if self.higher_is_better else float("inf"))
+    def _refuse_steps(self) -> None:
+        if self.n_steps > 1:
+            take = "last_step(), at_step(...) or gnomon.scores.at_common_step"
+            raise ScoreDataError(f"{self.n_steps} steps of each run; expected one: take {take}")
 
     def runs(self, algorithm: str, task: str) -> FloatArray:
         """Return the scores of an algorithm's runs on a task.
@@ -302,16 +324,24 @@ class ScoreTable:
             The table has several steps per run; see :meth:`last_step` and :meth:`at_step`.
         """
         self._check_names([algorithm], [task])
-        return self._cells.numbers("score", algorithm, task)
+        cells = self._cells
+        return cells.score[cells.of(algorithm, task)].copy()
 
     def strata(self, algorithm: str, tasks: Sequence[str]) -> tuple[FloatArray, IntArray]:
         """Return an algorithm's scores on one task or more, in turn, and how many each has."""
         self._check_names([algorithm], tasks)
-        return self._cells.strata("score", algorithm, tasks)
+        cells, places = self._cells, self._places
+        place = np.array([places["task"][task] for task in tasks], np.int64)
+        place += places["algorithm"][algorithm] * len(self.tasks)
+        begins, counts = cells.starts[place], np.diff(cells.starts)[place]
+        ends = np.cumsum(counts)
+        rows = np.repeat(begins + counts - ends, counts) + np.arange(counts.sum())
+        return cells.score[rows], counts
 
     def run_labels(self, algorithm: str, task: str) -> tuple[Any, ...]:
         """Return the labels of the runs that :meth:`runs` gives, in the same order."""
-        return tuple(self._cells.column("run", algorithm, task).to_list())
+        self._check_names([algorithm], [task])
+        return tuple(self.rows.take(self._cells.rows_of(algorithm, task)).tolist("run"))
 
     def tasks_of(self, algorithm: str) -> tuple[str, ...]:
         """Return the tasks on which an algorithm has at least one score, in the table's order."""
@@ -349,25 +379,55 @@ class ScoreTable:
         ScoreDataError
             The table has no column ``step``.
         """
-        if "step" not in self.frame.columns:
+        if "step" not in self.rows:
             raise ScoreDataError("expected a column 'step' for curves; found none")
         self._check_names([algorithm], [task])
-        return self._curve_cells.curves(algorithm, task)
+        cells = self._curve_cells
+        own = self.rows.only("run", "step").take(cells.rows_of(algorithm, task))
+        steps, at = np.unique(own["step"].astype(np.float64), return_inverse=True)
+        place: dict[Any, int] = {}
+        runs = [place.setdefault(label, len(place)) for label in own.tolist("run")]
+        curves = np.full((len(place), steps.size), np.nan)
+        curves[runs, at] = cells.score[cells.of(algorithm, task)]
+        return steps, curves
 
     def last_step(self) -> ScoreTable:
         """Return the table of each run's score at its own last step, without the column."""
-        if "step" not in self.frame.columns:
+        if "step" not in self.rows:
             return self
-        told = (*self.provenance, "last step of each run")
-        return replace(self, frame=rows_at_last_step(self.frame), provenance=told)
+        run, step = self.run_of_row, self.rows["step"]
+        last = np.full(int(run.max(initial=-1)) + 1, -np.inf)
+        np.maximum.at(last, run, step)
+        rows = self.rows.take(step == last[run]).but("step")
+        return replace(self, rows=rows, provenance=(*self.provenance, "last step of each run"))
 
     def at_step(self, step: float) -> ScoreTable:
         """Return the table of the scores at one step, without the column.
 
         Raises ScoreDataError: no row is at that step.
         """
-        rows, told = rows_at_step(self.frame, step), (*self.provenance, f"step {step:g}")
-        return replace(self, frame=rows, provenance=told)
+        if "step" not in self.rows:
+            raise ScoreDataError("expected a column 'step' to select by; found none")
+        rows = self.rows.take(self.rows["step"] == step).but("step")
+        if not len(rows):
+            steps = ", ".join(f"{s:g}" for s in np.unique(self.rows["step"])[:12])
+            raise ScoreDataError(f"no row is at step {step:g}; found {steps}")
+        return replace(self, rows=rows, provenance=(*self.provenance, f"step {step:g}"))
+
+    @cached_property
+    def run_of_row(self) -> IntArray:
+        """The number of each row's run, shape (rows,): runs are numbered by their first row."""
+        label = self.rows["run"]
+        if not isinstance(label, np.ndarray):
+            label = label.codes
+        label = np.unique(label, return_inverse=True)[1].astype(np.int64)
+        task = self.rows["task"].codes.astype(np.int64)
+        key = self.rows["algorithm"].codes.astype(np.int64) * len(self.tasks) + task
+        key = key * (int(label.max(initial=0)) + 1) + label
+        _, first, run = np.unique(key, return_index=True, return_inverse=True)
+        rank = np.empty(first.size, np.int64)
+        rank[np.argsort(first)] = np.arange(first.size)
+        return rank[run]
 
     def select(
         self,
@@ -392,17 +452,16 @@ class ScoreTable:
         ScoreDataError
             No row has such an attribute.
         """
-        chosen = matching_rows(self.frame, where, Origin()) if where else True
-        frame = self.frame.filter(chosen)
+        keep = matching_rows(self.rows, where or {}, Origin())
         for column, names in (("algorithm", algorithms), ("task", tasks)):
             if names is not None:
                 self._check_names(**{f"{column}s": (names := list(names))})
-                frame = frame.filter(pl.col(column).is_in(names))
+                keep &= self.rows[column].isin(names)
         scale = self.normalization
         if scale is not None and (tasks is not None or where):
             # Of the tasks that had no scale none was asked for.
             scale = replace(scale, left_out=None)
-        return replace(self, frame=frame, normalization=scale)
+        return replace(self, rows=self.rows.take(keep), normalization=scale)
 
     @property
     def scale(self) -> str:
@@ -422,15 +481,17 @@ class ScoreTable:
 
     __str__ = describe
 
-    def to_frame(self) -> pl.DataFrame:
-        """Return the rows as a Polars data frame."""
-        return self.frame.clone()
+    def to_polars(self) -> pl.DataFrame:
+        """Return the rows as a Polars data frame; Polars must be installed."""
+        import polars as pl
+
+        return pl.DataFrame({name: _for_frames(self.rows, name) for name in self.rows.names})
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the rows as a pandas data frame; pandas must be installed."""
         import pandas as pd
 
-        return pd.DataFrame(self.frame.to_dict(as_series=False))
+        return pd.DataFrame({name: _for_frames(self.rows, name) for name in self.rows.names})
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return all of :meth:`iter_records`."""
@@ -438,13 +499,55 @@ class ScoreTable:
 
     def iter_records(self) -> Iterator[dict[str, Any]]:
         """Yield the rows as mappings fit for JSON: a score that is not finite is None."""
-        finite = pl.when(pl.col("score").is_finite()).then(pl.col("score"))
-        for part in self.frame.iter_slices():
-            yield from part.with_columns(finite.alias("score")).to_dicts()
+        yield from self.rows.records()
 
     def _check_names(self, algorithms: Iterable[str] = (), tasks: Iterable[str] = ()) -> None:
         """Refuse a name that is not in the table."""
         for kind, names in (("algorithm", algorithms), ("task", tasks)):
             for name in names:
-                if name not in self._known[kind]:
-                    raise UnknownNameError(kind, name, tuple(self._known[kind]))
+                if name not in self._places[kind]:
+                    raise UnknownNameError(kind, name, tuple(self._places[kind]))
+
+    @cached_property
+    def _places(self) -> dict[str, dict[str, int]]:
+        """The place of each algorithm and of each task."""
+        kinds = {"algorithm": self.algorithms, "task": self.tasks}
+        return {kind: {name: i for i, name in enumerate(names)} for kind, names in kinds.items()}
+
+
+class Cells:
+    """Some rows of a table by algorithm and task, each found without looking at the others."""
+
+    def __init__(self, table: ScoreTable, kept: npt.NDArray[np.bool_]) -> None:
+        self._names = table._places
+        n_algorithms, n_tasks = len(table.algorithms), len(table.tasks)
+        cell = table.rows["algorithm"].codes.astype(np.int64) * n_tasks
+        cell += table.rows["task"].codes
+        self._row = None if kept.all() else np.flatnonzero(kept)
+        if self._row is not None:
+            cell = cell[self._row]
+        count = np.bincount(cell, minlength=n_algorithms * n_tasks)
+        self.counts = count.reshape(n_algorithms, n_tasks)
+        self.starts = np.concatenate([[0], np.cumsum(count)])
+        if (cell[1:] < cell[:-1]).any():
+            order = np.argsort(cell, kind="stable")
+            self._row = order if self._row is None else self._row[order]
+        scores = table.effective_scores
+        self.score: FloatArray = scores if self._row is None else scores[self._row]
+
+    def of(self, algorithm: str, task: str) -> slice:
+        """Return where the scores of a cell lie among all."""
+        cell = self._names["algorithm"][algorithm] * self.counts.shape[1]
+        cell += self._names["task"][task]
+        return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
+
+    def rows_of(self, algorithm: str, task: str) -> slice | IntArray:
+        """Return the rows of a cell, in the order of the table."""
+        own = self.of(algorithm, task)
+        return own if self._row is None else self._row[own]
+
+
+def _for_frames(rows: Rows, name: str) -> Any:
+    """Return a column as data frames take it: an array, or a list of texts."""
+    column = rows[name]
+    return column if isinstance(column, np.ndarray) else column.tolist()

@@ -1,20 +1,28 @@
-"""The tidy frame: from raw columns to checked ones, with errors that name the row.
+"""Tidy rows: from raw columns to checked ones, with errors that name file, line and column.
 
-Rows come from records, data frames, arrays and files; every reader ends here. The checks are done
-on whole columns and a row is looked at only when something is wrong with it, so a table of ten
-million rows costs seconds.
+Rows come from records, data frames, arrays and files; every reader ends here. Whole columns are
+checked, and texts by their different values, so that a table of ten million rows costs seconds.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
-from gnomon.errors import ScoreDataError, UnknownNameError, listed, shortened
+from gnomon.errors import ScoreDataError, UnknownNameError, joined, listed, shortened
+from gnomon.scores.columns import (
+    Column,
+    FloatArray,
+    Rows,
+    Texts,
+    as_texts,
+    column_of,
+    rows_of_columns,
+)
 
 REQUIRED = ("algorithm", "task", "run", "score")
 #: No two rows agree in all of these.
@@ -27,61 +35,87 @@ LARGEST = 1e100
 #: Longer names fit into no table and no figure.
 LONGEST_NAME = 1000
 
-#: Texts that say "no score here", compared in lower case.
+#: Texts for a missing score, compared in lower case.
 MISSING_TEXTS = ("", "na", "nan", "null", "none")
 TRUE_TEXTS = ("true", "1", "yes")
 FALSE_TEXTS = ("false", "0", "no")
 
+#: Usual names of columns, in lower case and without a tracker's prefix.
+USUAL: Mapping[str, tuple[str, ...]] = {
+    "algorithm": (
+        "algorithm", "algo", "alg", "algorithm_name", "agent", "agent_name", "method", "model",
+        "model_name", "policy", "exp_name", "learner",
+    ),
+    "task": (
+        "task", "task_name", "task_id", "environment", "env", "env_name", "env_id", "game",
+        "benchmark", "domain",
+    ),
+    "run": ("run", "seed", "run_id", "trial", "replicate"),
+    "score": (
+        "score", "scores", "return", "returns", "reward", "rewards", "episode_return",
+        "episodic_return", "episode_reward", "mean_return", "mean_reward", "eval_return",
+        "eval_reward", "final_return", "final_score", "total_reward", "normalized_score",
+        "success_rate", "value", "result",
+    ),
+    "step": (
+        "step", "steps", "_step", "global_step", "global_steps", "env_step", "env_steps",
+        "timestep", "timesteps", "time_step", "total_timesteps", "total_steps", "num_steps",
+    ),
+}  # fmt: skip
+#: What trackers put before a name to say what it is.
+_PREFIX = re.compile(r"^(?:metrics|params|config|summary|summary_metrics|tags)\.(?=.)")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+_Flags = npt.NDArray[np.bool_]
+
 
 class Origin:
-    """Where rows come from, so that a message can point there: a file's lines, or plain rows."""
+    """Where rows come from, so that a message can name a file's line, or else the row.
+
+    Parameters
+    ----------
+    file : str, optional
+        The path, as messages name it.
+    lines : callable, optional
+        Returns the line of each row; called only once something is wrong.
+    """
 
     def __init__(
-        self,
-        file: str | None = None,
-        *,
-        first: int = 1,
-        noun: str = "row",
-        lines: Callable[[], list[int]] | None = None,
+        self, file: str | None = None, *, lines: Callable[[], Sequence[int]] | None = None
     ) -> None:
-        #: Asked only once something is wrong: the line of each row.
-        self._lines = lines
-        self.prefix = f"{file}, " if file else ""
         self.file = file
-        self.first = first
-        self.noun = noun
+        self._lines = lines
 
-    def of_rows(self, kept: Sequence[int]) -> Origin:
+    def of_rows(self, kept: npt.NDArray[np.int64]) -> Origin:
         """Return the origin of some of the rows, by their places among all."""
-        lines = self._lines
-
-        def of_kept() -> list[int]:
-            every = lines() if lines is not None else []
-            return [every[row] if row < len(every) else row + 2 for row in kept]
-
-        return Origin(self.file, first=self.first, noun=self.noun, lines=of_kept)
+        return Origin(self.file, lines=lambda: self._numbers(kept.tolist()))
 
     def error(self, message: str) -> ScoreDataError:
         """Return the error about the whole table."""
         return ScoreDataError(f"{self.file}: {message}" if self.file else message)
 
-    def error_at(self, rows: list[int], column: str, message: str) -> ScoreDataError:
-        """Return the error about some rows (numbered as in the source) of one column."""
-        if self._lines is not None:
-            lines = self._lines()
-            rows = [lines[row] if row < len(lines) else row + 2 for row in rows]
-        numbers = " and ".join(str(row) for row in rows)
-        noun = self.noun if len(rows) == 1 else self.noun + "s"
-        return ScoreDataError(f"{self.prefix}{noun} {numbers}, column {column!r}: {message}")
+    def error_at(self, rows: Sequence[int], column: str, message: str) -> ScoreDataError:
+        """Return the error about some rows, counted from 0, of one column."""
+        numbers = " and ".join(map(str, self._numbers(rows)))
+        noun = ("line" if self.file and self._lines else "row") + ("s" if len(rows) > 1 else "")
+        prefix = f"{self.file}, " if self.file else ""
+        return ScoreDataError(f"{prefix}{noun} {numbers}, column {column!r}: {message}")
+
+    def _numbers(self, rows: Sequence[int]) -> list[int]:
+        """Return the lines of rows, or their numbers from 1."""
+        if self._lines is None:
+            return [int(row) + 1 for row in rows]
+        lines = self._lines()
+        return [lines[row] if row < len(lines) else int(row) + 2 for row in rows]
 
 
-def tidy_frame(raw: pl.DataFrame, origin: Origin, where: Mapping[str, Any]) -> pl.DataFrame:
+def tidy_rows(raw: Rows, origin: Origin, where: Mapping[str, Any]) -> Rows:
     """Return the rows of `raw` that `where` selects, with checked columns in a fixed order.
 
     Parameters
     ----------
-    raw : polars.DataFrame
-        Columns as read; texts are converted here.
+    raw : Rows
+        Columns as read. Without a column ``run``, each algorithm has one run on a task.
     origin : Origin
         Where the rows come from.
     where : mapping
@@ -93,67 +127,60 @@ def tidy_frame(raw: pl.DataFrame, origin: Origin, where: Mapping[str, Any]) -> p
         A column is missing, a value is not of its column's kind, a key comes twice, or a score is
         infinite without being censored.
     """
-    if not set(REQUIRED) <= set(raw.columns):
+    if not {"algorithm", "task", "score"} <= set(raw.names):
         raise missing_columns(raw, origin)
-    for name, dtype in raw.schema.items():
-        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-            raise origin.error(f"column {name!r}: expected texts or numbers, found {dtype}")
-    raw = raw.with_row_index("_row", offset=origin.first)
     if where:
-        raw = raw.filter(matching_rows(raw.drop("_row"), where, origin))
-    rows = raw["_row"]
-    columns = [
-        _names(raw["algorithm"], rows, origin),
-        _names(raw["task"], rows, origin),
-        _labels(raw["run"], rows, origin),
-    ]
-    if "step" in raw.columns:
-        step = _numbers(raw["step"], rows, origin)
-        _refuse(step.is_nan(), rows, "step", "expected a number, found nothing", origin)
-        columns.append(_integers_if_whole(step))
-    score = _numbers(raw["score"], rows, origin)
+        keep = matching_rows(raw, where, origin)
+        raw, origin = raw.take(keep), origin.of_rows(np.flatnonzero(keep))
+    columns: dict[str, Column] = {
+        "algorithm": _names(raw["algorithm"], "algorithm", origin),
+        "task": _names(raw["task"], "task", origin),
+        "run": np.zeros(len(raw), np.int64),
+    }
+    if "run" in raw:
+        columns["run"] = _labels(raw["run"], origin)
+    if "step" in raw:
+        step = _numbers(raw["step"], "step", origin)
+        _refuse(np.isnan(step), "step", "expected a number, found nothing", origin)
+        whole = np.all(np.abs(step) < 2**53) and np.all(step == np.floor(step))
+        columns["step"] = step.astype(np.int64) if whole else step
+    score = _numbers(raw["score"], "score", origin)
     message = f"expected a number from -{LARGEST:g} to {LARGEST:g}, found a larger one"
-    _refuse(score.is_finite() & (score.abs() > LARGEST), rows, "score", message, origin)
-    columns.append(score)
-    if "censored" in raw.columns:
-        columns.append(_flags(raw["censored"], rows, origin))
-    columns += [raw[name] for name in raw.columns if name not in (*SPECIAL, "_row")]
-    frame = pl.DataFrame(columns)
-    _check_infinite(frame, rows, origin)
-    _check_duplicates(frame, rows, origin)
-    return frame
+    _refuse(np.isfinite(score) & (np.abs(score) > LARGEST), "score", message, origin)
+    columns["score"] = score
+    infinite = np.isinf(score)
+    if "censored" in raw:
+        columns["censored"] = censored = _flags(raw["censored"], origin)
+        infinite &= ~censored
+    message = "an infinite score needs a true 'censored' (a run that never got there)"
+    _refuse(infinite, "score", message, origin)
+    rest = {name: raw[name] for name in raw.names if name not in SPECIAL}
+    rows = Rows(columns | rest)
+    _check_duplicates(rows, origin, has_runs="run" in raw)
+    return rows
 
 
-def with_censored(frame: pl.DataFrame, worst: float) -> pl.DataFrame:
-    """Return tidy rows with the worst score in the place of censored ones."""
-    if "censored" not in frame.columns:
-        return frame
-    score = pl.col("score")
-    # An infinite score keeps the sign that it was given.
-    replaced = pl.when(pl.col("censored") & ~score.is_infinite()).then(worst).otherwise(score)
-    return frame.with_columns(replaced.alias("score"))
-
-
-def missing_columns(raw: pl.DataFrame, origin: Origin, named: Iterable[str] = ()) -> ScoreDataError:
+def missing_columns(raw: Rows, origin: Origin, named: Iterable[str] = ()) -> ScoreDataError:
     """Return the error that names the required columns which are not there, nor `named`."""
-    known = (*raw.columns, *named)
-    missing = [name for name in REQUIRED if name not in known]
-    found = shortened(", ".join(raw.columns), 200) or "none"
-    plural = len(missing) > 1
-    message = f"missing column{'s' * plural} {', '.join(map(repr, missing))}; found {found}"
+    missing = [x for x in ("algorithm", "task", "score") if x not in (*raw.names, *named)]
+    found = shortened(", ".join(raw.names), 200) or "none"
+    plural = "s" if len(missing) > 1 else ""
+    message = f"missing column{plural} {', '.join(map(repr, missing))}; found {found}"
     if origin.file:
         options = " ".join(f"--column {name}=NAME" for name in missing)
-        said = "say how they are called" if plural else "says how it is called"
-        message += f" (columns={{'{missing[0]}': NAME}} or {options} {said})"
+        message += f" (name {'them' if plural else 'it'}: columns={{'{missing[0]}': NAME}} in "
+        message += f"Python, gnomon read FILE {options} on the command line)"
+    elif raw.names:
+        message += f" (name {'them' if plural else 'it'}: columns={{'{missing[0]}': NAME}})"
     return origin.error(message)
 
 
-def renamed_columns(raw: pl.DataFrame, columns: Mapping[str, str], origin: Origin) -> pl.DataFrame:
-    """Return the columns under the names of a tidy frame.
+def renamed_columns(raw: Rows, columns: Mapping[str, str], origin: Origin) -> Rows:
+    """Return the columns under the names of tidy rows.
 
     Parameters
     ----------
-    raw : polars.DataFrame
+    raw : Rows
         Columns as read.
     columns : mapping
         The name that a column has here, for some of :data:`SPECIAL`: ``{"algorithm": "Name"}``.
@@ -163,154 +190,219 @@ def renamed_columns(raw: pl.DataFrame, columns: Mapping[str, str], origin: Origi
     Raises
     ------
     UnknownNameError
-        A tidy frame has no such column.
+        Tidy rows have no such column.
     ScoreDataError
         There is no column of that name to read.
     """
     for name, theirs in columns.items():
         if name not in SPECIAL:
             raise UnknownNameError("column of scores to read one as", name, SPECIAL)
-        if theirs not in raw.columns:
-            found = shortened(", ".join(raw.columns), 200) or "none"
+        if theirs not in raw:
+            found = shortened(", ".join(raw.names), 200) or "none"
             raise origin.error(f"no column {theirs!r} to read as the {name}; found {found}")
     taken = {*columns, *columns.values()}
-    rest = [raw[name] for name in raw.columns if name not in taken]
-    return pl.DataFrame([*(raw[theirs].alias(n) for n, theirs in columns.items()), *rest])
+    named = {name: raw[theirs] for name, theirs in columns.items()}
+    return Rows(named | {name: raw[name] for name in raw.names if name not in taken})
 
 
-def matching_rows(raw: pl.DataFrame, where: Mapping[str, Any], origin: Origin) -> pl.Series:
+def short_name(column: str) -> str:
+    """Return the name of a column without what a tracker puts before it."""
+    return _PREFIX.sub("", column)
+
+
+def role_of(column: str) -> str | None:
+    """Return what a column usually holds, by its name; None for any other."""
+    name = short_name(column).strip().lower().replace(" ", "_").replace("-", "_")
+    return next((role for role, names in USUAL.items() if name in names), None)
+
+
+def usual_columns(
+    raw: Rows, named: Mapping[str, str], roles: Sequence[str], origin: Origin
+) -> dict[str, str]:
+    """Return the column that holds each of some roles: as it is named, else by its usual name.
+
+    Parameters
+    ----------
+    raw : Rows
+        Columns as read.
+    named : mapping
+        What the user calls columns: ``{"algorithm": "Name"}``.
+    roles : sequence of str
+        Some of :data:`USUAL`. One that no column seems to hold is left out.
+    origin : Origin
+        Where the rows come from.
+
+    Raises
+    ------
+    ScoreDataError
+        Two columns with different contents may be meant.
+    """
+    found = {}
+    for role in roles:
+        if role in named:
+            found[role] = named[role]
+            continue
+        candidates = [x for x in raw.names if role_of(x) == role and x not in named.values()]
+        if role == "score":
+            candidates = [name for name in candidates if are_numbers(raw[name])]
+        candidates = [name for name in candidates if name == role] or candidates
+        for other in candidates[1:]:
+            if raw.tolist(candidates[0]) != raw.tolist(other):
+                first = candidates[0]
+                raise origin.error(
+                    f"columns {first!r} and {other!r} may both be the {role}; "
+                    f"columns={{{role!r}: {first!r}}} (--column {role}={first}) chooses the first"
+                )
+        if candidates:
+            found[role] = candidates[0]
+    return found
+
+
+def are_numbers(column: Column) -> bool:
+    """Return whether a column holds numbers, and no text that is none."""
+    if not isinstance(column, Texts):
+        return column.dtype.kind in "iuf"
+    found = [_number(name) for name in column.names]
+    return None not in found and any(number == number for number in found)
+
+
+def matching_rows(raw: Rows, where: Mapping[str, Any], origin: Origin) -> _Flags:
     """Return which rows have all the attribute values of `where`, compared as texts."""
-    keep = pl.repeat(True, raw.height, dtype=pl.Boolean, eager=True)
+    keep: _Flags = np.ones(len(raw), bool)
     for name, value in where.items():
-        if name not in raw.columns:
-            known = ", ".join(raw.columns)
+        if name not in raw:
+            known = ", ".join(raw.names)
             raise origin.error(f"no column {name!r} to select by; found {known}")
-        found = raw[name].cast(pl.String)
-        keep &= (found == str(value)).fill_null(False)
+        texts = raw.texts(name)
+        keep &= texts.equals(str(value))
         if not keep.any():
-            seen = listed(sorted({str(text) for text in found.unique().to_list()}))
-            raise origin.error(f"no row has {name} = {value!s}; found {seen}")
+            raise origin.error(
+                f"no row has {name} = {value!s}; found {listed(sorted(texts.names))}"
+            )
     return keep
 
 
-def _refuse(wrong: pl.Series, rows: pl.Series, column: str, message: str, origin: Origin) -> None:
+def _refuse(wrong: _Flags, column: str, message: str, origin: Origin) -> None:
     """Raise for the first row that is `wrong`."""
-    at = wrong.arg_max() if wrong.any() else None
-    if at is not None:
-        raise origin.error_at([rows[at]], column, message)
+    if wrong.any():
+        raise origin.error_at([int(np.argmax(wrong))], column, message)
 
 
-def _names(raw: pl.Series, rows: pl.Series, origin: Origin) -> pl.Series:
+def _names(raw: Column, name: str, origin: Origin) -> Texts:
     """Return a column of non-empty texts."""
-    texts = raw.cast(pl.String)
-    if _are_plain(texts.unique()):
-        return texts  # as nearly always, and then nothing is copied
-    texts = texts.str.strip_chars()
-    empty = texts.is_null() | (texts == "").fill_null(False)
-    _refuse(empty, rows, raw.name, "expected a name, found nothing", origin)
+    texts = as_texts(raw)
+    stripped = [text.strip() for text in texts.names]
+    if stripped != list(texts.names) or "" in stripped:
+        texts = Texts.merged(texts.codes, [text or None for text in stripped])
+    _refuse(texts.missing, name, "expected a name, found nothing", origin)
     message = f"expected a name of at most {LONGEST_NAME:,} characters, found a longer one"
-    _refuse(texts.str.len_chars() > LONGEST_NAME, rows, raw.name, message, origin)
+    if any(len(text) > LONGEST_NAME for text in texts.names):
+        long = texts.mapped([len(text) > LONGEST_NAME for text in texts.names], False)
+        _refuse(long, name, message, origin)
     return texts
 
 
-def _are_plain(names: pl.Series) -> bool:
-    """Return whether there is nothing to strip from any name, and nothing to complain of."""
-    plain = (names.str.strip_chars() == names) & names.str.len_chars().is_between(1, LONGEST_NAME)
-    return bool(plain.fill_null(False).all())
-
-
-def _labels(raw: pl.Series, rows: pl.Series, origin: Origin) -> pl.Series:
+def _labels(raw: Column, origin: Origin) -> Column:
     """Return run labels: whole numbers if all are, and none is spelt in two ways, else texts."""
-    if raw.dtype.is_integer() and not raw.null_count():
-        numbers = raw.cast(pl.Int64, strict=False)
-        if not numbers.null_count():
-            return numbers
-    texts = _names(raw, rows, origin)
-    numbers = texts.cast(pl.Int64, strict=False)
-    is_one_to_one = not numbers.null_count() and numbers.n_unique() == texts.n_unique()
-    return numbers if is_one_to_one else texts
+    if not isinstance(raw, Texts) and raw.dtype.kind == "i":
+        return raw
+    texts = _names(raw, "run", origin)
+    if not all(re.fullmatch(r"[+-]?\d{1,18}", name, re.ASCII) for name in texts.names):
+        return texts
+    numbers = [int(name) for name in texts.names]
+    return texts.mapped(numbers, 0) if len(set(numbers)) == len(numbers) else texts
 
 
-def _numbers(raw: pl.Series, rows: pl.Series, origin: Origin) -> pl.Series:
+def _numbers(raw: Column, name: str, origin: Origin) -> FloatArray:
     """Return a column of floats, NaN where there is nothing."""
-    if raw.dtype.is_numeric() or raw.dtype == pl.Null:
-        return raw.cast(pl.Float64).fill_null(float("nan"))
-    texts = raw.cast(pl.String).str.strip_chars()
-    numbers = texts.cast(pl.Float64, strict=False)
-    missing = texts.is_null() | texts.str.to_lowercase().is_in(MISSING_TEXTS).fill_null(True)
-    wrong = numbers.is_null() & ~missing
-    if wrong.any():
-        at = wrong.arg_max()
-        assert at is not None
-        message = f"expected a number, found {shortened(str(texts[at]))!r}"
-        raise origin.error_at([rows[at]], raw.name, message)
-    return numbers.fill_null(float("nan"))
+    if not isinstance(raw, Texts):
+        if raw.dtype.kind == "b" and raw.size:
+            found = str(bool(raw[0])).lower()
+            raise origin.error_at([0], name, f"expected a number, found {found!r}")
+        return raw.astype(np.float64, copy=False)
+    numbers = [_number(text) for text in raw.names]
+    if None in numbers:
+        wrong = raw.mapped([number is None for number in numbers], False)
+        at = int(np.argmax(wrong))
+        text = raw.names[int(raw.codes[at])]
+        remedy = (
+            ": a decimal comma; write a point" if _DECIMAL_COMMA.fullmatch(text.strip()) else ""
+        )
+        raise origin.error_at([at], name, f"expected a number, found {shortened(text)!r}{remedy}")
+    return raw.mapped(numbers)
 
 
-def _integers_if_whole(numbers: pl.Series) -> pl.Series:
-    """Return steps as whole numbers where all are."""
-    whole = numbers.cast(pl.Int64, strict=False)
-    return whole if bool((whole.cast(pl.Float64) == numbers).fill_null(False).all()) else numbers
+def _number(text: str) -> float | None:
+    """Return the number of a text, NaN for a missing one, None if it is none."""
+    text = text.strip()
+    if text.lower() in MISSING_TEXTS:
+        return float("nan")
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
 
 
-def _flags(raw: pl.Series, rows: pl.Series, origin: Origin) -> pl.Series:
+def _flags(raw: Column, origin: Origin) -> _Flags:
     """Return a column of true and false; nothing means false."""
-    if raw.dtype == pl.Boolean:
-        return raw.fill_null(False)
-    texts = raw.cast(pl.String).str.strip_chars().str.to_lowercase().fill_null("")
-    known = texts.is_in((*TRUE_TEXTS, *FALSE_TEXTS, *MISSING_TEXTS))
-    _refuse(~known, rows, raw.name, "expected true or false, found another text", origin)
-    return texts.is_in(TRUE_TEXTS)
+    if not isinstance(raw, Texts) and raw.dtype.kind == "b":
+        return raw
+    texts = as_texts(raw)
+    names = [name.strip().lower() for name in texts.names]
+    known = [name in (*TRUE_TEXTS, *FALSE_TEXTS, *MISSING_TEXTS) for name in names]
+    message = "expected true or false, found another text"
+    _refuse(~texts.mapped(known, True).astype(bool), "censored", message, origin)
+    flags: _Flags = texts.mapped([name in TRUE_TEXTS for name in names], False).astype(bool)
+    return flags
 
 
-def _check_infinite(frame: pl.DataFrame, rows: pl.Series, origin: Origin) -> None:
-    """Refuse an infinite score that is not marked as censored."""
-    infinite = frame["score"].is_infinite()
-    if "censored" in frame.columns:
-        infinite &= ~frame["censored"]
-    message = "an infinite score needs a true 'censored' (a run that never got there)"
-    _refuse(infinite, rows, "score", message, origin)
-
-
-def _check_duplicates(frame: pl.DataFrame, rows: pl.Series, origin: Origin) -> None:
+def _check_duplicates(rows: Rows, origin: Origin, *, has_runs: bool) -> None:
     """Refuse two rows with the same key."""
-    key = [name for name in KEY if name in frame.columns]
-    numbers = _numbered(frame.select(key))
-    numbers.sort()
-    if not (numbers[1:] == numbers[:-1]).any():
+    key = [name for name in KEY if name in rows]
+    number, n_numbers = _numbered(rows, key)
+    if n_numbers <= 2 * number.size + 1000:
+        if (np.bincount(number.astype(np.int64)) < 2).all():
+            return
+    elif np.unique(number).size == number.size:
         return
-    first = frame.select(pl.struct(key).is_first_distinct()).to_series()
-    keys = frame.select(key).rows()
-    at = first.to_list().index(False)
-    earlier = keys.index(keys[at])
-    repeated = dict(zip(key, keys[at], strict=True))
-    shown = ", ".join(f"{name} {repeated[name]}" for name in key)
+    order = np.argsort(number, kind="stable")
+    again = np.flatnonzero(np.diff(number[order]) == 0) + 1
+    at = int(order[again].min())
+    earlier = int(np.argmax(number == number[at]))
+    if not has_runs:
+        algorithm, task = (rows.texts(name).names[rows[name].codes[at]] for name in KEY[:2])
+        raise origin.error_at(
+            [earlier, at],
+            "run",
+            f"several rows of {algorithm} on {task} and no column of runs; --run NAME (columns="
+            "{'run': NAME}) names it, --within-run mean (within_run='mean') averages the rows",
+        )
+    shown = ", ".join(f"{name} {rows.take([at]).tolist(name)[0]}" for name in key)
     message = f"expected one row for each {', '.join(key)}; found {shown} twice"
-    remedy = _apart(frame, key, earlier) if origin.file else ""
-    raise origin.error_at([rows[earlier], rows[at]], "run", message + remedy)
+    remedy = _apart(rows, key, earlier) if origin.file else ""
+    raise origin.error_at([earlier, at], "run", message + remedy)
 
 
-def _apart(frame: pl.DataFrame, key: Sequence[str], row: int) -> str:
-    """Return which other column tells rows with one key apart, and the option for it."""
-    for name in (x for x in frame.columns if x not in SPECIAL):
-        if frame.select(*key, name).is_duplicated().any():
+def _apart(rows: Rows, key: Sequence[str], row: int) -> str:
+    """Return the remedies for rows of one key: another column, or their mean."""
+    mean = "--within-run mean averages the rows of a run"
+    for name in (x for x in rows.names if x not in SPECIAL):
+        number, _ = _numbered(rows, [*key, name])
+        if np.unique(number).size < number.size:
             continue
-        numbers = frame[name].cast(pl.Float64, strict=False)
-        if "step" not in key and numbers.null_count() == 0:
-            return f"; column {name!r} tells them apart: --step-column {name} for curves"
-        return f"; column {name!r} tells them apart: --where {name}={frame[name][row]} takes some"
-    return ""
+        if "step" not in key and are_numbers(rows[name]):
+            return f"; column {name!r} tells them apart: --step-column {name} for curves; or {mean}"
+        value = rows.take([row]).tolist(name)[0]
+        return f"; column {name!r} tells them apart: --where {name}={value} takes some; or {mean}"
+    return f"; {mean}"
 
 
-def _numbered(keys: pl.DataFrame) -> npt.NDArray[Any]:
-    """Return a whole number for each row, the same for equal rows alone.
-
-    It costs eight bytes a row, where comparing the rows themselves takes a hundred.
-    """
-    number = np.zeros(keys.height, dtype=np.uint64)
+def _numbered(rows: Rows, key: Sequence[str]) -> tuple[npt.NDArray[np.uint64], int]:
+    """Return a whole number for each row, the same for equal keys alone, and their limit."""
+    number = np.zeros(len(rows), dtype=np.uint64)
     n_numbers = 1
-    for column in keys:
-        code = _coded(column)
+    for name in key:
+        code = _coded(rows[name])
         n_codes = int(code.max()) + 1 if code.size else 1
         n_numbers *= n_codes
         if n_numbers >= 2**63:
@@ -318,72 +410,48 @@ def _numbered(keys: pl.DataFrame) -> npt.NDArray[Any]:
             n_numbers = (int(number.max()) + 1) * n_codes
         number *= np.uint64(n_codes)
         number += code
-    return number
+    return number, n_numbers
 
 
-def _coded(column: pl.Series) -> npt.NDArray[np.uint64]:
+def _coded(column: Column) -> npt.NDArray[np.uint64]:
     """Return a small whole number for each value, the same for equal ones alone."""
-    if column.dtype == pl.String:
-        return column.cast(pl.Categorical).to_physical().cast(pl.UInt64).to_numpy()
-    values = column.to_numpy()
-    if column.dtype.is_integer() and values.size:
-        least, most = int(values.min()), int(values.max())
-        if most - least < max(values.size, 1000):
-            return (values - least).astype(np.uint64)
-    return np.unique(values, return_inverse=True)[1].astype(np.uint64)
+    if isinstance(column, Texts):
+        return (column.codes + np.int32(1)).astype(np.uint64)
+    if column.dtype.kind == "i" and column.size:
+        least, most = int(column.min()), int(column.max())
+        if most - least < max(column.size, 1000):
+            return (column - least).astype(np.uint64)
+    return np.unique(column, return_inverse=True)[1].astype(np.uint64)
 
 
-def rows_of_records(records: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+def rows_of_records(records: Iterable[Mapping[str, Any]]) -> Rows:
     """Return one row for each mapping; a name that one lacks is empty there."""
-    rows = list(records)
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return pl.DataFrame([series_of(name, [row.get(name) for row in rows]) for name in names])
+    found = list(records)
+    names = list(dict.fromkeys(name for row in found for name in row))
+    return Rows({name: column_of([row.get(name) for row in found], name) for name in names})
 
 
-def rows_of_frame(frame: Any) -> pl.DataFrame:
-    """Return the rows of a data frame of any library, a mapping of columns, or one of arrays."""
-    if isinstance(frame, pl.DataFrame):
+def rows_of_frame(frame: Any) -> Rows:
+    """Return the rows of a data frame, a mapping of columns or of arrays, or a list of records."""
+    if isinstance(frame, Rows):
         return frame
-    if isinstance(frame, pl.LazyFrame):
-        return frame.collect()
     if isinstance(frame, Mapping):
         if frame and all(map(_is_array, frame.values())):
             return rows_of_arrays(frame)
-        return _of_columns({name: list(values) for name, values in frame.items()})
-    return _of_other_frame(frame)
-
-
-def series_of(name: str, values: list[Any]) -> pl.Series:
-    """Return a column of Python values; a mixed one becomes text, which the checks then judge."""
-    try:
-        return pl.Series(name, values, strict=True)
-    except (TypeError, pl.exceptions.PolarsError):
-        if all(value is None or isinstance(value, int | float) for value in values):
-            return pl.Series(name, values, dtype=pl.Float64, strict=False)
-        return pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
-
-
-def _of_columns(columns: Mapping[str, list[Any]]) -> pl.DataFrame:
-    sizes = {name: len(values) for name, values in columns.items()}
-    if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{name} {size}" for name, size in sizes.items())
-        raise ScoreDataError(f"expected columns of one length, found {shortened(found, 200)}")
-    return pl.DataFrame([series_of(name, values) for name, values in columns.items()])
-
-
-def _of_other_frame(frame: Any) -> pl.DataFrame:
-    """Return a data frame of another library, column by column, so that PyArrow is not needed."""
-    import narwhals as nw
-
-    try:
-        columns = nw.from_native(frame, eager_only=True)
-    except TypeError:
+        return rows_of_columns(frame)
+    if isinstance(frame, list | tuple) and frame and all(isinstance(x, Mapping) for x in frame):
+        return rows_of_records(frame)
+    for method in ("to_native", "collect"):  # a frame of narwhals, a lazy one of Polars
+        if hasattr(frame, method):
+            frame = getattr(frame, method)()
+    names = getattr(frame, "column_names", getattr(frame, "columns", None))
+    if names is None or not hasattr(frame, "__getitem__"):
         found = type(frame).__name__
         raise TypeError(
-            "expected a data frame (Polars, pandas, PyArrow, ...), a mapping of columns, or one "
-            f"array (runs, tasks) for each algorithm; found {found}"
-        ) from None
-    return _of_columns({name: columns[name].to_list() for name in columns.columns})
+            "expected a ScoreTable, a path, a data frame, a mapping of columns, or one array "
+            f"(runs, tasks) for each algorithm; found {found}"
+        )
+    return rows_of_columns({name: frame[name] for name in names})
 
 
 def _is_array(values: Any) -> bool:
@@ -397,11 +465,11 @@ def rows_of_arrays(
     scores: Mapping[str, npt.ArrayLike],
     tasks: Sequence[str] | None = None,
     steps: Sequence[float] | None = None,
-) -> pl.DataFrame:
+) -> Rows:
     """Return the rows of one array for each algorithm, (runs, tasks) or (runs, tasks, steps)."""
     if not scores:
         raise ScoreDataError("expected an array for each algorithm, found none")
-    return pl.concat([_rows_of_array(name, x, tasks, steps) for name, x in scores.items()])
+    return Rows.joined([_rows_of_array(name, x, tasks, steps) for name, x in scores.items()])
 
 
 def _rows_of_array(
@@ -409,7 +477,7 @@ def _rows_of_array(
     scores: npt.ArrayLike,
     tasks: Sequence[str] | None,
     steps: Sequence[float] | None,
-) -> pl.DataFrame:
+) -> Rows:
     try:
         x = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
@@ -417,19 +485,39 @@ def _rows_of_array(
     if x.ndim not in (2, 3):
         raise ScoreDataError(f"{algorithm}: expected shape (runs, tasks), found {x.shape}")
     n_runs, n_tasks = x.shape[:2]
-    names = [f"task_{i}" for i in range(n_tasks)] if tasks is None else list(tasks)
+    names = [f"task_{i}" for i in range(n_tasks)] if tasks is None else [str(t) for t in tasks]
     if len(names) != n_tasks:
         raise ScoreDataError(f"{algorithm}: expected {len(names)} tasks, found {n_tasks} columns")
-    run, task = np.meshgrid(np.arange(n_runs), np.arange(n_tasks), indexing="ij")
-    repeat = x.shape[2] if x.ndim == 3 else 1
-    columns: dict[str, Any] = {
-        "algorithm": pl.repeat(algorithm, x.size, eager=True),
-        "task": pl.Series(names, dtype=pl.String).gather(np.repeat(task.ravel(), repeat)),
-        "run": np.repeat(run.ravel(), repeat),
+    n_steps = x.shape[2] if x.ndim == 3 else 1
+    task = np.tile(np.repeat(np.arange(n_tasks, dtype=np.int32), n_steps), n_runs)
+    columns: dict[str, Column] = {
+        "algorithm": Texts.repeated(str(algorithm), x.size),
+        "task": Texts.merged(task, names),
+        "run": np.repeat(np.arange(n_runs), n_tasks * n_steps),
     }
     if x.ndim == 3:
-        values = np.arange(repeat) if steps is None else np.asarray(steps, dtype=np.float64)
-        if values.size != repeat:
-            raise ScoreDataError(f"{algorithm}: expected {values.size} steps, found {repeat}")
+        values = np.arange(n_steps) if steps is None else np.asarray(steps, dtype=np.float64)
+        if values.size != n_steps:
+            raise ScoreDataError(f"{algorithm}: expected {values.size} steps, found {n_steps}")
         columns["step"] = np.tile(values, n_runs * n_tasks)
-    return pl.DataFrame(columns | {"score": x.ravel()})
+    return Rows(columns | {"score": x.ravel()})
+
+
+def with_usual_names(raw: Rows, columns: Mapping[str, str], origin: Origin) -> Rows:
+    """Return columns under the names of tidy rows: as `columns` has them, else by usual names.
+
+    A column of steps is taken by another name only where rows of one run need it.
+    """
+    roles = [x for x in ("algorithm", "task", "run", "score") if x not in (*raw.names, *columns)]
+    found = dict(columns) | usual_columns(raw, columns, roles, origin)
+    if "step" not in (*raw.names, *found):
+        own = [found.get(role, role) for role in ("algorithm", "task", "run")]
+        number, _ = _numbered(raw, [name for name in own if name in raw])
+        if np.unique(number).size < number.size:
+            found |= usual_columns(raw, found, ["step"], origin)
+    return renamed_columns(raw, found, origin)
+
+
+def said_names(found: Mapping[str, str]) -> str:
+    """Return a sentence on the columns that were taken by their usual names."""
+    return f"columns {joined([repr(x) for x in found.values()])} are read as {joined(list(found))}"

@@ -31,7 +31,7 @@ def suite_of(n=60, n_tasks=12, *, seed=0, trend=0.0, runs=1, **options):
     years = {f"a{i:03}": 2000 + i * 10 // n for i in range(n)}
     import polars as pl
 
-    frame = table.to_frame().with_columns(
+    frame = table.to_polars().with_columns(
         year=pl.col("algorithm").replace_strict(years), group=pl.col("algorithm")
     )
     return prepare(ScoreTable.from_frame(frame), transform="identity", date_by="year", **options)

@@ -34,8 +34,8 @@ def read(tmp_path, content, name="scores.csv"):
 )
 def test_the_same_scores_however_they_are_written(tmp_path, content):
     table = read(tmp_path, content)
-    assert table.frame.columns == ["algorithm", "task", "run", "score"]
-    assert table.frame.rows() == [("a", "t", 0, 1.0), ("a", "t", 1, 2.0)]
+    assert table.to_polars().columns == ["algorithm", "task", "run", "score"]
+    assert table.to_polars().rows() == [("a", "t", 0, 1.0), ("a", "t", 1, 2.0)]
 
 
 def test_names_in_quotes_may_hold_commas_quotes_and_line_breaks(tmp_path):

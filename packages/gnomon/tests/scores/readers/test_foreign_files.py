@@ -213,7 +213,7 @@ WRONG = {
         {},
         ", lines 2 and 3, column 'run': expected one row for each algorithm, task, run; found "
         "algorithm a, task t, run 0 twice; column 'frames' tells them apart: --step-column frames "
-        "for curves",
+        "for curves; or --within-run mean averages the rows of a run",
     ),
     "a text in a chart": (
         '"Step","dqn - ret"\n"0","high"\n',
@@ -244,7 +244,7 @@ def test_files_of_other_tools_are_read_as_they_are_meant(tmp_path):
     for name, (text, options, rows) in RIGHT.items():
         path.write_text(text)
         table = quietly(path, **options)
-        found = [tuple(NAN if x != x else x for x in row) for row in table.frame.rows()]
+        found = [tuple(NAN if x != x else x for x in row) for row in table.to_polars().rows()]
         assert found == rows, name
 
 
@@ -301,7 +301,7 @@ def test_scalars_of_tensorboard_in_files_of_their_own_are_of_one_task(tmp_path):
         with pytest.warns(DegenerateScoresWarning, match=f"no task: read as of '{tmp_path.name}'"):
             table = read_scores(path)
         assert (table.algorithms, table.tasks) == ((f"PPO_{run}",), (tmp_path.name,))
-        (key,) = quietly(path, run_names="{algorithm}_{run}").frame.rows()
+        (key,) = quietly(path, run_names="{algorithm}_{run}").to_polars().rows()
         assert key[:3] == ("PPO", tmp_path.name, run)
 
 
@@ -311,11 +311,11 @@ TRACKERS = Path(__file__).parents[5] / ".." / "shared" / "data" / "evals" / "tra
 @pytest.mark.skipif(not TRACKERS.is_dir(), reason="the shared exports of trackers are not here")
 def test_real_exports():
     runs = quietly(TRACKERS / "wandb_runs.csv")
-    assert (len(runs), int(runs.frame["score"].is_nan().sum())) == (4, 1)
+    assert (len(runs), int(runs.to_polars()["score"].is_nan().sum())) == (4, 1)
     assert runs.runs("dqn", "Pong-v5").tolist() == [18.5, 19.5]
     chart = quietly(TRACKERS / "wandb_chart.csv")
     assert chart.algorithms == ("dqn-0", "dqn - wide")
-    assert chart.frame["score"].to_list() == [1.5, 2.5, 2.0, 4.0]
+    assert chart.to_polars()["score"].to_list() == [1.5, 2.5, 2.0, 4.0]
     scores = [
         sorted(quietly(TRACKERS / f"mlflow_{name}.csv").runs("dqn", "Pong").tolist())
         for name in ("runs", "search_runs")
@@ -327,5 +327,5 @@ def test_real_exports():
     assert curves[0, 0] == 364.0
     table = quietly(TRACKERS / "openrlbenchmark.csv")
     assert (len(table.algorithms), table.tasks) == (2, ("Pong-v5", "Breakout-v5"))
-    assert math.isnan(table.frame["score"][2])
+    assert math.isnan(table.to_polars()["score"][2])
     assert quietly(TRACKERS / "monitor.csv").tasks == ("CartPole-v1",)

@@ -35,7 +35,7 @@ def test_what_is_written_is_read_back(tmp_path, suffix, runs):
     write_scores(table, path)
     found = read_scores(path)
     assert (found.metric, found.unit, found.higher_is_better) == ("tce", "errors", False)
-    assert found.frame.equals(table.frame, null_equal=True)
+    assert found.to_polars().equals(table.to_polars(), null_equal=True)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
@@ -100,7 +100,7 @@ def test_another_column_may_be_the_step(tmp_path):
         (
             HEADER + "a,t,0,1\na,t,1,2\na,t,0,3\n",
             "lines 2 and 4, column 'run': expected one row for each algorithm, task, run; "
-            "found algorithm a, task t, run 0 twice",
+            "found algorithm a, task t, run 0 twice; --within-run mean averages the rows of a run",
         ),
         (
             HEADER + "a,t,0,inf\n",
@@ -120,7 +120,7 @@ def test_messages_name_file_line_and_column(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("scores.csv", b"algorithm,task,score\n", "missing column 'run'; found algorithm, task"),
+        ("scores.csv", b"algorithm,task,score\n", "expected rows of scores, found none"),
         ("scores.csv", b"", "expected a table with a header line"),
         ("scores.parquet", b"no parquet", "expected a Parquet file"),
         ("scores.csv", HEADER.encode() + b"a,t,0,\xff\n", "line 2: expected UTF-8 text, found"),
@@ -137,11 +137,11 @@ def test_files_that_are_no_scores(tmp_path, name, content, message):
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
-        ("score", [[1.0], [2.0]], r": column 'score': expected texts or numbers, found List"),
+        ("score", [[1.0], [2.0]], r": column 'score': expected texts or numbers, found list"),
         ("score", [True, False], r", row 1, column 'score': expected a number, found 'true'"),
         ("score", [1.0, 1e200], r", row 2, column 'score': expected a number from -1e\+100 to"),
-        ("algorithm", [b"\xff", b"a"], r": column 'algorithm': expected texts or .*, found Binary"),
-        ("suite", [{"a": 1}, {"a": 2}], r": column 'suite': expected texts or numbers, found Str"),
+        ("algorithm", [b"\xff", b"a"], r": column 'algorithm': expected texts or .*, found bytes"),
+        ("suite", [{"a": 1}, {"a": 2}], r": column 'suite': expected texts or numbers, found dict"),
     ],
 )
 def test_a_parquet_file_of_other_types(tmp_path, column, values, message):
@@ -202,7 +202,7 @@ def test_a_name_that_cannot_be_written(tmp_path):
 def test_ragged_public_scores_are_read():
     table = read_scores(SHARED / "dreamerv3_final_runs.csv", where={"suite": "atari57"})
     table = table.select(algorithms=["dreamerv3"])
-    sizes = table.frame["task"].value_counts()["count"].to_list()
+    sizes = table.to_polars()["task"].value_counts()["count"].to_list()
     # 6, 5, 4 and 3 seeds on 28, 18, 8 and 3 games, says the data's own note; two scores are empty.
     assert [sizes.count(n) for n in (6, 5, 4, 3)] == [28, 18, 8, 3]
     assert sum(table.runs("dreamerv3", task).size for task in table.tasks) == len(table) - 2

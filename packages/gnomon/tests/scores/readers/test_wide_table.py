@@ -178,15 +178,15 @@ def test_a_wrong_cell_of_a_wide_table_is_named(tmp_path):
 
 
 def test_the_columns_of_a_tidy_file_with_other_headings_are_to_be_named(tmp_path):
-    path = written(tmp_path, "agent,game,seed,result\na,pong,0,1\na,chess,0,2\n")
+    path = written(tmp_path, "agent,game,seed,outcome\na,pong,0,1\na,chess,0,2\n")
     with pytest.raises(ScoreDataError) as error:
         read_scores(path)
     assert str(error.value) == (
-        f"{path}: missing column 'score'; found agent, game, seed, result "
-        "(columns={'score': NAME} or --column score=NAME says how it is called)"
+        f"{path}: missing column 'score'; found agent, game, seed, outcome (name it: columns="
+        "{'score': NAME} in Python, gnomon read FILE --column score=NAME on the command line)"
     )
     two = written(tmp_path, "method,game,seed,result\na,pong,0,1\na,chess,0,2\n")
-    with pytest.raises(ScoreDataError, match=r"'score'; .*=NAME --column score=NAME say"):
+    with pytest.raises(ScoreDataError, match=r"'score'; .*=NAME --column score=NAME on"):
         read_scores(two)
     names = {"algorithm": "method", "task": "game", "run": "seed", "score": "result"}
     assert read_scores(path, columns=names).tasks == ("pong", "chess")

@@ -47,7 +47,7 @@ def test_costs_that_lack_are_named():
     table = table_of(FIVE)
     a, first = pl.col("algorithm"), pl.col("task") == "q0"
     price = pl.when((a == "b") | ((a == "c") & first)).then(None).otherwise(pl.col("cost"))
-    some = ScoreTable(table.frame.with_columns(cost=price), units="items")
+    some = ScoreTable(table.to_polars().with_columns(cost=price), units="items")
     with pytest.warns(DegenerateScoresWarning) as notes:
         found = cost_front(some)
     told = [str(note.message) for note in notes]

@@ -85,7 +85,7 @@ def test_clusters_make_it_cluster_robust():
     scores = table()
     (one,) = compare(scores, "a", "b", cluster="topic")
     difference = scores_of(scores, "a") - scores_of(scores, "b")
-    topics = dict(scores.frame.select("task", "topic").iter_rows())
+    topics = dict(scores.to_polars().select("task", "topic").iter_rows())
     error = cluster_error(difference, Clusters.of([topics[t] for t in scores.tasks]))
     assert one.method == "cluster_t"
     assert one.n_clusters == 8
@@ -133,7 +133,9 @@ def test_no_share_of_a_difference_that_may_be_none():
 
 def test_missing_items_are_named_and_left_out_of_the_pair_alone():
     scores = table()
-    rows = scores.frame.filter(~((pl.col("algorithm") == "b") & pl.col("task").is_in(["q3", "q9"])))
+    rows = scores.to_polars().filter(
+        ~((pl.col("algorithm") == "b") & pl.col("task").is_in(["q3", "q9"]))
+    )
     less = ScoreTable.from_frame(rows, units="items")
     with pytest.warns(DegenerateScoresWarning, match=r"b lacks 2 of 60 items \(q3, q9\)"):
         found = compare_all(less)
@@ -242,7 +244,7 @@ def test_bad_input_is_told_with_its_remedy():
         compare(scores, "a", "b", cluster="document")
     with pytest.raises(ScoreDataError, match="by compares groups of all items, and goes without"):
         compare(scores, "a", "b", by="topic", sequential="e")
-    apart = scores.frame.filter((pl.col("algorithm") == "a") == (pl.col("topic") < "t4"))
+    apart = scores.to_polars().filter((pl.col("algorithm") == "a") == (pl.col("topic") < "t4"))
     with pytest.raises(ScoreDataError, match="a and b share no item with a score"):
         compare(ScoreTable.from_frame(apart, units="items"), "a", "b")
     far = ScoreTable.from_arrays({"a": [[3.0, 10.0] * 20], "b": [[4.0, 5.0] * 20]}, units="items")
@@ -252,7 +254,7 @@ def test_bad_input_is_told_with_its_remedy():
 
 
 def test_one_cluster_is_no_sample():
-    rows = table().frame.with_columns(pl.lit("one").alias("topic"))
+    rows = table().to_polars().with_columns(pl.lit("one").alias("topic"))
     scores = ScoreTable.from_frame(rows, units="items", cluster="topic")
     with pytest.warns(DegenerateScoresWarning, match=r"not estimable from one cluster \(topic\)"):
         (one,) = compare(scores, "a", "b")
@@ -261,13 +263,24 @@ def test_one_cluster_is_no_sample():
 
 
 def test_few_clusters_and_one_that_rules_are_named():
-    rows = table().frame.with_columns(
-        pl.when(pl.col("topic") < "t2").then(pl.lit("small")).otherwise(pl.lit("big")).alias("part")
+    rows = (
+        table()
+        .to_polars()
+        .with_columns(
+            pl.when(pl.col("topic") < "t2")
+            .then(pl.lit("small"))
+            .otherwise(pl.lit("big"))
+            .alias("part")
+        )
     )
     with pytest.warns(DegenerateScoresWarning, match=r"2 clusters \(part\); intervals were measu"):
         compare(ScoreTable.from_frame(rows, units="items"), "a", "b", cluster="part")
-    rows = table().frame.with_columns(
-        pl.when(pl.col("topic") < "t4").then("topic").otherwise(pl.lit("big")).alias("part")
+    rows = (
+        table()
+        .to_polars()
+        .with_columns(
+            pl.when(pl.col("topic") < "t4").then("topic").otherwise(pl.lit("big")).alias("part")
+        )
     )
     with pytest.warns(DegenerateScoresWarning, match=r"one cluster \(part\) has 5\d% of the items"):
         compare(ScoreTable.from_frame(rows, units="items"), "a", "b", cluster="part")
@@ -304,8 +317,12 @@ def test_results_draw_themselves():
 
 
 def test_a_model_without_scores_is_named_and_keeps_nobody_else_from_an_answer():
-    rows = table().frame.with_columns(
-        pl.when(pl.col("algorithm") == "b").then(math.nan).otherwise("score").alias("score")
+    rows = (
+        table()
+        .to_polars()
+        .with_columns(
+            pl.when(pl.col("algorithm") == "b").then(math.nan).otherwise("score").alias("score")
+        )
     )
     scores = ScoreTable.from_frame(rows, units="items")
     with warnings.catch_warnings():

@@ -118,7 +118,7 @@ def test_an_unlearned_trial_is_censored(folder):
     table = score_table(folder, "errors_to_learn")
     assert np.isinf(table.runs("uniform", "clockwise")).all()
     assert table.runs("rule_player", "clockwise").tolist() == [0, 0, 0]
-    assert table.frame["censored"].to_list() == [True] * 6 + [False] * 6
+    assert table.to_polars()["censored"].to_list() == [True] * 6 + [False] * 6
 
 
 def test_a_score_an_episode_has_steps_from_one(folder):
@@ -138,7 +138,7 @@ def test_a_failed_trial_is_a_missing_run(tmp_path):
     fail(folder, folder.trials()[1])
     table = score_table(folder)
     assert (len(table), table.runs("uniform", "clockwise").size) == (2, 1)
-    assert np.isnan(table.frame["score"][1])
+    assert np.isnan(table.to_polars()["score"][1])
     assert len(score_table(folder, "errors_per_episode")) == 2
 
 

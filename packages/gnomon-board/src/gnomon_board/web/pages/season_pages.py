@@ -159,7 +159,7 @@ def score_rows(session: Session, board: BoardState, season: Season) -> Iterator[
         return
     contenders = {each.name: each for each in scores.contenders}
     # In the order in which the standings are computed: resamples depend on it.
-    for row in score_table(scores, scores.contenders).frame.iter_rows(named=True):
+    for row in score_table(scores, scores.contenders).iter_records():
         algorithm, task = row["algorithm"], row["task"]
         yield {
             "algorithm": algorithm,

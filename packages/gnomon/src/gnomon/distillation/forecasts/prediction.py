@@ -19,7 +19,7 @@ from gnomon.distillation.models import SubsetModel
 from gnomon.distillation.preparation.prepared import References
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, recorded
-from gnomon.scores.common_steps import at_common_step
+from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
 
 

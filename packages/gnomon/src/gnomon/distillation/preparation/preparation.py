@@ -23,7 +23,7 @@ from gnomon.distillation.preparation.prepared import (
 )
 from gnomon.distillation.preparation.summaries import half_summaries, summarize
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, counted, listed
-from gnomon.scores.common_steps import at_common_step
+from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 
 _YEAR = re.compile(r"\d{4}")
@@ -315,7 +315,7 @@ def _usable_rows(table: ScoreTable) -> pl.DataFrame:
         raise ScoreDataError(
             f"the table holds {table.n_steps} steps of each run; take last_step() or at_step(...)"
         )
-    frame = table.to_frame()
+    frame = table.to_polars()
     finite = pl.col("score").is_finite()
     if "censored" in frame.columns:
         finite = finite & ~pl.col("censored")

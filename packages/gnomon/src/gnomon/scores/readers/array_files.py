@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from gnomon.errors import ScoreDataError
+from gnomon.scores.columns import Rows
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.file_contents import json_object
 from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import rows_of_arrays
+from gnomon.scores.tidy import rows_of_arrays, rows_of_records
 
 _SHAPES = "arrays (runs, tasks) by algorithm, lists of runs by task, or those by algorithm"
 
@@ -56,20 +56,20 @@ def read_arrays(
     if not files:
         raise ScoreDataError(f"{path}: expected files named ALGORITHM.json; found none")
     try:
-        rows = pl.concat([_rows(file) for file in files])
+        rows = Rows.joined([_rows(file) for file in files])
         table = ScoreTable.from_frame(
             rows,
             metric=metric or "score",
             higher_is_better=higher_is_better,
             provenance=(f"read from {path.name} (arrays)",),
         )
-    except (ScoreDataError, pl.exceptions.PolarsError) as error:
+    except ScoreDataError as error:
         text = str(error)
         raise ScoreDataError(text if text.startswith(str(path)) else f"{path}: {text}") from None
     return warn_of_suspicions(table)
 
 
-def _rows(path: Path) -> pl.DataFrame:
+def _rows(path: Path) -> Rows:
     """Return the rows of one file."""
     if path.suffix.lower() == ".npz":
         return _of_npz(path)
@@ -83,10 +83,10 @@ def _rows(path: Path) -> pl.DataFrame:
     rows = [*_of_lists(by_algorithm, path)]
     if not rows:
         raise ScoreDataError(f"{path}: expected {_SHAPES}; found nothing")
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return rows_of_records(rows)
 
 
-def _of_npz(path: Path) -> pl.DataFrame:
+def _of_npz(path: Path) -> Rows:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

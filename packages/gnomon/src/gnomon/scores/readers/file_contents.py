@@ -16,6 +16,8 @@ from typing import Any
 import polars as pl
 
 from gnomon.errors import ScoreDataError, shortened
+from gnomon.scores import tidy
+from gnomon.scores.columns import Rows
 from gnomon.scores.tidy import Origin
 
 #: A longer first line is that of no table.
@@ -32,7 +34,11 @@ def read_columns(path: Path) -> tuple[pl.DataFrame, Origin]:
         return read_csv(path)
     data = _bytes(path)
     try:
-        return pl.read_parquet(io.BytesIO(data), use_pyarrow=False), Origin(str(path))
+        raw = pl.read_parquet(io.BytesIO(data), use_pyarrow=False)
+        tidy.rows_of_frame(raw[:1])
+        return raw, Origin(str(path))
+    except ScoreDataError as error:
+        raise ScoreDataError(f"{path}: {error}") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = str(error).splitlines()[0]
         raise ScoreDataError(f"{path}: expected a Parquet file; {reason}") from None
@@ -78,7 +84,7 @@ def read_csv(path: Path, *, unnamed: str | None = None) -> tuple[pl.DataFrame, O
         raw = raw.rename({raw.columns[0]: unnamed})
     empty = pl.all_horizontal(pl.all().fill_null("") == "")
     raw = raw.filter(~empty).select(name for name in raw.columns if name[0] != "\0")
-    return raw, Origin(file, first=0, noun="line", lines=records.lines)
+    return raw, Origin(file, lines=records.lines)
 
 
 def header_names(path: Path) -> list[str]:
@@ -244,3 +250,37 @@ def _in_words(error: csv.Error) -> str:
     if "field larger" in text:
         return f"expected fields of at most {csv.field_size_limit():,} characters"
     return f"expected fields that are quoted whole or not at all; {text}"
+
+
+def tidy_frame(raw: pl.DataFrame, origin: Origin, where: Mapping[str, Any]) -> Rows:
+    """Return checked rows of columns as read."""
+    return tidy.tidy_rows(tidy.rows_of_frame(raw), origin, where)
+
+
+def missing_columns(raw: pl.DataFrame, origin: Origin, named: Any = ()) -> ScoreDataError:
+    """Return the error that names the columns which are not there."""
+    return tidy.missing_columns(tidy.rows_of_frame(raw), origin, named)
+
+
+def matching_rows(raw: pl.DataFrame, where: Mapping[str, Any], origin: Origin) -> pl.Series:
+    """Return which rows have all the attribute values of `where`."""
+    return pl.Series(tidy.matching_rows(tidy.rows_of_frame(raw), where, origin))
+
+
+def renamed_columns(raw: pl.DataFrame, columns: Mapping[str, str], origin: Origin) -> pl.DataFrame:
+    """Return the columns under the names of a tidy frame."""
+    empty = tidy.rows_of_frame(raw[:0])
+    tidy.renamed_columns(empty, columns, origin)
+    taken = {*columns, *columns.values()}
+    rest = [raw[name] for name in raw.columns if name not in taken]
+    return pl.DataFrame([*(raw[theirs].alias(n) for n, theirs in columns.items()), *rest])
+
+
+def series_of(name: str, values: list[Any]) -> pl.Series:
+    """Return a column of Python values; a mixed one becomes text."""
+    try:
+        return pl.Series(name, values, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        if all(value is None or isinstance(value, int | float) for value in values):
+            return pl.Series(name, values, dtype=pl.Float64, strict=False)
+        return pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)

@@ -12,10 +12,15 @@ from pathlib import Path
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, UnknownNameError, listed
-from gnomon.scores.readers.file_contents import header_names, read_csv
+from gnomon.scores.readers.file_contents import (
+    header_names,
+    matching_rows,
+    read_csv,
+    renamed_columns,
+)
 from gnomon.scores.readers.reported_number import reported_number
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.scores.tidy import Origin, matching_rows, renamed_columns
+from gnomon.scores.tidy import Origin
 
 #: The columns of a table of summaries.
 _SUMMARY = ("algorithm", "task", "mean", "std", "runs")
@@ -138,15 +143,19 @@ def of_standard_errors(table: ScoreTable) -> SummaryTable | None:
     >>> found.deviation, found.n_runs
     (array([[0.5]]), array([[25.]]))
     """
-    if not {"stderr", "n_items"} <= set(table.attributes):
+    if not {"stderr", "n_items"} <= set(table.attributes) or table.n_steps > 1:
         return None
-    rows = table.frame.select("algorithm", "task", "score", "stderr", "n_items").drop_nulls()
-    if len(rows) < len(table) or table.n_steps > 1 or table.run_counts.max(initial=0) != 1:
+    error, n_items = table.rows.numbers("stderr"), table.rows.numbers("n_items")
+    if error is None or n_items is None or np.isnan(error + n_items).any():
+        return None
+    if np.isnan(table.rows["score"]).any() or table.run_counts.max(initial=0) != 1:
         return None
     tasks = table.shared_tasks()
     cells = {
-        (a, t): (score, float(error) * float(n) ** 0.5, float(n))
-        for a, t, score, error, n in rows.iter_rows()
+        (row["algorithm"], row["task"]): (row["score"], deviation, n)
+        for row, deviation, n in zip(
+            table.rows.records(), (error * n_items**0.5).tolist(), n_items.tolist(), strict=True
+        )
     }
     grid = np.array([[cells[a, t] for t in tasks] for a in table.algorithms]).reshape(
         len(table.algorithms), len(tasks), 3

@@ -12,19 +12,18 @@ import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, joined
 from gnomon.files import write_atomically
+from gnomon.scores.columns import Rows, Texts
 from gnomon.scores.plausibility import warn_of_suspicions
-from gnomon.scores.readers.file_contents import read_columns
-from gnomon.scores.readers.registry import Reader, ReadRequest
-from gnomon.scores.readers.usual_columns import usual_columns
-from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import (
-    REQUIRED,
-    SPECIAL,
-    Origin,
+from gnomon.scores.readers.file_contents import (
     missing_columns,
+    read_columns,
     renamed_columns,
     tidy_frame,
 )
+from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.usual_columns import usual_columns
+from gnomon.scores.table import ScoreTable
+from gnomon.scores.tidy import SPECIAL, Origin
 
 #: Columns that describe the whole table; a tidy file may carry them, with one value each.
 _ABOUT = ("metric", "unit", "direction", "units", "cluster_column")
@@ -67,7 +66,7 @@ def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".tsv", ".parquet"):
         raise ScoreDataError(f"{path}: expected a name that ends in .csv, .tsv or .parquet")
-    frame = _with_about(table)
+    frame = _with_about(table).to_polars()
     out = io.BytesIO()
     if suffix == ".parquet":
         frame.write_parquet(out)
@@ -94,7 +93,7 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     renamed = renamed_columns(raw, named, origin)
     if is_column:
         renamed = _with_single(renamed, path)
-    if not set(REQUIRED) <= set(renamed.columns):
+    if not {"algorithm", "task", "score"} <= set(renamed.columns):
         raise missing_columns(raw, origin, named)
     raw = renamed
     _say_usual(path, named, wanted)
@@ -107,7 +106,7 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
         where["metric"] = wanted.metric
     frame = tidy_frame(raw, origin, where)
     del raw, renamed  # Texts of ten million rows are half a gigabyte beside what follows.
-    if frame.is_empty():
+    if not len(frame):
         raise origin.error("expected rows of scores, found none")
     about, frame = _about(frame, origin)
     better = wanted.higher_is_better
@@ -156,30 +155,34 @@ def _say_usual(path: Path, named: dict[str, str], wanted: ReadRequest) -> None:
         warnings.warn(message, DegenerateScoresWarning, stacklevel=4)
 
 
-def _about(frame: pl.DataFrame, origin: Origin) -> tuple[dict[str, str], pl.DataFrame]:
-    """Return what the file says of the whole table, and the frame without those columns."""
+def _about(rows: Rows, origin: Origin) -> tuple[dict[str, str], Rows]:
+    """Return what the file says of the whole table, and the rows without those columns."""
     about = {}
     for name in _ABOUT:
-        found = frame[name].unique(maintain_order=True).to_list() if name in frame.columns else []
+        if name not in rows:
+            continue
+        texts = rows.texts(name)
+        found = [*texts.names, *([None] if texts.missing.any() else [])]
         if len(found) == 1 and found[0] is not None:
-            about[name] = str(found[0])
-            frame = frame.drop(name)
+            about[name] = found[0]
+            rows = rows.but(name)
         elif name == "direction" and len(found) > 1:
-            shown = " and ".join("nothing" if each is None else str(each) for each in found[:2])
+            shown = " and ".join("nothing" if each is None else each for each in found[:2])
             raise origin.error(f"column 'direction': expected the same in all rows, found {shown}")
     if about.get("direction", "higher") not in ("higher", "lower"):
         direction = about["direction"]
         raise origin.error(f"column 'direction': expected higher or lower, found {direction!r}")
-    return about, frame
+    return about, rows
 
 
-def _with_about(table: ScoreTable) -> pl.DataFrame:
+def _with_about(table: ScoreTable) -> ScoreTable:
     """Return the rows with those facts about the table that are not the default."""
     facts = {"metric": table.metric if table.metric != "score" else None, "unit": table.unit}
     facts["direction"] = None if table.higher_is_better else "lower"
     facts |= {"units": None if table.units == "tasks" else "items", "cluster_column": table.cluster}
-    columns = [pl.lit(value).alias(name) for name, value in facts.items() if value is not None]
-    return table.frame.with_columns(columns)
+    n = len(table)
+    columns = {name: Texts.repeated(x, n) for name, x in facts.items() if x is not None}
+    return replace(table, rows=table.rows.with_columns(columns))
 
 
 TIDY = Reader(

@@ -16,13 +16,13 @@ import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning, listed
 from gnomon.scores.plausibility import warn_of_suspicions
-from gnomon.scores.readers.file_contents import header_names, read_csv
+from gnomon.scores.readers.file_contents import header_names, missing_columns, read_csv
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.reported_number import has_deviation, reported_number
 from gnomon.scores.readers.tidy_files import TIDY
 from gnomon.scores.readers.usual_columns import role_of
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import Origin, missing_columns
+from gnomon.scores.tidy import Origin
 
 Cells = Mapping[str, Sequence[float | None]]
 

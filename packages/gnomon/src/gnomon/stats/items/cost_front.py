@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, joined
 from gnomon.results import FieldRecord, Results, made_by, recorded
@@ -72,7 +71,7 @@ class CostFront(Results[ModelCost]):
     --------
     >>> scores = {"a": [[1, 1, 0, 1] * 8], "b": [[1, 0, 0, 1] * 8]}
     >>> table = ScoreTable.from_arrays(scores, units="items")
-    >>> priced = table.frame.with_columns(cost=pl.Series([2.0] * 32 + [1.0] * 32))
+    >>> priced = table.rows.with_columns({"cost": np.repeat([2.0, 1.0], 32)})
     >>> cost_front(ScoreTable(priced, units="items"), "cost").front
     ('b', 'a')
     """
@@ -88,12 +87,8 @@ class CostFront(Results[ModelCost]):
 
 def cost_columns(scores: ScoreTable) -> tuple[str, ...]:
     """Return the columns of a table that hold costs, of those that readers of logs give."""
-    frame = scores.frame
-    return tuple(
-        name
-        for name in COSTS
-        if name in frame.columns and frame[name].dtype.is_numeric() and frame[name].count()
-    )
+    found = {name: scores.rows.numbers(name) for name in COSTS if name in scores.rows}
+    return tuple(x for x, cost in found.items() if cost is not None and not np.isnan(cost).all())
 
 
 def cost_front(
@@ -183,27 +178,29 @@ def _column(scores: ScoreTable, cost: str | None) -> str:
         if not known:
             raise ScoreDataError(f"expected a column of costs ({', '.join(COSTS)}); found none")
         return known[0]
-    if cost not in scores.attributes or not scores.frame[cost].dtype.is_numeric():
+    if cost not in scores.attributes or scores.rows.numbers(cost) is None:
         raise UnknownNameError("column of costs", cost, known)
     return cost
 
 
 def _costs(scores: ScoreTable, column: str) -> dict[str, tuple[float, int]]:
     """Return mean cost of a sample, and the number of samples that have one, of each model."""
-    price = pl.col(column).cast(pl.Float64).fill_nan(None)
-    rows = scores.frame.select("algorithm", price.alias("cost"))
-    each = rows.group_by("algorithm", maintain_order=True).agg(
-        pl.col("cost").mean().alias("mean"), pl.col("cost").count().alias("n"), pl.len().alias("of")
-    )
-    found = {name: (mean, n) for name, mean, n, _ in each.iter_rows() if n}
+    price, code = scores.rows.numbers(column), scores.rows["algorithm"].codes
+    assert price is not None
+    known = ~np.isnan(price)
+    total = np.bincount(code)
+    n = np.bincount(code[known], minlength=total.size)
+    sums = np.bincount(code[known], price[known], minlength=total.size)
+    each = list(zip(scores.algorithms, sums.tolist(), n.tolist(), total.tolist(), strict=True))
+    found = {name: (sum_ / size, size) for name, sum_, size, _ in each if size}
     without = [name for name in scores.algorithms if name not in found]
     if not found:
         raise ScoreDataError(f"column {column!r}: expected costs, found none")
     if without:
         warn(f"{joined(without)}: no {column}, left out of costs")
-    for name, _, n, total in each.iter_rows():
-        if 0 < n < total:
-            warn(f"{name}: {column} of {n:,} of {counted(total, 'sample')}")
+    for name, _, size, of in each:
+        if 0 < size < of:
+            warn(f"{name}: {column} of {size:,} of {counted(of, 'sample')}")
     return found
 
 

@@ -11,10 +11,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed
-from gnomon.scores.cells import places
 from gnomon.scores.contents import without_score
 from gnomon.scores.items import clusters_of_items
 from gnomon.scores.table import ScoreTable
@@ -130,15 +128,14 @@ class ItemPairs:
         ScoreDataError
             An item has two values of it, or none.
         """
-        frame, tasks = self.table.frame, self.scores.items
         if column not in self.table.attributes:
             raise UnknownNameError("column", column, self.table.attributes)
-        names, of = clusters_of_items(frame, column, places(frame["task"], tasks), tasks)
+        names, of = clusters_of_items(self.table.rows, column)
         return {name: of == number for number, name in enumerate(names)}
 
     def warn_of_unscored(self, models: Iterable[str]) -> None:
         """Say how many samples of some models have no score, and why."""
-        own = self.table.frame.filter(pl.col("algorithm").is_in(list(models)))
+        own = self.table.rows.take(self.table.rows["algorithm"].isin(models))
         if found := without_score(own):
             warn(f"{found}; values are of the others, and the audit says what that may change")
 

@@ -22,7 +22,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores.curve_grid import refuse_unequal_lengths
+from gnomon.scores.steps import refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
 from gnomon.stats.cautions import warn

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.results import Results, Row, finite_or_none, generator, made_by, recorded
-from gnomon.scores.curve_grid import Grid, early_ends, on_grid, refuse_unequal_lengths
+from gnomon.scores.steps import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap.resamples import Resamples, draw_key
 from gnomon.stats.cautions import warn

@@ -15,16 +15,16 @@ def test_runs_of_two_models_are_pairs(tmp_path):
     table = read_scores(tmp_path)
     assert (table.algorithms, table.metric) == (("lab/a", "lab/b"), "exact_match")
     assert table.tasks == ("quiz:subject=law/id1", "quiz:subject=law/id2")
-    assert table.frame["input_tokens"].to_list() == [7.0] * 3
-    assert table.frame["input"].to_list()[0] == "What is law?"
-    assert set(table.frame["split"]) == {"test"}
+    assert table.to_polars()["input_tokens"].to_list() == [7.0] * 3
+    assert table.to_polars()["input"].to_list()[0] == "What is law?"
+    assert set(table.to_polars()["split"]) == {"test"}
     assert "lab/b: no score on 1 item" in str(table)
 
 
 def test_texts_may_be_absent_and_the_file_may_be_named(tmp_path):
     folder = write_helm(tmp_path / "run", "lab/a", {"id1": 1.0})
     table = read_scores(folder / "per_instance_stats.json")
-    assert table.frame.equals(read_scores(folder).frame)
+    assert table.to_polars().equals(read_scores(folder).to_polars())
 
 
 def test_perturbed_instances_are_left_out(tmp_path):
@@ -43,7 +43,7 @@ def test_splits_are_told_apart_as_the_harness_reports_them(tmp_path):
     with pytest.warns(DegenerateScoresWarning, match="splits test and valid are read together"):
         assert len(read_scores(tmp_path)) == 4
     table = read_scores(tmp_path, where={"split": "test"})
-    assert table.frame["score"].mean() == 1 / 3
+    assert table.to_polars()["score"].mean() == 1 / 3
 
 
 def test_means_beside_the_instances_must_agree_with_them(tmp_path):

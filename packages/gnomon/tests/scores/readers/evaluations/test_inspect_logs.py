@@ -34,7 +34,7 @@ def test_real_logs_give_the_means_that_inspect_gives():
         for at, metric in enumerate(BOTH):
             table = read_scores(INSPECT / name, metric=metric)
             assert len(table) == 18
-            odd = table.frame.filter(table.frame["score"].is_nan())
+            odd = table.to_polars().filter(table.to_polars()["score"].is_nan())
             assert odd.select("task", "run", "status").rows() == [("capitals/3", 2, "error")]
             assert item_means(table) == pytest.approx(results_of(INSPECT / name, metric), abs=1e-12)
             if told[name]:
@@ -58,7 +58,7 @@ def results_of(path, metric):
 def test_a_real_log_that_ended_with_an_error():
     with pytest.warns(DegenerateScoresWarning, match="the log says 'error'.*4 of 4 samples"):
         table = read_scores(INSPECT / "boom-model.eval")
-    assert table.frame["status"].to_list() == ["ok", "ok", "error", "cancelled"]
+    assert table.to_polars()["status"].to_list() == ["ok", "ok", "error", "cancelled"]
     assert str(table).startswith(
         "1 model x 4 items, 1 epoch; 2 samples without a score: 1 cancelled, 1 error"
     )
@@ -67,8 +67,8 @@ def test_a_real_log_that_ended_with_an_error():
 @is_shared
 def test_a_real_log_of_samples_that_met_a_limit():
     table = read_scores(INSPECT / "lim-model.json")
-    assert table.frame["status"].to_list() == ["limit", "limit"]
-    assert table.frame["score"].to_list() == [1.0, 1.0]
+    assert table.to_polars()["status"].to_list() == ["limit", "limit"]
+    assert table.to_polars()["score"].to_list() == [1.0, 1.0]
 
 
 @is_shared
@@ -80,8 +80,8 @@ def test_a_real_log_of_scores_with_keys_clusters_and_tokens():
     assert item_means(table) == 9.0
     scores = table.item_scores
     assert (scores.clusters, scores.n_epochs) == (("a", "b"), 2)
-    assert table.frame["reasoning_tokens"].to_list() == [30] * 8
-    assert set(table.frame["metrics.repeated"]) == {0.0}
+    assert table.to_polars()["reasoning_tokens"].to_list() == [30] * 8
+    assert set(table.to_polars()["metrics.repeated"]) == {0.0}
 
 
 @is_shared
@@ -98,8 +98,8 @@ def test_an_archive_and_a_json_file_give_the_same_table(tmp_path, method):
     samples = [sample(i, epoch) for epoch in (1, 2) for i in (1, 2, 3)]
     first = read_scores(write_eval(tmp_path / "a.eval", samples, method=method, epochs=2, n=3))
     second = read_scores(write_json(tmp_path / "a.json", samples, epochs=2, n=3))
-    assert first.frame.equals(second.frame)
-    assert first.frame.columns == [
+    assert first.to_polars().equals(second.to_polars())
+    assert first.to_polars().columns == [
         *("algorithm", "task", "run", "score", "subtask", "status", "input", "input_hash"),
         *("input_tokens", "output_tokens", "total_tokens", "time_s", "working_time_s", "topic"),
     ]
@@ -108,7 +108,7 @@ def test_an_archive_and_a_json_file_give_the_same_table(tmp_path, method):
 def test_values_become_numbers(tmp_path):
     values = {1: "C", 2: "I", 3: "P", 4: "N", 5: True, 6: "yes", 7: 0.25, 8: "0.75"}
     path = write_json(tmp_path / "a.json", [sample(i, score=x) for i, x in values.items()])
-    assert read_scores(path).frame["score"].to_list() == [1, 0, 0.5, 0, 1, 1, 0.25, 0.75]
+    assert read_scores(path).to_polars()["score"].to_list() == [1, 0, 0.5, 0, 1, 1, 0.25, 0.75]
 
 
 def test_samples_without_a_score_are_kept_and_none_is_zero(tmp_path):
@@ -117,8 +117,8 @@ def test_samples_without_a_score_are_kept_and_none_is_zero(tmp_path):
     samples += [sample(6, invalidation={"author": "me"})]
     table = read_scores(write_json(tmp_path / "a.json", samples))
     status = ["ok", "unscored", "unscored", "limit", "error", "invalidated"]
-    assert table.frame["status"].to_list() == status
-    assert table.frame["score"].is_nan().to_list() == [False] + [True] * 5
+    assert table.to_polars()["status"].to_list() == status
+    assert table.to_polars()["score"].is_nan().to_list() == [False] + [True] * 5
 
 
 def test_an_interrupted_log_gives_what_its_journal_has(tmp_path):
@@ -154,7 +154,7 @@ def test_messages_are_texts_whatever_their_ids(tmp_path):
 
     for model in "ab":
         write_json(tmp_path / f"{model}.json", [sample(1, input=asked(model))], model=model)
-    assert read_scores(tmp_path).frame["input"].to_list() == ["user: See (Image)"] * 2
+    assert read_scores(tmp_path).to_polars()["input"].to_list() == ["user: See (Image)"] * 2
 
 
 def test_another_text_under_one_name_is_no_pair(tmp_path):
@@ -162,7 +162,7 @@ def test_another_text_under_one_name_is_no_pair(tmp_path):
     write_json(tmp_path / "b.json", [sample(1, text="Other?"), sample(2)], model="b")
     message = (
         r"item 'quiz/1': expected the same input everywhere, found '.*\?' \(.\) and '.*\?' \(.\); "
-        "so it is with 1 item: these are not the same items"
+        "1 item with different inputs: these are not the same items"
     )
     with pytest.raises(ScoreDataError, match=message):
         read_scores(tmp_path)
@@ -185,7 +185,7 @@ def test_a_retry_does_not_count_samples_that_it_took_over(tmp_path):
     done = sample(1)
     write_json(tmp_path / "a.json", [done], status="cancelled")
     write_json(tmp_path / "b.json", [done, sample(2)])
-    assert read_scores(tmp_path).frame.select("task", "run").rows() == [
+    assert read_scores(tmp_path).to_polars().select("task", "run").rows() == [
         ("quiz/1", 1),
         ("quiz/2", 2),
     ]

@@ -37,8 +37,7 @@ def test_names_of_subtasks_go_before_items_that_repeat(tmp_path):
 
 def test_a_tidy_file_of_items_goes_without_runs(tmp_path):
     path = written(tmp_path, "algorithm,task,score\na,q1,1\na,q2,0\n")
-    with pytest.raises(ScoreDataError, match="missing column 'run'"):
-        read_scores(path)
+    assert read_scores(path).units == "tasks"
     assert read_scores(path, units="items").item_scores.n_epochs == 1
 
 

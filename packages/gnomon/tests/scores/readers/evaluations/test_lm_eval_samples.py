@@ -22,7 +22,7 @@ def test_real_samples_give_the_means_of_the_results():
     matrix = table.item_scores.matrix()
     assert matrix.mean(axis=1).tolist() == [0.375, 0.625]
     assert matrix.shape == (2, 8)
-    marks = table.frame.group_by("task").n_unique()["input_hash"].to_list()
+    marks = table.to_polars().group_by("task").n_unique()["input_hash"].to_list()
     assert marks == [1] * 8
     with noted() as notes:
         group = read_scores(REAL / "bu6tyawv", metric="acc")
@@ -43,7 +43,7 @@ def test_real_scores_that_are_refused():
     with pytest.raises(ScoreDataError, match="expected one score; found exact_match,strict-match"):
         read_scores(REAL)
     found = read_scores(REAL, metric="exact_match,maj")
-    assert set(found.frame["metrics.exact_match,strict-match"]) == {0.0}
+    assert set(found.to_polars()["metrics.exact_match,strict-match"]) == {0.0}
 
 
 @is_shared
@@ -62,9 +62,9 @@ def test_a_folder_of_one_run_and_of_several(tmp_path):
     assert len(read_scores(tmp_path / "a").algorithms) == 1
     table = read_scores(tmp_path, cluster="topic")
     assert table.item_scores.matrix().tolist() == [[1.0, 0.0], [1.0, 1.0]]
-    assert table.frame["question"].to_list()[:2] == ["Question 0?", "Question 1?"]
+    assert table.to_polars()["question"].to_list()[:2] == ["Question 0?", "Question 1?"]
     (file,) = (tmp_path / "a").glob("samples_*")
-    assert read_scores(file).frame.equals(table.select(algorithms=["small"]).frame)
+    assert read_scores(file).to_polars().equals(table.select(algorithms=["small"]).to_polars())
 
 
 def test_names_of_tasks_that_begin_alike_are_kept_apart(tmp_path):
@@ -153,7 +153,7 @@ def test_low_scores_may_be_good_and_lines_may_lack_one(tmp_path):
     write_lm_eval(tmp_path, "m", {"quiz": lines}, higher_is_better={"quiz": {"brier": False}})
     table = read_scores(tmp_path)
     assert not table.higher_is_better
-    assert table.frame["status"].to_list() == ["ok", "unscored"]
+    assert table.to_polars()["status"].to_list() == ["ok", "unscored"]
 
 
 @pytest.mark.filterwarnings(ODD)

@@ -10,18 +10,17 @@ import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, joined
 from gnomon.scores.readers.evaluations.json_stream import json_lines
-from gnomon.scores.readers.file_contents import header_names, read_columns
-from gnomon.scores.readers.registry import Reader, ReadRequest
-from gnomon.scores.readers.usual_columns import chosen_score
-from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import (
-    REQUIRED,
-    SPECIAL,
-    Origin,
+from gnomon.scores.readers.file_contents import (
+    header_names,
     missing_columns,
+    read_columns,
     renamed_columns,
     tidy_frame,
 )
+from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.usual_columns import chosen_score
+from gnomon.scores.table import ScoreTable
+from gnomon.scores.tidy import REQUIRED, SPECIAL, Origin
 
 #: What the columns of such a file are called, in small letters; the first that is there counts.
 USUAL: Mapping[str, tuple[str, ...]] = {
@@ -77,7 +76,7 @@ def read_item_rows(raw: pl.DataFrame, wanted: ReadRequest, origin: Origin) -> Sc
     rows = rows.with_columns(_as_numbers(rows["score"]))
     _say(named, wanted, origin)
     frame = tidy_frame(rows, origin, wanted.where)
-    if frame.is_empty():
+    if not len(frame):
         raise origin.error("expected rows of scores, found none")
     provenance = (f"read from {Path(origin.file or '').name} (items)",)
     better = wanted.is_higher_better
@@ -168,7 +167,7 @@ def _of_lines(path: Path) -> tuple[pl.DataFrame, Origin]:
             pass  # the line is named, if one is wrong by itself
         raise ScoreDataError(f"{path}: expected JSON lines; {error}") from None
     nested = [name for name, dtype in raw.schema.items() if dtype.is_nested()]
-    return raw.drop(nested), Origin(str(path), noun="line")
+    return raw.drop(nested), Origin(str(path), lines=lambda: range(1, 1 + raw.height))
 
 
 ITEM_FILE = Reader(

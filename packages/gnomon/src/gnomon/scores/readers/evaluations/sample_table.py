@@ -34,9 +34,10 @@ from gnomon.errors import (
     shortened,
 )
 from gnomon.scores.items import check_inputs
+from gnomon.scores.readers.file_contents import series_of, tidy_frame
 from gnomon.scores.readers.registry import ReadRequest
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import SPECIAL, Origin, series_of, tidy_frame
+from gnomon.scores.tidy import SPECIAL, Origin, rows_of_frame
 
 METRIC = "metrics."
 #: Longer texts about an item are no clusters, and are left out.
@@ -279,7 +280,7 @@ def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: 
     rows = _without_copies(_concatenated(frames), source)
     if rows.is_empty():
         raise ScoreDataError(f"{source}: expected samples, found none")
-    check_inputs(rows, str(source))
+    check_inputs(rows_of_frame(rows), str(source))
     if rows["score"].is_infinite().any():  # a trial that never got there
         rows = rows.with_columns(censored=pl.col("score").is_infinite().fill_null(False))
     frame = tidy_frame(rows, Origin(str(source)), wanted.where)

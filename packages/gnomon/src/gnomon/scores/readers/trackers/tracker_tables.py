@@ -16,12 +16,12 @@ import polars as pl
 
 from gnomon.errors import DegenerateScoresWarning, counted, joined, listed
 from gnomon.scores.plausibility import warn_of_suspicions
-from gnomon.scores.readers.file_contents import header_names, read_csv
+from gnomon.scores.readers.file_contents import header_names, matching_rows, read_csv, tidy_frame
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.trackers.run_names import keys_of_runs
 from gnomon.scores.readers.usual_columns import chosen_score, short_name, usual_columns
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import MISSING_TEXTS, Origin, matching_rows, tidy_frame
+from gnomon.scores.tidy import MISSING_TEXTS, Origin
 
 #: Columns of which one beside ``Name`` makes a table one of Weights & Biases' runs.
 _WANDB = ("State", "Runtime", "Sweep", "Created", "Tags", "Notes", "User")
@@ -67,7 +67,7 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     if {"metric", "value"} <= set(raw.columns) and "score" not in wanted.columns:
         metric = where["metric"] = wanted.metric or _only_metric(raw, origin)
     kept = matching_rows(raw, where, origin).arg_true()
-    raw, origin = raw[kept], origin.of_rows(kept.to_list())
+    raw, origin = raw[kept], origin.of_rows(kept.to_numpy())
     names = set(raw.columns)
     is_history = not (names.isdisjoint(_HISTORY) or _has_a_row_each_run(names))
     is_history = is_history or "metric" in names or "step" in wanted.columns
@@ -82,7 +82,7 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     if "step" in columns:
         frame = frame.with_columns(raw[columns["step"]].alias("step"))
         there = _points(frame["score"])
-        frame, origin = frame[there], origin.of_rows(kept[there].to_list())
+        frame, origin = frame[there], origin.of_rows(kept[there].to_numpy())
     checked = tidy_frame(frame, origin, {})
     return warn_of_suspicions(
         ScoreTable(

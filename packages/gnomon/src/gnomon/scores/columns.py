@@ -1,0 +1,316 @@
+"""Named columns of equal length: NumPy arrays of numbers, and texts as codes and names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import ScoreDataError, shortened
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+#: A mask, places of rows, or a slice.
+Which = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """A column of texts: the code of each row is the place of its text among the names.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (rows,)
+        -1 where a text is missing.
+    names : tuple of str
+        The different texts, in the order of their first row.
+    """
+
+    codes: Codes
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[object]) -> Texts:
+        """Return a column of Python values, None where there is none."""
+        known: dict[object, int] = {None: -1}
+        code = known.setdefault
+        codes = np.fromiter((code(v, len(known) - 1) for v in values), np.int32, len(values))
+        return cls(codes, tuple(str(name) for name in known if name is not None))
+
+    @classmethod
+    def repeated(cls, text: str, n: int) -> Texts:
+        """Return a column that has one text in all rows."""
+        return cls(np.zeros(n, np.int32), (text,) if n else ())
+
+    @classmethod
+    def merged(cls, codes: Codes, names: Sequence[str | None]) -> Texts:
+        """Return a column whose names may repeat, be None or lack a row."""
+        known: dict[str | None, int] = {None: -1}
+        place = np.array([known.setdefault(x, len(known) - 1) for x in names] + [-1], np.int32)
+        column = cls(place[codes], tuple(name for name in known if name is not None))
+        return column.take(slice(None))
+
+    def __len__(self) -> int:
+        return self.codes.size
+
+    @property
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """Whether the text of a row is missing, shape (rows,)."""
+        return self.codes < 0
+
+    def tolist(self) -> list[str | None]:
+        """Return the texts of the rows."""
+        names = np.array([*self.names, None], dtype=object)
+        return list(names[self.codes])
+
+    def take(self, which: Which) -> Texts:
+        """Return some of the rows, with those names alone that they have."""
+        codes = self.codes[which]
+        n = codes.size
+        first = np.full(len(self.names) + 1, n, np.int64)
+        first[codes[::-1]] = np.arange(n)[::-1]
+        kept = np.argsort(first[:-1], kind="stable")
+        kept = kept[: int((first[:-1] < n).sum())]
+        place = np.full(len(self.names) + 1, -1, np.int32)
+        place[kept] = np.arange(kept.size)
+        return Texts(place[codes], tuple(self.names[at] for at in kept))
+
+    def mapped(self, names: Sequence[object], value: Any = np.nan) -> npt.NDArray[Any]:
+        """Return the value that stands for the name of each row, `value` where it is missing."""
+        return np.asarray([*names, value])[self.codes]
+
+    def equals(self, text: str) -> npt.NDArray[np.bool_]:
+        """Return the rows that have a text."""
+        return self.isin((text,))
+
+    def isin(self, texts: Iterable[str]) -> npt.NDArray[np.bool_]:
+        """Return the rows that have one of some texts."""
+        wanted = set(texts)
+        flags: npt.NDArray[np.bool_] = self.mapped([name in wanted for name in self.names], False)
+        return flags
+
+    def counts(self) -> dict[str, int]:
+        """Return how many rows have each text."""
+        n = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
+        return dict(zip(self.names, n.tolist(), strict=True))
+
+
+Column = Texts | npt.NDArray[Any]
+
+
+class Rows:
+    """Columns of equal length, by their names.
+
+    Examples
+    --------
+    >>> rows = Rows({"task": Texts.of(["pong", "ant", "pong"]), "score": np.array([1.0, 2.0, 3.0])})
+    >>> rows.take(rows["score"] > 1.5).tolist("task")
+    ['ant', 'pong']
+    """
+
+    def __init__(self, columns: Mapping[str, Column]) -> None:
+        self._columns = dict(columns)
+        sizes = {name: len(column) for name, column in self._columns.items()}
+        if len(set(sizes.values())) > 1:
+            found = ", ".join(f"{name} {size}" for name, size in sizes.items())
+            raise ScoreDataError(f"expected columns of one length, found {shortened(found, 200)}")
+        self._n = next(iter(sizes.values()), 0)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self._n
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is such a column."""
+        return name in self._columns
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a column: an array, or :class:`Texts`."""
+        return self._columns[name]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._columns)
+
+    def take(self, which: Which) -> Rows:
+        """Return some of the rows: of a mask, of places, or of a slice."""
+        return Rows({name: taken(column, which) for name, column in self._columns.items()})
+
+    def only(self, *names: str) -> Rows:
+        """Return some of the columns."""
+        return Rows({name: self._columns[name] for name in names})
+
+    def but(self, *names: str) -> Rows:
+        """Return all columns but some."""
+        return Rows({name: c for name, c in self._columns.items() if name not in names})
+
+    def with_columns(self, columns: Mapping[str, Column]) -> Rows:
+        """Return the rows with further columns, or others in the place of those of their name."""
+        return Rows(self._columns | dict(columns))
+
+    def texts(self, name: str) -> Texts:
+        """Return a column as texts."""
+        return as_texts(self._columns[name])
+
+    def numbers(self, name: str) -> FloatArray | None:
+        """Return a column as numbers, NaN where there is none; None if a text is no number."""
+        return as_numbers(self._columns[name])
+
+    def tolist(self, name: str) -> list[Any]:
+        """Return a column as Python values."""
+        return list(self._columns[name].tolist())
+
+    def records(self, begin: int = 0, end: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yield rows as mappings; a number that is not finite is None."""
+        end = self._n if end is None else min(end, self._n)
+        for start in range(begin, end, 10_000):
+            part = slice(start, min(start + 10_000, end))
+            columns = [_plain(taken(column, part)) for column in self._columns.values()]
+            for values in zip(*columns, strict=True):
+                yield dict(zip(self._columns, values, strict=True))
+
+    @staticmethod
+    def joined(parts: Sequence[Rows]) -> Rows:
+        """Return the rows of several, one after the other; what a part lacks is missing."""
+        names = list(dict.fromkeys(name for part in parts for name in part.names))
+        return Rows({name: _joined([_or_missing(part, name) for part in parts]) for name in names})
+
+
+def taken(column: Column, which: Which) -> Column:
+    """Return some rows of a column."""
+    return column.take(which) if isinstance(column, Texts) else column[which]
+
+
+def as_texts(column: Column) -> Texts:
+    """Return a column as texts; whole numbers have no point, NaN is missing."""
+    if isinstance(column, Texts):
+        return column
+    values, codes = np.unique(column, return_inverse=True)
+    names = [None if value != value else _text(value) for value in values.tolist()]
+    return Texts.merged(codes.astype(np.int32), names)
+
+
+def as_numbers(column: Column) -> FloatArray | None:
+    """Return a column as numbers, NaN where there is none; None if a text is no number."""
+    if not isinstance(column, Texts):
+        return column.astype(np.float64)
+    try:
+        return column.mapped([float(name) for name in column.names])
+    except ValueError:
+        return None
+
+
+def column_of(values: Iterable[Any], name: str) -> Column:
+    """Return a column of Python values: of numbers if all are, else of texts.
+
+    Raises
+    ------
+    ScoreDataError
+        A value is neither, such as a list.
+    """
+    values = list(values)
+    kinds = {type(value) for value in values}
+    if kinds <= {int}:
+        try:
+            return np.array(values, np.int64)
+        except OverflowError:
+            return Texts.of([str(value) for value in values])
+    if kinds <= {bool}:
+        return np.array(values, bool)
+    if kinds <= {str}:
+        return Texts.of(values)
+    found = [None if _is_missing(value) else value for value in values]
+    if all(value is None or hasattr(value, "__float__") for value in found):
+        return np.array([np.nan if value is None else float(value) for value in found])
+    value: Any
+    for value in found:
+        if isinstance(value, list | dict | tuple | set | bytes) or np.ndim(value) > 0:
+            kind = type(value).__name__
+            raise ScoreDataError(f"column {name!r}: expected texts or numbers, found {kind}")
+    return Texts.of([None if value is None else _text(value) for value in found])
+
+
+def rows_of_columns(columns: Mapping[Any, Iterable[Any]]) -> Rows:
+    """Return the rows of columns of any kind, by their names."""
+    return Rows({str(name): _column(values, str(name)) for name, values in columns.items()})
+
+
+def _column(values: Any, name: str) -> Column:
+    """Return a column of a data frame, an array or a list."""
+    if isinstance(values, Texts):
+        return values
+    array = values if isinstance(values, np.ndarray) else _numbers_of(values)
+    if array is not None and array.dtype.kind in "iu" and array.ndim == 1:
+        if array.size == 0 or array.max() <= np.iinfo(np.int64).max:
+            return array.astype(np.int64)
+    elif array is not None and array.dtype.kind in "fb" and array.ndim == 1:
+        return array.astype(bool if array.dtype.kind == "b" else np.float64)
+    for method in ("to_list", "to_pylist", "tolist"):
+        if hasattr(values, method):
+            return column_of(getattr(values, method)(), name)
+    return column_of(values, name)
+
+
+def _numbers_of(values: Any) -> npt.NDArray[Any] | None:
+    """Return the array of a column of a data frame that holds numbers without gaps."""
+    kind = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
+    if kind.startswith(("int", "uint", "float", "bool", "double")) and hasattr(values, "to_numpy"):
+        with_gaps = getattr(values, "null_count", 0)
+        if (with_gaps() if callable(with_gaps) else with_gaps) == 0:
+            return np.asarray(values.to_numpy())
+    return None
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, float):
+        return value != value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return str(value)
+
+
+def _plain(column: Column) -> list[Any]:
+    """Return Python values, None for a number that is not finite."""
+    if isinstance(column, Texts) or column.dtype.kind != "f":
+        return list(column.tolist())
+    found = column.astype(object)
+    found[~np.isfinite(column)] = None
+    return list(found)
+
+
+def _or_missing(part: Rows, name: str) -> Column:
+    if name in part:
+        column: Column = part[name]
+        return column
+    return Texts(np.full(len(part), -1, np.int32), ())
+
+
+def _joined(columns: Sequence[Column]) -> Column:
+    """Return one column of several."""
+    kinds = {
+        "texts" if isinstance(c, Texts) else c.dtype.kind
+        for c in columns
+        if not (isinstance(c, Texts) and not c.names)
+    }
+    if len(kinds) == 1 and "texts" not in kinds:
+        empty = any(isinstance(column, Texts) for column in columns)
+        if not empty:
+            return np.concatenate([column for column in columns if not isinstance(column, Texts)])
+        return np.concatenate([as_numbers(column) for column in columns])
+    if kinds and kinds <= {"i", "f", "b"}:
+        return np.concatenate([as_numbers(column) for column in columns])
+    known: dict[str, int] = {}
+    codes = []
+    for column in map(as_texts, columns):
+        place = [known.setdefault(name, len(known)) for name in column.names]
+        codes.append(column.mapped(place, -1).astype(np.int32))
+    return Texts(np.concatenate(codes) if codes else np.zeros(0, np.int32), tuple(known))

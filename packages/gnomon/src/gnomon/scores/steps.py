@@ -1,0 +1,473 @@
+"""Steps of learning curves: common ones, and grids, for runs that were measured at their own.
+
+A run has scores from its first step to its last and nowhere else: between two of its scores it is
+interpolated, beyond its end it is not there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, counted, listed
+from gnomon.scores.columns import FloatArray, IntArray, Rows
+from gnomon.scores.table import ScoreTable
+
+#: A run ends early if it lacks more than this share of the longest one's steps.
+SHORT = 0.02
+#: And so much of the way from one of its steps to the next.
+ALMOST = 0.99
+#: More steps than these nobody sees in a figure.
+MOST_STEPS = 100
+#: With as many scores in each of its intervals, a grid takes their means.
+TO_AVERAGE = 2
+
+#: Steps of a curve: as many, only those that all runs have, or what suits the runs.
+Grid = int | Literal["shared"] | None
+
+
+@dataclass(frozen=True, eq=False)
+class CurveRun:
+    """The scores of one run, by ascending steps, NaN left out; and their rows in the table."""
+
+    key: tuple[str, str, object]
+    rows: IntArray
+    steps: FloatArray
+    scores: FloatArray
+
+    @property
+    def name(self) -> str:
+        """What a message calls the run."""
+        algorithm, task, run = self.key
+        return f"{algorithm} run {run} on {task}"
+
+    @property
+    def spacing(self) -> float:
+        """How far the run's steps are apart, on average."""
+        return float(self.steps[-1] - self.steps[0]) / max(self.steps.size - 1, 1)
+
+    def at(self, step: float) -> float:
+        """Return the score at a step: its own, else on the line between two; NaN outside."""
+        before = np.searchsorted(self.steps, step, "right") - 1
+        if before < 0 or step > self.steps[-1]:
+            return float("nan")
+        if self.steps[before] == step or not np.isfinite(self.scores[before : before + 2]).all():
+            return float(self.scores[before])
+        return float(np.interp(step, self.steps, self.scores))
+
+
+def curve_runs(table: ScoreTable) -> list[CurveRun]:
+    """Return the runs of a table with steps that have any score, in the order of the table."""
+    known = np.flatnonzero(~np.isnan(table.effective_scores))
+    run, step = table.run_of_row[known], table.rows["step"][known].astype(np.float64)
+    order = known[np.lexsort((step, run))]
+    starts = np.flatnonzero(np.diff(table.run_of_row[order], prepend=-1))
+    firsts = table.rows.only("algorithm", "task", "run").take(order[starts])
+    keys = zip(*(firsts.tolist(name) for name in firsts.names), strict=True)
+    found = []
+    for key, rows in zip(keys, np.split(order, starts[1:]), strict=False):
+        steps = table.rows["step"][rows].astype(np.float64)
+        found.append(CurveRun(key, rows, steps, table.effective_scores[rows]))
+    return found
+
+
+def at_common_step(table: ScoreTable, step: float | None = None) -> ScoreTable:
+    """Return one score for each run: at the last step that all runs on its task reach.
+
+    A run that has no score at that very step is interpolated between its neighbours.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        One without steps is returned as it is.
+    step : float, optional
+        Another step; a run that does not reach it is a missing run.
+
+    Raises
+    ------
+    ScoreDataError
+        A run on a task begins after another one has ended, or no run reaches the step.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Runs fell short of others on their task, or of the step; they are named.
+
+    Examples
+    --------
+    >>> x = [[[1.0, 2.0, 3.0]], [[2.0, 4.0, float("nan")]]]
+    >>> table = ScoreTable.from_arrays({"dqn": x}, steps=[0, 10, 20])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     at_common_step(table).runs("dqn", "task_0")
+    array([2., 4.])
+    """
+    if "step" not in table.rows:
+        if step is None:
+            return table
+        raise ScoreDataError("expected a column 'step' to select by; found none")
+    if step is None and _end_alike(table):
+        return table.last_step()
+    runs = curve_runs(table)
+    if step is not None:
+        return _at(
+            table, runs, dict.fromkeys(table.tasks, step), f"step {in_words(step)}", _say_missing
+        )
+    if all(run.steps.size == 1 for run in runs):
+        _say_own_ends(runs)
+        return table.last_step()
+    ends = {task: min(r.steps[-1] for r in alike) for task, alike in by_task(runs).items()}
+    _refuse_late_starts(runs, ends)
+    return _at(table, runs, ends, "last step that all runs of a task reach", _say_short)
+
+
+def _end_alike(table: ScoreTable) -> bool:
+    """Return whether all runs of a task end with a score at one step, as mostly."""
+    if np.isnan(table.effective_scores).any() or not len(table):
+        return False
+    run, task, step = table.run_of_row, table.rows["task"].codes, table.rows["step"]
+    last = np.full(run.max() + 1, -np.inf)
+    np.maximum.at(last, run, step)
+    most = np.full(len(table.tasks), -np.inf)
+    np.maximum.at(most, task, step)
+    return bool((last[run] == most[task]).all())
+
+
+def by_task(runs: Sequence[CurveRun]) -> dict[str, list[CurveRun]]:
+    """Return the runs on each task, of all algorithms."""
+    found: dict[str, list[CurveRun]] = {}
+    for run in runs:
+        found.setdefault(run.key[1], []).append(run)
+    return found
+
+
+def _at(
+    table: ScoreTable,
+    runs: Sequence[CurveRun],
+    ends: dict[str, float],
+    note: str,
+    tell: Callable[[Sequence[CurveRun], dict[str, float]], None],
+) -> ScoreTable:
+    """Return the rows of each run at the step of its task, missing runs with no score."""
+    _, first = np.unique(table.run_of_row, return_index=True)
+    chosen, score = first.copy(), np.full(first.size, np.nan)
+    for run in runs:
+        end, place = ends[run.key[1]], table.run_of_row[run.rows[0]]
+        score[place] = run.at(end)
+        chosen[place] = run.rows[max(int(np.searchsorted(run.steps, end, "right")) - 1, 0)]
+    tell(runs, ends)
+    if np.isnan(score).all():
+        reached = max((run.steps[-1] for run in runs), default=float("nan"))
+        raise ScoreDataError(
+            f"expected runs that reach step {in_words(max(ends.values()))}; the longest ends at "
+            f"{in_words(reached)}"
+        )
+    rows = table.rows.take(chosen).but("step").with_columns({"score": score})
+    return replace(table, rows=rows, provenance=(*table.provenance, note))
+
+
+def _say_short(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
+    """Name the runs at whose end others went on."""
+    longest = {task: max(r.steps[-1] for r in alike) for task, alike in by_task(runs).items()}
+    differing = [task for task, end in ends.items() if end < longest[task]]
+    if not differing:
+        return
+    short = [r for r in runs if is_short(r.steps[-1], longest[r.key[1]], r.spacing)]
+    choose = "--last takes the end of each run, --at STEP another step"
+    if short:
+        task = short[0].key[1]
+        say(
+            f"{counted(len(short), 'run')} fell short of the others on the same task "
+            f"({listed(run_names(short, runs), 4)}): all are taken at the last step that all "
+            f"reach, {in_words(ends[task])} of {in_words(longest[task])} on {task}; {choose}"
+        )
+        return
+    task = differing[0]
+    say(
+        f"runs end at slightly different steps ({in_words(ends[task])} to "
+        f"{in_words(longest[task])} on {task}): taken at the last that all on a task reach; "
+        f"{choose}"
+    )
+
+
+def _say_missing(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
+    """Name the runs that do not reach the step that was asked for."""
+    absent = [run for run in runs if np.isnan(run.at(ends[run.key[1]]))]
+    if absent and len(absent) < len(runs):
+        step = next(iter(ends.values()))
+        say(f"{counted(len(absent), 'run')} without a score at step {in_words(step)}, kept as "
+            f"missing: {listed(run_names(absent, runs), 4)}")  # fmt: skip
+
+
+def _say_own_ends(runs: Sequence[CurveRun]) -> None:
+    """Say that single scores of the runs of a task were taken at steps that differ."""
+    for task, alike in by_task(runs).items():
+        ends = [run.steps[-1] for run in alike]
+        if min(ends) < max(ends):
+            say(
+                f"each run has one score, and runs of a task were measured at different steps "
+                f"({in_words(min(ends))} to {in_words(max(ends))} on {task}): taken as they are"
+            )
+            return
+
+
+def _refuse_late_starts(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
+    for run in runs:
+        end = ends[run.key[1]]
+        if run.steps[0] > end:
+            first = next(r for r in runs if r.key[1] == run.key[1] and r.steps[-1] == end)
+            raise ScoreDataError(
+                f"no step that all runs on {run.key[1]} reach: {first.name} ends at "
+                f"{in_words(end)}, {run.name} begins at {in_words(run.steps[0])}; --last takes the "
+                "end of each run, --at STEP another step"
+            )
+
+
+def is_short(end: float, longest: float, spacing: float = 0.0) -> bool:
+    """Return whether a run that ends there falls short of the longest by a step of it or more."""
+    return bool(end < longest - max(SHORT * abs(longest), ALMOST * spacing))
+
+
+def run_names(some: Sequence[CurveRun], every: Sequence[CurveRun]) -> list[str]:
+    """Return the names of runs, one for all runs of an algorithm on a task."""
+    whole: dict[tuple[str, str], int] = {}
+    for run in every:
+        whole[run.key[:2]] = whole.get(run.key[:2], 0) + 1
+    found: dict[str, None] = {}
+    for run in some:
+        algorithm, task, _ = run.key
+        n = sum(other.key[:2] == run.key[:2] for other in some)
+        is_whole = n == whole[run.key[:2]] and n > 1
+        found[f"all of {algorithm} on {task}" if is_whole else run.name] = None
+    return list(found)
+
+
+def up_to(table: ScoreTable, step: float) -> ScoreTable:
+    """Return curves that end at a step, without the runs that do not reach it.
+
+    Raises
+    ------
+    ScoreDataError
+        No run reaches the step.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Runs fell short of it; they are named.
+    """
+    runs = curve_runs(table)
+    kept = {run.key for run in runs if not is_short(run.steps[-1], step, run.spacing)}
+    short = [run for run in runs if run.key not in kept]
+    if not kept:
+        reached = max((run.steps[-1] for run in runs), default=float("nan"))
+        raise ScoreDataError(
+            f"expected runs that reach step {in_words(step)}; the longest ends at "
+            f"{in_words(reached)}"
+        )
+    if short:
+        say(f"{counted(len(short), 'run')} left out, short of step {in_words(step)}: "
+              f"{listed(run_names(short, runs), 4)}")  # fmt: skip
+    places = [table.run_of_row[run.rows[0]] for run in runs if run.key in kept]
+    keep = np.isin(table.run_of_row, places) & (table.rows["step"] <= step)
+    note = f"up to step {in_words(step)}"
+    return replace(table, rows=table.rows.take(keep), provenance=(*table.provenance, note))
+
+
+def on_grid(table: ScoreTable, grid: Grid = None) -> ScoreTable:
+    """Return learning curves whose runs have scores at the same steps.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        With a column ``step``.
+    grid : int or "shared", optional
+        A number of evenly spaced steps; or no grid, for the steps that runs share. If not given, a
+        grid where runs do not share their steps: all their steps, or as many as a run has where
+        these are more than 100.
+
+    Returns
+    -------
+    ScoreTable
+        Scores by linear interpolation between those of the run; their mean in each interval, named
+        by its end, where a run has two and more there. A run has none before its first step and
+        after its last.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        A grid is used, and which.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> rows = [("a", 0, 0, 0.0), ("a", 0, 10, 1.0), ("a", 1, 0, 1.0), ("a", 1, 4, 3.0)]
+    >>> rows += [("a", 1, 10, 3.0)]
+    >>> table = ScoreTable.from_records(
+    ...     {"algorithm": a, "task": "t", "run": r, "step": s, "score": x} for a, r, s, x in rows)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     on_grid(table, 3).curves("a", "t")
+    (array([ 0.,  5., 10.]), array([[0. , 0.5, 1. ],
+           [1. , 3. , 3. ]]))
+    """
+    if isinstance(grid, int) and grid < 2:
+        raise ScoreDataError(f"expected a grid of at least 2 steps, found {grid}")
+    if grid == "shared" or table.n_steps < 2:
+        return table
+    if grid is None and _share_steps(table):
+        return table
+    runs = curve_runs(table)
+    if "censored" in table.rows and table.rows["censored"].any():
+        return table  # what never came cannot be interpolated
+    every = np.unique(np.concatenate([run.steps for run in runs]))
+    if grid is None and every.size <= MOST_STEPS:
+        parts = [_part(table, run, every, _interpolated(run, every)) for run in runs]
+        note = "gaps between a run's scores interpolated"
+        say(f"runs do not share all their steps: {note}; --grid shared leaves such steps out, "
+              "--grid N takes others")  # fmt: skip
+    else:
+        parts, note = _even(table, runs, grid)
+    rows = Rows.joined(parts)
+    rows = rows.take(~np.isnan(rows["score"]))
+    return replace(table, rows=rows, provenance=(*table.provenance, note))
+
+
+def _even(table: ScoreTable, runs: Sequence[CurveRun], grid: int | None) -> tuple[list[Rows], str]:
+    """Return the rows of each run at evenly spaced steps, and how they were made."""
+    size = float(np.median([run.steps.size for run in runs]))
+    n = grid or int(np.clip(size, 2, MOST_STEPS))
+    low, high = _range(runs)
+    is_dense = size >= TO_AVERAGE * n
+    edges = np.linspace(low, high, n + 1 if is_dense else n)
+    steps = edges[1:] if is_dense else edges
+    fill = _averaged if is_dense else _interpolated
+    how = "means of the scores in each interval" if is_dense else "linear interpolation"
+    why = "runs do not share their steps: " if grid is None else ""
+    say(f"{why}curves on a grid of {n} steps from {in_words(low)} to {in_words(high)}, by {how}"
+          + ("; --grid N sets another, --grid shared none" if grid is None else ""))  # fmt: skip
+    parts = [_part(table, run, steps, fill(run, edges)) for run in runs]
+    return parts, f"grid of {n} steps, {how}"
+
+
+def _share_steps(table: ScoreTable) -> bool:
+    """Return whether runs of an algorithm have the same steps as long as they go on."""
+    of_algorithm: dict[str, list[CurveRun]] = {}
+    for run in curve_runs(table):
+        of_algorithm.setdefault(run.key[0], []).append(run)
+    for runs in of_algorithm.values():
+        own = np.unique(np.concatenate([run.steps for run in runs]))
+        firsts = np.searchsorted(own, [run.steps[0] for run in runs], "left")
+        lasts = np.searchsorted(own, [run.steps[-1] for run in runs], "right")
+        if (lasts - firsts != [run.steps.size for run in runs]).any():
+            return False
+    return True
+
+
+def _range(runs: Sequence[CurveRun]) -> tuple[float, float]:
+    """Return where curves begin and end: as far as an algorithm was measured on all its tasks."""
+    ends = []
+    for algorithm in dict.fromkeys(run.key[0] for run in runs):
+        tasks = by_task([run for run in runs if run.key[0] == algorithm])
+        lasts = [np.array([run.steps[-1] for run in alike]) for alike in tasks.values()]
+        ends.append(min(x[x >= x.max() - SHORT * abs(x.max())].min() for x in lasts))
+    firsts = np.array([run.steps[0] for run in runs])
+    low, high = float(firsts.min()), float(max(ends))
+    early = firsts[firsts <= low + SHORT * (high - low)]
+    return float(early.max()), high
+
+
+def _interpolated(run: CurveRun, grid: FloatArray) -> FloatArray:
+    outside = float("nan")
+    return np.asarray(np.interp(grid, run.steps, run.scores, left=outside, right=outside))
+
+
+def _averaged(run: CurveRun, edges: FloatArray) -> FloatArray:
+    """Return the mean of a run's scores in each interval; an empty one between two is a line."""
+    place = np.searchsorted(edges, run.steps, "left") - 1
+    # The first edge belongs to the first interval.
+    place = np.where(run.steps == edges[0], 0, place)
+    inside = (place >= 0) & (place < edges.size - 1)
+    n = np.bincount(place[inside], minlength=edges.size - 1)
+    sums = np.bincount(place[inside], run.scores[inside], minlength=edges.size - 1)
+    means = np.full(n.size, np.nan)
+    means[n > 0] = sums[n > 0] / n[n > 0]
+    gaps = (n == 0) & (edges[1:] >= run.steps[0]) & (edges[1:] <= run.steps[-1])
+    means[gaps] = np.interp(edges[1:][gaps], run.steps, run.scores)
+    return means
+
+
+def _part(table: ScoreTable, run: CurveRun, steps: FloatArray, scores: FloatArray) -> Rows:
+    """Return rows of a run at other steps."""
+    key = table.rows.only("algorithm", "task", "run").take(np.full(steps.size, run.rows[0]))
+    return key.with_columns({"step": steps, "score": scores})
+
+
+def early_ends(table: ScoreTable, algorithm: str, shown_to: float = np.inf) -> str | None:
+    """Return a sentence on the runs of an algorithm that end before others; None if none does.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        With a column ``step``.
+    algorithm : str
+        Whose runs.
+    shown_to : float
+        The step at which the curve that is shown ends.
+
+    Examples
+    --------
+    >>> x = [[[1.0, 2.0, 3.0]], [[2.0, 4.0, float("nan")]]]
+    >>> early_ends(ScoreTable.from_arrays({"dqn": x}, steps=[0, 10, 20]), "dqn")
+    'dqn run 1 on task_0 ends at 10 of 20: beyond, the curve is of the others'
+    """
+    runs = curve_runs(table.select(algorithms=[algorithm]))
+    goals = {
+        task: min(max(run.steps[-1] for run in alike), shown_to)
+        for task, alike in by_task(runs).items()
+    }
+    short = [run for run in runs if is_short(run.steps[-1], goals[run.key[1]], run.spacing)]
+    if not short:
+        return None
+    goal = goals[short[0].key[1]]
+    where = f"at {in_words(short[0].steps[-1])} of {in_words(goal)}"
+    if len(short) == 1:
+        return f"{short[0].name} ends {where}: beyond, the curve is of the others"
+    others = listed([run.name for run in short[1:]], 3)
+    return (
+        f"{len(short)} runs of {algorithm} end early ({short[0].name} {where}, {others}): "
+        "beyond, the curve is of the others"
+    )
+
+
+def refuse_unequal_lengths(table: ScoreTable, what: str = "areas") -> None:
+    """Refuse curves of unequal lengths, of which areas, last and best scores do not compare.
+
+    Raises
+    ------
+    ScoreDataError
+        Runs on a task end at steps that differ by more than 2 %, and by a step.
+    """
+    for alike in by_task(curve_runs(table)).values():
+        ordered = sorted(alike, key=lambda run: run.steps[-1])
+        shortest, longest = ordered[0], ordered[-1]
+        least, most = shortest.steps[-1], longest.steps[-1]
+        if is_short(least, most, shortest.spacing):
+            raise ScoreDataError(
+                f"{what} of unequal lengths do not compare: {shortest.name} ends at "
+                f"{in_words(least)}, {longest.name} at {in_words(most)}; --at {least:.0f} cuts all "
+                f"there, --at {most:.0f} leaves out the runs that fall short"
+            )
+
+
+def in_words(step: float) -> str:
+    """Return a step as people write it: 1,825,000, not 1.825e+06."""
+    return f"{step:,.0f}" if step == round(step) else f"{step:,.6g}"
+
+
+def say(text: str) -> None:
+    """Warn of what is done with scores."""
+    warnings.warn(text, DegenerateScoresWarning, stacklevel=4)

@@ -1,4 +1,4 @@
-"""Notes: what Gnomon warned of is kept, and what others warned of goes on its way."""
+"""Results as data frames, and notes: Gnomon's warnings are kept, other ones pass."""
 
 import warnings
 
@@ -6,6 +6,21 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.results import noted
+from gnomon.stats import Estimate, Estimates
+
+
+def test_results_are_data_frames_whose_columns_have_one_type():
+    records = [
+        Estimate(name, "mean", 0.5, float("nan"), 0.6, 0.95, "t", n_runs, 6, 0, 0.0)
+        for name, n_runs in (("a", 5), ("b", (2, 7)))
+    ]
+    found = Estimates(tuple(records))
+    frames = [pytest.importorskip("pandas") and found.to_pandas()]
+    frames.append(pytest.importorskip("polars") and found.to_polars())
+    for frame in frames:
+        assert [*frame["n_runs_min"]] == [5, 2]
+        assert [*frame["n_runs_max"]] == [5, 7]
+        assert [*frame["value"]] == [0.5, 0.5]
 
 
 def notes_of(*given):

@@ -16,7 +16,7 @@ Ranks and smaller suites
 Pages
     `report` writes a page of a table or an evaluation.
 
-Every result is a table: it prints as one, shows itself in a notebook, and has ``to_frame()``,
+Every result is a table: it prints as one, shows itself in a notebook, and has ``to_pandas()``,
 ``plot()``, ``warnings`` and ``settings``.
 
 Examples

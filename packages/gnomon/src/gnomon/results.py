@@ -1,8 +1,7 @@
-"""Results of a computation: frozen records in a table that shows itself.
+"""Results of a computation: frozen records in a table that prints and draws itself.
 
-What a verb returns (estimates, comparisons, ranks, ...) is a :class:`Results`: a sequence of small
-records, with the settings that made them and the warnings that came up. The command line, a report
-and a notebook show that object; nobody formats a second time.
+Every verb returns :class:`Results`: a sequence of small records, with the settings that made them
+and the warnings that occurred. The command line, a report and a notebook show the same object.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Results(Sequence[R_co], Generic[R_co]):
-    """A frozen sequence of records that shows itself as a table, a data frame or a figure.
+    """A frozen sequence of records: a table that prints, converts and draws itself.
 
     Equal to any sequence of the same records. A subclass names the columns that people see and the
     function that draws it.
@@ -76,7 +75,7 @@ class Results(Sequence[R_co], Generic[R_co]):
     settings : mapping
         How they were made: method, level, seed, version and the like.
     warnings : tuple of str
-        What the data did not allow, each text once.
+        What the data did not allow.
 
     Examples
     --------
@@ -85,19 +84,19 @@ class Results(Sequence[R_co], Generic[R_co]):
     >>> found = Results((one,))
     >>> len(found), found[0].metric
     (1, 'iqm')
-    >>> found.to_frame().columns[:3]
-    ['algorithm', 'metric', 'value']
+    >>> found.as_records()[0]["value"]
+    0.5
     """
 
     records: tuple[R_co, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
-    #: Which fields people see, in this order; all of them, if none is named.
+    #: Fields in the printed table, in this order; all of them, if none is named.
     columns: ClassVar[tuple[str, ...]] = ()
-    #: What draws it, as ``package.module:function``: drawing stands above the statistics, so it is
-    #: looked up by name when it is asked for. Called with the results, it returns a
-    #: :class:`gnomon.plot.record.Figure`.
+    #: What draws it, as ``package.module:function``: drawing is a layer above the statistics, so it
+    #: is looked up by name when it is needed. Called with the results, it returns a
+    #: :class:`gnomon.plot.Figure`.
     drawn_by: ClassVar[str | None] = None
 
     @overload
@@ -128,7 +127,7 @@ class Results(Sequence[R_co], Generic[R_co]):
         return ()
 
     def rows(self) -> Sequence[Row]:
-        """Return what people see, a mapping a row; a subclass may put it into words."""
+        """Return the rows of the printed table; a subclass may put them into words."""
         return self.as_records()
 
     def as_records(self) -> list[dict[str, Any]]:
@@ -160,17 +159,36 @@ class Results(Sequence[R_co], Generic[R_co]):
         rows = self.rows()
         return latex_table(rows, self._shown(rows))
 
-    def to_frame(self) -> pl.DataFrame:
-        """Return every field of every record as a Polars data frame."""
-        import polars as pl
-
-        return pl.DataFrame(self.as_records(), infer_schema_length=None)
-
     def to_pandas(self) -> pd.DataFrame:
-        """Return :meth:`to_frame` as a pandas data frame; pandas must be installed."""
+        """Return every field of every record as a pandas data frame; pandas must be installed.
+
+        A field that is a pair of numbers in some records, such as the least and the most runs of a
+        task, gives two columns, ``NAME_min`` and ``NAME_max``.
+        """
         import pandas as pd
 
-        return pd.DataFrame(self.as_records())
+        return pd.DataFrame(self._columns())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return :meth:`to_pandas` as a Polars data frame; Polars must be installed."""
+        import polars as pl
+
+        return pl.DataFrame(self._columns(), strict=False)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """Return the fields of all records as columns, each of one type."""
+        records = self.as_records()
+        columns: dict[str, list[Any]] = {}
+        for name in dict.fromkeys(name for record in records for name in record):
+            values = [record.get(name) for record in records]
+            lists = [value for value in values if isinstance(value, list)]
+            if lists and len(lists) < len(values):
+                ends = [v if isinstance(v, list) else [v, v] for v in values]
+                columns[f"{name}_min"] = [min(pair, default=None) for pair in ends]
+                columns[f"{name}_max"] = [max(pair, default=None) for pair in ends]
+            else:
+                columns[name] = values
+        return columns
 
     def figure(self) -> Any:
         """Return the drawing with its caption and its numbers, as a report carries it.

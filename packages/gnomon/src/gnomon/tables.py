@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import html
-import io
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
 
 from gnomon.errors import visible
 
 Record = Mapping[str, Any]
 
-#: Columns of p-values, which no table gives more digits of than they bear.
-P_VALUES = ("p_value", "p_adjusted", "p_equivalence")
-#: Of longer tables the first rows are printed: Rich takes milliseconds for each.
+#: Of longer tables the first rows are printed.
 MOST_ROWS = 200
-#: Below this a p-value is a bound: tails so thin are those of the model rather than of the data.
+#: Blanks between columns, and letters that a column of texts keeps.
+_GAP, _LEAST_TEXT = 3, 8
+#: A smaller p-value is printed as a bound: tails so thin belong to the model, not to the data.
 LEAST_P = 1e-4
 
 
@@ -69,36 +70,66 @@ def text_table(
      dqn     0.25
      ppo        -
     """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
     shown = records[:MOST_ROWS]
-    head = None if title is None else visible(title)
-    table = Table(title=head, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in columns:
-        is_number = all(isinstance(record[name], int | float | None) for record in shown)
-        justify: Literal["left", "right"] = "right" if is_number else "left"
-        table.add_column(visible(name), justify=justify, no_wrap=is_number)
-    for record in shown:
-        table.add_row(*(_text_cell(record[name], name) for name in columns))
-    out = io.StringIO()
-    # In a notebook Rich would also display the table itself; force_jupyter=False prevents that.
-    console = Console(
-        file=out,
-        width=width,
-        color_system=None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        force_jupyter=False,
-    )
-    # Rather a line that the terminal breaks than a number that is cut.
-    console.width = max(console.width, console.measure(table).maximum)
-    console.print(table)
-    text = "\n".join(map(str.rstrip, out.getvalue().splitlines())).strip("\n")
+    cells = [[_text_cell(record[name], name) for name in columns] for record in shown]
+    right = [all(isinstance(r[name], int | float | None) for r in shown) for name in columns]
+    heads = [visible(name) for name in columns]
+    widths = [max(map(_width, column)) for column in zip(heads, *cells, strict=True)]
+    # A number is never broken: the widest text gives way, a word at a time.
+    texts = [i for i, is_number in enumerate(right) if not is_number]
+    while texts and _total(widths) > width:
+        widest = max(texts, key=lambda i: widths[i])
+        if widths[widest] <= _LEAST_TEXT:
+            break
+        widths[widest] -= 1
+    lines = [] if title is None else [*_broken(visible(title), max(width, 20)), ""]
+    lines += _row(heads, widths, right)
+    lines.append(" " + "─" * (_total(widths) - 1))
+    for row in cells:
+        lines += _row(row, widths, right)
     n_more = len(records) - len(shown)
-    return f"{text}\n … and {n_more:,} more rows" if n_more else text
+    lines += [f" … and {n_more:,} more rows"] if n_more else []
+    return "\n".join(map(str.rstrip, lines))
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1) + 1
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> Iterator[str]:
+    """Yield the lines of a row: a text that is too long is broken."""
+    broken = [
+        [cell] if is_number else _broken(cell, width)
+        for cell, width, is_number in zip(cells, widths, right, strict=True)
+    ]
+    for parts in zip_longest(*broken, fillvalue=""):
+        padded = []
+        for part, width, is_number in zip(parts, widths, right, strict=True):
+            room = " " * max(width - _width(part), 0)
+            padded.append(room + part if is_number else part + room)
+        yield " " + (" " * _GAP).join(padded)
+
+
+def _broken(text: str, width: int) -> list[str]:
+    """Return a text in lines of a width, broken at blanks, or where it must be."""
+    lines = []
+    for line in text.split("\n"):
+        while _width(line) > width:
+            fits = next(n for n in range(len(line), 0, -1) if _width(line[:n]) <= width or n == 1)
+            blank = line.rfind(" ", 1, fits + 1)
+            at = blank if blank > 0 else fits
+            lines.append(line[:at])
+            line = line[at:].lstrip(" ")
+        lines.append(line)
+    return lines
+
+
+def _width(text: str) -> int:
+    """Return the columns of a terminal that a text takes: two for a wide letter."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
 
 
 def html_table(

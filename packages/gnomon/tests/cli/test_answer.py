@@ -23,7 +23,7 @@ def test_people_get_the_table_and_each_warning_once(capsys: pytest.CaptureFixtur
         warnings.warn("one run only", DegenerateScoresWarning, stacklevel=1)
         answer.show(FOUND)
     out, err = capsys.readouterr()
-    assert out == str(FOUND) + "\n\n"
+    assert out == str(FOUND) + "\n"
     assert err.endswith(": one run only\n")
 
 

@@ -93,7 +93,7 @@ def test_it_shows_itself(make_scores):
     found = distill(make_scores(), size=2, top=2)
     assert "for algorithms that the choice of tasks had not seen: 40 of 40" in str(found)
     assert str(found).endswith(f"  {found.model.formula}")
-    assert found.to_frame()["rank"].to_list() == [1, 2]
+    assert found.to_polars()["rank"].to_list() == [1, 2]
     assert found.plot().axes[0].get_xlabel() == "true summary"
     assert "<table>" in found._repr_html_()
 

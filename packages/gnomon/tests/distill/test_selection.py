@@ -15,7 +15,7 @@ def test_counts():
     assert counts.tasks[0] == ("a", 1.0)
     assert counts.stands_out
     assert str(counts).endswith("2 different subsets in 3 draws: one subset stands out")
-    assert counts.to_frame().shape == (5, 3)
+    assert counts.to_polars().shape == (5, 3)
 
 
 def test_samples_are_the_generators(make_scores):

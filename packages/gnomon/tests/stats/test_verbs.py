@@ -40,7 +40,7 @@ def test_results_say_how_they_were_made_and_show_themselves(name):
     assert (found.settings["seed"], found.settings["version"]) == (3, gnomon.__version__)
     assert VERBS[name](np.random.default_rng(3)).settings["seed"] is None
     assert VERBS[name](None).as_records() == VERBS[name](0).as_records()
-    assert len(found.to_frame()) == len(found.as_records()) > 0
+    assert len(found.to_polars()) == len(found.as_records()) > 0
     assert str(found) == repr(found) == found.to_text()
     assert found._repr_html_().startswith("<table>")
     assert r"\toprule" in found.to_latex()
@@ -58,12 +58,12 @@ def test_results_draw_themselves_into_given_axes(name):
 def test_one_panel_has_one_metric():
     ax = Figure().subplots()
     several = estimate(TABLE, ["mean", "iqm"])
-    with pytest.raises(ValueError, match="expected one metric for given axes, found mean, iqm"):
+    with pytest.raises(ValueError, match="expected one panel for given axes, found 2"):
         several.plot(ax)
     assert several.where(metric="iqm").plot(ax) is ax
-    with pytest.raises(ValueError, match="expected differences or probability_of_improvement"):
+    with pytest.raises(ValueError, match="expected one panel for given axes, found 2"):
         compare(TABLE, "dqn", "sac").plot(ax)
-    with pytest.raises(ValueError, match="expected one task for given axes, found 4"):
+    with pytest.raises(ValueError, match="expected one panel for given axes, found 4"):
         estimate(TABLE, per_task=True).plot(ax)
     assert estimate(TABLE, per_task=True).where(task="task_1").plot(ax) is ax
 

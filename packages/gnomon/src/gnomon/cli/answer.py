@@ -34,6 +34,7 @@ class Answer:
         self.as_json = as_json
         self._results: list[Record] = []
         self._warnings: list[str] = []
+        self._after_table = False
         #: What the results that were shown warn of; said at the end, once.
         self.noted: list[str] = []
 
@@ -52,7 +53,7 @@ class Answer:
         self._results.extend(results.as_records())
         self.noted.extend(results.warnings)
         if results and not self.as_json:
-            print(results.to_latex() if latex else results.to_text(_width()) + "\n")
+            self._print(results.to_latex() if latex else results.to_text(_width()), table=True)
         if figure is not None:
             self.say(f"written to {figure}" if results else f"nothing to draw: no {figure} written")
 
@@ -62,14 +63,14 @@ class Answer:
         """Give results; people see the named columns (all of them, if none is named)."""
         self._results.extend(records)
         if records and not self.as_json:
-            _print_table(records, columns or list(records[0]), title)
+            self.table(records, columns or list(records[0]), title=title)
 
     def table(
         self, rows: Sequence[Record], columns: Sequence[str], *, title: str | None = None
     ) -> None:
         """Show people a table of what programs find in the results."""
         if rows and not self.as_json:
-            _print_table(rows, columns, title)
+            self._print(text_table(rows, columns, title=title, width=_width()), table=True)
 
     def results(self, records: Sequence[Record]) -> None:
         """Give results that people are told of otherwise."""
@@ -78,7 +79,12 @@ class Answer:
     def say(self, text: str, *, styled: bool = False) -> None:
         """Tell people something that programs find in the results; ``styled``: as it stands."""
         if not self.as_json:
-            print(text if styled else visible(text))
+            self._print(text if styled else visible(text))
+
+    def _print(self, text: str, *, table: bool = False) -> None:
+        """Print a text; a blank line separates a table from what follows."""
+        print(f"\n{text}" if self._after_table else text)
+        self._after_table = table
 
     def warn(self, text: str) -> None:
         """Say what is not as it should be."""
@@ -131,10 +137,6 @@ def _finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _finite(item) for name, item in value.items()}
     return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _print_table(records: Sequence[Record], columns: Sequence[str], title: str | None) -> None:
-    print(text_table(records, columns, title=title, width=_width()), end="\n\n")
 
 
 def _width() -> int:

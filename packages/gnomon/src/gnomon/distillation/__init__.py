@@ -14,7 +14,7 @@ of tasks (:func:`correlations`), and how well a subset explains every task (:fun
 published sets of Atari games are in :mod:`gnomon.distillation.atari`.
 
 Every verb takes a table with the options of :func:`prepare`, or scores that are prepared, and
-returns records in a table: printed, drawn (``plot``), or as a data frame (``to_frame``).
+returns records in a table: printed, drawn (``plot``), or as a data frame (``to_pandas``).
 
 Examples
 --------

@@ -24,15 +24,17 @@ from scipy.special import stdtrit
 import gnomon as gn
 from benchmarks.record import Measurement
 from gnomon.stats import (
-    Clusters,
     ConfidenceSequence,
     clopper_pearson,
-    jeffreys,
+    mcnemar,
+    newcombe,
     pass_at,
     pass_hat,
+    tango,
     wilson,
 )
-from gnomon.stats.items.item_means import ItemDifference, ItemMean, moments
+from gnomon.stats.clusters import Clusters
+from gnomon.stats.paired import Differences, ItemMean, paired_differences
 
 N_TABLES = int(os.environ.get("ITEM_TABLES", "400"))
 SIZES = (20, 50, 100, 300)
@@ -81,9 +83,8 @@ def _line(what: str, cells: Sequence[tuple[float, str]], least: float, note: str
 
 def _shares() -> Iterator[Measurement]:
     methods: dict[str, Callable[[Array, int], tuple[Array, Array]]] = {
-        "Wilson": lambda x, n: wilson(x / n, n),
-        "Jeffreys": lambda x, n: jeffreys(x, n),
-        "Clopper-Pearson": lambda x, n: clopper_pearson(x, n),
+        "Wilson": wilson,
+        "Clopper-Pearson": clopper_pearson,
         "Student's t": _student,
     }
     for name, interval in methods.items():
@@ -129,15 +130,16 @@ def _pairs() -> Iterator[Measurement]:
         for name, only_a, only_b in _populations():
             rng = _rng("pairs", n, name)
             counts = rng.multinomial(n, [only_a, only_b, 1 - only_a - only_b], N_TABLES)
+            b, c = counts[:, 0], counts[:, 1]
+            ends = np.transpose(tango(b, c, n))
             both = rng.binomial(counts[:, 2], 0.5)
-            found = [_of_counts(b, c, x, n) for (b, c, _), x in zip(counts, both, strict=True)]
-            ends = np.array([one.interval(LEVEL) for one in found])
+            apart = np.transpose(newcombe(both + b, n, both + c, n))
             truth = only_a - only_b
             held.append((_covered(ends, truth), name))
             width.append(np.diff(ends, axis=1).mean())
-            unpaired.append(np.diff([one.unpaired_interval(LEVEL) for one in found], axis=1).mean())
+            unpaired.append(np.diff(apart, axis=1).mean())
             if truth == 0.0:
-                errors.append((float(np.mean([one.p_value <= 0.05 for one in found])), name))
+                errors.append((float(np.mean(mcnemar(b, c) <= 0.05)), name))
         note = f"mean width {np.mean(width):.3f}, unpaired {np.mean(unpaired):.3f}"
         yield _line(f"difference of {n} items, Tango", held, 93.0, note)
         worst = max(errors)
@@ -151,10 +153,14 @@ def _pairs() -> Iterator[Measurement]:
         )
 
 
-def _of_counts(only_a: int, only_b: int, both: int, n: int) -> ItemDifference:
-    a = np.repeat([1.0, 0.0, 1.0, 0.0], [only_a, only_b, both, n - only_a - only_b - both])
-    b = np.repeat([0.0, 1.0, 1.0, 0.0], [only_a, only_b, both, n - only_a - only_b - both])
-    return ItemDifference.of(a, b, None, bounded=True, binary=True)
+def _difference(a: Array, b: Array, scale: str, clusters: Clusters | None = None) -> Differences:
+    pair = np.array([[0, 1]])
+    return paired_differences(np.array([a, b]), pair, np.array([scale] * 2), clusters)
+
+
+def _interval(found: Differences) -> tuple[float, float]:
+    low, high = found.interval(LEVEL)
+    return float(low[0]), float(high[0])
 
 
 def _covered(ends: Array, truth: float) -> float:
@@ -190,7 +196,8 @@ def _epoch_cell(
     rng = _rng(name, shape, n, s, k)
     truth = value(rng.binomial(s, rng.beta(*SHAPES[shape], 400_000)).astype(float), s, k).mean()
     right = rng.binomial(s, rng.beta(*SHAPES[shape], (N_TABLES, n))).astype(float)
-    ends = [ItemMean(moments(one), "unit", n * s).interval(LEVEL) for one in value(right, s, k)]
+    values = value(right, s, k)
+    ends = [ItemMean.of(one, "unit", n_samples=n * s).interval(LEVEL) for one in values]
     return _covered(np.array(ends), float(truth)), f"{shape}, {s} epochs, k {k}"
 
 
@@ -205,10 +212,7 @@ def _epoch_difference(shape: str, n: int, s: int, gap: float) -> tuple[float, st
 
     a, b = draw((1, 400_000))
     truth = float((a - b).mean())
-    ends = [
-        ItemDifference.of(x, y, None, bounded=True, binary=False).interval(LEVEL)
-        for x, y in zip(*draw((N_TABLES, n)), strict=True)
-    ]
+    ends = [_interval(_difference(x, y, "unit")) for x, y in zip(*draw((N_TABLES, n)), strict=True)]
     return _covered(np.array(ends), truth), f"{shape}, {s} epochs, gap {gap}"
 
 
@@ -264,10 +268,7 @@ def _cluster_difference(
     rng = _rng("cluster difference", kind, len(clusters), correlation, p)
     q = 0.9 * p
     a, b = (_drawn(rng, clusters, correlation, share) for share in (p, q))
-    ends = [
-        ItemDifference.of(x, y, clusters, bounded=True, binary=True).interval(LEVEL)
-        for x, y in zip(a, b, strict=True)
-    ]
+    ends = [_interval(_difference(x, y, "binary", clusters)) for x, y in zip(a, b, strict=True)]
     usual = [_usual_interval(x - y, clusters) for x, y in zip(a, b, strict=True)]
     name = f"correlation {correlation}, {p:g} and {q:.2g}"
     return _covered(np.array(ends), p - q), _covered(np.array(usual), p - q), name
@@ -287,7 +288,7 @@ def _cluster_share(
 ) -> tuple[float, str]:
     rng = _rng("cluster share", kind, len(clusters), correlation, p)
     ends = [
-        ItemMean(moments(x, clusters), "binary", x.size).interval(LEVEL)
+        ItemMean.of(x, "binary", clusters).interval(LEVEL)
         for x in _drawn(rng, clusters, correlation, p)
     ]
     return _covered(np.array(ends), p), f"correlation {correlation}, share {p:g}"

@@ -72,7 +72,6 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon.scores.readers.registry": "readers added as an installed package would add them",
     "gnomon.stats.comparisons.difference": "batches of tables against single ones",
     "gnomon.stats.intervals": "formulas of intervals, against SciPy",
-    "gnomon.stats.items.item_values": "noise of pass@k, enumerated",
     "gnomon.stats.learning_curves.curve_summaries": "the luck of the best step",
     "gnomon.stats.small_samples.small_sample": "the least variance of a gap, against draws",
     "gnomon_board.database.migration": "a program of the next version: one more migration",

@@ -74,7 +74,6 @@ Only = Annotated[
 ]
 # As in gnomon.stats, whose import would load what the help does not need.
 Method = Literal["auto", "small_sample", "percentile", "bca"]
-EstimateMethod = Literal[Method, "wilson", "beta", "clopper_pearson"]
 Resampling = Literal["runs", "runs_and_tasks"]
 
 
@@ -219,9 +218,9 @@ def scores_or_summaries(
     scores: NormalizedScores,
     reading: ReadOptions,
     metrics: Sequence[str] | None,
-    method: EstimateMethod,
+    method: Method,
     needs_runs: Mapping[str, bool],
-) -> tuple[ScoreTable, Sequence[str] | None, EstimateMethod]:
+) -> tuple[ScoreTable, Sequence[str] | None, Method]:
     """Return scores, metrics and method: as they are, or what a file of summaries allows.
 
     `needs_runs` says which options are set that summaries cannot serve.
@@ -247,9 +246,9 @@ def _runs_or_errors(
     scores: NormalizedScores,
     reading: ReadOptions,
     metrics: Sequence[str] | None,
-    method: EstimateMethod,
+    method: Method,
     needs_runs: Mapping[str, bool],
-) -> tuple[ScoreTable, Sequence[str] | None, EstimateMethod]:
+) -> tuple[ScoreTable, Sequence[str] | None, Method]:
     """Return runs; of single ones with their standard errors, items that stand in for them."""
     from gnomon.scores.readers.summaries import of_standard_errors
     from gnomon.stats.small_samples.summary_statistics import SUMMARY_METRICS, stand_in_runs

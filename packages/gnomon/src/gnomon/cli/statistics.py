@@ -10,7 +10,6 @@ import typer
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import (
     DrawOptions,
-    EstimateMethod,
     Level,
     Method,
     Normalize,
@@ -49,7 +48,7 @@ def estimate(
         ),
     ] = None,
     per_task: Annotated[bool, typer.Option("--per-task", help="For each task by itself.")] = False,
-    method: Annotated[EstimateMethod, typer.Option(help="How intervals are made.")] = "auto",
+    method: Annotated[Method, typer.Option(help="How intervals are made.")] = "auto",
     by: By = None,
     resampling: Annotated[
         Resampling, typer.Option(help="Whether tasks are a sample too, of tasks like these.")

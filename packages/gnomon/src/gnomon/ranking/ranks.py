@@ -31,10 +31,8 @@ from gnomon.stats.comparisons.improvement import (
     table_samples,
 )
 from gnomon.stats.estimates import Resampling
-from gnomon.stats.items.item_comparisons import compare_items
-from gnomon.stats.items.item_pairs import ItemPairs
-from gnomon.stats.items.item_units import counted_as
-from gnomon.stats.items.item_values import ItemMetric
+from gnomon.stats.item_results import compare_items
+from gnomon.stats.items import Items, counted_as
 from gnomon.tables import latex_table
 
 By = Literal["algorithm", "task"]
@@ -543,31 +541,30 @@ def ground_of(by: By) -> By:
 
 def _rank_items(scores: ScoreTable, level: float) -> Ranking:
     """Rank models by their means over items; pairs are separated by their paired differences."""
-    names, mean = scores.algorithms, ItemMetric.named("mean")
+    names = scores.algorithms
     if len(names) < 2:
         raise ScoreDataError(f"expected two algorithms or more, found {names[0]} alone")
     with recorded() as notes:
         found = compare_items(scores, None, level=level)
-    items = ItemPairs(scores)
-    means = [items.mean(name, mean) for name in names]
+    items = Items(scores)
+    means = [items.mean(name) for name in names]
+    errors = items.differences(list(combinations(names, 2))).error
     sign = 1.0 if scores.higher_is_better else -1.0
     ends = np.array([one.interval(level) for one in means])
     value, p, error = np.zeros((3, len(names), len(names)))
     np.fill_diagonal(p, np.nan)
-    for (i, j), one in zip(combinations(range(len(names)), 2), found, strict=True):
+    pairs = combinations(range(len(names)), 2)
+    for (i, j), one, own in zip(pairs, found, errors.tolist(), strict=True):
         value[i, j], value[j, i] = one.value, -one.value
         p[i, j] = p[j, i] = one.p_adjusted
-        known = not math.isnan(one.low)
-        error[i, j] = error[j, i] = (
-            items.difference(one.a, one.b, mean).error if known else math.nan
-        )
-    values = np.array([one.moments.value for one in means])
+        error[i, j] = error[j, i] = math.nan if math.isnan(one.low) else own
+    values = np.array([one.value for one in means])
     return _assembled(
         names,
         np.array([values, *ends.T]),
         sign * values,
         _Pairs(value, p, error, sign * value),
-        np.array([float(one.moments.n) for one in means]),
+        np.array([float(one.n) for one in means]),
         tuple(notes),
         method=ITEM_MEAN,
         by="algorithm",

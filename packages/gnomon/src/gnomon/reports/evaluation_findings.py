@@ -14,11 +14,9 @@ from gnomon.results import FieldRecord, noted
 from gnomon.scores.table import ScoreTable
 from gnomon.stats import CostFront, ItemComparison, ItemComparisons, ItemEstimates, cost_front
 from gnomon.stats.comparisons.comparison import chosen_pair
-from gnomon.stats.items.cost_front import cost_columns
-from gnomon.stats.items.item_comparisons import compare_items
-from gnomon.stats.items.item_estimates import estimate_items
-from gnomon.stats.items.item_pairs import ItemPairs
-from gnomon.stats.items.item_values import ItemMetric
+from gnomon.stats.costs import cost_columns
+from gnomon.stats.item_results import compare_items, estimate_items
+from gnomon.stats.items import Items
 
 #: So many items are shown of those on which two models differ.
 MOST_ITEMS = 20
@@ -198,14 +196,14 @@ def _deciding(
     """
     if pair is None:
         return (), 0
-    pairs, mean = ItemPairs(table), ItemMetric.named("mean")
-    values = {model: pairs.values(model, mean).values for model in table.algorithms}
+    found = Items(table)
+    values = dict(zip(found.models, found.values, strict=True))
     a, b = (values[name] for name in pair)
     difference = a - b
     places = _largest(difference, MOST_ITEMS)
     places = places[np.argsort(-difference[places], kind="stable")]
     rest = np.array([values[name] for name in table.algorithms if name not in pair])
-    names = [pairs.scores.items[i] for i in places]
+    names = [found.names[i] for i in places]
     texts = _texts(table, names)
     items = tuple(
         DecidingItem(

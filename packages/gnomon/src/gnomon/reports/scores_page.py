@@ -17,7 +17,7 @@ from gnomon.reports.page import Answer, Report, Section
 from gnomon.results import Results, noted
 from gnomon.scores import at_common_step
 from gnomon.stats import compare_all, curves, profile
-from gnomon.stats.items.item_units import expect_items
+from gnomon.stats.items import expect_items
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable

@@ -22,7 +22,7 @@ Models on the same items?
     Of a table of items (``units="items"``) the same verbs give paired differences, Wilson's
     intervals, cluster-robust errors and ``pass@K``: :class:`ItemComparisons`,
     :class:`ItemEstimates`, :class:`ItemLooks`, :class:`ItemPlan`. The formulas by themselves:
-    :func:`wilson`, :func:`jeffreys`, :func:`clopper_pearson`, :func:`tango`, :func:`mcnemar`,
+    :func:`wilson`, :func:`clopper_pearson`, :func:`newcombe`, :func:`tango`, :func:`mcnemar`,
     :func:`cluster_error`, :func:`pass_at`, :func:`pass_hat`, :class:`ConfidenceSequence`.
 What it is made of
     arrays of shape (runs, tasks) or :class:`Strata`; aggregates (:func:`mean`,

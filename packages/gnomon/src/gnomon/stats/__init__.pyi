@@ -12,6 +12,10 @@ from .bootstrap.quantiles import percentile_interval as percentile_interval
 from .bootstrap.quantiles import quantiles as quantiles
 from .bootstrap.resamples import Resamples as Resamples
 from .bootstrap.resamples import draw_key as draw_key
+from .clusters import ClusterError as ClusterError
+from .clusters import VarianceComponents as VarianceComponents
+from .clusters import cluster_error as cluster_error
+from .clusters import variance_components as variance_components
 from .comparisons.all_pairs import compare_all as compare_all
 from .comparisons.claims import ClaimCheck as ClaimCheck
 from .comparisons.claims import ClaimChecks as ClaimChecks
@@ -29,40 +33,22 @@ from .comparisons.rank_tests import difficulty_order as difficulty_order
 from .comparisons.rank_tests import holm as holm
 from .comparisons.rank_tests import mann_whitney as mann_whitney
 from .comparisons.rank_tests import mann_whitney_table as mann_whitney_table
+from .costs import CostFront as CostFront
+from .costs import ModelCost as ModelCost
+from .costs import cost_front as cost_front
 from .estimate_records import Estimate as Estimate
 from .estimate_records import Estimates as Estimates
 from .estimates import estimate as estimate
 from .intervals import Interval as Interval
 from .intervals import bias_corrected_accelerated as bias_corrected_accelerated
 from .intervals import percentile as percentile
-from .items.cluster_errors import ClusterError as ClusterError
-from .items.cluster_errors import Clusters as Clusters
-from .items.cluster_errors import cluster_error as cluster_error
-from .items.confidence_sequences import ConfidenceSequence as ConfidenceSequence
-from .items.cost_front import CostFront as CostFront
-from .items.cost_front import ModelCost as ModelCost
-from .items.cost_front import cost_front as cost_front
-from .items.item_comparisons import ItemComparison as ItemComparison
-from .items.item_comparisons import ItemComparisons as ItemComparisons
-from .items.item_estimates import ItemEstimate as ItemEstimate
-from .items.item_estimates import ItemEstimates as ItemEstimates
-from .items.item_looks import ItemLook as ItemLook
-from .items.item_looks import ItemLooks as ItemLooks
-from .items.item_plans import ItemPlan as ItemPlan
-from .items.item_values import pass_at as pass_at
-from .items.item_values import pass_hat as pass_hat
-from .items.paired import PairCounts as PairCounts
-from .items.paired import bonett_price as bonett_price
-from .items.paired import mcnemar as mcnemar
-from .items.paired import newcombe_paired as newcombe_paired
-from .items.paired import newcombe_unpaired as newcombe_unpaired
-from .items.paired import tango as tango
-from .items.proportions import clopper_pearson as clopper_pearson
-from .items.proportions import effective_wilson as effective_wilson
-from .items.proportions import jeffreys as jeffreys
-from .items.proportions import wilson as wilson
-from .items.variance_components import VarianceComponents as VarianceComponents
-from .items.variance_components import variance_components as variance_components
+from .item_plans import ItemPlan as ItemPlan
+from .item_results import ItemComparison as ItemComparison
+from .item_results import ItemComparisons as ItemComparisons
+from .item_results import ItemEstimate as ItemEstimate
+from .item_results import ItemEstimates as ItemEstimates
+from .items import pass_at as pass_at
+from .items import pass_hat as pass_hat
 from .learning_curves.curve_summaries import summarize_runs as summarize_runs
 from .learning_curves.curves_by_step import Curve as Curve
 from .learning_curves.curves_by_step import Curves as Curves
@@ -77,9 +63,6 @@ from .planning.power import PowerPoint as PowerPoint
 from .planning.power import interval_widths as interval_widths
 from .planning.power import power_curve as power_curve
 from .planning.power import runs_needed as runs_needed
-from .planning.sequential import SequentialResult as SequentialResult
-from .planning.sequential import sequential_compare as sequential_compare
-from .planning.sequential import sequential_levels as sequential_levels
 from .profiles.bands import average_score_profile as average_score_profile
 from .profiles.bands import resampled_profiles as resampled_profiles
 from .profiles.bands import run_score_profile as run_score_profile
@@ -96,6 +79,18 @@ from .profiles.kinds import profile as profile
 from .profiles.performance import Profile as Profile
 from .profiles.performance import performance_profiles as performance_profiles
 from .profiles.performance import thresholds as thresholds
+from .proportions import clopper_pearson as clopper_pearson
+from .proportions import effective_wilson as effective_wilson
+from .proportions import mcnemar as mcnemar
+from .proportions import newcombe as newcombe
+from .proportions import tango as tango
+from .proportions import wilson as wilson
+from .sequential import ConfidenceSequence as ConfidenceSequence
+from .sequential import ItemLook as ItemLook
+from .sequential import ItemLooks as ItemLooks
+from .sequential import SequentialResult as SequentialResult
+from .sequential import sequential_compare as sequential_compare
+from .sequential import sequential_levels as sequential_levels
 from .small_samples.median_profile import median_profile_interval as median_profile_interval
 from .small_samples.moderated_variances import moderated_variances as moderated_variances
 from .small_samples.small_sample import DeltaError as DeltaError
@@ -110,7 +105,6 @@ __all__ = [
     "ClaimCheck",
     "ClaimChecks",
     "ClusterError",
-    "Clusters",
     "Comparison",
     "Comparisons",
     "ConfidenceSequence",
@@ -135,7 +129,6 @@ __all__ = [
     "ItemPlan",
     "Metric",
     "ModelCost",
-    "PairCounts",
     "PairwiseTest",
     "Plan",
     "PowerPoint",
@@ -147,7 +140,6 @@ __all__ = [
     "VarianceComponents",
     "average_score_profile",
     "bias_corrected_accelerated",
-    "bonett_price",
     "check_claim",
     "clopper_pearson",
     "cluster_error",
@@ -167,7 +159,6 @@ __all__ = [
     "holm",
     "interquartile_mean",
     "interval_widths",
-    "jeffreys",
     "likelihood_distances",
     "likelihood_profiles",
     "mann_whitney",
@@ -180,8 +171,7 @@ __all__ = [
     "median_profile_interval",
     "metric_named",
     "moderated_variances",
-    "newcombe_paired",
-    "newcombe_unpaired",
+    "newcombe",
     "optimality_gap",
     "pass_at",
     "pass_hat",

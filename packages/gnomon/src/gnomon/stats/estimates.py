@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -27,14 +27,11 @@ from gnomon.stats.cautions import (
 )
 from gnomon.stats.estimate_records import Estimate, Estimates
 from gnomon.stats.intervals import Interval, Method, checked, interval_of, resolved_method
-from gnomon.stats.items.item_units import counted_as, expect_items, refuse_unlike
+from gnomon.stats.items import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.small_samples.moderated_variances import TableVariances, expect_table
 from gnomon.stats.small_samples.small_sample import Influences, delta_interval
 from gnomon.stats.small_samples.task_samples import check_tasks
-
-if TYPE_CHECKING:
-    from gnomon.stats.items.item_estimates import ItemMethod
 from gnomon.stats.strata import Strata
 
 Resampling = Literal["runs", "runs_and_tasks"]
@@ -52,7 +49,7 @@ def estimate(
     by: str | None = None,
     per_task: bool = False,
     level: float = 0.95,
-    method: Method | ItemMethod = "auto",
+    method: Method = "auto",
     resampling: Resampling = "runs",
     variances: Variances = "own",
     n_resamples: int = 2000,
@@ -88,8 +85,7 @@ def estimate(
         ``small_sample``: closed forms that hold their coverage with few runs (see
         :mod:`gnomon.stats.small_samples.small_sample`); ``percentile`` and
         ``bca``: from resamples; ``auto``: the first below 20 runs and above 50,000
-        scores of an algorithm, else the second. Of items ``auto``, or for a share of right ones
-        ``wilson``, ``beta``, ``clopper_pearson``.
+        scores of an algorithm, else the second. Items have ``auto`` only.
     resampling : str
         ``runs`` inside each task, or ``runs_and_tasks`` where the tasks are a sample too, of at
         least 6: ``auto`` and ``small_sample`` are then expanded percentile intervals
@@ -147,11 +143,12 @@ def estimate(
     scores = counted_as(scores, units, cluster)
     if scores.units == "items":
         unlike = {"resampling": resampling != "runs", "variances": variances != "own"}
+        unlike["method"] = method != "auto"
         # What only items need would be a tenth of the start of an estimate of a small table.
-        from gnomon.stats.items.item_estimates import estimate_items, item_method
+        from gnomon.stats.item_results import estimate_items
 
         refuse_unlike(per_task=per_task, gamma=gamma is not None, **unlike)
-        return estimate_items(scores, metrics, by=by, level=level, method=item_method(method))
+        return estimate_items(scores, metrics, by=by, level=level)
     expect_items(by=by)
     drawn: Method | None = next((name for name in get_args(Method) if name == method), None)
     if drawn is None:

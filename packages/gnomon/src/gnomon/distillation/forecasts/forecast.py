@@ -21,7 +21,7 @@ import numpy.typing as npt
 from gnomon.distillation.forecasts.moments import Moments
 from gnomon.distillation.forecasts.simulation import SuiteModel
 from gnomon.scores.table import FloatArray
-from gnomon.stats.items.proportions import student_quantile
+from gnomon.stats.proportions import student_quantile
 
 #: What counts of the variance: of the suites, of the papers drawn, and of the two distances.
 _SUITES, _PAPERS, _OUTSIDE, _SHIFT, _RISE = 0.45, 1.1, 1.0, 1.5, 0.6

@@ -10,7 +10,7 @@ import numpy as np
 from gnomon.distillation.forecasts.forecast import Forecast
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord
-from gnomon.stats.items.proportions import student_quantile
+from gnomon.stats.proportions import student_quantile
 
 #: Correlation of the errors of two algorithms with the same scores, and the distance over which
 #: it falls; what of the shared extrapolation does not cancel.

@@ -33,8 +33,8 @@ from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
 from gnomon.stats.comparisons.difference import IMPROVEMENT
 from gnomon.stats.comparisons.improvement import SIGN_FLIPS, table_improvement
 from gnomon.stats.estimates import shared_tasks
-from gnomon.stats.items.item_comparisons import compare_items
-from gnomon.stats.items.item_units import counted_as, refuse_unlike
+from gnomon.stats.item_results import compare_items
+from gnomon.stats.items import counted_as, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics
 from gnomon.stats.small_samples.moderated_variances import TableVariances
 from gnomon.stats.small_samples.small_sample import delta_error

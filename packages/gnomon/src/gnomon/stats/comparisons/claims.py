@@ -18,9 +18,9 @@ from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.comparisons.comparison import chosen_pair, compare
 from gnomon.stats.comparisons.comparison_records import Comparison
 from gnomon.stats.comparisons.difference import IMPROVEMENT
-from gnomon.stats.items.item_comparisons import ItemComparison
-from gnomon.stats.items.item_units import counted_as
-from gnomon.stats.items.proportions import normal_quantile
+from gnomon.stats.item_results import ItemComparison
+from gnomon.stats.items import counted_as
+from gnomon.stats.proportions import normal_quantile
 
 #: What a claim about tasks may be about; of items: the mean, pass@K, pass^K.
 METRICS = ("mean", "median", "iqm", IMPROVEMENT)

@@ -28,9 +28,8 @@ from gnomon.stats.comparisons.improvement import SIGN_FLIPS
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import shared_tasks
 from gnomon.stats.intervals import Interval, checked
-from gnomon.stats.items.item_comparisons import compare_items
-from gnomon.stats.items.item_looks import compare_items_sequentially
-from gnomon.stats.items.item_units import counted_as, expect_items, refuse_unlike
+from gnomon.stats.item_results import compare_items
+from gnomon.stats.items import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.small_samples.moderated_variances import TableVariances
 from gnomon.stats.strata import Strata
@@ -81,7 +80,7 @@ def compare(
         difference that each carries.
     sequential : str, optional
         Of items, ``e``: look after look in the order of the table, by bets that are valid at every
-        one of them (:mod:`gnomon.stats.items.confidence_sequences`).
+        one of them (:class:`~gnomon.stats.ConfidenceSequence`).
     per_task : bool
         Whether to compare on each task too; p-values of tasks are then corrected over tasks, for
         each metric by itself (Holm); that of all tasks together is not corrected.
@@ -137,7 +136,9 @@ def compare(
             return compare_items(scores, (a, b), metrics, by=by, level=level)
         if by is not None:
             raise ScoreDataError("by compares groups of all items, and goes without sequential")
-        return compare_items_sequentially(scores, a, b, metrics, level=level, rng=rng)
+        from gnomon.stats.sequential import compare_items_sequentially
+
+        return compare_items_sequentially(scores, a, b, metrics, level=level)
     expect_items(by=by, sequential=sequential)
     metrics = metrics or (*METRICS[:3], IMPROVEMENT)
     how = ComparisonSettings(paired, level, method, n_resamples, gamma, generator(rng))

@@ -17,6 +17,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,9 +37,7 @@ from gnomon.stats.comparisons.comparison_records import Comparison
 from gnomon.stats.comparisons.difference import IMPROVEMENT, difference, size_of
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.intervals import checked
-from gnomon.stats.items.item_pairs import ItemPairs
-from gnomon.stats.items.item_units import counted_as
-from gnomon.stats.items.item_values import ItemMetric
+from gnomon.stats.items import Items, counted_as
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list
 
 #: The smallest p-value that is looked for: a smaller one says no more.
@@ -256,11 +255,16 @@ def _check_margin(margin: float, metrics: Sequence[str | Metric]) -> None:
 
 def _ends_of_items(scores: ScoreTable) -> Callable[[Comparison], Ends]:
     """Return what gives the same ends of comparisons of items, which are read once."""
-    pairs = ItemPairs(scores)
+    items = lru_cache(maxsize=None)(lambda metric: Items(scores, metric))
 
     def ends_of(found: Comparison) -> Ends:
-        difference = pairs.difference(found.a, found.b, ItemMetric.named(found.metric))
-        return lambda alpha: difference.interval(1.0 - 2.0 * alpha)
+        of = items(found.metric).differences([(found.a, found.b)])
+
+        def ends(alpha: float) -> tuple[float, float]:
+            low, high = of.interval(1.0 - 2.0 * alpha)
+            return float(low[0]), float(high[0])
+
+        return ends
 
     return ends_of
 

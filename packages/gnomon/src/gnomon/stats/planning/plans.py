@@ -15,8 +15,8 @@ from gnomon.results import Results, generator, made_by, recorded
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.cautions import warn
 from gnomon.stats.comparisons.comparison import chosen_pair
-from gnomon.stats.items.item_plans import ItemPlan, plan_items, told_of_items
-from gnomon.stats.items.item_units import counted_as, expect_items, refuse_unlike
+from gnomon.stats.item_plans import ItemPlan, item_plan_notes, plan_items
+from gnomon.stats.items import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics, metric_list
 from gnomon.stats.planning.power import (
     ASSURANCE,
@@ -26,7 +26,7 @@ from gnomon.stats.planning.power import (
     power_curve,
     runs_needed,
 )
-from gnomon.stats.planning.sequential import SequentialResult, sequential_compare
+from gnomon.stats.sequential import SequentialResult, sequential_compare
 from gnomon.stats.strata import Strata
 
 #: Runs to try for power.
@@ -73,7 +73,7 @@ class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
                     f"with {assured} runs {ASSURANCE:.0%} of pilots reach it"
                 )
             found.append(text)
-        found += told_of_items([one for one in self if isinstance(one, ItemPlan)], power)
+        found += item_plan_notes([one for one in self if isinstance(one, ItemPlan)], power)
         if self.settings.get("way") == "sequential":
             found.append(
                 "p_value: of the look, whose level is its share of the error of all looks; not "
@@ -116,7 +116,7 @@ def plan(
         (:func:`~gnomon.stats.planning.power.interval_widths`);
         ``sequential``: a comparison look by look (:func:`sequential_compare`). Of items ``power``
         alone, from formulas: more items or more epochs
-        (:func:`~gnomon.stats.items.item_plans.plan_items`).
+        (:func:`~gnomon.stats.item_plans.plan_items`).
     units, cluster : str, optional
         As in :func:`~gnomon.stats.comparisons.comparison.compare`.
     runs : sequence of int, optional
@@ -143,7 +143,7 @@ def plan(
     Plan
         Records of :class:`~gnomon.stats.planning.power.PowerPoint`,
         :class:`~gnomon.stats.planning.power.IntervalWidth`, :class:`SequentialResult` or, of
-        items, :class:`~gnomon.stats.items.item_plans.ItemPlan`, metric by metric.
+        items, :class:`~gnomon.stats.item_plans.ItemPlan`, metric by metric.
 
     Raises
     ------

@@ -7,12 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
 from gnomon.stats import estimate, pass_at, pass_hat, variance_components
-from gnomon.stats.items.item_values import ItemMetric, item_values
 
 
 def test_pass_at_k_is_the_share_of_draws_with_a_success():
@@ -51,7 +49,7 @@ def test_items_with_too_few_epochs_are_left_out_and_named():
         warnings.simplefilter("always")
         found = estimate(small(a=ragged, b=np.zeros((2, 30))), "pass@2")
     assert found[0].n_tasks == 27
-    unscored, left_out, lacking, *_ = found.warnings
+    left_out, unscored, lacking, *_ = found.warnings
     assert unscored.startswith("3 samples without a score; values are of the others")
     assert left_out.startswith("pass@2 of a: 3 items with fewer than 2 epochs left out (task_0, ")
     assert lacking.startswith("a lacks 3 of 30 items")
@@ -68,10 +66,8 @@ def test_what_items_have_not_is_refused_with_its_remedy():
             estimate(binary, name)
     with pytest.raises(ScoreDataError, match="per_task is for tasks"):
         estimate(binary, per_task=True)
-    with pytest.raises(UnknownNameError, match="unknown method of items 'bca'"):
+    with pytest.raises(ScoreDataError, match="method is for tasks"):
         estimate(binary, method="bca")
-    with pytest.raises(ScoreDataError, match="have effective_wilson: take auto"):
-        estimate(graded, method="beta")
     with pytest.raises(ScoreDataError, match="by is for items, found tasks"):
         estimate(ScoreTable.from_arrays({"a": [[1], [2]]}), by="topic")
 
@@ -103,22 +99,6 @@ def test_components_without_variance_or_epochs_are_not_invented():
     parts = variance_components(np.ones(5), np.full(5, np.nan), np.ones(5, dtype=int), None)
     assert np.isnan(parts.epochs)
     assert np.isnan(parts.shares).all()
-
-
-def test_noise_of_epochs_of_pass_at_k_is_estimated_without_bias():
-    """Enumerated over the successes of an item, from twice as many epochs as count."""
-    for s, k in ((2, 1), (4, 2), (6, 2), (9, 4)):
-        right = np.arange(s + 1)
-        scores = [[float(epoch < c) for c in right] for epoch in range(s)]
-        items = ScoreTable.from_arrays({"a": scores}, units="items").item_scores
-        for name in (f"pass@{k}", f"pass^{k}"):
-            found = item_values(items, "a", ItemMetric.named(name))
-            for p in (0.05, 0.4, 0.9):
-                chance = binom.pmf(right, s, p)
-                truth = chance @ found.values**2 - (chance @ found.values) ** 2
-                assert chance @ found.noise == pytest.approx(truth, abs=1e-12), (s, name, p)
-    few = ScoreTable.from_arrays({"a": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]}, units="items")
-    assert np.isnan(item_values(few.item_scores, "a", ItemMetric.named("pass@2")).noise).all()
 
 
 def test_variance_of_pass_at_k_is_split_into_items_and_epochs():

@@ -52,7 +52,7 @@ def test_costs_that_lack_are_named():
         found = cost_front(some)
     told = [str(note.message) for note in notes]
     assert "b: no cost, left out of costs" in told
-    assert "c: cost of 39 of 40 samples" in told
+    assert "c: cost known for 39 of 40 samples" in told
     assert [one.algorithm for one in found] == ["a", "c", "d", "e"]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from gnomon.stats import Clusters, cluster_error
+from gnomon.stats import cluster_error
 
 
 def clustered(sizes, correlation, rng):
@@ -25,21 +25,9 @@ def test_equal_clusters_are_those_of_statsmodels():
     for sizes in ((4,) * 6, (10,) * 30):
         x, codes = clustered(sizes, 0.3, rng)
         fit = ols.OLS(x, np.ones(x.size)).fit(cov_type="cluster", cov_kwds={"groups": codes})
-        found = cluster_error(x, Clusters.of(codes))
+        found = cluster_error(x, codes)
         assert found.variance == pytest.approx(fit.bse[0] ** 2, rel=1e-9)
         assert found.df == pytest.approx(len(sizes) - 1)
-
-
-def test_unequal_clusters_add_up_to_those_of_statsmodels():
-    """The squared sums of residuals, without CR2's factors, are statsmodels' CR0."""
-    ols = pytest.importorskip("statsmodels.api")
-    rng = np.random.default_rng(2)
-    x, codes = clustered((1, 7, 3, 12, 2), 0.3, rng)
-    groups = {"groups": codes, "use_correction": False}
-    fit = ols.OLS(x, np.ones(x.size)).fit(cov_type="cluster", cov_kwds=groups)
-    clusters = Clusters.of(codes)
-    sums = clusters.sums(x - x.mean())
-    assert float(sums @ sums) / x.size**2 == pytest.approx(fit.bse[0] ** 2, rel=1e-9)
 
 
 def by_matrices(x, codes):
@@ -65,7 +53,7 @@ def test_any_clusters_are_those_of_the_matrices():
     rng = np.random.default_rng(3)
     for sizes in ((1, 7, 3, 12, 2), (20, 1, 1, 1, 1, 1), (5, 5), (1,) * 9):
         x, codes = clustered(sizes, 0.2, rng)
-        found = cluster_error(x, Clusters.of(codes))
+        found = cluster_error(x, codes)
         variance, df = by_matrices(x, codes)
         assert found.variance == pytest.approx(variance, rel=1e-9), sizes
         assert found.df == pytest.approx(df, rel=1e-9), sizes
@@ -73,16 +61,21 @@ def test_any_clusters_are_those_of_the_matrices():
 
 def test_clusters_of_one_item_are_independent_items():
     x = np.random.default_rng(4).normal(size=40)
-    found = cluster_error(x, Clusters.of(np.arange(40)))
+    found = cluster_error(x, np.arange(40))
     assert found.variance == pytest.approx(x.var(ddof=1) / 40)
     assert found.df == pytest.approx(39)
     assert found.design_effect == pytest.approx(1.0)
 
 
 def test_scores_that_do_not_vary_have_no_design_effect():
-    found = cluster_error(np.ones(6), Clusters.of([0, 0, 1, 1, 2, 2]))
+    found = cluster_error(np.ones(6), [0, 0, 1, 1, 2, 2])
     assert found.variance == 0.0
     assert math.isnan(found.design_effect)
+
+
+def test_one_cluster_is_refused():
+    with pytest.raises(ValueError, match="two clusters or more"):
+        cluster_error([1.0, 2.0], ["a", "a"])
 
 
 @pytest.mark.full
@@ -93,12 +86,11 @@ def test_scores_that_do_not_vary_have_no_design_effect():
 )
 def test_coverage_with_few_and_unequal_clusters(sizes):
     rng = np.random.default_rng(5)
-    clusters, held, n = None, 0, 2_000
+    held, n = 0, 2_000
     correlation = 0.2
     for _ in range(n):
         x, codes = clustered(sizes, correlation, rng)
-        clusters = clusters or Clusters.of(codes)
-        found = cluster_error(x, clusters)
+        found = cluster_error(x, codes)
         half = scipy_stats.t.ppf(0.975, found.df) * math.sqrt(found.variance)
         held += abs(x.mean()) <= half
     assert scipy_stats.binomtest(held, n, 0.93, "less").pvalue > 0.01

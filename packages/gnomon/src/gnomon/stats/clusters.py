@@ -1,0 +1,249 @@
+"""Clusters of items: robust standard errors of a mean, and what its variance is made of.
+
+Items of one document, topic or repository are alike, so clusters, not items, are the sample. The
+variance is the CR2 estimate of Bell and McCaffrey (2002), with Satterthwaite's degrees of freedom,
+which are far fewer than clusters where these are unequal. From 5 clusters on differences of models
+that are right or wrong, with correlations of 0 to 0.3 within clusters, are covered in 95 to 99 %
+(at least 92 %), also where one cluster has half of all items. The usual formula (CR1, clusters
+minus 1 degrees of freedom) covers 73 to 91 % there (at least 60 %).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.scores.table import FloatArray
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """Clusters of items: the number of each item's cluster, and the size of each cluster."""
+
+    codes: IntArray
+    sizes: IntArray
+
+    @classmethod
+    def of(cls, labels: npt.ArrayLike) -> Clusters:
+        """Return clusters from the labels of items, numbered without gaps."""
+        _, codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
+        return cls(codes.astype(np.int64), sizes.astype(np.int64))
+
+    def __len__(self) -> int:
+        return self.sizes.size
+
+    @property
+    def n_even(self) -> float:
+        """How many clusters of one size would be as uneven (Kish)."""
+        sizes = self.sizes.astype(np.float64)
+        return self.codes.size**2 / float(sizes @ sizes)
+
+    @property
+    def shares(self) -> FloatArray:
+        """The share of all items that each cluster has."""
+        return self.sizes / self.codes.size
+
+    @property
+    def df(self) -> float:
+        """Satterthwaite's degrees of freedom of the CR2 variance.
+
+        Over independent items the variance is a quadratic form of scores whose matrix has the trace
+        of diag(w / (1 - w)) - u u', u = w / sqrt(1 - w), which is 1, and the square of the same.
+        """
+        w = self.shares
+        odds, squares = w / (1.0 - w), w * w / (1.0 - w)
+        return 1.0 / float(odds @ odds - 2.0 * odds @ squares + squares.sum() ** 2)
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return the sum over each cluster's items, shape (..., clusters)."""
+        rows = values.reshape(-1, values.shape[-1])
+        sums = [np.bincount(self.codes, weights=row, minlength=len(self)) for row in rows]
+        return np.array(sums, dtype=np.float64).reshape(*values.shape[:-1], len(self))
+
+    def residual_sums(self, values: FloatArray) -> FloatArray:
+        """Return CR2's sums: inner products are variances and covariances of means times n²."""
+        w, sizes = self.shares, self.sizes
+        mean = values.mean(axis=-1, keepdims=True)
+        return np.asarray((self.sums(values) - sizes * mean) / np.sqrt(1.0 - w))
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterError:
+    """Variance of a mean over items in clusters.
+
+    Parameters
+    ----------
+    variance : float
+        CR2.
+    df : float
+        Satterthwaite's degrees of freedom, at least 1.
+    n_clusters : int
+        Number of clusters.
+    design_effect : float
+        The variance over that of as many independent items; NaN if the scores do not vary.
+    """
+
+    variance: float
+    df: float
+    n_clusters: int
+    design_effect: float
+
+
+def cluster_error(values: npt.ArrayLike, labels: npt.ArrayLike) -> ClusterError:
+    """Return the cluster-robust variance of a mean over items (CR2), with its degrees of freedom.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (items,)
+        Finite scores.
+    labels : array_like, shape (items,)
+        The cluster of each item, at least two different ones.
+
+    Raises
+    ------
+    ValueError
+        There is one cluster only.
+
+    References
+    ----------
+    Bell and McCaffrey (2002), Survey Methodology 28:169. Imbens and Kolesár (2016), Review of
+    Economics and Statistics 98:701.
+
+    Examples
+    --------
+    >>> found = cluster_error([1.0, 1.0, 0.0, 0.0, 1.0, 0.0], list("aabbcc"))
+    >>> print(f"{found.variance:.4f} {found.df:.1f}")
+    0.0833 2.0
+    """
+    x, clusters = np.asarray(values, dtype=np.float64), Clusters.of(labels)
+    if len(clusters) < 2:
+        raise ValueError("expected two clusters or more, found one")
+    sums = clusters.residual_sums(x)
+    variance = float(sums @ sums) / x.size**2
+    plain = float(np.square(x - x.mean()).sum()) / (x.size - 1) / x.size
+    effect = variance / plain if plain > 0.0 else math.nan
+    return ClusterError(variance, clusters.df, len(clusters), effect)
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceComponents:
+    """Variances of one value: between clusters, between items of a cluster, between epochs.
+
+    Parameters
+    ----------
+    clusters : float
+        0 if items are independent.
+    items : float
+        Includes that of epochs if there is one epoch.
+    epochs : float
+        Of a single epoch; NaN if no item has two.
+    n_items : int
+        Number of items.
+    n_even : float
+        How many clusters of one size would be as uneven (Kish); items, without clusters.
+    n_epochs : float
+        Epochs per item: the harmonic mean.
+
+    Examples
+    --------
+    >>> parts = VarianceComponents(0.0, 0.15, 0.05, n_items=100, n_even=100.0, n_epochs=5.0)
+    >>> sum(parts.parts()), sum(parts.parts(n_epochs=50.0))
+    (0.0016, 0.00151)
+    """
+
+    clusters: float
+    items: float
+    epochs: float
+    n_items: int
+    n_even: float
+    n_epochs: float
+
+    def parts(
+        self, *, items: float = 1.0, n_epochs: float | None = None
+    ) -> tuple[float, float, float]:
+        """Return the variance that clusters, items and epochs add to the mean of another study.
+
+        Parameters
+        ----------
+        items : float
+            Number of items as a multiple of the present number, in clusters like these.
+        n_epochs : float, optional
+            Epochs per item; the present number by default.
+        """
+        epochs = 0.0 if math.isnan(self.epochs) else self.epochs
+        each = self.n_epochs if n_epochs is None else n_epochs
+        return (
+            self.clusters / (self.n_even * items),
+            self.items / (self.n_items * items),
+            epochs / each / (self.n_items * items),
+        )
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        """Shares of clusters, items and epochs in the variance of the mean.
+
+        That of epochs is NaN if no item has two; all are NaN if scores do not vary.
+        """
+        clusters, items, epochs = self.parts()
+        total = clusters + items + epochs
+        if total == 0.0:
+            return math.nan, math.nan, math.nan
+        own = math.nan if math.isnan(self.epochs) else epochs / total
+        return clusters / total, items / total, own
+
+
+def variance_components(
+    values: FloatArray,
+    noise: FloatArray,
+    n_epochs: npt.NDArray[np.integer],
+    clusters: Clusters | None = None,
+) -> VarianceComponents:
+    """Split the variance of items by moments; no component is below 0.
+
+    Epochs: the variance within items. Clusters: the mean product of two items of one cluster.
+    Items: the rest.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (items,)
+        Means over epochs.
+    noise : ndarray of float, shape (items,)
+        Variances of these means by their epochs; NaN where unknown.
+    n_epochs : ndarray of int, shape (items,)
+        Epochs of each item.
+    clusters : Clusters, optional
+        Clusters of the items.
+
+    Examples
+    --------
+    >>> x = np.array([[1, 1, 0, 1], [0, 0, 1, 0], [1, 1, 1, 1], [0, 1, 0, 0], [1, 0, 1, 1.0]])
+    >>> parts = variance_components(x.mean(axis=1), x.var(axis=1, ddof=1) / 4, np.full(5, 4))
+    >>> print(round(parts.items, 3), round(parts.epochs, 3))
+    0.062 0.2
+    """
+    n, residuals = values.size, values - values.mean()
+    total = float(residuals @ residuals) / max(n - 1, 1)
+    known = ~np.isnan(noise)
+    epochs, within = math.nan, 0.0
+    each = float(n / np.sum(1.0 / n_epochs))
+    if known.any():
+        # An item with one epoch is taken to be as noisy as the others.
+        epochs = float(np.sum(noise[known] * n_epochs[known] * (n_epochs[known] - 1.0)))
+        epochs = max(epochs / float(np.sum(n_epochs[known] - 1)), 0.0)
+        within = epochs / each
+    spread = max(total - within, 0.0)
+    shared, even = 0.0, float(n)
+    if clusters is not None:
+        even = clusters.n_even
+        sizes = clusters.sizes.astype(np.float64)
+        n_pairs = float(sizes @ (sizes - 1.0))
+        if n_pairs > 0.0:
+            products = float(np.sum(clusters.sums(residuals) ** 2)) - float(residuals @ residuals)
+            # Residuals of all items add up to 0, which makes products of any two negative.
+            shared = min(max(products / n_pairs + total / n, 0.0), spread)
+    return VarianceComponents(shared, spread - shared, epochs, n, even, each)

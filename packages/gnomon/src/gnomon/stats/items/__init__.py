@@ -1,1 +1,0 @@
-"""Statistics of items: models measured on the same questions, once or several times each."""

@@ -1,0 +1,316 @@
+"""Proportions: intervals of one share, of a difference of two, and McNemar's test of paired ones.
+
+Functions take numbers of successes and of observations, and arrays of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.scores.table import FloatArray
+
+#: A graded share is at most as precise as this many right-or-wrong answers per sample.
+MOST_PRECISION = 4.0
+#: Halvings of the interval that contains an end: to 1e-15.
+N_HALVINGS = 52
+
+
+def normal_quantile(level: float) -> float:
+    """Return the half width of a two-sided normal interval, in standard errors.
+
+    Examples
+    --------
+    >>> round(normal_quantile(0.95), 3)
+    1.96
+    """
+    from scipy.special import ndtri
+
+    return float(ndtri((1.0 + level) / 2.0))
+
+
+def student_quantile(level: float, df: float) -> float:
+    """Return the half width of a two-sided Student interval, in estimated standard errors.
+
+    Examples
+    --------
+    >>> round(student_quantile(0.95, 4), 3)
+    2.776
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, (1.0 + level) / 2.0))
+
+
+def wilson(
+    successes: npt.ArrayLike,
+    n: npt.ArrayLike,
+    *,
+    level: float = 0.95,
+    critical: npt.ArrayLike | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return Wilson's score interval of a proportion.
+
+    Enumerated over shares from .02 to .98 it covers 95.3 % on average with 20 observations (at
+    least 91 %) and 95.2 % with 50 (at least 92 %).
+
+    Parameters
+    ----------
+    successes, n : array_like of float
+        Successes among `n` observations; neither needs to be whole.
+    level : float
+        Confidence level.
+    critical : array_like of float, optional
+        Half width in standard errors, in place of the normal quantile of `level`.
+
+    Returns
+    -------
+    low, high : ndarray of float
+        Between 0 and 1, with the share inside.
+
+    Raises
+    ------
+    ValueError
+        There are fewer than 0 successes, or more than observations.
+
+    References
+    ----------
+    Wilson (1927), Journal of the American Statistical Association 22:209.
+
+    Examples
+    --------
+    >>> low, high = wilson(8, 20)
+    >>> print(f"{low:.3f} {high:.3f}")
+    0.219 0.613
+    """
+    x, n = _counts(successes, n)
+    p = x / n
+    c = np.asarray(normal_quantile(level) if critical is None else critical)
+    square = np.square(c) / n
+    center = p + square / 2.0
+    half = c * np.sqrt(p * (1.0 - p) / n + square / (4.0 * n))
+    ends = (center - half) / (1.0 + square), (center + half) / (1.0 + square)
+    return np.clip(ends[0], 0.0, p), np.clip(ends[1], p, 1.0)
+
+
+def clopper_pearson(
+    successes: npt.ArrayLike, n: npt.ArrayLike, *, level: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Return the exact interval of a proportion, which never covers less than its level.
+
+    Use it for claims such as "at least"; it is conservative (98 % with 20 observations).
+
+    Parameters
+    ----------
+    successes, n : array_like of float
+        As in :func:`wilson`.
+    level : float
+        Confidence level.
+
+    References
+    ----------
+    Clopper and Pearson (1934), Biometrika 26:404.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(8, 20)
+    >>> print(f"{low:.3f} {high:.3f}")
+    0.191 0.639
+    """
+    from scipy.special import betaincinv
+
+    x, n = _counts(successes, n)
+    tail = (1.0 - level) / 2.0
+    # A Beta distribution has no parameter 0: there the end is that of the scale.
+    low = np.where(x <= 0.0, 0.0, betaincinv(np.maximum(x, 0.5), n - x + 1.0, tail))
+    high = np.where(x >= n, 1.0, betaincinv(x + 1.0, np.maximum(n - x, 0.5), 1.0 - tail))
+    return low, high
+
+
+def _counts(successes: npt.ArrayLike, n: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    x, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    if np.any((x < 0.0) | (x > n)):
+        raise ValueError("expected numbers of successes between 0 and the number of observations")
+    return x, n
+
+
+def effective_wilson(
+    value: float,
+    variance: float,
+    n: int,
+    *,
+    df: float,
+    level: float = 0.95,
+    n_samples: int | None = None,
+    weight: float = 1.0,
+    least: float | None = None,
+) -> tuple[float, float]:
+    """Return Wilson's interval of a mean of scores in [0, 1], at an effective number of items.
+
+    The effective number is that at which a plain share has the variance of the items plus one
+    right and one wrong item (so that items that are all right give an interval with a width).
+
+    Parameters
+    ----------
+    value : float
+        Mean over items.
+    variance : float
+        Its estimated variance.
+    n : int
+        Number of items.
+    df : float
+        Degrees of freedom of the variance: items minus 1, or fewer for clusters.
+    level : float
+        Confidence level.
+    n_samples : int, optional
+        Samples of all items together, `n` by default: the effective number is at most 4 times that.
+    weight : float
+        How many items the added right item, and the added wrong item, count for.
+    least : float, optional
+        The smallest effective number, `n` by default.
+
+    References
+    ----------
+    Korn and Graubard (1998), Survey Methodology 24:193.
+
+    Examples
+    --------
+    >>> y = np.array([1.0, 0.8, 0.6, 1.0, 0.4] * 6)
+    >>> low, high = effective_wilson(y.mean(), y.var(ddof=1) / 30, 30, df=29, n_samples=150)
+    >>> print(f"{y.mean():.2f} [{low:.3f}, {high:.3f}]")
+    0.76 [0.652, 0.843]
+    """
+    p = (n * value + weight) / (n + 2.0 * weight)
+    added = np.square(weight) * (np.square(1.0 - p) + np.square(p))
+    squares = (n - 1.0) * n * variance + added
+    found = p * (1.0 - p) * n * (n + 2.0 * weight) / squares
+    most = MOST_PRECISION * (n if n_samples is None else n_samples)
+    effective = float(np.clip(found, n if least is None else least, most))
+    right = min(max(value, 0.0), 1.0) * effective
+    low, high = wilson(right, effective, critical=student_quantile(level, df))
+    return float(low), float(high)
+
+
+def newcombe(
+    successes_a: npt.ArrayLike,
+    n_a: npt.ArrayLike,
+    successes_b: npt.ArrayLike,
+    n_b: npt.ArrayLike,
+    *,
+    level: float = 0.95,
+) -> tuple[FloatArray, FloatArray]:
+    """Return Newcombe's interval of a difference of independent proportions (his method 10).
+
+    Parameters
+    ----------
+    successes_a, n_a, successes_b, n_b : array_like of float
+        Successes and observations of both, as in :func:`wilson`.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    low, high : ndarray of float
+        Of the share of a minus that of b.
+
+    References
+    ----------
+    Newcombe (1998), Statistics in Medicine 17:873.
+
+    Examples
+    --------
+    >>> low, high = newcombe(56, 70, 48, 80)
+    >>> print(f"{low:.4f} {high:.4f}")
+    0.0524 0.3339
+    """
+    (x, n), (y, m) = _counts(successes_a, n_a), _counts(successes_b, n_b)
+    p, q = x / n, y / m
+    (low_p, high_p), (low_q, high_q) = wilson(x, n, level=level), wilson(y, m, level=level)
+    below, above = np.hypot(p - low_p, high_q - q), np.hypot(high_p - p, q - low_q)
+    return p - q - below, p - q + above
+
+
+def tango(
+    only_a: npt.ArrayLike, only_b: npt.ArrayLike, n: npt.ArrayLike, *, level: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Return Tango's score interval of a difference of paired proportions.
+
+    The interval holds all differences that a score test does not reject, given the most likely
+    shares of discordant items under each. From 20 items on it covers 94 to 96 %.
+
+    Parameters
+    ----------
+    only_a, only_b : array_like of int
+        Items that only the first, and only the second, of two models solves.
+    n : array_like of int
+        Number of items.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    low, high : ndarray of float
+        Of the share of a minus that of b.
+
+    References
+    ----------
+    Tango (1998), Statistics in Medicine 17:891.
+
+    Examples
+    --------
+    >>> low, high = tango(0, 1, 44)
+    >>> print(f"{low:.4f} {high:.4f}")
+    -0.1181 0.0594
+    """
+    b, c, n = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (only_a, only_b, n)))
+    z, seen = normal_quantile(level), (b - c) / n
+    outside, inside = np.array([-np.ones_like(seen), np.ones_like(seen)]), np.array([seen, seen])
+    for _ in range(N_HALVINGS):
+        middle = (outside + inside) / 2.0
+        score = _tango_score(b, c, n, middle)
+        held = np.array([score[0] <= z, score[1] >= -z])
+        inside, outside = np.where(held, middle, inside), np.where(held, outside, middle)
+    return inside[0], inside[1]
+
+
+def _tango_score(b: FloatArray, c: FloatArray, n: FloatArray, delta: FloatArray) -> FloatArray:
+    """Return the observed excess over a difference, in standard errors under that difference."""
+    linear = -b - c + (2.0 * n - b + c) * delta
+    root = np.sqrt(np.maximum(linear**2 + 8.0 * n * c * delta * (1.0 - delta), 0.0))
+    variance = n * ((root - linear) / (2.0 * n) + delta * (1.0 - delta))
+    excess = b - c - n * delta
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score = excess / np.sqrt(np.maximum(variance, 0.0))
+    return np.asarray(np.where(excess == 0.0, 0.0, score))
+
+
+def mcnemar(only_a: npt.ArrayLike, only_b: npt.ArrayLike, *, mid: bool = True) -> FloatArray:
+    """Return the two-sided p-value of McNemar's exact test: both models solve equally many items.
+
+    Parameters
+    ----------
+    only_a, only_b : array_like of int
+        Items that only the first, and only the second, of two models solves.
+    mid : bool
+        Whether the observed outcome counts half (mid-p, which is 1 for equal counts). At level 5 %
+        the exact test errs in 1 to 4 %, the mid-p in 2 to 5 % and never above 6 %.
+
+    References
+    ----------
+    McNemar (1947), Psychometrika 12:153. Fagerland, Lydersen and Laake (2013), BMC Medical Research
+    Methodology 13:91.
+
+    Examples
+    --------
+    >>> print(f"{mcnemar(1, 6):.4f} {mcnemar(1, 6, mid=False):.4f}")
+    0.0703 0.1250
+    """
+    from scipy.special import bdtr, gammaln
+
+    b, c = np.asarray(only_a, dtype=np.float64), np.asarray(only_b, dtype=np.float64)
+    n, least = b + c, np.minimum(b, c)
+    tail = 2.0 * bdtr(least, n.astype(np.int64), 0.5)
+    if mid:
+        logs = gammaln(n + 1.0) - gammaln(least + 1.0) - gammaln(n - least + 1.0) - n * np.log(2.0)
+        tail = tail - np.exp(logs)
+    return np.asarray(np.where(n == 0.0, 1.0, np.minimum(tail, 1.0)))

@@ -1,0 +1,410 @@
+"""Sequential comparisons: models item by item, algorithms at planned numbers of runs.
+
+The confidence sequence of a paired difference is made by betting. A bettor who assumes that the
+mean difference is delta bets on each item before it is seen, at fair odds. The wealth is then a
+martingale, so it ever exceeds 1 / alpha with probability at most alpha (Ville 1939). The
+differences not refuted so far are the confidence sequence; the wealth against no difference is the
+e-value. Stakes maximise the approximate expected growth given what was seen before (aGRAPA of
+Waudby-Smith and Ramdas 2024), at most half of what may be lost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gnomon.errors import ScoreDataError
+from gnomon.results import Row, made_by, recorded
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.cautions import warn
+from gnomon.stats.clusters import Clusters
+from gnomon.stats.comparisons.comparison import compare
+from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
+from gnomon.stats.estimates import shared_tasks
+from gnomon.stats.items import Items, item_metrics
+from gnomon.stats.metrics import Metric, Metrics
+from gnomon.stats.proportions import normal_quantile
+
+#: The largest stake, as a share of what may be lost (Waudby-Smith and Ramdas 2024).
+MOST_STAKE = 0.5
+#: The largest difference that is tried, and halvings in the search for an end (to 1e-9).
+LARGEST, N_HALVINGS = 1.0 - 1e-9, 31
+#: Numbers of items or clusters that are shown; every other look is as valid.
+LOOKS = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+POWER = 0.8
+#: With fewer runs two clusters of a task's runs cannot be seen: all may lie in one.
+SEEN_RUNS = 5
+
+
+@dataclass(frozen=True)
+class ConfidenceSequence:
+    """Bets on differences in the order of their arrival.
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (n,)
+        Differences, each between minus its weight and its weight.
+    weight : ndarray of float, shape (n,)
+        Between 0 and 1: 1 for an item; for a cluster its size over that of the largest. The mean
+        difference is the sum of `x` over the sum of `weight`.
+
+    References
+    ----------
+    Waudby-Smith and Ramdas (2024), Journal of the Royal Statistical Society B 86:1.
+
+    Examples
+    --------
+    >>> x = np.tile([1.0, 0.0, 1.0, -1.0, 0.0], 30)
+    >>> bets = ConfidenceSequence(x, np.ones(x.size))
+    >>> print(np.round(bets.interval(0.95), 2), bets.first_beyond(20.0))
+    [0.01 0.39] 138
+    """
+
+    x: FloatArray
+    weight: FloatArray
+
+    @cached_property
+    def _seen(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return what was known before each: mean difference, mean square, mean weight."""
+        # One item of either sign before the first keeps stakes low while little is known.
+        n = np.arange(1.0, self.x.size + 1.0)
+        weight, total, squares = (
+            np.concatenate([[first], first + np.cumsum(values[:-1])])
+            for first, values in ((1.0, self.weight), (0.0, self.x), (1.0, np.square(self.x)))
+        )
+        return total / weight, squares / n, weight / n
+
+    def log_wealth(self, delta: float = 0.0) -> FloatArray:
+        """Return the logarithm of the wealth against a difference in (-1, 1), after each item."""
+        mean, square, weight = self._seen
+        # First and second moment of x - delta * weight, as known before the item.
+        first = (mean - delta) * weight
+        second = square - 2.0 * delta * mean * weight**2 + (delta * weight) ** 2
+        stake = first / np.maximum(second, first**2)
+        stake = np.clip(stake, -MOST_STAKE / (1.0 - delta), MOST_STAKE / (1.0 + delta))
+        return np.cumsum(np.log1p(stake * (self.x - delta * self.weight)))
+
+    def e_value(self, n: int | None = None) -> float:
+        """Return the wealth against no difference after `n` items, by default all."""
+        return math.exp(min(float(self.log_wealth()[:n][-1]), 700.0))
+
+    def p_value(self, n: int | None = None) -> float:
+        """Return the p-value that holds at every look: one over the largest wealth so far."""
+        return math.exp(-max(float(self.log_wealth()[:n].max()), 0.0))
+
+    def first_beyond(self, most: float) -> int | None:
+        """Return after how many items the wealth first reached `most`; None if never."""
+        beyond = np.flatnonzero(self.log_wealth() >= math.log(most))
+        return int(beyond[0]) + 1 if beyond.size else None
+
+    def interval(self, level: float, n: int | None = None) -> tuple[float, float]:
+        """Return the differences that no look at the first `n` items has refuted."""
+        part = ConfidenceSequence(self.x[:n], self.weight[:n])
+        # Against a difference of 1 or -1 itself nothing can be staked.
+        seen = float(np.clip(part.x.sum() / part.weight.sum(), -LARGEST, LARGEST))
+        return part._end(seen, -1.0, level), part._end(seen, 1.0, level)
+
+    def _end(self, inside: float, outside: float, level: float) -> float:
+        """Return where refuted differences begin, between one that is not and a bound."""
+        limit = -math.log(1.0 - level)
+
+        def refuted(delta: float) -> bool:
+            return bool(self.log_wealth(delta).max() >= limit)
+
+        if not refuted(outside * LARGEST):
+            return outside
+        if refuted(inside):
+            return inside
+        for _ in range(N_HALVINGS):
+            middle = (inside + outside) / 2.0
+            inside, outside = (inside, middle) if refuted(middle) else (middle, outside)
+        return outside
+
+
+@dataclass(frozen=True, slots=True)
+class ItemLook(Comparison):
+    """What is known of two models after some items, valid at every look.
+
+    Parameters
+    ----------
+    a, b, metric, task, value, low, high, p_value, p_adjusted, level, method, n_resamples, mc_error
+        As in :class:`~gnomon.stats.Comparison`. Interval and p-value hold at all looks together:
+        in at most ``1 - level`` of studies any interval misses the truth.
+    n_items : int
+        Items seen.
+    e_value : float
+        Wealth of bets against no difference, from a stake of 1.
+    n_stopped : int or None
+        After how many items no difference was refuted, up to this look.
+    n_fixed : float
+        Items of a test of fixed size with power 0.8 for the difference observed in the end.
+    """
+
+    n_items: int
+    e_value: float
+    n_stopped: int | None
+    n_fixed: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemLooks(Comparisons):
+    """Looks at two models as items arrive; see :func:`~gnomon.stats.compare`."""
+
+    columns = ("a", "b", "metric", "n_items", "value", "low", "high", "e_value", "p_value")
+    drawn_by = "gnomon.plot.lines:item_look_figure"
+
+    @property
+    def title(self) -> str:
+        """How to read the values."""
+        return "a minus b on the same items, as they arrive; valid at every look"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """When one could have stopped, beside a test of fixed size."""
+        notes = []
+        for one in {one.metric: one for one in self if isinstance(one, ItemLook)}.values():
+            text = f"{one.metric}: a difference of 0 is "
+            text += (
+                f"refuted after {one.n_stopped:,} items"
+                if one.n_stopped is not None
+                else f"not refuted by {one.n_items:,} items"
+            )
+            if math.isfinite(one.n_fixed):
+                text += f"; a test of fixed size needs {one.n_fixed:,.0f} for power {POWER:g} at "
+                text += "the observed difference"
+            notes.append(f"{text}.")
+        return tuple(notes)
+
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        return self.columns
+
+
+def compare_items_sequentially(
+    scores: ScoreTable, a: str, b: str, metrics: Metrics | None = None, *, level: float = 0.95
+) -> ItemLooks:
+    """Compare two models item by item (or cluster by cluster), in the order of the table."""
+    found: list[ItemLook] = []
+    with recorded() as notes:
+        for metric in item_metrics(metrics):
+            items = Items(scores, metric)
+            items.warn_of_missing((a, b))
+            found += _looks(items, a, b, level)
+    settings = made_by(
+        None,
+        scale=scores.scale,
+        higher_is_better=scores.higher_is_better,
+        units="items",
+        cluster=scores.cluster,
+        sequential="e",
+        family="not corrected over metrics; each holds at all looks together",
+        level=level,
+        method="auto",
+    )
+    return ItemLooks(tuple(found), settings, tuple(notes))
+
+
+def _looks(items: Items, a: str, b: str, level: float) -> Iterator[ItemLook]:
+    there = items.shared((a, b))
+    if not there.any():
+        raise ScoreDataError(f"{a} and {b} share no item with a score")
+    x, y = (items.values[items.models.index(name), there] for name in (a, b))
+    of = items.differences([(a, b)])
+    if not of.bounded[0]:
+        low, high = min(x.min(), y.min()), max(x.max(), y.max())
+        raise ScoreDataError(
+            f"sequential: expected scores between 0 and 1, found {low:g} to {high:g} for {a} and "
+            f"{b}; normalize them"
+        )
+    clusters = items.clusters(there)
+    if clusters is None:
+        _warn_of_order(x - y, a, b)
+    totals, sizes = _arrivals(x - y, clusters)
+    bets = ConfidenceSequence(totals / sizes.max(), sizes / sizes.max())
+    n_items = np.cumsum(sizes).astype(int)
+    first = bets.first_beyond(1.0 / (1.0 - level))
+    n_fixed, value = math.nan, float(of.value[0])
+    if value != 0.0 and of.variance[0] > 0.0:
+        steps = normal_quantile(level) + normal_quantile(2.0 * POWER - 1.0)
+        n_fixed = float(math.ceil(of.n[0] * of.variance[0] * (steps / value) ** 2))
+    for n in [*(look for look in LOOKS if look < totals.size), totals.size]:
+        low, high = bets.interval(level, n)
+        p_value = bets.p_value(n)
+        yield ItemLook(
+            a=a,
+            b=b,
+            metric=items.metric,
+            task=None,
+            value=float(totals[:n].sum() / sizes[:n].sum()),
+            low=low,
+            high=high,
+            p_value=p_value,
+            p_adjusted=p_value,
+            level=level,
+            method="betting",
+            n_resamples=0,
+            mc_error=0.0,
+            n_items=int(n_items[n - 1]),
+            e_value=bets.e_value(n),
+            n_stopped=int(n_items[first - 1]) if first is not None and first <= n else None,
+            n_fixed=n_fixed,
+        )
+
+
+def _arrivals(difference: FloatArray, clusters: Clusters | None) -> tuple[FloatArray, FloatArray]:
+    """Return the sums of what arrives together, items or clusters, and their sizes."""
+    if clusters is None:
+        return difference, np.ones(difference.size)
+    _, first = np.unique(clusters.codes, return_index=True)
+    order = np.argsort(first, kind="stable")
+    return clusters.sums(difference)[order], clusters.sizes[order].astype(np.float64)
+
+
+def _warn_of_order(difference: FloatArray, a: str, b: str) -> None:
+    """Warn if consecutive items are alike, as if they were sorted."""
+    residuals, n = difference - difference.mean(), difference.size
+    squares = float(residuals @ residuals)
+    if n < 2 or squares == 0.0:
+        return
+    alike = float(residuals[1:] @ residuals[:-1]) / squares
+    if alike > 4.0 / math.sqrt(n):
+        warn(
+            f"sequential: consecutive items are alike ({a} and {b}: correlation {alike:.2f}), as "
+            "if they were sorted; shuffle them, or name their clusters"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialResult:
+    """The outcome of a comparison of runs that may stop early.
+
+    Parameters
+    ----------
+    decided : bool
+        Whether some look found a difference.
+    runs : int
+        Runs per task at the last look.
+    comparison : Comparison
+        The comparison at that look, at that look's level.
+    """
+
+    decided: bool
+    runs: int
+    comparison: Comparison
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what was compared and decided as a mapping fit for JSON."""
+        record = self.comparison.as_record()
+        names = ("a", "b", "metric", "value", "low", "high", "p_value", "level")
+        return {name: record[name] for name in names} | {"decided": self.decided, "runs": self.runs}
+
+
+def sequential_levels(looks: Sequence[int], *, level: float = 0.95) -> FloatArray:
+    """Return the level of the test at each look, so that all looks together keep `level`.
+
+    The error is spent as by O'Brien and Fleming (Lan and DeMets 1983), little at first. Each look
+    is tested at its own share, so that Bonferroni's inequality holds for any test.
+
+    Parameters
+    ----------
+    looks : sequence of int
+        Ascending numbers of runs at which data are looked at; the last is the end.
+    level : float
+        1 minus the error of all looks.
+
+    Examples
+    --------
+    >>> (1 - sequential_levels([5, 10, 20])).round(4)
+    array([0.0001, 0.0055, 0.0444])
+    """
+    from scipy import special
+
+    shares = np.asarray(looks, dtype=np.float64) / looks[-1]
+    if np.any(np.diff(shares) <= 0.0):
+        raise ValueError(f"expected ascending numbers of runs, found {list(looks)}")
+    spent = 2.0 * special.ndtr(-normal_quantile(level) / np.sqrt(shares))
+    return np.asarray(1.0 - np.diff(spent, prepend=0.0))
+
+
+def sequential_compare(
+    table: ScoreTable,
+    a: str,
+    b: str,
+    metric: str | Metric = "iqm",
+    *,
+    looks: Sequence[int],
+    level: float = 0.95,
+    gamma: float | None = None,
+    rng: np.random.Generator,
+) -> SequentialResult:
+    """Compare two algorithms look by look, and stop at the first difference.
+
+    A look before 5 runs decides only what it would decide without any one of the tasks (with one
+    task, nothing): runs that fall in two clusters may all lie in one of them and then show no
+    variance. Otherwise looks at 2, 4 and 8 runs err in 15 % of studies where such a task dominates.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Runs in the order in which they were made; the last ones may be missing.
+    a, b, metric, gamma, rng
+        As in :func:`~gnomon.stats.compare`.
+    looks : sequence of int
+        Numbers of runs per task, planned beforehand; see :func:`sequential_levels`.
+    level : float
+        1 minus the probability of finding any difference where there is none.
+
+    Raises
+    ------
+    ScoreDataError
+        There are fewer runs than the first look needs.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(10, 3))
+    >>> table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 5})
+    >>> result = sequential_compare(
+    ...     table, "a", "b", "mean", looks=[3, 5, 10], rng=np.random.default_rng(1)
+    ... )
+    >>> result.decided, result.runs
+    (True, 3)
+    """
+    tasks = shared_tasks(table, (a, b))
+    made = min(table.runs(name, task).size for name in (a, b) for task in tasks)
+    result = None
+    for n, own in zip(looks, sequential_levels(looks, level=level).tolist(), strict=True):
+        if n > made:
+            break
+        part = _first_runs(table, (a, b), tasks, n)
+        options = {"level": own, "gamma": gamma, "method": "small_sample", "rng": rng}
+        (found,) = compare(part, a, b, [metric], **options)
+        decided = found.p_value <= 1.0 - own
+        if decided and n < SEEN_RUNS:
+            rests = [part.select(tasks=[t for t in tasks if t != one]) for one in tasks]
+            decided = len(tasks) > 1 and all(
+                compare(rest, a, b, [metric], **options)[0].p_value <= 1.0 - own for rest in rests
+            )
+        result = SequentialResult(decided, n, found)
+        if decided:
+            return result
+    if result is None:
+        raise ScoreDataError(f"expected {looks[0]} runs per task at the first look, found {made}")
+    return result
+
+
+def _first_runs(
+    table: ScoreTable, algorithms: Sequence[str], tasks: Sequence[str], n_runs: int
+) -> ScoreTable:
+    """Return the table of the first runs of each algorithm on each task."""
+    records = [
+        {"algorithm": name, "task": task, "run": run, "score": float(score)}
+        | {"censored": bool(np.isinf(score))}
+        for name in algorithms
+        for task in tasks
+        for run, score in enumerate(table.runs(name, task)[:n_runs])
+    ]
+    return ScoreTable.from_records(records, higher_is_better=table.higher_is_better)

@@ -71,22 +71,21 @@ def test_mean_ranks_by_either_test(tmp_path):
     path, picture = tmp_path / "scores.csv", tmp_path / "cd.svg"
     write_scores(table, path)
     view = ("critical-difference", path, "--lower-is-better", "--test")
-    for test in ("nemenyi", "wilcoxon-holm"):
+    for test in ("nemenyi", "pairwise"):
         found = records(*view, test)
         assert [*found[0]] == [
             "name", "test", "mean_rank", "groups", "n_tasks", "friedman_p", "critical_difference",
-            "differences",
+            "p_values",
         ]  # fmt: skip
         assert [r["groups"] for r in found] == [[1], [1], []]
         assert (found[2]["name"], found[2]["test"]) == ("uniform", test)
     # Demsar (2006): q = 2.343 for three, CD = q sqrt(k (k + 1) / 6 N).
     expected = 2.343 * (3 * 4 / (6 * 14)) ** 0.5
     assert records(*view, "nemenyi")[0]["critical_difference"] == pytest.approx(expected, abs=1e-3)
-    assert records(*view, "wilcoxon-holm")[0]["critical_difference"] is None
+    assert records(*view, "pairwise")[0]["critical_difference"] is None
     text = run(*view, "nemenyi", "--figure", picture)
-    assert "nemenyi, 14 tasks, 95%" in text
-    assert "it depends on who else is in the table" in text
-    assert "Compared by P(better) on each task; one distance for 3 pairs. The tasks" in text
+    assert "mean ranks over 14 tasks, 95%" in text
+    assert "Nemenyi's critical difference 0.886, which depends on the other entries" in text
     assert picture.read_text(encoding="utf-8").startswith("<?xml")
     assert "3 algorithms" in run(*view, "nemenyi", "--by", "task")
 
@@ -207,7 +206,7 @@ def test_audit_records_text_and_page(scores, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--method", "kemeni"], "gnomon: unknown ranking method 'kemeni'; did you mean 'kemeny'?"),
+        (["--method", "kemeni"], "gnomon: unknown method 'kemeni'; did you mean 'kemeny'?"),
         (["--where", "algorithm=dqn_fast"], "gnomon: "),
     ],
 )

@@ -61,8 +61,9 @@ def rank(
 def critical_difference(
     source: Sources,
     test: Annotated[
-        Literal["wilcoxon-holm", "nemenyi"], typer.Option(help="Test of each pair.")
-    ] = "wilcoxon-holm",
+        Literal["pairwise", "nemenyi"],
+        typer.Option(help="Test of each pair: that of rank, or Nemenyi's."),
+    ] = "pairwise",
     by: By = "algorithm",
     level: Level = 0.95,
     *,
@@ -71,14 +72,12 @@ def critical_difference(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare mean ranks over common tasks, with the groups that a test does not separate."""
+    """Compare mean ranks over common tasks, with groups of algorithms that are not separated."""
     from gnomon.ranking import critical_difference as compared
 
     with answering("critical-difference", as_json=as_json) as answer:
-        table = _table(answer, source, scores, reading, by, needs_scale=True)
+        table = _table(answer, source, scores, reading, by)
         found = compared(table, by=by, test=test, level=level)
-        if by == "algorithm" and found.settings["differences"] == "wins":
-            _warn_of_scale(answer, table)
         answer.show(found, **vars(showing))
 
 
@@ -126,12 +125,10 @@ def _table(
     scores: NormalizedScores,
     reading: ReadOptions,
     by: Literal["algorithm", "task"],
-    *,
-    needs_scale: bool = False,
 ) -> ScoreTable:
     """Read scores; warn where tasks are compared on scales of their own, or a scale is idle."""
     table = scores.last(source, reading)
-    if by == "algorithm" and not needs_scale:
+    if by == "algorithm":
         _warn_of_scale(answer, table)
     if by == "task" and table.normalization is None:
         _warn_of_own_scales(answer, source, table)

@@ -4,7 +4,6 @@ from .audits import scaled_by_task as scaled_by_task
 from .critical_differences import CriticalDifference as CriticalDifference
 from .critical_differences import MeanRank as MeanRank
 from .critical_differences import critical_difference as critical_difference
-from .critical_differences import wilcoxon_p_value as wilcoxon_p_value
 from .item_audit import ItemAudit as ItemAudit
 from .item_audit import Statement as Statement
 from .kemeny import disagreement as disagreement
@@ -49,5 +48,4 @@ __all__ = [
     "scaled_by_task",
     "separation",
     "tiers",
-    "wilcoxon_p_value",
 ]

@@ -1,35 +1,29 @@
-"""Critical differences: mean ranks over tasks, and which of them tests do not tell apart."""
+"""Critical differences: mean ranks over tasks, and which algorithms are not separated."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, counted
-from gnomon.ranking.ranks import By, Field, ground_of, tier_text, tiers
-from gnomon.ranking.ratings import task_ranks, wins_and_pairs
+from gnomon.errors import ScoreDataError, check_word, counted
+from gnomon.ranking.ranks import By, Field, ground_of, rank, tier_text
+from gnomon.ranking.ratings import task_ranks
 from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.comparisons.rank_tests import holm
+from gnomon.stats.comparisons.rank_tests import tiers
 from gnomon.tables import p_value
 
-PostHoc = Literal["wilcoxon-holm", "nemenyi"]
-Differences = Literal["wins", "scores"]
-
-#: Below so many differences other than 0, Wilcoxon's p-value is exact.
-EXACT_DIFFERENCES = 26
-#: Numbers beyond ten to this, or its inverse, cannot be rounded to nine digits.
-MOST_DIGITS = 290
+PairTest = Literal["pairwise", "nemenyi"]
 
 
 @dataclass(frozen=True)
 class MeanRank(FieldRecord):
-    """Mean rank of one algorithm over the common tasks, and the test behind its groups.
+    """Mean rank of one algorithm over the common tasks, and the tests behind its groups.
 
     Parameters
     ----------
@@ -38,23 +32,14 @@ class MeanRank(FieldRecord):
     groups : tuple of int
         Numbers, from 1, of the groups of which it is a member.
     n_tasks : int
-        Common tasks, on which all this rests.
+        Common tasks, on which the mean rank is based.
     friedman_p : float
         Of Friedman's test that all are alike.
     critical_difference : float
         Nemenyi's critical difference of mean ranks; NaN for the other test.
-    differences : str
-        What was compared on each task, for the ranks as for the tests: ``wins`` or ``scores``, as
-        in :func:`critical_difference`.
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> draws = np.random.default_rng(0)
-    >>> scores = {a: draws.normal(m, 1, (1, 12)) for a, m in {"a": 0, "b": 0, "c": 4}.items()}
-    >>> found = critical_difference(gn.ScoreTable.from_arrays(scores))[0]
-    >>> found.name, found.mean_rank, found.n_tasks
-    ('c', 1.0, 12)
+    p_values : tuple of float
+        Adjusted p-values of the comparisons with each algorithm, in the order of the records; NaN
+        with itself.
     """
 
     name: str
@@ -64,19 +49,19 @@ class MeanRank(FieldRecord):
     n_tasks: int
     friedman_p: float
     critical_difference: float
-    differences: Differences
+    p_values: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CriticalDifference(Results[MeanRank]):
-    """Mean ranks over common tasks, with groups that a test does not separate.
+    """Mean ranks over common tasks, with groups of algorithms that are not separated.
 
     A sequence of :class:`MeanRank`, best first.
 
     Parameters
     ----------
     groups : tuple of tuples of str
-        The longest stretches of the order in which no pair is separated, of two or more.
+        Each pair that is not separated is in one of them, and no group holds a pair that is.
     p_values : ndarray of float, shape (n, n)
         Of each pair, adjusted; NaN on the diagonal and where not estimable.
 
@@ -84,10 +69,10 @@ class CriticalDifference(Results[MeanRank]):
     --------
     >>> import gnomon as gn
     >>> draws = np.random.default_rng(0)
-    >>> scores = {a: draws.normal(m, 1, (1, 12)) for a, m in {"a": 0, "b": 0, "c": 4}.items()}
+    >>> scores = {a: draws.normal(m, 1, (2, 12)) for a, m in {"a": 0, "b": 0, "c": 4}.items()}
     >>> found = critical_difference(gn.ScoreTable.from_arrays(scores), test="nemenyi")
     >>> found[0].name, found.groups, round(found[0].critical_difference, 2)
-    ('c', (('a', 'b'),), 0.96)
+    ('c', (('b', 'a'),), 0.96)
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -107,48 +92,39 @@ class CriticalDifference(Results[MeanRank]):
 
     @property
     def by(self) -> By:
-        """What was compared; what they share is the other one of algorithms and tasks."""
+        """What was compared: algorithms or tasks."""
         by: By = self.settings["by"]
         return by
 
     @property
     def over(self) -> str:
         """What the mean is taken over, in words."""
-        return f"{self[0].n_tasks} {ground_of(self.by)}s"
+        return counted(self[0].n_tasks, ground_of(self.by))
 
     @property
     def compared(self) -> str:
-        """What they were compared by, in words, as they follow ``by``."""
-        each, every = ("on each", "on all") if self.by == "algorithm" else ("for each", "for all")
-        ground = ground_of(self.by)
-        if self[0].differences == "wins":
-            return f"P({'better' if self.by == 'algorithm' else 'harder'}) {each} {ground}"
+        """How pairs were tested, in words."""
         if self[0].test == "nemenyi":
-            return f"mean scores {each} {ground}"
-        return f"differences of scores, whose size must mean the same {every} {ground}s"
+            size = self[0].critical_difference
+            return f"Nemenyi's critical difference {size:.3g}, which depends on the other entries"
+        return "the test and the correction of rank"
 
     @property
     def title(self) -> str:
         """The test, and over how many tasks."""
-        return f"{self[0].test}, {self.over}, {self.settings['level']:.0%}"
+        return f"mean ranks over {self.over}, {self.settings['level']:.0%}"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was compared, and the test that all are alike."""
+        """How pairs were tested, and the test that all are alike."""
         n_pairs = counted(len(self) * (len(self) - 1) // 2, "pair")
-        by = "one distance for" if self[0].test == "nemenyi" else "Holm's correction over"
-        notes = (
-            f"Compared by {self.compared}; {by} {n_pairs}. The {ground_of(self.by)}s are the "
-            "sample; rank takes the runs as the sample and may separate other pairs.",
+        return (
+            f"Pairs are separated by {self.compared} ({n_pairs}).",
             f"Friedman's test that all are alike: p {p_value(self[0].friedman_p, '= ')}",
         )
-        if self[0].test != "nemenyi":
-            return notes
-        text = f"critical difference {self[0].critical_difference:.3g}"
-        return (*notes, f"{text}: it depends on who else is in the table")
 
     def rows(self) -> list[Row]:
-        """Return mean ranks, and groups by letters."""
+        """Return mean ranks, and the numbers of groups."""
         return [
             {
                 self.by: one.name,
@@ -163,17 +139,16 @@ def critical_difference(
     scores: ScoreTable,
     *,
     by: By = "algorithm",
-    test: PostHoc = "wilcoxon-holm",
-    differences: Differences | None = None,
+    test: PairTest = "pairwise",
     level: float = 0.95,
 ) -> CriticalDifference:
     r"""Compare mean ranks over the tasks that all algorithms share.
 
-    Pairs are separated by Wilcoxon's signed-rank test over tasks with Holm's correction (Benavoli,
-    Corani and Mangili 2016), which does not depend on who else is in the pool; or, on request, by
-    Nemenyi's critical difference :math:`q \sqrt{k (k + 1) / 6 N}` (Demsar 2006), which does.
-    Wilcoxon's p-values are exact or not as :func:`wilcoxon_p_value` says; those of Friedman's and
-    Nemenyi's tests are from the distributions that hold for many tasks.
+    On each task algorithms are ranked by their wins against the runs of the others. A pair is
+    separated if :func:`rank` separates it: the same test and the same correction. On request, pairs
+    are separated by Nemenyi's critical difference :math:`q \sqrt{k (k + 1) / 6 N}` of mean ranks
+    (Demsar 2006), which depends on the other algorithms in the table. The p-values of Friedman's
+    and Nemenyi's tests are those of their limits for many tasks.
 
     Parameters
     ----------
@@ -181,16 +156,9 @@ def critical_difference(
     by : str
         ``algorithm``, or ``task`` for mean ranks of difficulty over the algorithms.
     test : str
-        ``wilcoxon-holm`` or ``nemenyi``. Nemenyi's and Friedman's tests take the ranks that are
-        returned.
-    differences : str, optional
-        What algorithms are compared by on a task. ``scores``: they are ranked by their mean score
-        (the median where runs are infinite), and Wilcoxon's test takes the difference of two mean
-        scores, whose size must mean the same on all tasks. ``wins``: they are ranked as by
-        :func:`gnomon.ranking.ratings.pooled.mean_rank`, and Wilcoxon's test takes P(i better than
-        j) - 1/2, for which tasks need no common scale. With one run each, both rank alike. By
-        default wins where anyone has several runs on a shared task, else scores.
+        ``pairwise`` or ``nemenyi``.
     level : float
+        Confidence level.
 
     Returns
     -------
@@ -202,6 +170,11 @@ def critical_difference(
     ScoreDataError
         Fewer than two tasks are shared by all.
 
+    References
+    ----------
+    Demsar (2006), Journal of Machine Learning Research 7; Benavoli, Corani and Mangili (2016), the
+    same journal 17, on why pairs should not be separated by mean ranks.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -211,62 +184,64 @@ def critical_difference(
     >>> found.names[0], float(found.mean_ranks[0]), found.groups
     ('c', 1.0, (('b', 'a'),))
     """
-    from scipy import stats
-
+    check_word("test", test, ("pairwise", "nemenyi"))
     with recorded() as warned:
+        ranking = rank(scores, by=by, level=level)
+    with noted():
         field = Field.of(scores, by)
-    if test == "wilcoxon-holm" and (differences or _default(field)) == "scores":
-        # Sizes of differences count: tasks without a scale stay out.
-        with noted():
-            field = Field.of(scores, by, scaled=True)
-    shared = _shared(field)
-    if shared.size < 2:
+    shared = np.flatnonzero((field.sizes > 0).all(axis=1)).tolist()
+    if len(shared) < 2:
         raise ScoreDataError(
-            f"expected at least two {ground_of(field.by)}s that all share for a critical "
-            f"difference, found {shared.size}"
+            f"expected at least two {ground_of(by)}s that all share for a critical difference, "
+            f"found {len(shared)}"
         )
-    differences = differences or _default(field)
-    if differences == "wins":
-        ranks = task_ranks(field.samples)[shared]
-    else:
-        means = _plain(np.array([[_middle(x) for x in field.samples[g]] for g in shared]))
-        ranks = stats.rankdata(-means, axis=1)
-    mean_ranks = ranks.mean(axis=0)
+    ranks = task_ranks([field.samples[ground] for ground in shared])
+    mean_ranks, distance = ranks.mean(axis=0), math.nan
     order = np.argsort(mean_ranks, kind="stable")
-    difference = math.nan
-    if test == "nemenyi":
-        p_values, difference = _nemenyi(mean_ranks, len(ranks), level)
-    else:
-        p_values = _wilcoxon_holm(
-            _margins(field, shared) if differences == "wins" else _leads(means)
-        )
-    separated = p_values <= 1.0 - level
     names = tuple(field.names[i] for i in order)
-    groups = tiers(names, separated[np.ix_(order, order)])
-    groups = tuple(group for group in groups if len(group) > 1)
-    about = len(ranks), _friedman(ranks), difference, differences
+    if test == "nemenyi":
+        p_values, distance = _nemenyi(mean_ranks[order], len(ranks), level)
+    else:
+        places = [ranking.names.index(name) for name in names]
+        p_values = ranking.p_adjusted[np.ix_(places, places)].copy()
+        np.fill_diagonal(p_values, np.nan)
+    groups = _groups(names, p_values <= 1.0 - level)
+    friedman = _friedman(ranks)
     records = tuple(
-        MeanRank(name, test, mean_rank, _numbers(groups, name), *about)
-        for name, mean_rank in zip(names, mean_ranks[order].tolist(), strict=True)
+        MeanRank(
+            name,
+            test,
+            float(mean_ranks[order[i]]),
+            tuple(number for number, group in enumerate(groups, 1) if name in group),
+            len(ranks),
+            friedman,
+            distance,
+            tuple(p_values[i].tolist()),
+        )
+        for i, name in enumerate(names)
     )
-    settings = made_by(None, by=field.by, test=test, differences=differences, level=level)
-    return CriticalDifference(
-        records, settings, tuple(warned), groups=groups, p_values=p_values[np.ix_(order, order)]
-    )
+    settings = made_by(None, by=by, test=test, level=level)
+    return CriticalDifference(records, settings, tuple(warned), groups=groups, p_values=p_values)
 
 
-def _numbers(groups: tuple[tuple[str, ...], ...], name: str) -> tuple[int, ...]:
-    return tuple(number for number, group in enumerate(groups, 1) if name in group)
-
-
-def _shared(field: Field) -> npt.NDArray[np.intp]:
-    """Return the places of the tasks on which all have scores."""
-    return np.flatnonzero((field.sizes > 0).all(axis=1))
-
-
-def _default(field: Field) -> Differences:
-    """Return what to compare on each task: wins, where anyone has several runs there."""
-    return "wins" if int(field.sizes[_shared(field)].max(initial=0)) > 1 else "scores"
+def _groups(names: Sequence[str], separated: npt.NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
+    """Return groups that together hold each pair that is not separated, and no pair that is."""
+    groups = [group for group in tiers(names, separated) if len(group) > 1]
+    place = {name: i for i, name in enumerate(names)}
+    covered = separated.copy()
+    for group in groups:
+        at = [place[name] for name in group]
+        covered[np.ix_(at, at)] = True
+    for i, j in np.argwhere(np.triu(~covered, 1)).tolist():
+        if covered[i, j]:
+            continue
+        members = [i, j]
+        for k in range(len(names)):
+            if k not in members and not separated[k, members].any():
+                members.append(k)
+        covered[np.ix_(members, members)] = True
+        groups.append(tuple(names[k] for k in sorted(members)))
+    return tuple(groups)
 
 
 def _nemenyi(mean_ranks: FloatArray, n_tasks: int, level: float) -> tuple[FloatArray, float]:
@@ -282,114 +257,13 @@ def _nemenyi(mean_ranks: FloatArray, n_tasks: int, level: float) -> tuple[FloatA
     return p_values, float(stats.studentized_range.ppf(level, k, np.inf)) * unit
 
 
-def _margins(field: Field, shared: npt.NDArray[np.intp]) -> FloatArray:
-    """Return P(i better than j) - 1/2 of all pairs on each task, (tasks, n, n)."""
-    # One division of whole numbers rounds equal fractions alike, and i's lead as j's lag: what ties
-    # stays tied. 0.7 - 0.5 is less than 0.5 - 0.3.
-    wins, pairs = wins_and_pairs([field.samples[g] for g in shared])
-    return np.asarray((wins - np.swapaxes(wins, 1, 2)) / (2.0 * np.maximum(pairs, 1.0)))
-
-
-def _leads(means: FloatArray) -> FloatArray:
-    """Return the differences of all pairs on each task, (tasks, n, n)."""
-    with np.errstate(invalid="ignore"):  # never learned minus never learned: no difference
-        lead = means[:, :, None] - means[:, None, :]
-    return _plain(np.nan_to_num(lead, posinf=np.inf, neginf=-np.inf), means)
-
-
-def _plain(numbers: FloatArray, scores: FloatArray | None = None) -> FloatArray:
-    """Return numbers to the nine digits of each task's largest score, what ties by these tied.
-
-    In binary 0.53 - 0.51 is more than 0.22 - 0.20.
-    """
-    plain = np.empty_like(numbers)
-    for g, of_task in enumerate(numbers if scores is None else scores):
-        size = float(np.abs(of_task[np.isfinite(of_task)]).max(initial=0.0))
-        digits = 9 - math.ceil(math.log10(size)) if size > 0.0 else 0
-        plain[g] = np.round(numbers[g], digits) if abs(digits) < MOST_DIGITS else numbers[g]
-    return plain
-
-
-def _wilcoxon_holm(each: FloatArray) -> FloatArray:
-    """Return the p-values of all pairs, corrected; NaN on the diagonal."""
-    k = each.shape[1]
-    pairs = list(combinations(range(k), 2))
-    p_values = np.full((k, k), np.nan)
-    adjusted = holm([wilcoxon_p_value(each[:, i, j]) for i, j in pairs])
-    for (i, j), p in zip(pairs, adjusted, strict=True):
-        p_values[i, j] = p_values[j, i] = p
-    return p_values
-
-
-def _middle(x: FloatArray) -> float:
-    """Return the mean, or the median of runs some of which are infinite."""
-    return float(np.mean(x)) if np.isfinite(x).all() else float(np.median(x))
-
-
 def _friedman(ranks: FloatArray) -> float:
     """Return the p-value of Friedman's test, corrected for ties (chi-squared approximation)."""
-    from scipy import stats
+    from scipy import special
 
     n_tasks, k = ranks.shape
     spread = float(((ranks - (k + 1) / 2.0) ** 2).sum())
     if spread == 0.0:
         return 1.0
     between = float(((ranks.sum(axis=0) - n_tasks * (k + 1) / 2.0) ** 2).sum())
-    return float(stats.chi2.sf((k - 1) * between / spread, k - 1))
-
-
-def wilcoxon_p_value(differences: npt.ArrayLike) -> float:
-    """Return the two-sided p-value of Wilcoxon's signed-rank test.
-
-    Zeros are ranked and then dropped (Pratt 1959), as a task on which two are equal speaks for
-    their being equal. With fewer than 26 differences other than 0 the p-value is exact, whatever
-    ties and zeros there are: the share of all ways to give the differences signs in which the sum
-    of signed ranks is as far from 0. From 26 on it is that of the normal distribution with the
-    variance corrected for ties, without correction for continuity.
-
-    Parameters
-    ----------
-    differences : array_like of float, shape (n,)
-        Infinite ones are larger than all others, and tied with one another.
-
-    Returns
-    -------
-    float
-        1 if all differences are 0 or there is none; NaN if one is NaN.
-
-    Examples
-    --------
-    >>> wilcoxon_p_value([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
-    0.03125
-    >>> wilcoxon_p_value([0.5, 0.5, 0.5, 0.5])
-    0.125
-    """
-    from scipy import stats
-
-    d = np.asarray(differences, dtype=np.float64)
-    if np.isnan(d).any():
-        return math.nan
-    moved = d != 0.0
-    if not moved.any():
-        return 1.0
-    ranks = stats.rankdata(np.abs(d))
-    if np.count_nonzero(moved) < EXACT_DIFFERENCES:
-        doubled = np.rint(2.0 * ranks[moved]).astype(np.int64)
-        return _signed_rank_p_value(doubled, d[moved] > 0.0)
-    # Ranks in place of sizes keep infinite differences comparable.
-    return float(stats.wilcoxon(np.sign(d) * ranks, zero_method="pratt", method="approx").pvalue)
-
-
-def _signed_rank_p_value(
-    doubled_ranks: npt.NDArray[np.int64], positive: npt.NDArray[np.bool_]
-) -> float:
-    """Return the share of all signs by which the sum of ranks is as far from its mean."""
-    total = int(doubled_ranks.sum())
-    # ways[s]: choices of the ranks so far, to be the positive ones, of which the sum is s
-    ways = np.zeros(total + 1)
-    ways[0] = 1.0
-    for rank in doubled_ranks:
-        ways[rank:] += ways[:-rank].copy()
-    far = np.abs(2 * np.arange(total + 1) - total)
-    seen = abs(2 * int(doubled_ranks[positive].sum()) - total)
-    return float(ways[far >= seen].sum() / 2.0**doubled_ranks.size)
+    return float(special.chdtrc(k - 1, (k - 1) * between / spread))

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, counted, listed
-from gnomon.ranking.ratings import RATINGS
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, check_word, counted, listed
+from gnomon.ranking.ratings import RATINGS, Samples
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.steps import at_common_step
@@ -30,6 +30,7 @@ from gnomon.stats.comparisons.improvement import (
     pairwise_improvement,
     table_samples,
 )
+from gnomon.stats.comparisons.rank_tests import tiers as tiers
 from gnomon.stats.estimates import Resampling
 from gnomon.stats.item_results import compare_items
 from gnomon.stats.items import Items, counted_as
@@ -280,83 +281,57 @@ def rank(
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
-    if by not in ("algorithm", "task"):
-        raise UnknownNameError("kind to rank", by, ("algorithm", "task"))
-    if resampling is not None and resampling not in _SAMPLES:
-        raise UnknownNameError("resampling", resampling, tuple(_SAMPLES))
+    check_word("by", by, ("algorithm", "task"))
+    check_word("resampling", resampling or "runs", ("runs", "runs_and_tasks"))
     scores = counted_as(scores, units, cluster)
     if scores.units == "items" and by == "algorithm" and method in (None, ITEM_MEAN):
         return _rank_items(scores, level)
-    if method is not None and method not in METHODS:
-        raise UnknownNameError("ranking method", method, METHODS)
+    method = method or WINS
+    check_word("method", method, METHODS)
     with recorded() as warned:
         field = Field.of(scores, by)
-        sample = None if resampling is None else _SAMPLES[resampling]
+        sample: Any = {None: None, "runs": "runs", "runs_and_tasks": "tasks"}[resampling]
         found = pairwise_improvement(field.samples, level=level, sample=sample)
         _warn_of_degenerate(field, found)
-    numbers = np.array([found.mean, found.mean_low, found.mean_high])
-    strength = found.mean
-    if method is not None and method in RATINGS:
+    values, strength = np.array([found.mean, found.mean_low, found.mean_high]), found.mean
+    if method in RATINGS:
         rating = RATINGS[method]
-        values = rating.of(field.samples, by == "task")
-        numbers = np.array([values, *np.full((2, values.size), np.nan)])
-        strength = values if rating.higher_is_better else -values
+        ratings = rating.of(field.samples, by == "task")
+        values = np.array([ratings, *np.full((2, ratings.size), np.nan)])
+        strength = ratings if rating.higher_is_better else -ratings
+    n_sampled = np.count_nonzero(field.sizes, axis=0).astype(np.float64)
     if found.sample == "runs":
-        sizes = field.sizes.astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            inverse = np.where(sizes > 0.0, 1.0 / sizes, 0.0).sum(axis=0)
-            n_sampled = np.count_nonzero(sizes, axis=0) / inverse
-    else:
-        n_sampled = np.count_nonzero(field.sizes, axis=0).astype(np.float64)
+            inverse = np.where(field.sizes > 0, 1.0 / field.sizes, 0.0).sum(axis=0)
+            n_sampled /= inverse  # the harmonic mean
     return _assembled(
         field.names,
-        numbers,
+        values,
         strength,
-        _Pairs(found.value, found.p_adjusted, found.error, found.value - 0.5),
+        (found.value, found.p_adjusted, found.error),
         n_sampled,
         tuple(warned),
-        method=method or WINS,
+        method=method,
         by=by,
         level=level,
         resampling="runs" if found.sample == "runs" else "runs_and_tasks",
     )
 
 
-_SAMPLES: dict[str, Literal["runs", "tasks"]] = {"runs": "runs", "runs_and_tasks": "tasks"}
-
-
 @dataclass(frozen=True, eq=False)
 class Field:
-    """What is ranked, on what, and the runs: higher is better (or harder).
-
-    Parameters
-    ----------
-    names, grounds : tuple of str
-        Algorithms and tasks, or the other way round.
-    samples : list of lists of ndarray
-        ``samples[g][i]``: runs of name i on ground g.
-    """
+    """What is ranked, on which tasks (or by which algorithms), and ``samples[ground][name]``."""
 
     names: tuple[str, ...]
     grounds: tuple[str, ...]
-    samples: list[list[FloatArray]]
+    samples: Samples
     by: By
 
     @classmethod
     def of(cls, scores: ScoreTable, by: By = "algorithm", *, scaled: bool = False) -> Field:
-        """Return the runs of a table, without names that have no score.
+        """Return the runs of a table, higher being better (or harder), without empty names.
 
         Tasks that normalising left out take part, since wins need no scale, unless `scaled`.
-
-        Raises
-        ------
-        ScoreDataError
-            There are fewer than two names with scores, or no two share a ground.
-
-        Warns
-        -----
-        DegenerateScoresWarning
-            Runs have no score, or a name has none.
         """
         table = at_common_step(scores)
         if by == "algorithm" and not scaled:
@@ -415,54 +390,42 @@ def _warn_of_degenerate(field: Field, found: PairwiseImprovement) -> None:
         _warn(f"not comparable with several runs of others: single runs of {listed(single, 6)}")
 
 
-@dataclass(frozen=True, eq=False)
-class _Pairs:
-    """What is known of all pairs, each of shape (n, n)."""
-
-    probability: FloatArray
-    p_adjusted: FloatArray
-    error: FloatArray
-    lead: FloatArray
-
-
 def _assembled(
     names: Sequence[str],
-    numbers: FloatArray,
+    values: FloatArray,
     strength: FloatArray,
-    pairs: _Pairs,
+    pairs: tuple[FloatArray, FloatArray, FloatArray],
     n_sampled: FloatArray,
     warned: tuple[str, ...],
-    **settings: object,
+    *,
+    neutral: float = 0.5,
+    sign: float = 1.0,
+    **settings: Any,
 ) -> Ranking:
-    """Bring everything into the order of the strength; `numbers` are values and their ends."""
-    values = np.round(np.nan_to_num(strength, nan=-np.inf), 12)
-    order = sorted(range(len(names)), key=lambda i: (-values[i], names[i]))
-    grid = np.ix_(order, order)
-    level = float(str(settings["level"]))
-    p_adjusted = pairs.p_adjusted[grid]
-    low, high = rank_intervals((p_adjusted <= 1.0 - level) & (pairs.lead[grid] > 0.0))
+    """Bring values with their ends and pairs (value, p, error) into the order of the strength."""
+    keys = np.round(np.nan_to_num(strength, nan=-np.inf), 12)
+    order = sorted(range(len(names)), key=lambda i: (-keys[i], names[i]))
+    probability, p_adjusted, error = (x[np.ix_(order, order)] for x in pairs)
+    separated = p_adjusted <= 1.0 - settings["level"]
+    low, high = rank_intervals(separated & (sign * (probability - neutral) > 0.0))
     ordered = [names[i] for i in order]
-    groups = tiers(ordered, p_adjusted <= 1.0 - level)
-    records = tuple(
-        Ranked(
-            name,
-            float(numbers[0, i]),
-            float(numbers[1, i]),
-            float(numbers[2, i]),
-            int(low[k]),
-            int(high[k]),
-            tuple(number for number, group in enumerate(groups, 1) if name in group),
-        )
-        for k, (i, name) in enumerate(zip(order, ordered, strict=True))
-    )
+    groups = tiers(ordered, separated)
+    of: dict[str, list[int]] = {name: [] for name in ordered}
+    for number, group in enumerate(groups, 1):
+        for name in group:
+            of[name].append(number)
+    columns = zip(ordered, values[:, order].T.tolist(), low.tolist(), high.tolist(), strict=True)
     return Ranking(
-        records,
+        tuple(
+            Ranked(name, value, start, end, i, j, tuple(of[name]))
+            for name, (value, start, end), i, j in columns
+        ),
         made_by(None, **settings),
         warned,
         tiers=groups,
-        probability=pairs.probability[grid],
+        probability=probability,
         p_adjusted=p_adjusted,
-        error=pairs.error[grid],
+        error=error,
         n_sampled=n_sampled[order],
     )
 
@@ -484,53 +447,13 @@ def rank_intervals(better: BoolArray) -> tuple[IntArray, IntArray]:
     return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
 
 
-def tiers(names: Sequence[str], separated: BoolArray) -> tuple[tuple[str, ...], ...]:
-    """Return the longest runs of consecutive names in which no pair is separated.
-
-    Parameters
-    ----------
-    names : sequence of str
-        In the order of the ranks.
-    separated : ndarray of bool, shape (n, n)
-        In the same order.
-
-    Examples
-    --------
-    >>> separated = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
-    >>> tiers("abc", separated)
-    (('a', 'b'), ('b', 'c'))
-    """
-    groups: list[tuple[str, ...]] = []
-    reached = 0
-    for begin in range(len(names)):
-        end = max(reached, begin + 1)
-        while end < len(names) and not separated[end, begin:end].any():
-            end += 1
-        if end > reached:
-            groups.append(tuple(names[begin:end]))
-            reached = end
-    return tuple(groups)
-
-
 def rank_range(low: int, high: int) -> str:
-    """Return a rank interval in words.
-
-    Examples
-    --------
-    >>> rank_range(1, 1), rank_range(2, 4)
-    ('1', '2 to 4')
-    """
+    """Return a rank interval in words: ``2 to 4``."""
     return str(low) if low == high else f"{low} to {high}"
 
 
 def tier_text(numbers: Sequence[int]) -> str:
-    """Return the numbers of tiers as text.
-
-    Examples
-    --------
-    >>> tier_text([1, 2])
-    '1, 2'
-    """
+    """Return the numbers of tiers as text: ``1, 2``."""
     return ", ".join(map(str, numbers))
 
 
@@ -550,7 +473,7 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
     means = [items.mean(name) for name in names]
     errors = items.differences(list(combinations(names, 2))).error
     sign = 1.0 if scores.higher_is_better else -1.0
-    ends = np.array([one.interval(level) for one in means])
+    values = np.array([one.value for one in means])
     value, p, error = np.zeros((3, len(names), len(names)))
     np.fill_diagonal(p, np.nan)
     pairs = combinations(range(len(names)), 2)
@@ -558,14 +481,15 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
         value[i, j], value[j, i] = one.value, -one.value
         p[i, j] = p[j, i] = one.p_adjusted
         error[i, j] = error[j, i] = math.nan if math.isnan(one.low) else own
-    values = np.array([one.value for one in means])
     return _assembled(
         names,
-        np.array([values, *ends.T]),
+        np.array([values, *np.array([one.interval(level) for one in means]).T]),
         sign * values,
-        _Pairs(value, p, error, sign * value),
+        (value, p, error),
         np.array([float(one.n) for one in means]),
         tuple(notes),
+        neutral=0.0,
+        sign=sign,
         method=ITEM_MEAN,
         by="algorithm",
         units="items",

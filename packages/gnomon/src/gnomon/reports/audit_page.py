@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import cast
 
 from gnomon.errors import counted, joined
 from gnomon.plot.figure import Figure
 from gnomon.plot.maps import win_figure
-from gnomon.ranking import Audit, CriticalDifference, ItemAudit, Ranking, Statement
+from gnomon.ranking import Audit, ItemAudit, Statement
 from gnomon.ranking.audits import NOT_IN_TABLES, TITLES, scale_in_words
 from gnomon.ranking.item_audit import ITEM_TITLES
 from gnomon.ranking.ranks import rank_range, tier_text
@@ -219,16 +218,4 @@ def _figures(audit: Audit, name: str) -> tuple[Figure, ...]:
     figures = (audit.ranking.figure(), cast(Figure, win_figure(audit.ranking)))
     if audit.critical_difference is None:
         return figures
-    return (*figures, _diagram(audit.critical_difference, audit.ranking))
-
-
-def _diagram(found: CriticalDifference, ranking: Ranking) -> Figure:
-    """Return the diagram, with the reason why it may separate other pairs than the ranks do."""
-    figure: Figure = found.figure()
-    if ranking.resampling != "runs":
-        return figure
-    sample = (
-        " Here the tasks are the sample, in the ranks the runs: the two may separate different "
-        "pairs."
-    )
-    return replace(figure, caption=figure.caption + sample)
+    return (*figures, audit.critical_difference.figure())

@@ -65,7 +65,6 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon.plot.graphs": "places of the nodes of a graph, without a drawing",
     "gnomon.plot.labels": "places and lines of labels, for any names",
     "gnomon.plot.style": "labels of ticks, for any numbers",
-    "gnomon.ranking.item_audit": "tables drawn with the same totals",
     "gnomon.scores.datasets": "a data set of a test, fetched from a folder",
     "gnomon.scores.readers.evaluations.json_stream": "streams of JSON, cut at any byte",
     "gnomon.scores.readers.evaluations.log_archive": "archives that Python 3.11 cannot decompress",

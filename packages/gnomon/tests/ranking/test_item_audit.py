@@ -1,6 +1,7 @@
 """Audits of evaluations: each finding on a table that has it, and on one that has it not."""
 
 import json
+import re
 import time
 
 import numpy as np
@@ -13,7 +14,6 @@ from typer.testing import CliRunner
 from gnomon import audit
 from gnomon.cli import app
 from gnomon.ranking import ItemAudit
-from gnomon.ranking.item_audit import _drawn, item_rest_correlations
 from gnomon.scores import ScoreTable
 
 
@@ -33,9 +33,9 @@ def said(found, section):
     return {one.name: one.finding for one in found if one.section == section}
 
 
-def rasch(k, n, rng):
+def rasch(k, n, rng, spread=1.0):
     """Return answers of `k` models to `n` items that measure one ability."""
-    ability, ease = rng.normal(size=(k, 1)), rng.normal(size=n)
+    ability, ease = rng.normal(size=(k, 1)), spread * rng.normal(size=n)
     return (rng.random((k, n)) < 1 / (1 + np.exp(-ability - ease))).astype(float)
 
 
@@ -46,16 +46,16 @@ def test_what_is_missing_is_told_with_its_reasons_and_what_it_may_change():
     assert found == {
         "b": "b: 2 of 4 items without a score; 1 item without a sample, 1 sample without a score "
         "(1 error), 1 sample scored all the same (1 limit); mean 0.5 over its own items, 0.5 over "
-        "the 2 that all have, 0.25 if the others count as 0"
+        "2 shared ones, 0.25 if the others count as 0"
     }
     complete = said(audit(table_of([[1, 0], [0, 1]])), "missing")
-    assert complete == {"none": "every sample has a score, of every model"}
+    assert complete == {"none": "no score is missing"}
 
 
 def test_epochs_that_agree_tell_nothing_new():
     rows = [(m, q, e, float(m == "a" or e)) for m in "ab" for q in "qr" for e in (0, 1)]
     assert said(audit(table_of_rows(rows)), "epochs") == {
-        "a": "a: epochs differ on 0 of 2 items: asking again tells nothing new",
+        "a": "a: epochs differ on 0 of 2 items, so more epochs add no information",
         "b": "b: epochs differ on 2 of 2 items",
     }
     assert not said(audit(table_of([[1, 0]])), "epochs")
@@ -64,9 +64,8 @@ def test_epochs_that_agree_tell_nothing_new():
 def test_items_with_one_text():
     rows = [("a", q, 1, 1.0, "ok", mark) for q, mark in zip("pqrs", "xxyx", strict=True)]
     found = audit(table_of_rows(rows))
-    assert said(found, "duplicates")["texts"].startswith(
-        "the same text: 2 items beside the first of each text (p = q = s); they are no items"
-    )
+    expected = "2 items with the text of an earlier item (p = q = s)"
+    assert said(found, "duplicates")["texts"] == expected
     other = audit(table_of_rows([("a", q, 1, 1.0, "ok", q) for q in "pq"]))
     assert said(other, "duplicates") == {"texts": "no two items have the same text"}
 
@@ -76,33 +75,66 @@ def test_items_with_the_same_scores_of_all_models():
     scores = rng.random((6, 30)).round(2)
     scores[:, 7] = scores[:, 3]
     found = said(audit(table_of(scores)), "duplicates")["scores"]
-    assert found.startswith("the same scores of all models: 1 pair of items (task_3 = task_7), wh")
-    assert found.endswith("they may be copies")
-    few = said(audit(table_of(rng.integers(0, 2, (2, 30)))), "duplicates")["scores"]
-    assert few.endswith("not asked, since 2 models give many items the same by chance")
+    assert found.endswith("models: 1 pair of items; possible copies: task_3 = task_7")
+    few = said(audit(table_of(rng.integers(0, 3, (2, 30)) / 2)), "duplicates")["scores"]
+    assert few.endswith("not checked, 2 models give many such pairs by chance")
+
+
+#: "... 24 pairs of items; tables with the same totals have 1.9 (0 to 11)"
+CHANCE = re.compile(r"tables with the same totals have ([\d.e+]+) \(([\d,]+) to ([\d,]+)\)")
+
+
+def by_chance(text):
+    return tuple(float(x.replace(",", "")) for x in CHANCE.search(text).groups())
+
+
+@pytest.mark.parametrize(("k", "n", "spread"), [(30, 80, 1.0), (12, 60, 2.5), (5, 200, 1.0)])
+def test_chance_is_that_of_tables_with_the_same_totals(k, n, spread):
+    """Items of unlike ease repeat far more often than independent scores would."""
+    rng, real, chance = np.random.default_rng(k), [], []
+    for seed in range(6):
+        text = said(audit(table_of(rasch(k, n, rng, spread)), rng=seed), "duplicates")["scores"]
+        mean, least, most = by_chance(text)
+        assert least <= mean <= most
+        real.append(float(re.search(r": ([\d,]+) pair", text)[1].replace(",", "")))
+        chance.append(mean)
+    assert np.mean(real) == pytest.approx(np.mean(chance), rel=0.5, abs=1.0)
+
+
+def test_copies_among_right_and_wrong_items_stand_out():
+    scores = rasch(30, 80, np.random.default_rng(5))
+    scores[:, 40:60] = scores[:, :20]
+    text = said(audit(table_of(scores)), "duplicates")["scores"]
+    assert by_chance(text)[2] < 20
+    assert "; possible copies: task_" in text
 
 
 @pytest.mark.parametrize("higher", [True, False])
 def test_items_that_all_solve_or_none(higher):
     found = audit(table_of([[1, 0, 1, 1], [1, 0, 0, 1]], higher_is_better=higher))
     both = said(found, "discrimination")
-    easy = "solved by all models: 2 of 4 items, which tell none apart (task_0, task_3)"
-    hard = "solved by no model: 1 of 4 items, which tell none apart (task_1)"
+    easy = "solved by all models: 2 of 4 items (task_0, task_3)"
+    hard = "solved by no model: 1 of 4 items (task_1)"
     if higher:
         assert (both["solved by all"], both["solved by none"]) == (easy, hard)
     assert [one.value for one in found if one.name == "solved by all"] == [2.0 if higher else 1.0]
-    assert both["not asked"] == "item-rest correlations: not asked of fewer than 3 models"
+    assert both["not checked"] == "item-rest correlations: not checked, fewer than 3 models"
     other = said(audit(table_of([[5, 3], [5, 4]])), "discrimination")
-    assert other["scored alike by all"].startswith("scored alike by all models: 1 of 2 items")
+    assert other["same score"].startswith("the same score from all models: 1 of 2 items")
+
+
+def correlations(scores):
+    """Return the correlation of each item with the mean of the others, by NumPy."""
+    rest = [np.delete(scores, i, axis=1).mean(axis=1) for i in range(scores.shape[1])]
+    return np.array([np.corrcoef(x, y)[0, 1] for x, y in zip(scores.T, rest, strict=True)])
 
 
 def test_correlations_are_those_of_numpy():
     scores = np.random.default_rng(1).normal(size=(7, 9))
-    rest = [np.delete(scores, i, axis=1).mean(axis=1) for i in range(9)]
-    expected = [np.corrcoef(scores[:, i], rest[i])[0, 1] for i in range(9)]
-    np.testing.assert_allclose(item_rest_correlations(scores), expected, rtol=1e-12)
-    constant = np.ones((3, 4))
-    assert np.isnan(item_rest_correlations(constant)).all()
+    (found,) = (one for one in audit(table_of(scores)) if one.name == "negative")
+    expected = correlations(scores)
+    assert found.value == (expected < 0).sum()
+    assert found.finding.partition("(")[2].startswith(f"task_{np.argmin(expected)}, ")
 
 
 def test_items_that_turn_models_round_are_far_below_chance():
@@ -110,34 +142,29 @@ def test_items_that_turn_models_round_are_far_below_chance():
     scores = rasch(20, 400, rng)
     good = {one.name: one.value for one in audit(table_of(scores), rng=3)}
     assert good["far below chance"] <= 4
-    best = np.argsort(-item_rest_correlations(scores))[:10]
+    scores = scores[:, np.ptp(scores, axis=0) > 0]
+    best = np.argsort(-correlations(scores))[:10]
     scores[:, best] = 1 - scores[:, best]
     bad = audit(table_of(scores), rng=3)
     (found,) = (one for one in bad if one.name == "far below chance")
     assert 8 <= found.value <= 14
     assert f"task_{best[0]}" in found.finding
     assert bad == audit(table_of(scores), rng=3)
-    text = said(bad, "discrimination")["negative"]
-    assert text.endswith("in 20 tables with the same totals of models and items")
+    assert by_chance(said(bad, "discrimination")["negative"])[0] > 0
 
 
-def test_drawn_tables_keep_the_totals_and_the_expected_count():
-    rng = np.random.default_rng(4)
-    differences = []
-    for _ in range(40):
-        scores = rasch(8, 120, rng)
-        drawn = _drawn(scores, rng)
-        assert (drawn.sum(axis=0) == scores.sum(axis=0)).all()
-        assert (drawn.sum(axis=1) == scores.sum(axis=1)).all()
-        real, chance = ((item_rest_correlations(x) < 0).sum() for x in (scores, drawn))
-        differences.append(int(real) - int(chance))
+def test_negative_correlations_of_one_ability_are_those_of_chance():
+    rng, differences = np.random.default_rng(4), []
+    for seed in range(12):
+        found = {one.name: one for one in audit(table_of(rasch(8, 120, rng)), rng=seed)}
+        differences.append(found["negative"].value - by_chance(found["negative"].finding)[0])
     error = np.std(differences, ddof=1) / np.sqrt(len(differences))
     assert abs(np.mean(differences)) < 4 * error
 
 
 def test_ceilings_and_floors():
     found = said(audit(table_of([[1] * 40, [0] * 40, [1, 0] * 20])), "range")
-    assert found["ceiling"].startswith("ceiling: 1 of 3 models within 0.05 of 1 (m0): harder or")
+    assert found["ceiling"].startswith("ceiling: 1 of 3 models within 0.05 of 1 (m0); harder it")
     assert found["floor"].startswith("floor: 1 of 3 models within 0.05 of 0 (m1)")
     assert "none" in said(audit(table_of([[1, 0]])), "range")
     assert not said(audit(table_of([[7, 9]])), "range")
@@ -147,8 +174,8 @@ def test_scorers_that_disagree():
     rows = [("a", "q", 1, 1.0, "ok", "x", 0.0), ("a", "r", 1, 1.0, "ok", "y", 0.0)]
     rows += [("b", "q", 1, 0.0, "ok", "x", 0.2), ("b", "r", 1, 0.0, "ok", "y", 1.0)]
     assert said(audit(table_of_rows(rows)), "scorers") == {
-        "other": "other: differs from score by more than 0.5 on 3 of 4 samples (r, q); by it the "
-        "order of models is b > a"
+        "other": "other: differs from score by more than 0.5 on 3 of 4 samples (r, q); it orders "
+        "models b > a"
     }
     long = [(*row[:6], 40.0) for row in rows]
     found = said(audit(table_of_rows(long)), "scorers")
@@ -158,7 +185,7 @@ def test_scorers_that_disagree():
 def test_an_audit_of_items_shows_itself():
     found = audit(table_of([[1, 0, 1], [1, 0, 0]]), rng=5)
     assert isinstance(found, ItemAudit)
-    assert str(found).startswith("What the evaluation holds\n---")
+    assert str(found).startswith("What the evaluation contains\n---")
     assert set(found.as_records()[0]) == {"section", "name", "finding", "value"}
 
 
@@ -170,7 +197,7 @@ def test_the_command_line_audits_items(tmp_path):
     shown = CliRunner().invoke(app, ["audit", str(path), "--out", str(tmp_path / "page")])
     assert "solved by all models: 1 of 2 items" in shown.stdout
     page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
-    assert "Do the items tell models apart?" in page
+    assert "Do the items separate the models?" in page
 
 
 @given(

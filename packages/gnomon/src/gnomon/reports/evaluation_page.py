@@ -218,12 +218,10 @@ def _believed(found: EvaluationFindings) -> tuple[str, ...]:
     said = []
     for section in ("missing", "duplicates", "discrimination", "range"):
         texts = [one.finding for one in found.audit if one.section == section]
-        # The section below names the items.
-        short = [re.sub(r", which tell none apart \(.*\)$", "", text) for text in texts]
         n = _MOST_SAID if section == "discrimination" else 1
-        said += short[:n]
-        if section == "missing" and len(short) > n:
-            said.append(f"so it is with {counted(len(short) - n, 'other')}")
+        said += texts[:n]
+        if section == "missing" and len(texts) > n:
+            said.append(f"{counted(len(texts) - n, 'other model')} with missing scores")
     return tuple(map(sentence, said))
 
 

@@ -97,6 +97,28 @@ def test_what_is_announced_as_too_large_is_not_read(client, token):
     assert client.post("/api/tokens", content=big, headers=bearer(token)).status_code == 413
 
 
+@pytest.mark.parametrize("headers", [[], [(b"cookie", f"{COOKIE}=made-up".encode())]])
+@pytest.mark.parametrize("length", [b"2000000", None], ids=["announced", "in parts"])
+def test_of_a_stranger_no_large_body_is_read(app, headers, length):
+    """It would lie in the server's memory before anybody is asked who they are."""
+    n_read, statuses = 0, []
+
+    async def receive():
+        nonlocal n_read
+        n_read += 1
+        return {"type": "http.request", "body": bytes(16384), "more_body": n_read < 100}
+
+    async def send(message):
+        statuses.append(message.get("status"))
+
+    known = [(b"host", b"127.0.0.1"), *headers]
+    sized = [(b"transfer-encoding", b"chunked") if length is None else (b"content-length", length)]
+    path = "/api/entries/1/attempts/1/submission"
+    scope = {"type": "http", "method": "PUT", "path": path, "headers": known + sized}
+    asyncio.run(app({**scope, "query_string": b"", "client": ("192.0.2.7", 1)}, receive, send))
+    assert (statuses[0], n_read) == ((413, 5) if length is None else (401, 0))
+
+
 @pytest.mark.parametrize("length", ["-1", "x", "1e3", "٣"])
 def test_a_length_that_is_none(client, length):
     answer = client.get("/api/health", headers={"Content-Length": length.encode()})
@@ -280,7 +302,9 @@ def test_who_sends_slowly_keeps_no_others_of_the_address_waiting(settings):
         return found[0]
 
     async def all_of_it(*headers):
-        gate = Gate(app, replace(settings, slow_client_s=0.5), Turns(1), lambda *_: None)
+        gate = Gate(
+            app, replace(settings, slow_client_s=0.5), Turns(1), lambda *_: None, lambda _: True
+        )
         slow = [asyncio.create_task(status_of(gate, "POST", never, *headers)) for _ in range(20)]
         await asyncio.sleep(0)
         quick = await asyncio.wait_for(status_of(gate, "GET", nothing), 0.4)
@@ -311,7 +335,7 @@ def test_requests_for_which_there_is_no_thread_are_told_to_come_again(settings, 
             if "status" in message:
                 sent.append(message["status"])
 
-        gate = Gate(app, settings, Turns(1), lambda *_: None)
+        gate = Gate(app, settings, Turns(1), lambda *_: None, lambda _: True)
         scope = {
             "type": "http",
             "method": "GET",
@@ -335,7 +359,7 @@ def test_requests_for_which_there_is_no_thread_are_told_to_come_again(settings, 
 def test_who_leaves_before_being_refused_leaves_no_more_than_so_many_waiting(settings, monkeypatch):
     monkeypatch.setattr("gnomon_board.web.middleware.IN_HAND", 3)
     monkeypatch.setattr("gnomon_board.web.middleware._REFUSAL_S", 60)
-    gate = Gate(None, settings, Turns(1), lambda *_: None)
+    gate = Gate(None, settings, Turns(1), lambda *_: None, lambda _: True)
     sent = []
 
     async def send(message):
@@ -376,7 +400,7 @@ def test_an_address_hears_of_one_refusal_after_the_other(settings):
         await send({"type": "http.response.start", "status": scope["status"], "headers": []})
 
     async def order():
-        gate, told = Gate(app, settings, Turns(9), lambda *_: None), []
+        gate, told = Gate(app, settings, Turns(9), lambda *_: None, lambda _: True), []
 
         async def ask(name, address, status, host=b"127.0.0.1"):
             scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", host)]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from gnomon_board.leaderboard.server_health import no_room
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.web import pages
 from gnomon_board.web.api import administration, hidden_play, monitoring, seasons, submissions
+from gnomon_board.web.api.dependencies import is_known
 from gnomon_board.web.api.records import Problem, status_of
 from gnomon_board.web.client_limits import Intake
 from gnomon_board.web.middleware import AT_ONCE, HEADERS, Gate
@@ -79,7 +80,11 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     app.state.settings, app.state.database = settings, opened
     app.state.intake, app.state.figures = Intake(settings), monitoring.Figures()
     app.add_middleware(
-        Gate, settings=settings, turns=app.state.intake.turns, told=app.state.figures.told
+        Gate,
+        settings=settings,
+        turns=app.state.intake.turns,
+        told=app.state.figures.told,
+        knows=partial(is_known, opened),
     )
     app.add_exception_handler(GnomonError, _refused)
     app.add_exception_handler(AnyHTTPException, _refused)

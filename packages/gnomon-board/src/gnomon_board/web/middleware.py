@@ -6,6 +6,7 @@ Plain ASGI, so that websockets pass through the same gate.
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException
+from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
@@ -77,8 +79,10 @@ class Gate:
         settings: Settings,
         turns: Turns,
         told: Callable[[str, int, float], None],
+        knows: Callable[[Scope], bool],
     ) -> None:
         self._app, self._settings, self._turns, self._told = app, settings, turns, told
+        self._knows = knows
         self._limit = ReadLimit(settings.requests_per_minute)
         self._uploads = AtOnce(settings.uploads_at_once)
         self._refusals, self._large = Turns(1), Turns(1)
@@ -125,15 +129,23 @@ class Gate:
             raise
 
     async def _with_limits(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, with its body counted as it comes."""
+        """Answer a request, with its body counted as it comes.
+
+        Of a stranger no body is read beyond the size of a form.
+        """
         most = _most_bytes(scope, self._settings)
+        if not (_is_small(scope, _SMALL) or await run_in_threadpool(self._knows, scope)):
+            if _announced(scope) > _SMALL:
+                answer = _answer(401, f"expected a token with more than {_SMALL:,} bytes")
+                await answer(scope, receive, send)
+                return
+            most = min(most, _SMALL)
         counted = _counted(receive, most, self._settings.slow_client_s)
         reads = scope["method"] in ("GET", "HEAD", "OPTIONS")
         is_upload = _UPLOADS.search(scope["path"]) and scope["method"] == "PUT"
         with ExitStack() as held:
             if is_upload or not (reads or _is_small(scope, _SMALL)):
                 try:
-                    # A form is read whole before anybody knows whose it is.
                     held.enter_context(self._uploads.held(scope["gnomon.address"]))
                 except TooMany as error:
                     await _answer(429, str(error), error.retry_after_s)(scope, receive, send)
@@ -245,13 +257,12 @@ class Gate:
         wait = self._limit.seconds_to_wait(scope["gnomon.address"])
         if wait:
             return _answer(429, f"too many requests; try again in {wait} s", wait)
-        announced = headers.get("content-length", "0")
         if scope["type"] == "http":
-            most = _most_bytes(scope, self._settings)
-            if not (announced.isascii() and announced.isdigit()):
+            most, announced = _most_bytes(scope, self._settings), _announced(scope)
+            if math.isinf(announced):
                 return _answer(400, "expected a Content-Length that is a number")
-            if int(announced) > most:
-                return _answer(413, f"expected at most {most:,} bytes, found {int(announced):,}")
+            if announced > most:
+                return _answer(413, f"expected at most {most:,} bytes, found {announced:,}")
         return None
 
 
@@ -363,10 +374,13 @@ def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
 
 def _is_small(scope: Scope, most: int) -> bool:
     """Whether a body of at most so many bytes is announced."""
-    headers = Headers(scope=scope)
-    announced = headers.get("content-length", "0")
-    is_number = announced.isascii() and announced.isdigit()
-    return "transfer-encoding" not in headers and is_number and int(announced) <= most
+    return "transfer-encoding" not in Headers(scope=scope) and _announced(scope) <= most
+
+
+def _announced(scope: Scope) -> float:
+    """Return the length of the body as it is announced, 0 if it is not; infinity for no number."""
+    announced = Headers(scope=scope).get("content-length", "0")
+    return int(announced) if announced.isascii() and announced.isdigit() else math.inf
 
 
 async def _read_whole(receive: Receive) -> Receive:

@@ -7,7 +7,7 @@ import hmac
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from anyio import CancelScope, CapacityLimiter
 from anyio.to_thread import run_sync
@@ -28,6 +28,9 @@ from gnomon_board.leaderboard.accounts.tokens import (
 )
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.web.middleware import address_of
+
+if TYPE_CHECKING:
+    from starlette.types import Scope as ASGIScope
 
 #: The cookie of a browser that is signed in.
 COOKIE = "gnomon_session"
@@ -138,6 +141,18 @@ def _count_wrong(database: Database, settings: Settings, address: str) -> None:
         is_over(session, key, most, MINUTE_S)
     with database.writing() as session:
         count_or_refuse(session, key, most, MINUTE_S)
+
+
+def is_known(database: Database, scope: ASGIScope) -> bool:
+    """Whether a request comes with a token or a cookie of somebody's; nothing of it is read."""
+    connection = HTTPConnection(scope)
+    token = connection.headers.get("authorization", "").removeprefix("Bearer ")
+    cookie = connection.cookies.get(COOKIE, "")
+    with database.reading() as session:
+        return bool(
+            (token and caller_of_token(session, token))
+            or (cookie and caller_of_cookie(session, cookie))
+        )
 
 
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}

@@ -1,9 +1,9 @@
-"""Next task: what to run next, by the variance of the answer that it takes away for its cost.
+"""Next task: what to run next, by the variance of the answer that it removes for its cost.
 
-Under a normal model the variance that remains does not depend on the scores, so the best list of
-tasks is fixed beforehand; what adapts is the summary. A task on which an algorithm is far from its
-median says nothing of it. Measured on the published Atari scores, the set that is chosen jointly
-beats a choice one by one up to five tasks; from there on the choice one by one is better.
+Under a normal model the remaining variance does not depend on the scores, so the best list of tasks
+is fixed beforehand; what adapts is the summary, since a task on which an algorithm is far from its
+median says nothing about it. On the published Atari scores the set that is chosen jointly beats a
+choice one by one up to five tasks.
 """
 
 from __future__ import annotations
@@ -15,18 +15,15 @@ from typing import Literal, Unpack
 
 import numpy as np
 
-from gnomon.distillation.forecasts.forecast import Forecast
 from gnomon.distillation.models import SubsetModel
-from gnomon.distillation.preparation.preparation import PreparationOptions, prepare
-from gnomon.distillation.preparation.prepared import PreparedScores
-from gnomon.distillation.procedures.factor import FactorProcedure
-from gnomon.distillation.procedures.goals import check_costs
-from gnomon.distillation.validation.cross_validation import nested_error
+from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
+from gnomon.distillation.procedures import FactorProcedure, check_costs
+from gnomon.distillation.validation import nested_error
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 
-#: Up to so many tasks a set that is chosen jointly beats a choice one by one.
+#: Up to this number of tasks a set that is chosen jointly beats a choice one by one.
 _JOINT = 5
 #: A smaller half width was not reached reliably on a table of 62 algorithms and 57 tasks.
 _LEAST_PROMISED = 0.15
@@ -34,14 +31,14 @@ _LEAST_PROMISED = 0.15
 
 @dataclass(frozen=True)
 class NextStep(FieldRecord):
-    """What a task, or one more run of a task, would tell of the summary.
+    """How much a task, or one more run of a task, would show about the summary.
 
     Parameters
     ----------
     task : str
     kind : {"task", "run"}
     reduction : float
-        Expected share of the variance of the answer that it takes away, between 0 and 1.
+        Expected share of the variance of the answer that it removes, between 0 and 1.
     cost : float
         1 where no cost is given.
     worth : float
@@ -66,16 +63,11 @@ class NextSteps(Results[NextStep]):
     ----------
     algorithm : str
     tasks : tuple of str
-        Those that it has.
+        Those already run.
     half_width : float
-        Of its 90 % interval now, relative; NaN if it has no task.
+        Relative half width of the present 90 % interval; NaN without a task.
     target : float
         Half width at which to stop.
-
-    Examples
-    --------
-    >>> NextSteps((), algorithm="mine", tasks=("u",), half_width=0.2, target=0.25).stop
-    True
     """
 
     algorithm: str = field(kw_only=True)
@@ -83,31 +75,26 @@ class NextSteps(Results[NextStep]):
     half_width: float = field(kw_only=True)
     target: float = field(kw_only=True)
 
-    columns = ("task", "kind", "reduction", "cost", "worth", "joint")
-
     @property
     def stop(self) -> bool:
-        """Whether the interval is as narrow as was asked for."""
+        """Whether the interval is narrow enough."""
         return self.half_width <= self.target
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is known now, whether to stop, and how to read the list."""
+        """The present interval, whether to stop, and how to read the list."""
         known = f"{self.algorithm}: {len(self.tasks)} tasks"
         if not math.isnan(self.half_width):
             known += f", 90 % interval of half width {self.half_width:.0%}"
-        advice = "go on with the first of the list" if len(self) else "no task is left to run"
+        advice = "run the first task of the list" if len(self) else "no task is left to run"
         advice = "stop: the target is reached" if self.stop else advice
         lines = [f"{known}; target {self.target:.0%}: {advice}"]
         if len(self.tasks) < _JOINT and len(self) and not self.stop:
-            lines.append(
-                f"up to {_JOINT} tasks run the set that is chosen jointly, in any order: it beats "
-                "a choice one by one"
-            )
+            lines.append(f"run the jointly chosen tasks first, up to {_JOINT} in any order")
         if self.target < _LEAST_PROMISED:
             lines.append(
-                f"a half width below {_LEAST_PROMISED:.0%} cannot be promised: measured on 62 "
-                "algorithms, such a target was met by fewer than it says"
+                f"half widths below {_LEAST_PROMISED:.0%} were not reached reliably with 62 "
+                "algorithms to learn from"
             )
         return tuple(lines)
 
@@ -120,34 +107,30 @@ def next_steps(
     target: float = 0.25,
     **preparation: Unpack[PreparationOptions],
 ) -> NextSteps:
-    """Say which task, or further run, tells most of an algorithm's summary for its cost.
+    """Recommend the next task to run for an algorithm: most information per unit of cost.
 
-    All other algorithms of the table are the training. The suite is simulated given the tasks that
-    the algorithm has; a task is worth the squared correlation of its simulated score with the
-    simulated summary.
+    All other algorithms of the table are the training. The suite is simulated given the tasks
+    already run; the worth of a task is the squared correlation of its simulated score with the
+    simulated summary, divided by its cost.
 
     Parameters
     ----------
     scores : ScoreTable or PreparedScores
-        The suite's table, with the few scores of the algorithm in it. Further runs are in the
-        list if the table has several runs of most scores, so that their noise is known.
+        The suite's table, with the few scores of the algorithm in it. Further runs are listed if
+        most scores have several runs, so that their noise is known.
     algorithm : str
-        One that is not in the table has no task yet.
+        An algorithm that is not in the table has no task yet.
     costs : mapping from task to float, optional
-        Of one run of each task; all alike if not given.
+        Of one run of each task; 1 if not given.
     target : float
         Relative half width of the 90 % interval at which to stop.
     **preparation
-        As :func:`gnomon.distillation.prepare` takes it.
-
-    Returns
-    -------
-    NextSteps
+        The options of :func:`gnomon.distillation.prepare`.
 
     Raises
     ------
     ScoreDataError
-        The target is not above 0, a cost is not, or there are too few other algorithms.
+        The target or a cost is not above 0, or there are too few other algorithms.
     UnknownNameError
         A cost is of an unknown task.
 
@@ -162,24 +145,26 @@ def next_steps(
     """
     if not target > 0:
         raise ScoreDataError(f"expected a target half width above 0, found {target:g}")
+    procedure, costs = FactorProcedure(), costs or {}
     with recorded() as notes:
         data = prepare(scores, **preparation)
         is_own = np.array([name == algorithm for name in data.algorithms])
         train = data.rows(~is_own)
         if not train.algorithms:
             raise ScoreDataError(
-                f"expected other algorithms to learn from; found {algorithm} alone"
+                f"expected other algorithms to learn from; {algorithm} is the only one"
             )
-        check_costs(costs or {}, data.tasks)
-        names = FactorProcedure().covariance(train)[0]
+        check_costs(costs, data)
+        names = procedure.moments(train)[0]
         row = data.x[is_own][0] if is_own.any() else np.full(len(data.tasks), np.nan)
-        own = {t: float(v) for t, v in zip(data.tasks, row, strict=True) if not np.isnan(v)}
-        known = tuple(task for task in own if task in names)
-        forecast, model = _now(train, known, own)
-        steps = _steps(train, known, own, model, costs or {})
-    half = float("nan")
-    if forecast is not None and model is not None and model.forecaster is not None:
-        low, high = forecast.interval(0.9, model.scale)
+        own = dict(zip(data.tasks, row.tolist(), strict=True))
+        known = tuple(task for task in data.tasks if own[task] == own[task] and task in names)
+        x = np.array([own[task] for task in known])
+        model = _model_of(train, known) if known else None
+        steps = _steps(train, known, x, model, costs)
+    half = math.nan
+    if model is not None and model.forecaster is not None:
+        low, high = model.forecaster.forecast(x).interval(0.9, model.scale)
         half = (high - low) / 2 / model.forecaster.unit
     settings = {"target": target, "n_training": len(train.algorithms)}
     return NextSteps(
@@ -193,49 +178,42 @@ def next_steps(
     )
 
 
-def _now(
-    train: PreparedScores, known: tuple[str, ...], own: Mapping[str, float]
-) -> tuple[Forecast | None, SubsetModel | None]:
-    """Return what the known tasks say, by a model whose scale is that of a validation of them."""
-    if not known:
-        return None, None
-    procedure = FactorProcedure()
-    model = procedure.with_spread(train, procedure.fit(train, known))
+def _model_of(train: PreparedScores, known: tuple[str, ...]) -> SubsetModel:
+    """Return the model of the tasks already run, with the scale of its validation."""
+    procedure, n_folds = FactorProcedure(), min(10, len(train.algorithms))
     rng = np.random.default_rng(0)
-    folds = min(10, len(train.algorithms))
     held = nested_error(
-        train, procedure, len(known), fixed=known, spread=True, n_folds=folds, rng=rng
+        train, procedure, len(known), forced=known, spread=True, n_folds=n_folds, rng=rng
     )
-    model = replace(model, scale=held.scale)
-    if model.forecaster is None:
-        raise ScoreDataError("expected a suite of at most 1000 tasks, to simulate")
-    return model.forecaster.forecast(np.array([own[task] for task in known])), model
+    return replace(procedure.fit(train, known, spread=True), scale=held.scale)
 
 
 def _steps(
     train: PreparedScores,
     known: tuple[str, ...],
-    own: Mapping[str, float],
+    x: FloatArray,
     model: SubsetModel | None,
     costs: Mapping[str, float],
 ) -> list[NextStep]:
-    """Return what each task, and each further run, would take away, best first for its cost."""
+    """Return how much each task, and each further run, would remove, best first for its cost."""
     procedure = FactorProcedure()
-    names, _ = procedure.covariance(train)
-    suite = procedure.suite(train)
-    place = suite.columns(known)
-    suites = suite.suites(place, np.array([own[task] for task in known]), heavy=False)
+    suite, names = procedure.suite(train), procedure.moments(train)[0]
+    suites = suite.suites(suite.columns(known), x, heavy=False)
     summaries = suite.summarized(suites)
     free = [task for task in names if task not in known]
-    share = squared_correlations(suites[:, suite.columns(tuple(free))], summaries)
-    joint = _joint(train, known)
+    share = squared_correlations(suites[:, suite.columns(free)], summaries)
+    joint: set[str] = set()
+    if len(known) < _JOINT:
+        able = [task for task in known if task in train.candidates]
+        size = min(_JOINT, len(train.candidates))
+        joint = {*procedure.choose(train, size, forced=able)[0]} - {*known}
     found: list[tuple[Literal["task", "run"], str, float]] = [
         ("task", task, float(s)) for task, s in zip(free, share, strict=True)
     ]
-    if model is not None and train.run_noise is not None:
-        n = train.run_noise.n_runs
-        variance = np.array(train.run_noise.variances)[train.columns(known)]
-        noise = np.array(model.weights) ** 2 * variance * (1.0 / n - 1.0 / (n + 1.0))
+    if model is not None and train.run_variances is not None and train.n_runs is not None:
+        variance = train.run_variances[train.columns(known)]
+        noise = np.array(model.weights) ** 2 * variance
+        noise *= 1.0 / train.n_runs - 1.0 / (train.n_runs + 1.0)
         shares = np.minimum(1.0, noise / (float(summaries.var()) + noise.sum())).tolist()
         found += [("run", task, s) for task, s in zip(known, shares, strict=True)]
     steps = [
@@ -244,15 +222,6 @@ def _steps(
     ]
     first = len(known) < _JOINT
     return sorted(steps, key=lambda one: (first and not one.joint, -one.worth))
-
-
-def _joint(train: PreparedScores, known: tuple[str, ...]) -> frozenset[str]:
-    """Return the tasks of the set of five that is chosen with those that are known in it."""
-    if len(known) >= _JOINT:
-        return frozenset()
-    able = [task for task in known if task in train.candidates]
-    size = min(_JOINT, len(train.candidates))
-    return frozenset(FactorProcedure().choose(train, size, forced=able)[0]) - frozenset(known)
 
 
 def squared_correlations(x: FloatArray, y: FloatArray) -> FloatArray:

@@ -1,38 +1,36 @@
-"""Prediction of summary scores from the few tasks of a model, and the better of two algorithms.
-
-The errors of two estimates are correlated where the algorithms are alike, and where both
-extrapolate; the comparison of two takes both into account.
-"""
+"""Prediction of summary scores from the few tasks of a model, and the better of two algorithms."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
 
-from gnomon.distillation.atari.facts import published_set
-from gnomon.distillation.forecasts.pairs import SubsetComparison, comparison_of
+from gnomon.distillation.atari import published_set
 from gnomon.distillation.models import SubsetModel
-from gnomon.distillation.preparation.prepared import References
+from gnomon.distillation.preparation import References
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
+from gnomon.stats.items.proportions import student_quantile
+
+#: With a lower probability either way, the comparison is undecided.
+_DECIDED = 0.9
 
 
 @dataclass(frozen=True)
 class Prediction(FieldRecord):
-    """What a model says of an algorithm.
+    """The predicted summary of an algorithm.
 
     Parameters
     ----------
     algorithm : str
     value, low, high : float
         The summary and its prediction interval, in units of the (normalised) scores; NaN if too
-        many scores are missing.
+        many scores are missing or the algorithm is too far from the training.
     level : float
         Of the interval.
     outside, missing : tuple of str
@@ -40,7 +38,7 @@ class Prediction(FieldRecord):
     extrapolation : float
         How far outside, in standard deviations of the training.
     verdict : str
-        Why the prediction is to be doubted or is refused; empty if nothing speaks against it.
+        Why the prediction is doubtful or refused; empty if it is neither.
     """
 
     algorithm: str
@@ -56,38 +54,55 @@ class Prediction(FieldRecord):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions(Results[Prediction]):
-    """What a model says of each algorithm of a table.
-
-    Examples
-    --------
-    >>> Predictions((Prediction("dqn", 3.0, 2.0, 4.0),)).where(algorithm="dqn")[0].value
-    3.0
-    """
+    """The predicted summary of each algorithm of a table."""
 
     columns = ("algorithm", "value", "low", "high", "outside", "missing", "verdict")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SubsetComparisons(Results[SubsetComparison]):
-    """Comparisons of pairs of algorithms by a few tasks.
+@dataclass(frozen=True)
+class PairPrediction(FieldRecord):
+    """Which of two algorithms is better on the full suite, judged by a few tasks.
 
-    Examples
-    --------
-    >>> one = SubsetComparison("a", "b", 0.97, 0.2, 0.02, 0.38, 0.9, "a")
-    >>> SubsetComparisons((one,), {"transform": "log"})[0].verdict
-    'a'
+    Parameters
+    ----------
+    a, b : str
+    probability : float
+        That `a` has the greater summary.
+    difference, low, high : float
+        Of the transformed summaries, a minus b, with its interval.
+    level : float
+    verdict : str
+        The better one; ``undecided`` if the probability is below 0.9 either way.
     """
+
+    a: str
+    b: str
+    probability: float
+    difference: float
+    low: float
+    high: float
+    level: float
+    verdict: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairPredictions(Results[PairPrediction]):
+    """Predicted comparisons of pairs of algorithms."""
 
     columns = ("a", "b", "probability", "difference", "low", "high", "verdict")
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How to read the difference."""
-        kind = self.settings.get("transform")
-        meaning = {"log": "of log10(1 + summary): 0.1 is a quarter more"}.get(
-            str(kind), f"({kind})"
-        )
-        return (f"probability that a is better on the full suite; difference {meaning}",)
+        """The answer in words, and how to read the difference."""
+        unit = "log10(1 + summary)" if self.settings.get("transform") == "log" else "the summary"
+        lines = []
+        for one in self:
+            better, other, p = one.a, one.b, one.probability
+            if p < 0.5:
+                better, other, p = one.b, one.a, 1.0 - p
+            words = "is" if one.verdict != "undecided" else "may be"
+            lines.append(f"{better} {words} better than {other} (probability {p:.2f})")
+        return (*lines, f"difference: a minus b, of {unit}")
 
 
 @overload
@@ -113,7 +128,7 @@ def predict(
     normalized: bool = False,
     runs: int | None = None,
     level: float = 0.9,
-) -> SubsetComparisons: ...
+) -> PairPredictions: ...
 
 
 def predict(
@@ -125,7 +140,7 @@ def predict(
     normalized: bool = False,
     runs: int | None = None,
     level: float = 0.9,
-) -> Predictions | SubsetComparisons:
+) -> Predictions | PairPredictions:
     """Predict the summary score of algorithms from their scores on a few tasks.
 
     Parameters
@@ -135,34 +150,34 @@ def predict(
         ``atari-1``, ``atari-3``, ``atari-5``, ``atari-10``, ``atari-3-val`` or ``atari-5-val``.
         These take raw scores, and names of games in any spelling.
     scores : ScoreTable
-        Of the model's tasks; several runs count by their mean, of curves at the last step that all
-        reach.
+        Of the model's tasks; several runs count by their mean, of learning curves at the last
+        common step.
     pair : (str, str), optional
         Two algorithms of the table, which may have different tasks of the model: return which one
         is better on the full suite, and with what probability. Only a model fitted by the
         procedure ``factor`` can compare.
     references : mapping from task to (random, human), optional
-        Scores become 100 (x - random) / (human - random), as those that the model was fitted to;
-        by the model's own references if none are given.
+        Scores become 100 (x - random) / (human - random); by the model's own references if not
+        given.
     normalized : bool
         The scores are normalised already.
     runs : int, optional
-        How many runs each score is the mean of. Counted in the table if not given, where the
-        table or the training has several; else taken to be as many as in the training.
+        Number of runs of each score; counted in the table if not given, where the table or the
+        training has several runs; else that of the training.
     level : float
         Of the prediction interval, between 0 and 1.
 
     Returns
     -------
-    Predictions
-        In the order of the table; with `pair`, SubsetComparisons with one record.
+    Predictions or PairPredictions
+        In the order of the table; with `pair`, one record.
 
     Raises
     ------
     ScoreDataError
         No algorithm has the scores that are needed; a reference score is missing; the scores are
         raw, the model was fitted to normalised ones and has no references; the file holds no
-        model; or the model has a line alone and cannot compare.
+        model; or the model is a line and cannot compare.
     UnknownNameError
         An algorithm of the pair is not in the table, or a task is not an Atari game.
 
@@ -186,25 +201,38 @@ def predict(
     """
     table = at_common_step(scores)
     fitted = _model_of(model, table)
-    ends = references_for(fitted, table, references, normalized=normalized)
+    ends = _references_for(fitted, table, references, normalized=normalized)
     settings = {"tasks": list(fitted.tasks), "level": level, "source": fitted.source}
-    assumed = tuple(assumed_noise(fitted, table, runs))
+    counts = {name: _run_counts(table, name, fitted, runs) for name in table.algorithms}
+    assumed: tuple[str, ...] = ()
+    if any(counts.values()) and fitted.forecaster is not None and fitted.forecaster.runs is None:
+        assumed = ("the training has no repeated runs: the variance between runs is assumed",)
     if pair is not None:
+        for name in pair:
+            if name not in table.algorithms:
+                raise UnknownNameError("algorithm", name, table.algorithms)
         with recorded() as notes:
-            forecasts = []
-            for name in pair:
-                if name not in table.algorithms:
-                    raise UnknownNameError("algorithm", name, table.algorithms)
-                known = known_scores(table, name, fitted, ends)
-                counts = run_counts(table, name, fitted, runs)
-                forecasts.append(fitted.forecast(known, runs=counts))
-        better = comparison_of(forecasts[0], forecasts[1], pair, scale=fitted.scale, level=level)
+            forecasts = [
+                fitted.forecast(_known_scores(table, name, fitted, ends), runs=counts[name])
+                for name in pair
+            ]
+        for name, one in zip(pair, forecasts, strict=True):
+            if math.isnan(one.center):
+                raise ScoreDataError(f"{name}: expected a score on one of the model's tasks")
+        a, b = forecasts
+        probability, spread = a.better(b, fitted.scale)
+        difference = a.center - b.center
+        half = student_quantile(level, min(a.df, b.df)) * spread
+        sure = max(probability, 1.0 - probability) >= _DECIDED
+        verdict = pair[0 if probability > 0.5 else 1] if sure else "undecided"
+        interval = difference, difference - half, difference + half
         settings["transform"] = fitted.transform
-        return SubsetComparisons((better,), settings, (*notes, *assumed))
+        record = PairPrediction(*pair, probability, *interval, level, verdict)
+        return PairPredictions((record,), settings, (*notes, *assumed))
     found, lacking = [], []
     with recorded() as notes:
         for name in table.algorithms:
-            known = known_scores(table, name, fitted, ends)
+            known = _known_scores(table, name, fitted, ends)
             missing = tuple(task for task in fitted.tasks if task not in known)
             try:
                 fitted.missing(known)
@@ -212,9 +240,9 @@ def predict(
                 lacking.append(f"{name}: not estimable, no score on {', '.join(missing)}")
                 found.append(Prediction(name, level=level, missing=missing))
                 continue
-            told = fitted.estimate(known, level=level, runs=run_counts(table, name, fitted, runs))
-            numbers = told.value, told.low, told.high, level, told.outside, missing
-            found.append(Prediction(name, *numbers, told.extrapolation, told.verdict))
+            said = fitted.estimate(known, level=level, runs=counts[name])
+            numbers = said.value, said.low, said.high, level, said.outside, missing
+            found.append(Prediction(name, *numbers, said.extrapolation, said.verdict))
     if len(lacking) == len(found):
         raise ScoreDataError(
             f"expected an algorithm with scores on {', '.join(fitted.tasks)}; found none"
@@ -233,34 +261,27 @@ def _model_of(model: SubsetModel | str | os.PathLike[str], table: ScoreTable) ->
     return SubsetModel.load(model)
 
 
-def assumed_noise(model: SubsetModel, table: ScoreTable, runs: int | None) -> Iterator[str]:
-    """Yield that the variance between runs is assumed, if it counts and the training has none."""
-    counted = any(run_counts(table, name, model, runs) for name in table.algorithms)
-    if counted and model.forecaster is not None and model.forecaster.runs is None:
-        yield "the training has no runs: the variance between them is assumed"
-
-
-def references_for(
+def _references_for(
     model: SubsetModel, table: ScoreTable, given: References | None, *, normalized: bool
 ) -> References | None:
-    """Return the references that make scores what the model was fitted to; None if they are."""
+    """Return the references that put scores on the scale of the training; None if they are."""
     if given is not None:
         return given
     if normalized or table.normalization is not None or not model.normalized:
         return None
     if model.references is None:
         raise ScoreDataError(
-            f"expected scores normalised as the model's training ({model.normalized}), found raw "
-            "ones. Give --references FILE (task, random, human), normalise them in the same "
-            "way, or say --normalized if they are"
+            f"expected scores normalised as in the model's training ({model.normalized}), found "
+            "raw ones; give references (task, random, human), or normalise the scores in the same "
+            "way and set normalized"
         )
     return model.references
 
 
-def run_counts(
+def _run_counts(
     table: ScoreTable, name: str, model: SubsetModel, runs: int | None
 ) -> dict[str, float] | None:
-    """Return how many runs each score is the mean of; None if nobody knows."""
+    """Return the number of runs of each score; None if unknown."""
     tasks = [task for task in model.tasks if task in table.tasks_of(name)]
     if runs is not None:
         return dict.fromkeys(tasks, float(runs))
@@ -269,7 +290,7 @@ def run_counts(
     return counts if counted or max(counts.values(), default=0) > 1 else None
 
 
-def known_scores(
+def _known_scores(
     table: ScoreTable, name: str, model: SubsetModel, references: References | None
 ) -> dict[str, float]:
     """Return the normalised mean score of an algorithm on each task of a model that it has."""

@@ -1,0 +1,411 @@
+"""Distillation of a suite: the chosen tasks, their plain error, and the nested one beside it."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from math import comb, isnan, log, nan
+from typing import Any, ClassVar, Literal, Unpack
+
+import numpy as np
+
+from gnomon.distillation.models import SubsetModel
+from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
+from gnomon.distillation.procedures import BudgetProcedure, Procedure, check_costs, procedure_of
+from gnomon.distillation.search import Progress, Subsets
+from gnomon.distillation.validation import (
+    HeldOut,
+    OrderAgreement,
+    Outer,
+    cross_validate,
+    nested_error,
+)
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, check_word
+from gnomon.results import Results, generator, made_by, recorded
+from gnomon.scores.table import ScoreTable
+
+#: What a nested validation leaves out at a time.
+Nested = Literal["folds", "algorithms", "groups", "time", "none"]
+#: A given set is compared with the best of its size up to this number of subsets.
+_MOST_COMPARED = 10_000_000
+#: Fewer algorithms choose largely by chance; fewer families do not show how far one may be off.
+_FEW, _FEW_FAMILIES = 20, 10
+#: A summary that is a smaller share of the largest one makes a relative error meaningless.
+_NEARLY = 0.01
+
+
+@dataclass(frozen=True)
+class Distilled:
+    """A subset of tasks with its errors.
+
+    Parameters
+    ----------
+    procedure : str
+    rank : int
+        Among the subsets of the procedure, from 1.
+    model : SubsetModel
+    cv_mse, r2, relative_error : float
+        Cross-validated with these tasks given: too optimistic, as the tasks were chosen on the same
+        algorithms.
+    n_rows : int
+        Algorithms with scores on all tasks.
+    nested : HeldOut, optional
+        Predictions of algorithms that the choice had not seen; only for the first subset.
+    order : OrderAgreement, optional
+        Of these predictions with the truth.
+    later, families : HeldOut, optional
+        Predictions of each year's algorithms from the years before, if dates are known; and of each
+        group without it, if groups are known.
+
+    Examples
+    --------
+    >>> from gnomon.distillation import distill
+    >>> from gnomon.scores import load_scores
+    >>> (one,) = distill(load_scores("gohr-full"), size=2, transform="identity", summary="mean")
+    >>> one.model.tasks, round(one.r2, 2), round(one.nested.r2, 2)
+    (('bottommost-first', 'two-a-bucket'), 0.98, 0.98)
+    """
+
+    procedure: str
+    rank: int
+    model: SubsetModel
+    cv_mse: float
+    r2: float
+    relative_error: float
+    n_rows: int
+    nested: HeldOut | None = None
+    order: OrderAgreement | None = None
+    later: HeldOut | None = None
+    families: HeldOut | None = None
+
+    @property
+    def nested_relative_error(self) -> float:
+        """The relative error for algorithms that the choice had not seen; NaN without one."""
+        return nan if self.nested is None else self.nested.relative_error
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the numbers as a mapping fit for JSON."""
+        record: dict[str, Any] = {
+            "procedure": self.procedure,
+            "rank": self.rank,
+            "tasks": list(self.model.tasks),
+            "weights": list(self.model.weights),
+            "intercept": self.model.intercept,
+            "cv_mse": self.cv_mse,
+            "r2": self.r2,
+            "relative_error": self.relative_error,
+            "nested_relative_error": self.nested_relative_error,
+        }
+        held = {"": self.nested, "next_": self.later, "family_": self.families}
+        for name in ("next_", "family_"):
+            one = held[name]
+            record[f"{name}relative_error"] = None if one is None else one.relative_error
+        record["n_predicted"] = None if self.nested is None else self.nested.n_predicted
+        for name, one in held.items():
+            cover = one.coverage(scale=self.model.scale) if one is not None and one.known else None
+            record[f"{name}coverage"] = cover
+        for name in ("concordance", "clear_concordance", "tau"):
+            record[name] = None if self.order is None else getattr(self.order, name)
+        return record | {"n_rows": self.n_rows}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Distillation(Results[Distilled]):
+    """The subsets that one or several procedures chose, best first for each.
+
+    Parameters
+    ----------
+    data : PreparedScores
+        The scores that they were chosen from.
+
+    Examples
+    --------
+    >>> from gnomon.distillation import distill
+    >>> from gnomon.scores import load_scores
+    >>> found = distill(load_scores("gohr-full"), size=2, transform="identity", summary="mean")
+    >>> found.model.formula
+    'identity summary = 762 + 0.2081 bottommost-first + 0.2864 two-a-bucket'
+    """
+
+    data: PreparedScores = field(kw_only=True)
+
+    columns: ClassVar[tuple[str, ...]] = (
+        *("procedure", "rank", "tasks", "cv_mse", "r2", "relative_error"),
+        *("nested_relative_error", "n_rows"),
+    )
+    drawn_by = "gnomon.plot.subsets:prediction_figure"
+
+    @property
+    def model(self) -> SubsetModel:
+        """The model of the first subset."""
+        return self[0].model
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the errors mean, whether the order is right, and the models."""
+        lines = [line for one in self for line in _in_words(one, self.data)]
+        best = self.settings.get("chosen_relative_error")
+        if best is not None:
+            n = len(self.model.tasks)
+            lines.append(f"the best choice of {n} tasks would have a nested error of {best:.1%}")
+        return tuple(lines)
+
+
+def _in_words(one: Distilled, data: PreparedScores) -> Iterator[str]:
+    """Yield what the nested error of a subset means, and its model."""
+    if one.nested is None:
+        return
+    held, scale = one.nested, one.model.scale
+    n, n_predicted = len(data.algorithms), held.n_predicted
+    plain = f"{one.relative_error:.1%} with these tasks given, "
+    plain = "" if isnan(one.relative_error) else plain
+    lacking = "; the others lack a score that was needed" if n_predicted < n else ""
+    yield (
+        f"{one.procedure}: relative error {plain}{held.relative_error:.1%} (standard error "
+        f"{held.standard_error:.1%}) with tasks chosen without the algorithms predicted: "
+        f"{n_predicted} of {n}{lacking}"
+    )
+    if one.order is not None and one.order.n_pairs:
+        yield (
+            f"  {one.order.concordance:.1%} of the pairs of algorithms are in the right order "
+            f"(Kendall's tau {one.order.tau:.3f}), {one.order.clear_concordance:.1%} of those that "
+            "differ by a quarter"
+        )
+    if one.later is not None and one.later is not held:
+        yield (
+            f"  each year from the years before: {one.later.relative_error:.1%}, "
+            f"{one.later.n_predicted} algorithms{_covered(one.later, scale, data)}"
+        )
+    if one.families is not None and one.families is not held:
+        error = one.families.relative_error
+        yield f"  each family from the others: {error:.1%}{_covered(one.families, scale, data)}"
+    if held.known:
+        yield f"  {_covered(held, scale, data)[2:]}"
+    if one.families is not None and (n_families := len({*data.groups})) < _FEW_FAMILIES:
+        yield f"  {n_families} families are too few to show how far off another one may be"
+    if one.model.forecaster is not None:
+        yield "  the estimate is the mean of the simulated suites and this line, unshrunk:"
+    yield f"  {one.model.formula}"
+
+
+def _covered(held: HeldOut, scale: float, data: PreparedScores) -> str:
+    """Return how often a 90 % interval holds the truth, and how wide it is."""
+    if not held.known:
+        return ""
+    half, base = held.half_width(scale=scale), data.transform.log_base
+    width = f"{half * log(base):.0%}" if base else f"{half:.3g}"
+    return (
+        f"; 90 % intervals cover {held.coverage(scale=scale):.0%} of the algorithms, median half "
+        f"width {width}"
+    )
+
+
+def distill(
+    scores: ScoreTable | PreparedScores,
+    *,
+    size: int | None = None,
+    procedure: str | Procedure | Sequence[str | Procedure] = "factor",
+    have: Sequence[str] = (),
+    costs: Mapping[str, float] | None = None,
+    budget: float | None = None,
+    top: int = 1,
+    nested: Nested = "folds",
+    folds: int = 10,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress | None = None,
+    **preparation: Unpack[PreparationOptions],
+) -> Distillation:
+    """Find the few tasks that predict a suite's summary score, with a nested error.
+
+    The plain error takes the tasks as given and holds out algorithms while the weights are fitted;
+    as the tasks were chosen on the same algorithms, it is too optimistic. The nested error repeats
+    the choice without the algorithms that are predicted.
+
+    Parameters
+    ----------
+    scores : ScoreTable or PreparedScores
+        Several runs of a task count by their mean, of learning curves at the last common step.
+    size : int, optional
+        Number of tasks, those of `have` included; five if not given, or exactly those of `have`.
+    procedure : {"factor", "paper", "paper-code"}, Procedure, or a sequence of these
+        How to choose and weigh; see :func:`procedure_of`.
+    have : sequence of str
+        Tasks already run: every subset contains them.
+    costs, budget : mapping from task to float, and float, optional
+        Choose as many tasks as the budget pays for, instead of `size`.
+    top : int
+        Number of subsets of each procedure.
+    nested : {"folds", "algorithms", "groups", "time", "none"}
+        What the nested validation leaves out at a time: a random fold, one algorithm, or one group
+        (a paper); ``time`` predicts each year from the years before. Where dates and groups are
+        known, those validations are added.
+    folds : int
+        Of both validations.
+    rng : numpy.random.Generator or int, optional
+        Of the random folds, or its seed; seed 0 if not given.
+    progress : function of (done, all), optional
+        Called with the subsets searched, then with the folds of the nested validation.
+    **preparation
+        The options of :func:`gnomon.distillation.prepare`: `transform`, `summary`, `references`,
+        `group_by`, `date_by`, `exclude`, ...
+
+    Returns
+    -------
+    Distillation
+
+    Raises
+    ------
+    ScoreDataError
+        There are fewer algorithms than folds, the size does not fit the suite, all summaries are
+        the same, or groups are to be left out and there are none.
+    UnknownNameError
+        A procedure, task, summary or transform does not exist.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> skill = rng.normal(3, 1, size=(40, 1))
+    >>> rows = {f"a{i:02}": [r] for i, r in enumerate(skill + rng.normal(0, 0.5, (40, 8)))}
+    >>> found = distill(ScoreTable.from_arrays(rows), size=3, transform="identity")
+    >>> found.model.tasks
+    ('task_2', 'task_3', 'task_5')
+    >>> bool(found[0].nested_relative_error > 0.8 * found[0].relative_error)
+    True
+    """
+    check_word("nested", nested, ("folds", "algorithms", "groups", "time", "none"))
+    several = [procedure] if isinstance(procedure, str | Procedure) else procedure
+    chosen = [procedure_of(one, n_folds=folds) for one in several]
+    size = size or len(have) or 5
+    if (costs is None) != (budget is None):
+        raise ScoreDataError("expected costs and a budget together, found one of them")
+    if costs is not None and budget is not None:
+        chosen = [BudgetProcedure(costs, budget)]
+    settings: dict[str, Any] = {"size": size, "procedure": [one.name for one in chosen], "top": top}
+    settings |= {"nested": nested, "folds": folds, "have": list(have)}
+    outer: Outer | None = None if nested == "none" else nested
+    with recorded() as notes:
+        data = prepare(scores, **preparation)
+        if costs is not None:
+            check_costs(costs, data)
+        if nested == "groups" and data.groups == data.algorithms:
+            raise ScoreDataError("nested groups need groups: name their column as group_by")
+        draws = generator(rng)
+        # Each procedure draws the same folds; a generator that was given goes on once.
+        copies = [*(copy.deepcopy(draws) for _ in chosen[1:]), draws]
+        found = []
+        for each, own in zip(chosen, copies, strict=True):
+            work: dict[str, Any] = {"n_folds": folds, "forced": have, "progress": progress}
+            found += best_subsets(data, size, each, n_best=top, outer=outer, rng=own, **work)
+        if have and comb(len(data.candidates), size) <= _MOST_COMPARED:
+            best = nested_error(data, chosen[0], size, n_folds=folds, rng=np.random.default_rng(0))
+            settings["chosen_relative_error"] = best.relative_error
+    settings["preparation"] = list(data.record)
+    warned = (*notes, *_warnings(found, data, top * len(chosen)))
+    return Distillation(tuple(found), made_by(rng, **settings), warned, data=data)
+
+
+def best_subsets(
+    data: PreparedScores,
+    size: int,
+    procedure: Procedure,
+    *,
+    n_best: int = 1,
+    forced: Sequence[str] = (),
+    outer: Outer | None = "folds",
+    n_folds: int = 10,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+    beside: bool = True,
+) -> list[Distilled]:
+    """Return the best subsets of one procedure, best first; see :func:`distill`.
+
+    With `beside`, the validations in time and by groups are added to the one that is asked for.
+    """
+    n = len(data.algorithms)
+    if n < n_folds:
+        raise ScoreDataError(
+            f"expected at least {n_folds} algorithms for {n_folds} folds, found {n}; fewer folds "
+            "work, but so few algorithms choose tasks largely by chance"
+        )
+    data.check_target()
+    data.columns(forced)
+    work: dict[str, Any] = {"forced": forced, "progress": progress}
+    chosen: Subsets = (tuple(forced),)
+    if len(forced) != size:
+        chosen = procedure.choose(data, size, n_best=n_best, **work)
+    ranked = [_distilled(data, procedure, tasks, i, n_folds) for i, tasks in enumerate(chosen, 1)]
+    if outer is not None:
+        work |= {"rng": rng, "spread": True}
+        nested = nested_error(data, procedure, size, outer=outer, n_folds=n_folds, **work)
+        ranked[0] = _with_nested(ranked[0], data, nested)
+        if beside and ranked[0].model.forecaster is not None:
+            ranked[0] = _with_others(ranked[0], data, procedure, size, outer, work)
+    return ranked
+
+
+def _distilled(
+    data: PreparedScores, procedure: Procedure, tasks: tuple[str, ...], rank: int, n_folds: int
+) -> Distilled:
+    """Return a subset with its plain errors."""
+    model = procedure.fit(data, tasks, spread=True)
+    try:
+        held = cross_validate(data, procedure, tasks, n_folds=n_folds)
+    except ScoreDataError as error:
+        if model.forecaster is None:
+            raise
+        text = f"no plain error, which needs complete rows: {error}"
+        warnings.warn(text, DegenerateScoresWarning, stacklevel=4)
+        return Distilled(procedure.name, rank, model, nan, nan, nan, model.n_rows)
+    errors = (held.mse, held.fold_r2, held.fold_relative_error)
+    kept = model.with_residuals(held.residuals)
+    return Distilled(procedure.name, rank, kept, *errors, held.n_predicted)
+
+
+def _with_nested(one: Distilled, data: PreparedScores, nested: HeldOut) -> Distilled:
+    """Return a subset with intervals as wide as the nested validation requires."""
+    model = replace(one.model.with_residuals(nested.residuals), scale=nested.scale)
+    return replace(one, model=model, nested=nested, order=nested.order(data.transform))
+
+
+def _with_others(
+    one: Distilled,
+    data: PreparedScores,
+    procedure: Procedure,
+    size: int,
+    outer: Outer,
+    work: dict[str, Any],
+) -> Distilled:
+    """Return a subset with the validations in time and by groups, where these are known."""
+    later = one.nested if outer == "time" else None
+    families = one.nested if outer == "groups" else None
+    if families is None and 3 <= len({*data.groups}) < len(data.algorithms):
+        # Folds of algorithms say little about a new family.
+        families = nested_error(data, procedure, size, outer="groups", **work)
+    if later is None and data.years is not None:
+        with suppress(ScoreDataError):  # Too few before the last year.
+            later = nested_error(data, procedure, size, outer="time", **work)
+    scale = one.model.scale
+    if families is not None and families.known:
+        scale = max(scale, families.scale)
+    return replace(one, model=replace(one.model, scale=scale), later=later, families=families)
+
+
+def _warnings(found: Sequence[Distilled], data: PreparedScores, n_wanted: int) -> Iterator[str]:
+    """Yield why numbers are missing, or mean little."""
+    if any(one.nested is None for one in found):
+        yield "nested_relative_error: only of the first subset of a nested validation"
+    summaries = np.abs(data.transform.inverse(data.target))
+    if data.transform.log_base is None and summaries.min() < _NEARLY * summaries.max():
+        yield "some summaries are near 0, where relative errors mean little; use r2"
+    if len(data.algorithms) < _FEW and found[0].nested is not None:
+        held = found[0].nested
+        yield (
+            f"{len(data.algorithms)} algorithms are few to choose tasks by: the error is "
+            f"{found[0].relative_error:.0%} with these tasks given, {held.relative_error:.0%} "
+            f"(standard error {held.standard_error:.0%}) if they are chosen again"
+        )
+    if len(found) < n_wanted:
+        yield f"{len(found)} subsets found, {n_wanted} asked for"

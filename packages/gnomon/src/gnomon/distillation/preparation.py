@@ -1,0 +1,482 @@
+"""Preparation of scores for a linear model: filters, normalisation, summary, transform."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypedDict, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.distillation.factor import SuiteModel
+from gnomon.distillation.summaries import Transform, half_summaries, summarize, transform_of
+from gnomon.errors import (
+    DegenerateScoresWarning,
+    ScoreDataError,
+    UnknownNameError,
+    check_word,
+    counted,
+    listed,
+)
+from gnomon.scores.common_steps import at_common_step
+from gnomon.scores.table import FloatArray, ScoreTable
+
+#: Scores of two reference policies on each task, which become 0 and 100.
+References = Mapping[str, tuple[float, float]]
+
+_YEAR = re.compile(r"\d{4}")
+#: Degrees of freedom by which the variance between runs of a task is shrunk to the pooled one.
+_PRIOR_RUNS = 10
+#: If a larger share of the cells is missing, the summary of the other tasks is not comparable.
+_SPARSE, _VERY_SPARSE, _N_COMPLETIONS = 0.1, 0.5, 120
+#: Fewest scores of a candidate and of an algorithm, and fewest algorithms of a pair of tasks.
+_LEAST_SCORES, _LEAST_OWN, _LEAST_TOGETHER = 8, 3, 3
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedScores:
+    """Scores as a linear model uses them: one row per algorithm, one column per task.
+
+    Rows and columns are sorted by name, on which the folds of a cross-validation depend.
+
+    Parameters
+    ----------
+    algorithms, tasks : tuple of str
+    x : ndarray of float, shape (algorithms, tasks)
+        Transformed scores, NaN where missing.
+    target : ndarray of float, shape (algorithms,)
+        The transformed summary.
+    smoothed : ndarray of float, shape (algorithms,)
+        The mean transformed summary of random halves of the tasks.
+    candidates : tuple of str
+        Tasks that a subset may contain.
+    groups : tuple of str
+        The paper or family of each algorithm; its own name if unknown.
+    transform : Transform
+    summary : str
+        What the target is.
+    references : mapping from task to (random, human), optional
+        Scores that became 0 and 100.
+    record : tuple of str
+        What was done, in order.
+    years : ndarray of float, shape (algorithms,), optional
+        When each algorithm was published; NaN if unknown.
+    n_runs : float, optional
+        Median number of runs of a score, if most scores have several.
+    run_variances : ndarray of float, shape (tasks,), optional
+        Variance of the transformed scores between runs, shrunk towards the pooled variance.
+    normalized : str
+        How the scores were normalised, if they were.
+
+    Examples
+    --------
+    >>> from gnomon.distillation import prepare
+    >>> from gnomon.scores import load_scores
+    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> data.x.shape, data.rows([0, 1]).x.shape
+    ((42, 90), (2, 90))
+    """
+
+    algorithms: tuple[str, ...]
+    tasks: tuple[str, ...]
+    x: FloatArray
+    target: FloatArray
+    smoothed: FloatArray
+    candidates: tuple[str, ...]
+    groups: tuple[str, ...]
+    transform: Transform
+    summary: str = "median"
+    references: References | None = None
+    record: tuple[str, ...] = ()
+    years: FloatArray | None = None
+    n_runs: float | None = None
+    run_variances: FloatArray | None = None
+    normalized: str = ""
+
+    def columns(self, tasks: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return the columns of some tasks; an unknown task is an error."""
+        place = {task: i for i, task in enumerate(self.tasks)}
+        for task in tasks:
+            if task not in place:
+                raise UnknownNameError("task", task, self.tasks)
+        return np.array([place[task] for task in tasks], dtype=np.int64)
+
+    def rows(self, chosen: npt.ArrayLike) -> PreparedScores:
+        """Return some of the rows, given as a mask or as numbers."""
+        picked = np.asarray(chosen)
+        index = np.flatnonzero(picked) if picked.dtype == bool else picked.astype(np.int64)
+        return replace(
+            self,
+            algorithms=tuple(self.algorithms[i] for i in index),
+            groups=tuple(self.groups[i] for i in index),
+            x=self.x[index],
+            target=self.target[index],
+            smoothed=self.smoothed[index],
+            years=None if self.years is None else self.years[index],
+        )
+
+    def varies(self, tasks: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Return for each task whether two algorithms have different scores on it."""
+        x = self.x[:, self.columns(tasks)]
+        low = np.where(np.isnan(x), np.inf, x).min(axis=0, initial=np.inf)
+        high = np.where(np.isnan(x), -np.inf, x).max(axis=0, initial=-np.inf)
+        # A difference whose square underflows is none for a sum of squares.
+        return np.asarray(np.square(np.maximum(high - low, 0.0)) > 0.0)
+
+    def check_target(self) -> None:
+        """Raise an error if all algorithms have the same summary."""
+        y = self.target[~np.isnan(self.target)]
+        if y.size and np.ptp(y) ** 2 > 0.0:
+            return
+        low, hint = self.transform.low, ""
+        if np.isfinite(low) and bool((y <= self.transform.forward(np.array(low))).all()):
+            hint = f": the transform {self.transform.name} maps all scores up to {low:g} to one"
+        found = f"all {y.size} have {y[0]:.4g}" if y.size else "there are none"
+        raise ScoreDataError(f"expected algorithms whose summaries differ; {found}{hint}")
+
+
+class PreparationOptions(TypedDict, total=False):
+    """The options of :func:`prepare`."""
+
+    transform: str
+    summary: str
+    references: References | None
+    least_tasks: int
+    least_algorithms: int
+    least_summary: float | None
+    exclude: Sequence[str]
+    group_by: str | None
+    date_by: str | None
+    runs: Literal["scores", "transformed"]
+
+
+def prepare(
+    scores: ScoreTable | PreparedScores, **options: Unpack[PreparationOptions]
+) -> PreparedScores:
+    """Return scores as a linear model uses them: filtered, normalised, transformed, with a target.
+
+    Algorithms with too few tasks are dropped first; then follow normalisation, the summary, and
+    the filter by summary. Tasks with too few algorithms and excluded ones are no candidates, but
+    count in the summary. If more than 10 % of the cells are missing, the target of an algorithm is
+    the mean summary of 120 completed suites, drawn from the distribution of its missing tasks
+    given the others.
+
+    Parameters
+    ----------
+    scores : ScoreTable or PreparedScores
+        Of learning curves, the last common step. Prepared scores are returned as they are.
+    transform : {"log", "identity"}
+        ``log``, the default, is log10(1 + max(0, z)).
+    summary : {"median", "mean", "iqm", "mean_log"}
+        What to predict, over the tasks of an algorithm.
+    references : mapping from task to (random, human), optional
+        Scores become 100 (x - random) / (human - random); other tasks are dropped.
+    least_tasks, least_algorithms : int
+        Fewest tasks of an algorithm; fewest algorithms of a candidate task.
+    least_summary : float, optional
+        Algorithms must exceed it.
+    exclude : sequence of str
+        Tasks that are no candidates.
+    group_by, date_by : str, optional
+        Columns of the table: the paper or family of an algorithm, and its year or date of
+        publication.
+    runs : {"scores", "transformed"}
+        How several runs become one number: the mean of the scores; or, as in the code of the
+        Atari-5 paper, the mean of the transformed scores, with the summary of the last run.
+
+    Returns
+    -------
+    PreparedScores
+
+    Raises
+    ------
+    ScoreDataError
+        No score is left, the tasks are items of an evaluation, a reference score is unusable, or
+        too few algorithms share tasks.
+    UnknownNameError
+        A column, an excluded task, a summary or a transform does not exist.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Scores, tasks or algorithms were left out, or the table is sparse.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"a": [[0, 9]], "b": [[99, 999]]}, tasks=["u", "v"])
+    >>> prepare(table, summary="mean").x
+    array([[0., 1.],
+           [2., 3.]])
+    """
+    if isinstance(scores, PreparedScores):
+        if options:
+            raise TypeError(f"expected a ScoreTable for {next(iter(options))}; this is prepared")
+        return scores
+    if scores.units == "items":
+        raise ScoreDataError(
+            "expected a suite of tasks, found items of an evaluation; to choose among the tasks of "
+            "this table, read it with units='tasks'"
+        )
+    return _prepared(at_common_step(scores), **options)
+
+
+def _prepared(
+    table: ScoreTable,
+    *,
+    transform: str = "log",
+    summary: str = "median",
+    references: References | None = None,
+    least_tasks: int = 1,
+    least_algorithms: int = 1,
+    least_summary: float | None = None,
+    exclude: Sequence[str] = (),
+    group_by: str | None = None,
+    date_by: str | None = None,
+    runs: Literal["scores", "transformed"] = "scores",
+) -> PreparedScores:
+    check_word("runs", runs, ("scores", "transformed"))
+    scale, record = transform_of(transform), [*table.provenance]
+    for task in exclude:
+        if task not in table.tasks:
+            raise UnknownNameError("task", task, table.tasks)
+    rows = _usable_rows(table)
+    record.append(f"{len(table.algorithms)} algorithms")
+    if references is not None:
+        rows = _normalized(rows, references, record)
+    rows = _with_least_tasks(rows, least_tasks, record)
+    cells = _Cells.of(rows, scale)
+    _check_clipped(cells.mean, scale)
+    z = cells.mean if runs == "scores" else cells.last
+    x = scale.forward(cells.mean) if runs == "scores" else cells.transformed
+    values = summarize(z, summary, scale)
+    keep = np.ones(len(cells.algorithms), dtype=bool)
+    if least_summary is not None:
+        keep = values > least_summary
+        record.append(f"{keep.sum()} with a summary above {least_summary:g}")
+        if not keep.any():
+            raise ScoreDataError(
+                f"expected algorithms whose summary is above {least_summary:g}; "
+                f"the greatest is {np.nanmax(values):.4g}"
+            )
+    counts = (~np.isnan(x[keep])).sum(axis=0)
+    candidates = tuple(
+        task
+        for task, n in zip(cells.tasks, counts, strict=True)
+        if n >= least_algorithms and task not in set(exclude)
+    )
+    record.append(
+        f"{len(candidates)} of {len(cells.tasks)} tasks with at least {least_algorithms} "
+        "algorithms are candidates"
+    )
+    record.append(f"target: {summary} over the tasks of an algorithm; transform: {transform}")
+    algorithms = tuple(a for a, k in zip(cells.algorithms, keep, strict=True) if k)
+    groups = _entries(rows, group_by, algorithms)
+    dates = _entries(rows, date_by, algorithms)
+    how = "" if table.normalization is None else table.normalization.name
+    prepared = PreparedScores(
+        algorithms=algorithms,
+        tasks=cells.tasks,
+        x=np.ascontiguousarray(x[keep]),
+        target=scale.forward(values[keep]),
+        smoothed=half_summaries(z[keep], summary, scale),
+        candidates=candidates,
+        groups=algorithms if groups is None else tuple(map(str, groups)),
+        transform=scale,
+        summary=summary,
+        references=references,
+        record=tuple(record),
+        years=None if dates is None else np.array([_year(date) for date in dates]),
+        n_runs=cells.n_runs,
+        run_variances=cells.run_variances,
+        normalized="references" if references is not None else how,
+    )
+    return _completed(_without_constant_tasks(prepared))
+
+
+Row = dict[str, Any]
+
+
+def _usable_rows(table: ScoreTable) -> list[Row]:
+    """Return the rows with a finite score."""
+    rows = [
+        row
+        for row in table.iter_records()
+        if row["score"] is not None and not row.get("censored", False)
+    ]
+    n_lost = int(table.run_counts.sum()) - len(rows)
+    if n_lost:
+        _warn(f"{n_lost} censored or infinite scores are treated as missing")
+    if not rows:
+        raise ScoreDataError("expected scores to distil; all are missing")
+    single = len({(row["algorithm"], row["task"]) for row in rows}) == len(rows)
+    if single and all(row["score"] in (0.0, 1.0) for row in rows):
+        _warn("every score is 0 or 1: a single item of an evaluation predicts little")
+    return rows
+
+
+def _normalized(rows: list[Row], references: References, record: list[str]) -> list[Row]:
+    """Return the rows of the tasks that have references, normalised."""
+    tasks = list(dict.fromkeys(row["task"] for row in rows))
+    for task in tasks:
+        low, high = references.get(task, (0.0, 1.0))
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise ScoreDataError(
+                f"reference scores of {task}: expected numbers, found {low}, {high}"
+            )
+        if low == high:
+            raise ScoreDataError(f"reference scores of {task} must differ, both are {low:g}")
+    without = [task for task in tasks if task not in references]
+    if len(without) == len(tasks):
+        raise ScoreDataError(f"expected reference scores of some task; none of {listed(tasks)}")
+    if without:
+        record.append(f"{counted(len(without), 'task')} without references: {listed(without)}")
+        _warn(f"left out {record[-1]}")
+    record.append("normalised: 0 is random, 100 is human")
+    found = []
+    for row in rows:
+        if row["task"] in references:
+            low, high = references[row["task"]]
+            found.append(row | {"score": 100.0 * (row["score"] - low) / (high - low)})
+    return found
+
+
+def _with_least_tasks(rows: list[Row], least: int, record: list[str]) -> list[Row]:
+    tasks: dict[str, set[str]] = {}
+    for row in rows:
+        tasks.setdefault(row["algorithm"], set()).add(row["task"])
+    if max(map(len, tasks.values())) < least:
+        raise ScoreDataError(
+            f"expected algorithms with at least {least} tasks; none has more than "
+            f"{max(map(len, tasks.values()))}"
+        )
+    if least > 1:
+        n = sum(len(own) >= least for own in tasks.values())
+        record.append(f"{n} with at least {least} tasks")
+    return [row for row in rows if len(tasks[row["algorithm"]]) >= least]
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Matrices (algorithms, tasks) of the runs of each cell, NaN where there is none."""
+
+    algorithms: tuple[str, ...]
+    tasks: tuple[str, ...]
+    mean: FloatArray
+    last: FloatArray
+    transformed: FloatArray
+    n_runs: float | None
+    run_variances: FloatArray | None
+
+    @classmethod
+    def of(cls, rows: list[Row], transform: Transform) -> _Cells:
+        algorithms, i = np.unique([row["algorithm"] for row in rows], return_inverse=True)
+        tasks, j = np.unique([row["task"] for row in rows], return_inverse=True)
+        z = np.array([row["score"] for row in rows], dtype=np.float64)
+        x = transform.forward(z)
+        shape, cell = (algorithms.size, tasks.size), i * tasks.size + j
+
+        def summed(values: FloatArray) -> FloatArray:
+            sums = np.bincount(cell, values, minlength=shape[0] * shape[1])
+            return sums.reshape(shape).astype(np.float64)
+
+        n = summed(np.ones_like(z))
+        last = np.full(shape, np.nan)
+        last[i, j] = z
+        with np.errstate(invalid="ignore"):
+            mean, transformed = summed(z) / n, summed(x) / n
+        squares = summed((x - transformed[i, j]) ** 2).sum(axis=0)
+        n_runs, variances = float(np.median(n[n > 0])), None
+        if n_runs >= 2:
+            df = np.maximum(n - 1, 0).sum(axis=0)
+            pooled = squares.sum() / df.sum()
+            variances = (squares + _PRIOR_RUNS * pooled) / (df + _PRIOR_RUNS)
+        names = tuple(algorithms.tolist()), tuple(tasks.tolist())
+        known = None if variances is None else n_runs
+        return cls(*names, mean, last, transformed, known, variances)
+
+
+def _check_clipped(z: FloatArray, transform: Transform) -> None:
+    share = (z < transform.low).sum() / np.isfinite(z).sum()
+    if share > 0.5:
+        _warn(
+            f"{share:.0%} of the scores are below {transform.low:g}, which the transform "
+            f"{transform.name} maps to one value; normalise the scores or use 'identity'"
+        )
+
+
+def _entries(
+    rows: list[Row], column: str | None, algorithms: Sequence[str]
+) -> tuple[Any, ...] | None:
+    """Return the first entry of a column for each algorithm; None if no column is given."""
+    if column is None:
+        return None
+    if column not in rows[0]:
+        raise UnknownNameError("column", column, rows[0])
+    first: dict[str, Any] = {}
+    for row in rows:
+        first.setdefault(row["algorithm"], row[column])
+    return tuple(first[name] for name in algorithms)
+
+
+def _year(entry: Any) -> float:
+    """Return the year of a number, a date, or a text that begins with one; NaN otherwise."""
+    found = _YEAR.match(str(entry))
+    return float(found.group()) if found else float("nan")
+
+
+def _without_constant_tasks(data: PreparedScores) -> PreparedScores:
+    """Return the same without candidates on which all algorithms are equal."""
+    varies = data.varies(data.candidates)
+    if varies.all() or not varies.any():
+        return data
+    constant = [task for task, v in zip(data.candidates, varies, strict=True) if not v]
+    text = f"{counted(len(constant), 'task')} left out, all scores are the same: {listed(constant)}"
+    _warn(text)
+    kept = tuple(task for task in data.candidates if task not in set(constant))
+    return replace(data, candidates=kept, record=(*data.record, text))
+
+
+def _completed(data: PreparedScores) -> PreparedScores:
+    """Return a sparse table with the mean summaries of completed suites as target."""
+    seen = ~np.isnan(data.x)
+    missing = float(1.0 - seen.mean())
+    if missing <= _SPARSE or len(data.tasks) < _LEAST_OWN or len(data.algorithms) < _LEAST_SCORES:
+        return data
+    together = (seen.T.astype(np.float64) @ seen)[np.triu_indices(len(data.tasks), 1)]
+    if np.mean(together < _LEAST_TOGETHER) > 0.5:
+        raise ScoreDataError(
+            f"expected pairs of tasks with at least {_LEAST_TOGETHER} algorithms in common; "
+            f"{np.mean(together < _LEAST_TOGETHER):.0%} of the pairs have fewer"
+        )
+    data = data.rows(seen.sum(axis=1) >= _LEAST_OWN)
+    enough = set(np.array(data.tasks)[(~np.isnan(data.x)).sum(axis=0) >= _LEAST_SCORES].tolist())
+    candidates = tuple(task for task in data.candidates if task in enough)
+    if not candidates:
+        raise ScoreDataError(f"expected tasks with at least {_LEAST_SCORES} algorithms")
+    suite = SuiteModel.fit(data.tasks, data.x, data.summary, data.transform.name)
+    x = data.x[:, data.columns(suite.tasks)]
+    halves = np.random.default_rng(0).random((_N_COMPLETIONS, len(suite.tasks))).argsort(axis=1)
+    halves = halves[:, : max(1, len(suite.tasks) // 2)]
+    target, smoothed, variance = (np.empty(len(x)) for _ in range(3))
+    for i, row in enumerate(x):
+        known = np.flatnonzero(~np.isnan(row))
+        suites = suite.suites(known, row[known], heavy=False, n_draws=_N_COMPLETIONS)
+        summaries = suite.summarized(suites)
+        target[i], variance[i] = summaries.mean(), summaries.var()
+        smoothed[i] = suite.summarized(np.take_along_axis(suites, halves, axis=1)).mean()
+    text = (
+        f"{missing:.0%} of the scores are missing: summaries are means over completed suites, "
+        f"standard deviation {np.sqrt(variance.mean()):.2g} ({data.transform.name})"
+    )
+    if missing > _VERY_SPARSE:
+        text += "; expect about twice the error of a complete table"
+    _warn(text)
+    record = (*data.record, text)
+    return replace(data, candidates=candidates, target=target, smoothed=smoothed, record=record)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, DegenerateScoresWarning, stacklevel=4)

@@ -1,1 +1,0 @@
-"""Procedures that choose tasks and weights."""

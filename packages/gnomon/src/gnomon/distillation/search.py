@@ -1,0 +1,662 @@
+"""Exhaustive search for the few tasks that predict a summary best.
+
+:func:`search_subsets` minimises the cross-validated error of least squares, each subset on its own
+complete rows. In-sample errors of all subsets follow by elimination, many at a time. With k folds
+and n rows, the residual sum of squares over k ceil(n / k) bounds the cross-validated error from
+below, because the held-out residuals of a fold are (I - H)^-1 e with 0 <= H < I; so only subsets
+whose bound is below the best error so far are cross-validated.
+
+:func:`least_variance_subsets` minimises the variance that a subset leaves under one covariance, by
+branch and bound: a prefix that leaves too much even with all later tasks is dropped (Furnival and
+Wilson 1974).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.distillation.preparation import PreparedScores
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, check_word, listed
+from gnomon.scores.table import FloatArray
+
+I64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+#: Called with the work done and the whole work.
+Progress: TypeAlias = Callable[[int, int], object]
+#: Subsets of tasks, best first.
+Subsets: TypeAlias = tuple[tuple[str, ...], ...]
+
+#: Columns are scaled to length one; a task whose residual is shorter is collinear.
+_TOLERANCE = 1e-11
+#: Parts with gaps that are eliminated together; subsets that are cross-validated together.
+_PARTS, _TOGETHER = 512, 1000
+#: Subsets below the limit that wait before some of them are cross-validated.
+_WAITING = 20_000
+#: The bound of a branch keeps the cube of the number of tasks: 16 MB.
+_MOST_BOUNDED = 128
+#: With more subsets, tasks are added and exchanged instead.
+MOST_SUBSETS = 100_000_000
+
+
+@lru_cache(maxsize=4096)
+def folds_of(n_rows: int, n_folds: int = 10, seed: int = 1982) -> I64:
+    """Return the fold of each row, exactly as scikit-learn's shuffled ``KFold``.
+
+    The code of the Atari-5 paper uses the seed 1982 for the complete rows of a subset, so two
+    subsets with equally many rows have the same folds.
+
+    Examples
+    --------
+    >>> folds_of(7, 3, seed=0)
+    array([1, 0, 0, 1, 2, 2, 0])
+    """
+    if n_folds < 2:
+        raise ScoreDataError(f"expected at least 2 folds, found {n_folds}")
+    # The legacy generator is what scikit-learn shuffles with: its bits are the published folds.
+    order = np.random.RandomState(seed).permutation(n_rows)
+    sizes = n_rows // n_folds + (np.arange(n_folds) < n_rows % n_folds)
+    fold = np.empty(n_rows, dtype=np.int64)
+    fold[order] = np.repeat(np.arange(n_folds), sizes)
+    fold.flags.writeable = False
+    return fold
+
+
+def least_rows(n_tasks: int, n_folds: int) -> int:
+    """Return the number of rows needed to fit the weights without any one fold.
+
+    Examples
+    --------
+    >>> least_rows(3, 10), least_rows(3, 2)
+    (10, 6)
+    """
+    n = max(n_folds, n_tasks + 1)
+    while n - -(-n // n_folds) < n_tasks:
+        n += 1
+    return n
+
+
+def free_tasks(data: PreparedScores, size: int, forced: Sequence[str]) -> tuple[str, ...]:
+    """Return the candidates to choose from beside the forced tasks; check that the size fits."""
+    data.columns(forced)
+    twice = next((task for task in forced if list(forced).count(task) > 1), None)
+    if twice is not None:
+        raise ScoreDataError(f"expected each task once; {twice} is given twice")
+    names = [task for task in data.candidates if task not in set(forced)]
+    varies = data.varies(names)
+    if not varies.all():
+        constant = [task for task, v in zip(names, varies, strict=True) if not v]
+        _warn(f"left out, all scores are the same: {listed(constant)}")
+    free = tuple(task for task, v in zip(names, varies, strict=True) if v)
+    if not free:
+        raise ScoreDataError("expected tasks to choose from, whose scores differ; there are none")
+    n = len(forced)
+    if not n < size <= n + len(free):
+        raise ScoreDataError(
+            f"expected a size from {n + 1} to {n + len(free)}, found {size}: "
+            f"{len(free)} tasks to choose from and {n} given"
+        )
+    return free
+
+
+@dataclass(frozen=True, eq=False)
+class FoundSubsets:
+    """The best subsets of a search, best first.
+
+    Parameters
+    ----------
+    subsets : tuple of tuples of str
+        Forced tasks first, then in the order of their names.
+    errors : ndarray of float
+        The criterion of each.
+    n_subsets : int
+        Number of subsets searched.
+    """
+
+    subsets: Subsets
+    errors: FloatArray
+    n_subsets: int
+
+
+def search_subsets(
+    data: PreparedScores,
+    size: int,
+    *,
+    n_folds: int = 10,
+    criterion: Literal["cv", "in_sample"] = "cv",
+    n_best: int = 20,
+    forced: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> FoundSubsets:
+    """Find the subsets of tasks whose linear model predicts the target best, among all of a size.
+
+    The model has no intercept; each subset is judged on its own complete rows. Its error is the
+    mean over folds of the mean squared error of the fold, as in the Atari-5 paper.
+
+    Parameters
+    ----------
+    data : PreparedScores
+    size : int
+        Number of tasks, forced ones included.
+    n_folds : int
+    criterion : {"cv", "in_sample"}
+        The cross-validated error, by which the paper chooses, or the in-sample error, by which its
+        code ranks.
+    n_best : int
+        How many subsets to return.
+    forced : sequence of str
+        Tasks that every subset contains.
+    progress : function of (done, all), optional
+        Called with the number of subsets searched.
+
+    Returns
+    -------
+    FoundSubsets
+
+    Raises
+    ------
+    ScoreDataError
+        There are fewer algorithms than folds, the size does not fit the suite, or no subset has
+        enough complete rows.
+    UnknownNameError
+        A task is not in the table.
+
+    Examples
+    --------
+    >>> from gnomon.distillation import prepare
+    >>> from gnomon.scores import load_scores
+    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> found = search_subsets(data, 2, n_best=1)
+    >>> found.n_subsets, found.subsets[0]
+    (4005, ('clockwise-from-b0', 'where-the-last-piece-lay'))
+    """
+    check_word("criterion", criterion, ("cv", "in_sample"))
+    data.check_target()
+    free = free_tasks(data, size, forced)
+    held = data.columns(forced)
+    usable = ~np.isnan(data.target) & ~np.isnan(data.x[:, held]).any(axis=1)
+    least, n = least_rows(size, n_folds), int((~np.isnan(data.target)).sum())
+    if n < least:
+        raise ScoreDataError(
+            f"expected at least {least} algorithms for {n_folds} folds and {size} tasks, found {n};"
+            f" with fewer folds the choice is unreliable"
+        )
+    columns = np.concatenate([held, data.columns(free)])
+    x = data.x[usable][:, columns]
+    problem = _Problem.of(x, data.target[usable], held.size, size, n_folds)
+    best = _Best(problem, n_best, cross_validated=criterion == "cv")
+    n_subsets = comb(len(free), problem.n_free)
+    done, fewest = 0, least
+    for block in problem.blocks():
+        best.add(block)
+        done += block.bounds.size
+        fewest = min(fewest, int(block.rows.sum(axis=1).min()))
+        if progress is not None:
+            progress(done, n_subsets)
+    errors, picks = best.found()
+    if fewest < least:
+        _warn(f"subsets with fewer than {least} complete rows are left out (some have {fewest})")
+    if not errors.size:
+        raise ScoreDataError(
+            f"no subset of {size} tasks has at least {least} algorithms with scores on all of "
+            "them; exclude tasks with many gaps, or use fewer folds"
+        )
+    names = [data.tasks[i] for i in columns]
+    subsets = tuple((*forced, *sorted(names[i] for i in row)) for row in picks.tolist())
+    return FoundSubsets(subsets, errors, n_subsets)
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Subsets that consist of one of several parts with gaps and one of several other parts.
+
+    `bounds` has the residual sum of squares of each by scale, (parts, others); inf if it has too
+    few rows.
+    """
+
+    bounds: FloatArray
+    parts: I64
+    rows: Mask
+    others: I64
+
+    def subsets(self, flat: I64) -> tuple[I64, I64]:
+        """Return the columns of some subsets, and the number of the part that each contains."""
+        part, other = np.divmod(flat, self.bounds.shape[1])
+        return np.hstack([self.parts[part], self.others[other]]), part
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Rows on which the forced tasks and the target are known; forced columns first.
+
+    Columns have length one, so that rounding has one scale; the target is last, as it is.
+    """
+
+    z: FloatArray
+    present: Mask
+    n_forced: int
+    n_free: int
+    n_folds: int
+    least: int
+
+    @classmethod
+    def of(cls, x: FloatArray, y: FloatArray, n_forced: int, size: int, n_folds: int) -> _Problem:
+        present, filled = ~np.isnan(x), np.nan_to_num(x)
+        length = np.sqrt((filled**2).sum(axis=0))
+        z = np.column_stack([filled / np.where(length > 0, length, 1.0), y])
+        return cls(z, present, n_forced, size - n_forced, n_folds, least_rows(size, n_folds))
+
+    def blocks(self) -> Iterator[_Block]:
+        """Yield all subsets: complete rows depend on the tasks with gaps alone."""
+        free = np.arange(self.n_forced, self.present.shape[1])
+        whole = self.present[:, free].all(axis=0)
+        gapped, others = free[~whole], free[whole]
+        y = self.z.shape[1] - 1
+        for n_gapped in range(min(self.n_free, gapped.size) + 1):
+            n_others = self.n_free - n_gapped
+            if n_others > others.size:
+                continue
+            rest = choices(others, n_others)
+            most = max(1, min(_PARTS, 8_000_000 // max(len(rest), 1)))
+            needed = others if n_others else others[:0]
+            kept = np.concatenate([np.arange(self.n_forced), needed, [y]])
+            for parts in _chunks(gapped, n_gapped, most):
+                rows = np.asarray(self.present[:, parts].all(axis=2)).T
+                gram = self._grams(rows, np.hstack([parts, np.tile(kept, (len(parts), 1))]))
+                for _ in range(n_gapped + self.n_forced):
+                    gram = without(gram, 0, slice(1, None))
+                n = rows.sum(axis=1)
+                scale = np.where(n >= self.least, self.n_folds * np.ceil(n / self.n_folds), 0.0)
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    bounds = np.abs(in_sample(gram, n_others)) / scale[:, None]
+                yield _Block(bounds, parts, rows, rest)
+
+    def _grams(self, rows: Mask, columns: I64) -> FloatArray:
+        """Return the products of some columns on the rows of each part."""
+        first, which = np.unique(np.packbits(rows, axis=1), axis=0, return_index=True,
+                                 return_inverse=True)[1:]  # fmt: skip
+        grams = np.stack([self.z[r].T @ self.z[r] for r in rows[first]])
+        return grams[which.ravel()[:, None, None], columns[:, :, None], columns[:, None, :]]
+
+    def errors(self, rows: Mask, subsets: I64) -> FloatArray:
+        """Return the cross-validated errors of subsets that are complete on the same rows."""
+        z, n = self.z[rows], int(rows.sum())
+        fold = folds_of(n, self.n_folds)
+        grams = [z[fold == k].T @ z[fold == k] for k in range(self.n_folds)]
+        held = np.stack(grams)
+        train = held.sum(axis=0) - held
+        forced = np.tile(np.arange(self.n_forced), (len(subsets), 1))
+        last = np.full((len(subsets), 1), z.shape[1] - 1)
+        columns = np.hstack([forced, subsets, last])
+        found = np.empty(len(subsets))
+        sizes = np.bincount(fold, minlength=self.n_folds)[:, None]
+        for start in range(0, len(subsets), _TOGETHER):
+            part = slice(start, start + _TOGETHER)
+            i, j = columns[part, :, None], columns[part, None, :]
+            a, t = train[:, i, j], held[:, i, j]
+            for _ in range(columns.shape[1] - 1):
+                a, t = _eliminated(a, t)
+            found[part] = (t[..., 0, 0] / sizes).mean(axis=0)
+        return found
+
+
+def _eliminated(a: FloatArray, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return training and held-out products of residuals on the first column."""
+    pivot = a[..., 0, 0]
+    usable = pivot > _TOLERANCE
+    inverse = np.where(usable, 1.0 / np.where(usable, pivot, 1.0), 0.0)
+    ratio = a[..., 0, 1:] * inverse[..., None]
+    rest = t[..., 0, 1:] - ratio * t[..., 0, 0, None]
+    down, across = ratio[..., :, None], ratio[..., None, :]
+    a = a[..., 1:, 1:] - down * a[..., 0, None, 1:]
+    return a, t[..., 1:, 1:] - down * rest[..., None, :] - t[..., 1:, 0, None] * across
+
+
+class _Best:
+    """The best subsets so far, and those whose bound is below the worst of these."""
+
+    def __init__(self, problem: _Problem, n_best: int, *, cross_validated: bool) -> None:
+        self._problem, self._n_best, self._cv = problem, n_best, cross_validated
+        self._errors = np.empty(0)
+        self._picks = np.empty((0, problem.n_free), dtype=np.int64)
+        self._waiting: list[tuple[FloatArray, I64, Mask]] = []
+        # Where a fit is perfect, bound and error are rounding alone.
+        self._rounding = 1e-12 * float(np.mean(problem.z[:, -1] ** 2))
+
+    @property
+    def _limit(self) -> float:
+        if self._errors.size < self._n_best:
+            return np.inf
+        return float(self._errors[-1]) * (1 + 1e-9) + self._rounding
+
+    def add(self, block: _Block) -> None:
+        flat = block.bounds.ravel()
+        chosen = np.flatnonzero(flat <= min(self._limit, np.finfo(np.float64).max))
+        if chosen.size > _WAITING and self._cv:
+            # The least bounds first: they lower the limit for the others.
+            first = chosen[np.argpartition(flat[chosen], self._n_best + 300)[: self._n_best + 300]]
+            self._wait(block, flat, first)
+            self._judge()
+            chosen = np.setdiff1d(chosen[flat[chosen] <= self._limit], first)
+        self._wait(block, flat, chosen)
+        if sum(bounds.size for bounds, _, _ in self._waiting) > _WAITING:
+            self._judge()
+
+    def _wait(self, block: _Block, flat: FloatArray, chosen: I64) -> None:
+        picks, part = block.subsets(chosen)
+        if self._cv:
+            self._waiting.append((flat[chosen], picks, block.rows[part]))
+            return
+        n = block.rows[part].sum(axis=1)
+        scale = self._problem.n_folds * np.ceil(n / self._problem.n_folds) / n
+        self._keep(flat[chosen] * scale, picks)
+
+    def _judge(self) -> None:
+        """Cross-validate what waits, least bounds first, and keep the best."""
+        if not self._waiting:
+            return
+        bounds, picks, rows = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
+        self._waiting = []
+        order = np.argsort(bounds, kind="stable")
+        done, n = 0, self._n_best + 300
+        while done < order.size and bounds[order[done]] <= self._limit:
+            some = order[done : done + n]
+            some = some[bounds[some] <= self._limit]
+            _, which = np.unique(np.packbits(rows[some], axis=1), axis=0, return_inverse=True)
+            errors = np.empty(some.size)
+            for k in range(which.max() + 1):
+                same = np.flatnonzero(which.ravel() == k)
+                errors[same] = self._problem.errors(rows[some[same[0]]], picks[some[same]])
+            self._keep(errors, picks[some])
+            done, n = done + n, 4 * n
+
+    def _keep(self, errors: FloatArray, picks: I64) -> None:
+        errors = np.concatenate([self._errors, errors])
+        picks = np.vstack([self._picks, np.sort(picks, axis=1)])
+        order = np.lexsort((*picks.T[::-1], errors))[: self._n_best]
+        self._errors, self._picks = errors[order], picks[order]
+
+    def found(self) -> tuple[FloatArray, I64]:
+        self._judge()
+        return self._errors, self._picks
+
+
+def choices(columns: I64, m: int) -> I64:
+    """Return all choices of m columns, one a row, in the order of :func:`in_sample`."""
+    n = columns.size
+    if m < 2:
+        return columns[:, None] if m else np.empty((1, 0), dtype=np.int64)
+    groups = {-1: np.empty((1, 0), dtype=np.int64)}
+    for _ in range(m - 2):
+        groups = {
+            k: np.vstack(
+                [np.column_stack([g, np.full(len(g), k)]) for j, g in groups.items() if j < k]
+            )
+            for k in range(min(groups) + 1, n)
+        }
+    every = []
+    for k, prefixes in groups.items():
+        pairs = np.column_stack(np.triu_indices(n - k - 1, 1)) + k + 1
+        repeated = np.repeat(prefixes, len(pairs), axis=0)
+        every.append(np.hstack([repeated, np.tile(pairs, (len(prefixes), 1))]))
+    return np.asarray(columns[np.vstack(every)])
+
+
+def _chunks(columns: I64, m: int, most: int) -> Iterator[I64]:
+    """Yield all choices of m columns, at most so many at a time, in lexicographic order."""
+    total = comb(columns.size, m)
+    for start in range(0, total, most):
+        yield columns[subsets_between(columns.size, m, start, min(start + most, total))]
+
+
+def subsets_between(n: int, size: int, start: int, stop: int) -> I64:
+    """Return the subsets of 0 ... n - 1 with these numbers, in lexicographic order.
+
+    Examples
+    --------
+    >>> subsets_between(4, 2, 2, 5).tolist()
+    [[0, 3], [1, 2], [1, 3]]
+    """
+    number = np.arange(start, stop)
+    subsets = np.empty((stop - start, size), dtype=np.int64)
+    least = np.zeros(stop - start, dtype=np.int64)
+    for i in range(size):
+        # The number of subsets of the remaining size that begin before each element.
+        before = np.array([comb(n, size - i) - comb(n - c, size - i) for c in range(n + 1)])
+        number = number + before[least]
+        subsets[:, i] = np.searchsorted(before[: n - size + i + 1], number, side="right") - 1
+        number = number - before[subsets[:, i]]
+        least = subsets[:, i] + 1
+    return subsets
+
+
+def without(gram: FloatArray, i: int, keep: slice) -> FloatArray:
+    """Return the products of residuals on column i, of the columns to keep."""
+    column = gram[..., i, keep]
+    pivot = np.maximum(gram[..., i, i], _TOLERANCE)[..., None]
+    return np.asarray(gram[..., keep, keep] - column[..., :, None] * (column / pivot)[..., None, :])
+
+
+def in_sample(gram: FloatArray, size: int) -> FloatArray:
+    """Return the residual sums of squares of all choices of columns, (parts, choices).
+
+    The target is the last column. Choices are grouped by the last column of their prefix, so that
+    all choices with the same prefix share its elimination.
+    """
+    n, yy = gram.shape[-1] - 1, gram[:, -1, -1, None]
+    if size == 0:
+        return yy
+    if size == 1:
+        own = np.maximum(np.diagonal(gram, axis1=1, axis2=2)[:, :-1], _TOLERANCE)
+        return np.asarray(yy - gram[:, :-1, -1] ** 2 / own)
+    groups = {-1: gram[:, None]}
+    for _ in range(size - 2):
+        groups = {
+            k: np.concatenate(
+                [without(g, k - j - 1, slice(k - j, None)) for j, g in groups.items() if j < k], 1
+            )
+            for k in range(min(groups) + 1, n)
+        }
+    return np.concatenate([_pairs(g).reshape(len(gram), -1) for g in groups.values()], axis=1)
+
+
+def _pairs(gram: FloatArray) -> FloatArray:
+    """Return the residual sums of squares of all pairs of columns, (..., pairs)."""
+    i, j = np.triu_indices(gram.shape[-1] - 1, 1)
+    own = np.maximum(np.diagonal(gram, axis1=-2, axis2=-1)[..., :-1], _TOLERANCE)
+    to_y, ij = gram[..., :-1, -1], gram[..., i, j]
+    slope = ij / own[..., i]
+    over = to_y[..., j] - slope * to_y[..., i]
+    left = gram[..., -1, -1, None] - (to_y * to_y / own)[..., i]
+    return np.asarray(left - over * over / np.maximum(own[..., j] - slope * ij, _TOLERANCE))
+
+
+def residual_variance(covariance: FloatArray, picks: Sequence[int]) -> float:
+    """Return the variance of the last column that some columns leave."""
+    index = np.asarray(picks, dtype=np.int64)
+    inside, cross = covariance[np.ix_(index, index)], covariance[index, -1]
+    return float(covariance[-1, -1] - cross @ np.linalg.solve(inside, cross))
+
+
+def least_variance_subsets(
+    covariance: FloatArray,
+    names: Sequence[str],
+    size: int,
+    *,
+    forced: Sequence[str] = (),
+    n_best: int = 1,
+) -> Subsets:
+    """Return the subsets whose linear prediction leaves the least variance of the last column.
+
+    The search is exact up to 128 tasks and 100 million subsets; beyond, tasks are added one by one
+    and exchanged while that helps, and one subset is returned.
+
+    Parameters
+    ----------
+    covariance : ndarray of float, shape (tasks + 1, tasks + 1)
+        Positive definite, the target last.
+    names : sequence of str
+        The tasks.
+    size : int
+        Number of tasks, forced ones included.
+    forced : sequence of str
+        Tasks that every subset contains.
+    n_best : int
+        How many subsets to return.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        There are too many subsets to compare them all.
+
+    Examples
+    --------
+    >>> covariance = np.array([[1.0, 0.0, 0.8], [0.0, 1.0, 0.5], [0.8, 0.5, 1.0]])
+    >>> least_variance_subsets(covariance, ["u", "v"], 1, n_best=2)
+    (('u',), ('v',))
+    """
+    place = {name: i for i, name in enumerate(names)}
+    free = [i for i, name in enumerate(names) if name not in set(forced)]
+    n_free = size - len(forced)
+    gram = covariance[np.ix_(keep := [*(place[f] for f in forced), *free, len(names)], keep)]
+    for _ in forced:
+        gram = without(gram, 0, slice(1, None))
+    scale = np.sqrt(np.diag(gram))
+    scale[-1] = 1.0
+    gram = gram / np.outer(scale, scale)
+    if comb(len(free), n_free) > MOST_SUBSETS or (len(free) > _MOST_BOUNDED and n_free > 2):
+        _warn(
+            f"{comb(len(free), n_free):,} subsets are too many to compare all: tasks are added and "
+            "exchanged while that helps, which may miss the best"
+        )
+        picks = [_exchanged(gram, n_free)[0]]
+    else:
+        picks = _branch_and_bound(gram, n_free, n_best)
+    return tuple((*forced, *(names[free[i]] for i in sorted(p))) for p in picks)
+
+
+def _branch_and_bound(gram: FloatArray, size: int, n_best: int) -> list[list[int]]:
+    n = len(gram) - 1
+    n_best = min(n_best, comb(n, size))
+    start, limit = _exchanged(gram, size, n_best)
+    # Tasks that explain much come first: what the later ones leave is soon too much.
+    order = np.argsort(-np.abs(gram[:-1, -1]), kind="stable")
+    gram = gram[np.ix_(place := [*order, n], place)]
+    after = _residuals_after(gram) if n <= _MOST_BOUNDED else None
+    found: list[tuple[float, tuple[int, ...]]] = []
+    stack = [np.empty((1, 0), dtype=np.int64)]
+    while stack:
+        prefixes = stack.pop()
+        if len(prefixes) > 4096:
+            stack += np.array_split(prefixes, 2)
+            continue
+        depth = prefixes.shape[1]
+        last = prefixes[:, -1] if depth else np.array([-1])
+        if depth < size - 1:
+            grown = _grown(prefixes, last, n - (size - depth) + 1)
+            if after is not None and len(grown):
+                left = _left(after, grown, n)
+                grown = grown[left <= limit * (1 + 1e-12) + 1e-13]
+            if len(grown):
+                stack.append(grown)
+            continue
+        values = _with_one_more(gram, prefixes)
+        values[np.arange(n) <= last[:, None]] = np.inf
+        for p, j in np.argwhere(values <= limit * (1 + 1e-12) + 1e-13).tolist():
+            found.append((float(values[p, j]), (*prefixes[p].tolist(), j)))
+        found = sorted(found)[:n_best]
+        if len(found) == n_best:
+            limit = min(limit, found[-1][0])
+    return [order[list(picks)].tolist() for _, picks in found] or [start]
+
+
+def _grown(prefixes: I64, last: I64, stop: int) -> I64:
+    """Return each prefix with each later task below `stop`."""
+    counts = np.maximum(stop - 1 - last, 0)
+    rows = np.repeat(np.arange(len(prefixes)), counts)
+    begins = np.repeat(np.cumsum(counts) - counts, counts)
+    added = np.arange(rows.size) - begins + last[rows] + 1
+    return np.column_stack([prefixes[rows], added])
+
+
+def _residuals_after(gram: FloatArray) -> FloatArray:
+    """Return the products of residuals on all tasks from each place on, (n + 1, n + 1, n + 1)."""
+    n = len(gram) - 1
+    after = np.empty((n + 1, n + 1, n + 1))
+    after[n] = gram
+    for k in reversed(range(n)):
+        a = after[k + 1]
+        after[k] = a - np.outer(a[k], a[k] / max(a[k, k], _TOLERANCE))
+    return after
+
+
+def _left(after: FloatArray, prefixes: I64, n: int) -> FloatArray:
+    """Return the variance that each prefix leaves together with all tasks after it."""
+    columns, last = [*prefixes.T, n], prefixes[:, -1] + 1
+    size = len(columns)
+    # Entries of the Gram matrices, one array over all prefixes for each.
+    a = {(i, j): after[last, columns[i], columns[j]] for j in range(size) for i in range(j + 1)}
+    for p in range(size - 1):
+        pivot = np.maximum(a[p, p], _TOLERANCE)
+        for i in range(p + 1, size):
+            ratio = a[p, i] / pivot
+            for j in range(i, size):
+                a[i, j] = a[i, j] - ratio * a[p, j]
+    return np.asarray(a[size - 1, size - 1])
+
+
+def _with_one_more(gram: FloatArray, prefixes: I64) -> FloatArray:
+    """Return the variance that each prefix leaves with each task, (prefixes, tasks)."""
+    every = np.arange(len(prefixes))
+    own = np.broadcast_to(np.diag(gram), (len(prefixes), len(gram)))
+    to_y = np.broadcast_to(gram[:, -1], own.shape)
+    rows: list[FloatArray] = []
+    for column in prefixes.T:
+        row = gram[column]
+        for before in rows:
+            row = row - before[every, column][:, None] * before
+        # Scaled so that its square is what the task explains of each column.
+        row = row / np.sqrt(np.maximum(row[every, column], _TOLERANCE))[:, None]
+        own, to_y = own - row * row, to_y - row * row[:, -1:]
+        rows.append(row)
+    tasks = np.maximum(own[:, :-1], _TOLERANCE)
+    return np.asarray(own[:, -1:] - to_y[:, :-1] ** 2 / tasks)
+
+
+def _exchanged(gram: FloatArray, size: int, n_best: int = 1) -> tuple[list[int], float]:
+    """Add tasks one by one, then exchange one for another while that leaves less variance.
+
+    Returns the subset, and what the last of `n_best` subsets near it leaves.
+    """
+    chosen: list[int] = []
+    for _ in range(size):
+        chosen.append(int(np.argmin(_next(gram, chosen))))
+    best = residual_variance(gram, chosen)
+    while True:
+        rests = [[*chosen[:i], *chosen[i + 1 :]] for i in range(size)]
+        values = np.array([_next(gram, rest) for rest in rests])
+        i, j = np.unravel_index(int(np.argmin(values)), values.shape)
+        if values[i, j] >= best * (1 - 1e-12):
+            break
+        best, chosen = float(values[i, j]), [*rests[i], int(j)]
+    values[:, chosen] = np.inf
+    near = np.sort([best, *values[np.isfinite(values)]])
+    return chosen, float(near[n_best - 1]) if near.size >= n_best else np.inf
+
+
+def _next(gram: FloatArray, chosen: Sequence[int]) -> FloatArray:
+    """Return the variance that some tasks leave with each further one; inf for these."""
+    values = _with_one_more(gram, np.array([chosen], dtype=np.int64))[0]
+    values[list(chosen)] = np.inf
+    return np.asarray(values)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, DegenerateScoresWarning, stacklevel=3)

@@ -1,1 +1,0 @@
-"""Searches over all subsets of tasks, exact and in parallel."""

@@ -1,0 +1,383 @@
+"""Validation of a choice of tasks: held-out predictions, their errors, intervals and order.
+
+The plain error takes the tasks as given; the nested one chooses tasks and weights again without the
+algorithms that are predicted.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.distillation.forecasts import Forecast
+from gnomon.distillation.models import SubsetModel
+from gnomon.distillation.preparation import PreparedScores
+from gnomon.distillation.procedures import Procedure
+from gnomon.distillation.search import Progress, folds_of
+from gnomon.distillation.summaries import Transform
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, check_word
+from gnomon.scores.table import FloatArray
+
+I64 = npt.NDArray[np.int64]
+#: What a nested validation leaves out at a time.
+Outer = Literal["folds", "algorithms", "groups", "time"]
+#: Fewer algorithms before a year are too few to predict that year from.
+_LEAST_BEFORE = 20
+#: Two algorithms differ clearly if one summary exceeds the other by this factor.
+_CLEAR = 1.25
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Predictions of algorithms that the model had not seen.
+
+    Parameters
+    ----------
+    residuals, relative : ndarray of float, shape (algorithms,)
+        Predicted minus true, transformed, and as relative errors; NaN where an algorithm lacks a
+        score that was needed.
+    target : ndarray of float, shape (algorithms,)
+    folds : ndarray of int, shape (algorithms,)
+        -1 where an algorithm was not held out.
+    chosen : tuple of tuples of str
+        The tasks of each fold's model.
+    forecasts : tuple of Forecast, shape (algorithms,)
+        The predictive distributions, if they were asked for and the procedure has them.
+
+    Examples
+    --------
+    >>> target, off = np.array([1.0, 2.0, 3.0]), np.array([0.1, -0.1, np.nan])
+    >>> held = HeldOut(off, off / target, target, np.array([0, 1, -1]), (("u",), ("u",)))
+    >>> held.n_predicted, round(held.mse, 3), held.tau
+    (2, 0.01, 1.0)
+    """
+
+    residuals: FloatArray
+    relative: FloatArray
+    target: FloatArray
+    folds: I64
+    chosen: tuple[tuple[str, ...], ...]
+    forecasts: tuple[Forecast | None, ...] = ()
+
+    @property
+    def known(self) -> list[tuple[float, Forecast]]:
+        """The residuals that have a forecast, each with it."""
+        return [
+            (float(r), f)
+            for r, f in zip(self.residuals, self.forecasts, strict=False)
+            if f is not None and not np.isnan(r)
+        ]
+
+    @property
+    def scale(self) -> float:
+        """The factor by which intervals must be widened to hold; at least 1.
+
+        The root mean square of the residuals in units of their own spread, none counted above 3.
+        """
+        z = np.array([abs(r) / f.spread for r, f in self.known if f.spread > 0])
+        return max(1.0, float(np.sqrt(np.mean(np.minimum(z**2, 9.0))))) if z.size else 1.0
+
+    def coverage(self, level: float = 0.9, scale: float = 1.0) -> float:
+        """Return the share of true summaries inside their intervals; NaN if there are none."""
+        # A residual is predicted minus true: the truth is the centre minus it.
+        ends = [(f.center - r, f.interval(level, scale)) for r, f in self.known]
+        inside = [low <= truth <= high for truth, (low, high) in ends]
+        return float(np.mean(inside)) if inside else float("nan")
+
+    def half_width(self, level: float = 0.9, scale: float = 1.0) -> float:
+        """Return half the median width of the intervals, transformed; NaN if there are none."""
+        ends = [f.interval(level, scale) for _, f in self.known]
+        return float(np.median([(high - low) / 2 for low, high in ends])) if ends else float("nan")
+
+    @property
+    def relative_error(self) -> float:
+        """Mean absolute relative error, for example 0.12; NaN if nothing was predicted."""
+        return _mean(np.abs(self.relative))
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the relative error over algorithms."""
+        errors = np.abs(self.relative[~np.isnan(self.relative)])
+        return float(errors.std(ddof=1) / np.sqrt(errors.size)) if errors.size > 1 else float("nan")
+
+    @property
+    def mse(self) -> float:
+        """Mean over folds of a fold's mean squared residual."""
+        return self._mean_of_folds(self.residuals**2)
+
+    @property
+    def fold_relative_error(self) -> float:
+        """Mean over folds of a fold's mean relative error, as in the Atari-5 paper."""
+        return self._mean_of_folds(np.abs(self.relative))
+
+    @property
+    def fold_r2(self) -> float:
+        """One minus the mean squared residual of the folds over the variance, as in the paper."""
+        y = self.target[~np.isnan(self.residuals)]
+        return float(1.0 - self.mse / y.var()) if y.size > 1 and np.ptp(y) else float("nan")
+
+    def _mean_of_folds(self, values: FloatArray) -> float:
+        labels = np.unique(self.folds[self.folds >= 0])
+        return _mean(np.array([_mean(values[self.folds == k]) for k in labels]))
+
+    @property
+    def r2(self) -> float:
+        """One minus the squared residuals over the variation of the predicted algorithms."""
+        whole = ~np.isnan(self.residuals)
+        y = self.target[whole]
+        if y.size < 2 or not np.ptp(y):
+            return float("nan")
+        return float(1.0 - (self.residuals[whole] ** 2).sum() / ((y - y.mean()) ** 2).sum())
+
+    @property
+    def n_predicted(self) -> int:
+        """Number of algorithms predicted."""
+        return int((~np.isnan(self.residuals)).sum())
+
+    @property
+    def tau(self) -> float:
+        """Kendall's tau-b of predicted and true order."""
+        return order_agreement(self.target + self.residuals, self.target).tau
+
+    def order(self, transform: Transform) -> OrderAgreement:
+        """Return how well the order of the summaries is predicted."""
+        predicted = transform.inverse(self.target + self.residuals)
+        return order_agreement(predicted, transform.inverse(self.target))
+
+    def frequencies(self) -> dict[str, float]:
+        """Return in which share of the models each task was, most frequent first."""
+        counts = Counter(task for tasks in self.chosen for task in tasks)
+        return {task: n / len(self.chosen) for task, n in counts.most_common()}
+
+
+def _mean(values: FloatArray) -> float:
+    finite = values[~np.isnan(values)]
+    return float(finite.mean()) if finite.size else float("nan")
+
+
+@dataclass(frozen=True)
+class OrderAgreement:
+    """How well a predicted order agrees with the true one.
+
+    Parameters
+    ----------
+    n_pairs : int
+        Pairs of algorithms whose true summaries differ.
+    concordance : float
+        Share of these in the right order.
+    tau : float
+        Kendall's tau-b.
+    clear_concordance : float
+        The share among pairs whose summaries differ by more than a quarter of the smaller one.
+    """
+
+    n_pairs: int
+    concordance: float
+    tau: float
+    clear_concordance: float
+
+
+def order_agreement(predicted: npt.ArrayLike, true: npt.ArrayLike) -> OrderAgreement:
+    """Compare the order of predicted summaries with that of the true ones; NaN are dropped.
+
+    Examples
+    --------
+    >>> agreement = order_agreement([1.0, 3.0, 2.0], [10.0, 20.0, 21.0])
+    >>> round(agreement.concordance, 2), agreement.clear_concordance
+    (0.67, 1.0)
+    """
+    p, t = np.asarray(predicted, dtype=np.float64), np.asarray(true, dtype=np.float64)
+    whole = ~(np.isnan(p) | np.isnan(t))
+    p, t = p[whole], t[whole]
+    upper = np.triu_indices(p.size, 1)
+    dt, dp = (t[:, None] - t)[upper], (p[:, None] - p)[upper]
+    clear = np.abs(dt) > (_CLEAR - 1.0) * np.minimum.outer(np.abs(t), np.abs(t))[upper]
+    signs = np.sign(dt) * np.sign(dp)
+    both = float(np.sqrt((dt != 0).sum() * (dp != 0).sum()))
+    nan = float("nan")
+    return OrderAgreement(
+        n_pairs=int((dt != 0).sum()),
+        concordance=float((signs[dt != 0] > 0).mean()) if (dt != 0).any() else nan,
+        tau=float(signs.sum() / both) if both else nan,
+        clear_concordance=float((signs[clear] > 0).mean()) if clear.any() else nan,
+    )
+
+
+def nested_error(
+    data: PreparedScores,
+    procedure: Procedure,
+    size: int,
+    *,
+    outer: Outer = "folds",
+    n_folds: int = 10,
+    forced: Sequence[str] = (),
+    spread: bool = False,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> HeldOut:
+    """Predict every algorithm by a model whose tasks and weights were chosen without it.
+
+    The plain error of a chosen subset does not count what the choice owes to chance. Here the
+    whole procedure is repeated on the remaining rows of every outer fold.
+
+    Parameters
+    ----------
+    data : PreparedScores
+    procedure : Procedure
+    size : int
+        Number of tasks. If as many are forced, nothing is chosen.
+    outer : {"folds", "algorithms", "groups", "time"}
+        What is left out at a time: a random fold, one algorithm, or one group (a paper); or each
+        year in turn, predicted from the years before alone.
+    n_folds : int
+        For ``folds``.
+    forced : sequence of str
+        Tasks that every subset contains.
+    spread : bool
+        Also return the predictive distributions, so that intervals can be judged.
+    rng : numpy.random.Generator
+        For the random folds.
+    progress : function of (done, all), optional
+        Called with the number of folds.
+
+    Returns
+    -------
+    HeldOut
+
+    Raises
+    ------
+    ScoreDataError
+        There are too few algorithms or groups, or a year is needed and unknown.
+
+    Examples
+    --------
+    >>> from gnomon.distillation import FactorProcedure, prepare
+    >>> from gnomon.scores import load_scores
+    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> held = nested_error(data, FactorProcedure(), 3, rng=np.random.default_rng(0))
+    >>> round(held.r2, 3), held.frequencies()["two-a-bucket"]
+    (0.979, 0.9)
+    """
+    check_word("nested", outer, ("folds", "algorithms", "groups", "time"))
+    folds = _outer_folds(data, outer, n_folds, rng)
+    labels = np.unique(folds[folds >= 0])
+    residuals = np.full(folds.size, np.nan)
+    forecasts: list[Forecast | None] = [None] * folds.size
+    chosen = []
+    for done, k in enumerate(labels, 1):
+        held = folds == k
+        train = data.rows(~held if outer != "time" else _years(data) < k)
+        try:
+            tasks, model = _chosen(train, procedure, size, forced, spread=spread)
+        except ScoreDataError as error:
+            raise ScoreDataError(f"a fold of the nested validation failed: {error}") from error
+        chosen.append(tasks)
+        x = data.x[held][:, data.columns(tasks)]
+        if spread and model.forecaster is not None:
+            told = [model.forecaster.forecast(row) for row in x]
+            predicted = np.array([one.center for one in told])
+            for i, one in zip(np.flatnonzero(held), told, strict=True):
+                forecasts[i] = one
+        else:
+            predicted = model.predict(x)
+        residuals[held] = predicted - data.target[held]
+        if progress is not None:
+            progress(done, labels.size)
+    return _held_out(data, residuals, folds, chosen, forecasts)
+
+
+def _chosen(
+    train: PreparedScores, procedure: Procedure, size: int, forced: Sequence[str], *, spread: bool
+) -> tuple[tuple[str, ...], SubsetModel]:
+    with warnings.catch_warnings():
+        # A gap of one fold is no property of the table.
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        tasks = tuple(forced)
+        if len(forced) != size:
+            tasks = procedure.choose(train, size, forced=forced)[0]
+        return tasks, procedure.fit(train, tasks, spread=spread)
+
+
+def cross_validate(
+    data: PreparedScores, procedure: Procedure, tasks: Sequence[str], *, n_folds: int = 10
+) -> HeldOut:
+    """Predict every algorithm by a model of given tasks whose weights were fitted without it.
+
+    The folds are those of the complete rows of the tasks, as in the Atari-5 paper. This is the
+    plain error: too optimistic if the tasks were chosen on the same rows.
+
+    Raises
+    ------
+    ScoreDataError
+        There are fewer complete rows than folds.
+
+    Examples
+    --------
+    >>> from gnomon.distillation import PaperProcedure, prepare
+    >>> from gnomon.scores import load_scores
+    >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
+    >>> round(cross_validate(data, PaperProcedure(), ["two-a-bucket"]).r2, 2)
+    0.79
+    """
+    x = data.x[:, data.columns(tasks)]
+    whole = np.flatnonzero(~np.isnan(x).any(axis=1) & ~np.isnan(data.target))
+    if whole.size < n_folds:
+        raise ScoreDataError(
+            f"expected at least {n_folds} algorithms with scores on {', '.join(tasks)}, one for "
+            f"each fold; found {whole.size}"
+        )
+    folds = np.full(len(data.algorithms), -1)
+    folds[whole] = folds_of(whole.size, n_folds)
+    residuals = np.full(folds.size, np.nan)
+    for k in range(n_folds):
+        held = folds == k
+        model = procedure.fit(data.rows(~held), tasks)
+        residuals[held] = model.predict(x[held]) - data.target[held]
+    return _held_out(data, residuals, folds, [tuple(tasks)])
+
+
+def _held_out(
+    data: PreparedScores,
+    residuals: FloatArray,
+    folds: I64,
+    chosen: Sequence[tuple[str, ...]],
+    forecasts: Sequence[Forecast | None] = (),
+) -> HeldOut:
+    relative = data.transform.relative_errors(data.target + residuals, data.target)
+    return HeldOut(residuals, relative, data.target, folds, tuple(chosen), tuple(forecasts))
+
+
+def _outer_folds(data: PreparedScores, outer: Outer, n_folds: int, rng: np.random.Generator) -> I64:
+    """Return the fold of each algorithm; -1 if it is not predicted."""
+    n = len(data.algorithms)
+    if outer == "algorithms":
+        return np.arange(n)
+    if outer == "time":
+        years = _years(data)
+        enough = [int((years < year).sum()) >= _LEAST_BEFORE for year in years]
+        if not any(enough):
+            raise ScoreDataError(
+                f"expected at least {_LEAST_BEFORE} algorithms before the last year, found "
+                f"{int((years < np.nanmax(years)).sum())}: too few to predict what came later"
+            )
+        return np.where(enough, np.nan_to_num(years), -1).astype(np.int64)
+    if outer == "groups":
+        labels, group = np.unique(data.groups, return_inverse=True)
+        if labels.size < 2:
+            raise ScoreDataError(f"expected at least 2 groups to leave out, found {labels.size}")
+        return group
+    if n < n_folds:
+        raise ScoreDataError(f"expected {n_folds} algorithms for {n_folds} folds, found {n}")
+    return folds_of(n, n_folds, int(rng.integers(0, 2**32, size=1)[0]))
+
+
+def _years(data: PreparedScores) -> FloatArray:
+    if data.years is None or np.isnan(data.years).all():
+        raise ScoreDataError("a validation in time needs dates: name their column as date_by")
+    return data.years

@@ -21,10 +21,7 @@ from benchmarks import history
 from benchmarks.record import Measurement
 
 HERE = Path(__file__).parent
-SHARED = (
-    *("__init__", "__main__", "beyond_training", "coverage_parts", "distill_in_use", "history"),
-    *("populations", "prototypes", "record"),
-)
+SHARED = (*("__init__", "__main__", "coverage_parts", "history", "populations", "record"),)
 NAMES = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in SHARED)
 
 

@@ -16,12 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.distill import made_up
 from benchmarks.record import Measurement
-from gnomon.distillation import search_subsets
 from gnomon.scores import ScoreTable
 from gnomon.stats import estimate
-from gohr.execution import thread_executor
 from gohr.experiments import ExperimentConfig, run
 
 #: Turns of each number of threads; the quickest counts.
@@ -44,7 +41,6 @@ def measure() -> Iterator[Measurement]:
     for name, work, note in [
         ("mere hashing", _hashing, "no more can be hoped for below"),
         ("interval table, 20 x 26 x 10, percentile", _intervals(), ""),
-        ("search of 658,008 subsets, 10% of scores missing", _search(), ""),
         ("20 trials of the engine and a learner", _trials, "`run` with threads of one process"),
     ]:
         for n, ratio in _ratios(name, work, counts):
@@ -80,17 +76,6 @@ def _intervals() -> Work:
             table, metrics, method="percentile", n_resamples=50_000, n_threads=n_threads
         )
         return found.as_records()
-
-    return work
-
-
-def _search() -> Work:
-    data = made_up(150, 40, 0.1)
-
-    def work(n_threads: int) -> object:
-        with thread_executor(n_threads) as executor:
-            found = search_subsets(data, 5, executor=executor)
-        return found.subsets, found.errors.tolist()
 
     return work
 

@@ -1,51 +1,25 @@
 """Draw the figures of docs/gnomon/distill.md from the published Atari scores.
 
 ``python docs/make_distillation_gallery.py [FOLDER]``. The scores are those that ``gnomon distill
-atari5`` takes, from ``GNOMON_DATA`` or from their authors. Drawn again, the figures differ only
-where the code or the processor does.
+atari5`` takes, from ``GNOMON_DATA`` or from their authors.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-from gnomon.distillation import (
-    PreparedScores,
-    atari,
-    correlations,
-    distill,
-    explained,
-    single,
-    sizes,
-    stability,
-)
-from gnomon.plot import Figure
-
-
-def paper_figures(data: PreparedScores) -> Iterator[Figure]:
-    """Yield figures 2, 4 and 5 of the Atari-5 paper."""
-    five = atari.published_models()["Atari-5"].tasks
-    genres = {game: genre for genre, games in atari.GENRES.items() for game in games}
-    yield single(data, categories=genres).figure()
-    yield explained(data, five).figure()
-    yield correlations(data, categories=genres).figure()
-
-
-def own_figures(data: PreparedScores) -> Iterator[Figure]:
-    """Yield what the paper does not draw: honest errors, stability."""
-    yield distill(data).figure()
-    yield sizes(data, most=8, repeats=3).figure()
-    yield stability(data).figure()
+from gnomon.distillation import atari, distill, explained, single, sizes
 
 
 def make_gallery(folder: Path) -> list[Path]:
     """Write the pictures into a folder, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     data = atari.paper_scores()
+    five = atari.published_models()["Atari-5"].tasks
+    found = (single(data), explained(data, five), distill(data), sizes(data, most=8))
     pictures = []
-    for figure in (*paper_figures(data), *own_figures(data)):
+    for figure in (one.figure() for one in found):
         pictures.append(folder / f"{figure.name}.svg")
         figure.write(pictures[-1])
     return pictures

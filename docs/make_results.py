@@ -129,7 +129,7 @@ is a mean over rules; no interaction is fitted.
 ## Five rules for ninety
 
 Which five rules tell the mean skill over all {n_scored}? The learners are the rows, without `ideal`, which was given the
-answers: {n_rows} rows. The subset was searched by the procedure `complete` (see [fewer tasks](../gnomon/distill.md)):
+answers: {n_rows} rows. The subset was searched by the procedure `paper` (see [fewer tasks](../gnomon/distill.md)):
 
 {subset}
 
@@ -330,7 +330,7 @@ def five_rules(table: ScoreTable) -> tuple[Distilled, Distilled, Figure]:
     rows = table.select(algorithms=[name for name in table.algorithms if name != "ideal"])
     ready = prepare(rows, transform="identity", summary="mean", group_by="kind")
     folds, kinds = (
-        distill(ready, procedure="complete", nested=nested)[0] for nested in ("folds", "groups")
+        distill(ready, procedure="paper", nested=nested)[0] for nested in ("folds", "groups")
     )
     return folds, kinds, subset_figure(folds, ready.algorithms, ready.groups)
 

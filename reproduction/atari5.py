@@ -22,7 +22,6 @@ from gnomon.distillation import (
     PreparedScores,
     SubsetModel,
     atari,
-    correlation_matrix,
     correlations,
     cross_validate,
     explained,
@@ -54,7 +53,8 @@ class Paper:
     def models(self) -> Mapping[str, SubsetModel]:
         """The published subsets and DQN-7, each fitted again."""
         published = {name: model.tasks for name, model in atari.published_models().items()}
-        published["DQN-7"] = atari.NAMED_SUBSETS["DQN-7"]
+        named = {row["subset"]: tuple(row["games"].split()) for row in published_table("table7")}
+        published["DQN-7"] = named["DQN-7"]
         return {name: self.procedure.fit(self.data, tasks) for name, tasks in published.items()}
 
     def held_out(self, name: str) -> HeldOut:
@@ -183,17 +183,19 @@ def _table8(paper: Paper) -> Iterator[Comparison]:
 
 
 def _table9(paper: Paper) -> Iterator[Comparison]:
-    for row in atari.published_table("table9"):
-        model = paper.models[row["model"]]
-        weight = model.weights[model.tasks.index(row["game"])]
-        yield compared("9", f"{row['model']} {row['game']}", row["weight"], weight)
+    for name, published in atari.published_models().items():
+        ours = paper.models[name]
+        for game, weight, mine in zip(
+            published.tasks, published.weights, ours.weights, strict=True
+        ):
+            yield compared("9", f"{name} {game}", f"{weight:.4f}", mine)
 
 
 def _tables_of_games(table: str) -> Callable[[Paper], Iterator[Comparison]]:
     def section(paper: Paper) -> Iterator[Comparison]:
-        rows = atari.published_table(f"table{table}")
+        rows = published_table(f"table{table}")
         games = [column for column in rows[0] if column not in ("game", "intercept")]
-        ours = explained(paper.data, games).models
+        ours = {one.task: one.model for one in explained(paper.data, games)}
         for row in rows:
             model = ours[row["game"]]
             yield compared(table, f"{row['game']} c", row["intercept"], model.intercept)
@@ -205,11 +207,11 @@ def _tables_of_games(table: str) -> Callable[[Paper], Iterator[Comparison]]:
 
 def _table12(_: Paper) -> Iterator[Comparison]:
     constants = load_references("atari5")
-    for game in atari.published_constants():
-        row = next(r for r in atari.published_table("table12") if r["game"] == game)
-        random, human = constants[game]
-        yield compared("12", f"{game} random", row["random"], round(random, 6))
-        yield compared("12", f"{game} human", row["human"], round(human, 6))
+    for game, printed in atari.published_constants().items():
+        for name, published, ours in zip(
+            ("random", "human"), printed, constants[game], strict=True
+        ):
+            yield compared("12", f"{game} {name}", str(published), round(ours, 6))
 
 
 def _selection(paper: Paper) -> Iterator[Comparison]:
@@ -331,7 +333,7 @@ def _all_games(paper: Paper) -> Iterator[Comparison]:
         item = f"variance explained by {name} %"
         yield compared("section 5.5", item, published, 100 * models.explained, note)
         if name == "Atari-5":
-            high = [game for game, r2 in models.r2.items() if r2 > 0.8]
+            high = [one.task for one in models if one.r2 > 0.8]
             others = len(set(high) - set(paper.models[name].tasks))
             note = f"{others} without the subset's own"
             item, fact = "games with R2 above 0.8", "games_r2_above_0.8"
@@ -340,7 +342,10 @@ def _all_games(paper: Paper) -> Iterator[Comparison]:
 
 def _figure4(paper: Paper) -> Iterator[Comparison]:
     note = "drawn without digits: beside an independent computation"
-    r2 = {name: explained(paper.data, paper.models[name].tasks).r2 for name in _FIGURE_4}
+    r2 = {
+        name: {one.task: one.r2 for one in explained(paper.data, paper.models[name].tasks)}
+        for name in _FIGURE_4
+    }
     for row in published_table("figure4"):
         for name, column in _FIGURE_4.items():
             item = f"{row['game']} R2 from {name}"
@@ -348,14 +353,12 @@ def _figure4(paper: Paper) -> Iterator[Comparison]:
 
 
 def _correlated(paper: Paper) -> Iterator[Comparison]:
-    data = paper.data
-    top = correlations(data, strongest=1)[0]
-    published = facts()["most_correlated_pair"]
+    found = correlations(paper.data)
+    published, top = facts()["most_correlated_pair"], found[0]
     yield named("section 6", "most correlated pair", published, f"{top.a}-{top.b}")
-    r, _ = correlation_matrix(data)
-    skiing = data.tasks.index("skiing")
+    r = {frozenset((one.a, one.b)): one.correlation for one in found}
     for game in ("alien", "frostbite", "mspacman", "riverraid"):
-        value, fact = float(r[skiing, data.tasks.index(game)]), f"pcc_skiing_{game}"
+        value, fact = r[frozenset(("skiing", game))], f"pcc_skiing_{game}"
         yield told("section 6", f"Skiing, {game}", fact, value, _TRUNCATED, truncate=True)
 
 

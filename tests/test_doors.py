@@ -59,10 +59,6 @@ PLAIN = {
 #: What tests may import from behind the doors, and why.
 EXCEPTIONS: dict[str, str] = {
     "gnomon.cli.progress": "the clock of a progress bar, with the time in hand",
-    "gnomon.distillation.preparation.summaries": "summaries of rows with gaps",
-    "gnomon.distillation.procedures.factor": "its covariance, against theory",
-    "gnomon.distillation.search.pieces": "the pieces of a search that is too long for a test",
-    "gnomon.plot.graphs": "places of the nodes of a graph, without a drawing",
     "gnomon.plot.labels": "places and lines of labels, for any names",
     "gnomon.plot.style": "labels of ticks, for any numbers",
     "gnomon.scores.datasets": "a data set of a test, fetched from a folder",

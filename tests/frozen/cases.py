@@ -120,12 +120,12 @@ gohr captive
 
 DISTILLED = """
 gnomon distill suite.csv --size 2
-gnomon distill suite.csv --size 2 --procedure factor --procedure complete --procedure paper --procedure paper-code --nested none
-gnomon distill suite.csv --size 2 --procedure auto --nested algorithms --top 3
-gnomon distill suite.csv --size 3 --summary iqm --transform identity --force t1 --exclude t2 --folds 5 --seed 2
-gnomon distill suite.csv --size 2 --summary mean_log --repeats 2 --folds 4
+gnomon distill suite.csv --size 2 --procedure factor --procedure paper --procedure paper-code --nested none
+gnomon distill suite.csv --size 2 --nested algorithms --top 3
+gnomon distill suite.csv --size 3 --summary iqm --transform identity --have t1 --exclude t2 --folds 5 --seed 2
+gnomon distill suite.csv --size 2 --summary mean_log --folds 4
 gnomon distill suite.csv --size 2 --model model.json --nested none
-gnomon distill suite.csv --size 2 --references references.csv --transform identity --nested none
+gnomon distill suite.csv --size 2 --normalize references.csv --transform identity --nested none
 gnomon distill grouped.csv --size 2 --group-by family --nested groups
 gnomon distill suite.csv --size 20
 """

@@ -54,7 +54,7 @@ def test_a_saved_model_predicts(command, suite, tmp_path):
     assert any("outside the range" in text for text in warnings)
     (tmp_path / "ends.csv").write_text("task,random,human\nt1,0,10\nt2,0,99\n")
     scaled = records(
-        command("gnomon", "predict", "model.json", "new.csv", "--references", "ends.csv", "--json")
+        command("gnomon", "predict", "model.json", "new.csv", "--normalize", "ends.csv", "--json")
     )
     assert {r["algorithm"]: r["value"] for r in scaled}["whole"] == pytest.approx(75.0)
 
@@ -62,9 +62,9 @@ def test_a_saved_model_predicts(command, suite, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[]", "model.json: expected a 'gnomon subset model 2' as JSON"),
-        ('{"format": "other"}', "model.json: expected a 'gnomon subset model 2' as JSON"),
-        ("nonsense", "model.json: expected a 'gnomon subset model 2' as JSON"),
+        ("[]", "model.json: expected a 'gnomon subset model 3' as JSON"),
+        ('{"format": "other"}', "model.json: expected a 'gnomon subset model 3' as JSON"),
+        ("nonsense", "model.json: expected a 'gnomon subset model 3' as JSON"),
     ],
 )
 def test_what_is_no_model_is_refused(command, suite, tmp_path, text, said):
@@ -79,7 +79,7 @@ def fitted(command, suite, tmp_path):
     """Write a model of the suite that was normalised by references, and its raw scores."""
     ends = "".join(f"t{j},0,4\n" for j in range(8))
     (tmp_path / "ends.csv").write_text("task,random,human\n" + ends)
-    arguments = ("--size", "3", "--references", "ends.csv", "--model", "model.json")
+    arguments = ("--size", "3", "--normalize", "ends.csv", "--model", "model.json")
     status, _, err = command(
         "gnomon", "distill", "suite.csv", "--transform", "identity", *arguments
     )
@@ -115,7 +115,7 @@ def test_a_suite_is_normalised_by_the_name_or_the_file_that_other_verbs_take(com
 
 def test_a_model_holds_its_references(command, fitted):
     raw = records(command("gnomon", "predict", "model.json", "suite.csv", "--json"))
-    given = command("gnomon", "predict", "model.json", "suite.csv", "--references", "ends.csv")
+    given = command("gnomon", "predict", "model.json", "suite.csv", "--normalize", "ends.csv")
     assert given[0] == 0
     scaled = command("gnomon", "predict", "model.json", "suite.csv", "--normalized", "--json")
     assert len(records(scaled)) == 30
@@ -126,8 +126,7 @@ def test_a_model_holds_its_references(command, fitted):
     fitted.write_text(json.dumps(record | {"references": None}))
     status, _, err = command("gnomon", "predict", "model.json", "suite.csv")
     assert status == 2
-    assert "expected scores normalised as the model's training" in err
-    assert "--normalized" in err
+    assert "expected scores normalised as in the model's training" in err
 
 
 def test_which_of_two(command, fitted, tmp_path):
@@ -162,9 +161,6 @@ def test_what_to_run_next(command, suite, tmp_path):
     }
     assert priced["t0"]["cost"] == 4
     assert priced["t0"]["worth"] == priced["t0"]["reduction"] / 4
-    status, _, err = command("gnomon", *words, "--half-width", "0")
-    assert status == 2
-    assert "expected a target half width above 0" in err
 
 
 def test_items_are_refused(command, suite):
@@ -212,25 +208,7 @@ def test_few_algorithms_are_told_what_they_do_to_the_error(command, tmp_path):
     write_scores(table, tmp_path / "six.csv")
     status, out, err = command("gnomon", "distill", "six.csv", "--size", "2")
     assert (status, out) == (2, "")
-    assert "found 6: too few to choose tasks by; five Atari games chosen by 6 algorithms err" in err
+    assert "found 6; fewer folds work, but so few algorithms choose tasks largely by chance" in err
     status, _, err = command("gnomon", "distill", "six.csv", "--size", "2", "--folds", "3")
     assert status == 0
     assert "6 algorithms are few to choose tasks by: the error is" in err
-    assert "five Atari games chosen by 6 algorithms err by 33 %" in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--add", "2"), "--add says how many more than --have"),
-        (("--target-error", "much"), "expected a share above 0, as 10% or 0.1; found 'much'"),
-        (("--budget", "3"), "expected costs and a budget together"),
-        (("--have", "t1,t99"), "unknown task 't99'"),
-    ],
-)
-def test_goals_that_make_no_sense(command, suite, arguments, said):
-    status, _, err = command(
-        "gnomon", "distill", "suite.csv", "--transform", "identity", *arguments
-    )
-    assert status == 2
-    assert said in err

@@ -1,4 +1,4 @@
-"""The published Atari scores, and tables made up."""
+"""The published Atari scores, and made-up suites."""
 
 from __future__ import annotations
 
@@ -7,26 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gnomon.distillation import (
-    Distilled,
-    FactorProcedure,
-    HeldOut,
-    PreparedScores,
-    distill,
-    nested_error,
-    transform_of,
-)
+from gnomon.distillation import PreparedScores, transform_of
 
 SHARED = Path(__file__).parents[4] / ".." / "shared" / "data"
-
-
-@pytest.fixture
-def atari_folder(monkeypatch) -> Path:
-    """Point GNOMON_DATA at the folder beside the repository."""
-    if not (SHARED / "atari5" / "dataset.csv").is_file():
-        pytest.skip("the Atari-5 data set is not beside the repository")
-    monkeypatch.setenv("GNOMON_DATA", str(SHARED))
-    return SHARED / "atari5"
 
 
 @pytest.fixture(scope="session")
@@ -39,19 +22,6 @@ def paper() -> PreparedScores:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GNOMON_DATA", str(SHARED))
         return paper_scores()
-
-
-@pytest.fixture(scope="session")
-def papers_choice(paper) -> Distilled:
-    """Return what the paper's procedure chooses, and without each group of algorithms in turn."""
-    return distill(paper, size=5, procedure="paper", nested="groups")[0]
-
-
-@pytest.fixture(scope="session")
-def each_left_out(paper) -> HeldOut:
-    """Return what our procedure says of each algorithm without it."""
-    rng = np.random.default_rng(0)
-    return nested_error(paper, FactorProcedure(), 5, outer="algorithms", rng=rng)
 
 
 def made_up(
@@ -69,6 +39,6 @@ def made_up(
     return PreparedScores(algorithms, tasks, x, y, y, tasks, groups, transform_of("identity"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_scores():
     return made_up

@@ -1,15 +1,20 @@
-"""Models of a subset: saved and loaded, intervals, prediction from whatever scores there are."""
+"""Models of a subset: saved and loaded, intervals, estimates from the available scores."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.optimize import nnls
 
-from gnomon.distillation import Moments, SubsetModel, fit_least_squares
+from gnomon.distillation import FactorProcedure, SubsetModel, fit_least_squares, prepare
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.scores import ScoreTable
+
+PROCEDURE = FactorProcedure()
 
 
 @given(
@@ -25,121 +30,197 @@ def test_better_everywhere_is_never_worse(scores, more, weights):
     assert model.estimate(high).value >= model.estimate(low).value * (1 - 1e-12)
 
 
-def test_json_round_trip(make_scores, tmp_path):
+def test_least_squares_is_that_of_numpy(make_scores):
+    data = make_scores()
+    model = fit_least_squares(data, ["t00", "t03"], weights="any")
+    expected = np.linalg.lstsq(data.x[:, [0, 3]], data.target, rcond=None)[0]
+    assert model.weights == pytest.approx(expected)
+    assert (model.intercept, model.n_rows) == (0.0, 40)
+    line = fit_least_squares(data, ["t02"], intercept=True, weights="any")
+    slope, intercept = np.polyfit(data.x[:, 2], data.target, 1)
+    assert (line.weights[0], line.intercept) == pytest.approx((slope, intercept))
+    with pytest.raises(ScoreDataError, match=r"at least 4 algorithms .*; found 3"):
+        fit_least_squares(make_scores(3, 8), data.tasks[:4])
+
+
+@given(st.integers(0, 1000), st.integers(1, 6))
+def test_non_negative_weights_are_those_of_scipy(seed, n_tasks):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(2, 1, (30, n_tasks)) + rng.normal(size=(30, 1))
+    y = x @ rng.normal(size=n_tasks)
+    rows = {f"a{i:02}": [row] for i, row in enumerate(x)}
+    data = prepare(ScoreTable.from_arrays(rows), transform="identity", summary="mean")
+    model = fit_least_squares(data, data.tasks, target=y)
+    assert model.weights == pytest.approx(nnls(x, y)[0], abs=1e-7)
+
+
+def test_lines_are_saved_and_loaded(make_scores, tmp_path):
     model = fit_least_squares(make_scores(), ["t00", "t03"])
     assert SubsetModel.from_json(model.to_json()) == model
     model.save(tmp_path / "model.json")
-    assert SubsetModel.from_json((tmp_path / "model.json").read_text()) == model
+    assert SubsetModel.load(tmp_path / "model.json") == model
     assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "another"}', '{"format": 1, "x": 2}'])
-def test_other_json_is_refused(text):
-    with pytest.raises(ScoreDataError, match="expected a 'gnomon subset model 2' as JSON"):
-        SubsetModel.from_json(text)
-
-
-def test_a_missing_field_is_refused():
-    record = json.loads(SubsetModel(("u",), (1.0,)).to_json())
-    del record["weights"]
-    with pytest.raises(ScoreDataError, match="weights"):
-        SubsetModel.from_json(json.dumps(record))
-
-
-def test_weights_and_tasks_go_together():
     with pytest.raises(ValueError, match="as many weights as tasks, found 1, 2"):
         SubsetModel(("u", "v"), (1.0,))
 
 
-def test_an_estimate_needs_all_its_scores():
-    with pytest.raises(UnknownNameError, match="unknown score for task 'v'"):
-        SubsetModel(("u", "v"), (0.5, 0.5)).estimate({"u": 1.0})
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "another"}', '{"format": 1, "x": 2}'])
+def test_other_json_is_refused(text):
+    with pytest.raises(ScoreDataError, match="expected a 'gnomon subset model 3' as JSON"):
+        SubsetModel.from_json(text)
 
 
-MOMENTS = Moments((1.0, 2.0, 3.0), ((1.0, 0.2, 0.8), (0.2, 1.0, 0.5), (0.8, 0.5, 1.0)))
+@given(data=st.data())
+def test_a_damaged_model_is_refused_in_one_line(data, fitted):
+    """Any field is dropped or becomes another value: the file is refused, or still predicts."""
+    record = json.loads(fitted[1].to_json())
+    part, path = record, []
+    while isinstance(part, dict | list) and part:
+        keys = list(part) if isinstance(part, dict) else range(len(part))
+        path.append(data.draw(st.sampled_from(keys)))
+        if data.draw(st.booleans()):
+            break
+        part = part[path[-1]]
+    inner = record
+    for key in path[:-1]:
+        inner = inner[key]
+    values = [None, "x", -1, 0, 1e300, [], {}, [1.0], [[1.0]], True]
+    inner[path[-1]] = data.draw(st.sampled_from(values))
+    try:
+        model = SubsetModel.from_json(json.dumps(record))
+    except ScoreDataError as error:
+        assert "\n" not in str(error)  # noqa: PT017
+    else:
+        assert model.predict(np.ones(len(model.tasks))).shape == ()
 
 
-def complete_model():
-    w, intercept = MOMENTS.weights(np.array([True, True]))
-    return SubsetModel(
-        ("u", "v"), tuple(w), intercept, "identity", residuals=(-0.2, 0.2), moments=MOMENTS
-    )
-
-
-def test_a_missing_score_is_made_up_for_by_the_others(tmp_path):
-    model = complete_model()
-    rows = np.array([[1.5, np.nan], [1.5, 2.5], [np.nan, np.nan]])
-    found = model.predict(rows)
-    assert found[0] == pytest.approx(3.0 + 0.8 * 0.5)
-    assert found[1] == pytest.approx(rows[1] @ model.weights + model.intercept)
-    assert np.isnan(found[2])
-    whole = model.estimate({"u": 1.5, "v": 2.5})
-    with pytest.warns(DegenerateScoresWarning, match="no score on v: predicted from the others"):
-        part = model.estimate({"u": 1.5})
-    assert part.value == pytest.approx(found[0])
-    spread = np.sqrt(1 - 0.8**2) / np.sqrt(1 - (0.8**2 - 2 * 0.2 * 0.8 * 0.5 + 0.5**2) / 0.96)
-    assert (part.high - part.low) / (whole.high - whole.low) == pytest.approx(spread)
-    with pytest.raises(UnknownNameError, match="unknown score for task 'u'"):
-        model.estimate({})
-    model.save(tmp_path / "model.json")
-    assert SubsetModel.load(tmp_path / "model.json") == model
-
-
-def test_outside_the_training_range_is_said():
-    model = SubsetModel(("u",), (1.0,), transform="identity", ranges=((0.0, 10.0),))
-    assert model.estimate({"u": 5.0}).outside == ()
-    with pytest.warns(DegenerateScoresWarning, match=r"outside the range .*: u"):
-        assert model.estimate({"u": 11.0}).outside == ("u",)
-
-
-def test_prediction_intervals_cover_as_they_say():
+def test_an_interval_of_residuals_covers_as_it_says():
     rng = np.random.default_rng(0)
     inside, n = 0, 2000
     for _ in range(n):
-        model = SubsetModel(("u",), (1.0,), transform="identity").with_residuals(
-            rng.normal(size=30)
-        )
+        drawn = tuple(rng.normal(size=30))
+        model = SubsetModel(("u",), (1.0,), transform="identity", residuals=drawn)
         estimate = model.estimate({"u": 0.0}, level=0.9)
         inside += estimate.low <= rng.normal() <= estimate.high
     assert abs(inside / n - 0.9) < 4 * np.sqrt(0.9 * 0.1 / n) + 0.005
+    without = SubsetModel(("u",), (1.0,)).estimate({"u": 3.0})
+    assert np.isnan([without.low, without.high]).all()
 
 
-def test_without_residuals_there_is_no_interval():
-    estimate = SubsetModel(("u",), (1.0,)).estimate({"u": 3.0})
-    assert np.isnan(estimate.low)
-    assert np.isnan(estimate.high)
+def test_outside_the_training_range_is_said():
+    model = SubsetModel(("u", "v"), (1.0, 0.0), transform="identity", ranges=((0, 9), (0, 9)))
+    assert model.estimate({"u": 5.0, "v": 1.0}).outside == ()
+    with pytest.warns(DegenerateScoresWarning, match=r"outside the range .*: u"):
+        assert model.estimate({"u": 11.0, "v": 1.0}).outside == ("u",)
+    with pytest.raises(UnknownNameError, match="unknown score for task 'v'"):
+        model.estimate({"u": 1.0})
 
 
-def moments_of(z, *, positive=True):
-    covariance = np.cov(z.T, bias=True)
-    return Moments(tuple(z.mean(axis=0)), tuple(map(tuple, covariance)), positive=positive)
+def suite_of(n=60, n_tasks=12, *, seed=0, runs=1, **options):
+    """Return scores of one skill."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(2.0, 0.6, (n, 1))
+    x = skill * rng.uniform(0.6, 1.2, n_tasks) + rng.normal(0, 0.3, (n, n_tasks))
+    noise = rng.normal(0, 0.2, (n, runs, n_tasks))
+    rows = {f"a{i:03}": x[i] + noise[i] for i in range(n)}
+    return prepare(ScoreTable.from_arrays(rows), transform="identity", **options)
 
 
-def test_it_is_the_regression_on_the_scores_at_hand():
-    rng = np.random.default_rng(0)
-    z = rng.normal(size=(50, 4)) @ rng.normal(size=(4, 4))
-    moments = moments_of(z, positive=False)
-    for seen in ([True, False, True], [False, True, False], [True, True, True]):
-        mask = np.array(seen)
-        design = np.column_stack([z[:, :3][:, mask], np.ones(50)])
-        expected, (residual,), *_ = np.linalg.lstsq(design, z[:, 3], rcond=None)
-        w, intercept = moments.weights(mask)
-        assert [*w, intercept] == pytest.approx(expected)
-        assert moments.spread(mask) == pytest.approx(np.sqrt(residual / 50))
-        row = np.where(mask, z[7, :3], np.nan)
-        assert moments.predict(row) == pytest.approx(design[7] @ expected)
+@pytest.fixture(scope="module")
+def fitted():
+    data = suite_of()
+    return data, PROCEDURE.fit(data, PROCEDURE.choose(data, 4)[0], spread=True)
 
 
-def test_weights_are_not_negative_unless_wanted():
-    rng = np.random.default_rng(1)
-    x = rng.normal(size=(60, 2)) + rng.normal(size=(60, 1))
-    z = np.column_stack([x, x[:, 0] - 0.6 * x[:, 1]])
-    both = np.array([True, True])
-    assert moments_of(z, positive=False).weights(both)[0] == pytest.approx([1.0, -0.6])
-    centered = z - z.mean(axis=0)
-    expected = nnls(centered[:, :2], centered[:, 2])[0]
-    assert moments_of(z).weights(both)[0] == pytest.approx(expected)
+def test_a_whole_suite_is_known_exactly():
+    data = suite_of(n_tasks=16)
+    model = PROCEDURE.fit(data, data.tasks)
+    assert model.predict(data.x) == pytest.approx(data.target, abs=1e-9)
 
 
-def test_nothing_to_predict_from():
-    assert np.isnan(Moments((0.0, 0.0), ((1.0, 0.5), (0.5, 1.0))).predict([np.nan]))
+@pytest.mark.parametrize("summary", ["iqm", "mean", "mean_log"])
+def test_any_summary_is_simulated(summary):
+    data = suite_of(summary=summary)
+    model = PROCEDURE.fit(data, PROCEDURE.choose(data, 4)[0])
+    predicted = model.predict(data.x[:, data.columns(model.tasks)])
+    assert np.corrcoef(predicted, data.target)[0, 1] > 0.7
+
+
+def test_a_saved_model_predicts_the_same(fitted, tmp_path):
+    data, model = fitted
+    scores = dict(zip(model.tasks, data.x[0, data.columns(model.tasks)], strict=True))
+    model.save(tmp_path / "m.json")
+    again = SubsetModel.load(tmp_path / "m.json")
+    assert again == model
+    assert again.forecast(scores) == model.forecast(scores)
+
+
+def test_a_missing_score_is_predicted_from_the_others(fitted):
+    data, model = fitted
+    scores = dict(zip(model.tasks, data.x[0, data.columns(model.tasks)], strict=True))
+    whole = model.estimate(scores)
+    dropped = model.tasks[0]
+    del scores[dropped]
+    with pytest.warns(DegenerateScoresWarning, match=f"no score on {dropped}: predicted from"):
+        part = model.estimate(scores)
+    assert part.high - part.low > whole.high - whole.low
+    assert abs(part.value - whole.value) < whole.high - whole.low
+    with pytest.raises(UnknownNameError, match="unknown score for task"):
+        model.estimate({})
+
+
+def test_the_interval_grows_with_the_distance(fitted):
+    _, model = fitted
+    known = model.forecaster
+
+    def at(k):
+        return dict(zip(model.tasks, known.high + k * known.spread, strict=True))
+
+    told = [model.forecast(at(k)) for k in (0.0, 1.0, 3.0)]
+    widths = [one.interval(0.9)[1] - one.interval(0.9)[0] for one in told]
+    assert widths == sorted(widths)
+    assert widths[2] > 2 * widths[0]
+    assert [round(one.outside) for one in told] == [0, 1, 3]
+    with pytest.warns(match="outside the range"):
+        near, far, beyond = (model.estimate(at(k)) for k in (1.5, 5.0, 9.0))
+    assert "extrapolated" in near.verdict or "too far" in near.verdict
+    assert "too far from the training" in far.verdict
+    assert np.isnan(far.value)
+    assert far.low < far.high
+    assert "no interval" in beyond.verdict
+    assert np.isnan([beyond.value, beyond.low, beyond.high]).all()
+
+
+def test_fewer_runs_than_the_trainings_widen_it():
+    data = suite_of(runs=5)
+    model = PROCEDURE.fit(data, PROCEDURE.choose(data, 3)[0], spread=True)
+    scores = dict(zip(model.tasks, data.x[0, data.columns(model.tasks)], strict=True))
+    told = [model.forecast(scores, runs=dict.fromkeys(scores, n)) for n in (1.0, 2.0, 5.0, 9.0)]
+    ends = [one.interval(0.9) for one in (*told, model.forecast(scores))]
+    widths = [high - low for low, high in ends]
+    assert widths[0] > widths[1] > widths[2] == widths[3] == widths[4]
+
+
+def test_the_quantile_is_students_of_the_tails_and_the_families(fitted):
+    """Six degrees of freedom, fewer where few families show how far off one may be."""
+    data, model = fitted
+    scores = dict(zip(model.tasks, data.x[0, data.columns(model.tasks)], strict=True))
+    for n, df in ((10**9, 6.0), (31, 5.0), (6, 30 / 11)):
+        known = replace(model, forecaster=replace(model.forecaster, n_groups=n))
+        one = known.forecast(scores)
+        half = one.center - one.interval(0.9)[0]
+        assert half == pytest.approx(stats.t.ppf(0.95, df) * one.spread)
+
+
+def test_no_scale_widens_the_noise_of_runs(fitted):
+    data, model = fitted
+    scores = dict(zip(model.tasks, data.x[0, data.columns(model.tasks)], strict=True))
+    one = replace(model.forecast(scores), own=0.01, shared=0.0, noise=0.02, rise=0.0)
+    low, high = one.interval(0.9, 2.0)
+    q = stats.t.ppf(0.95, one.df)
+    assert (high - low) / 2 == pytest.approx(q * np.sqrt(4 * 0.01 + 0.02))
+    other = replace(one, center=1.0, noise=0.0, position=())
+    assert one.better(other, 2.0)[1] == pytest.approx(np.sqrt(0.08 + 0.02))
+    far = replace(one, position=tuple(p + 3.0 for p in one.position))
+    assert one.better(one)[1] < one.better(far)[1]
+    assert one.better(one)[0] == 0.5

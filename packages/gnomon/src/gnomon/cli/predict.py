@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.distill import References, references_of
+from gnomon.cli.distill import Normalize, references_of
 from gnomon.cli.options import Level, ReadOptions, Score, Source, scores_of, with_groups
 
 
@@ -25,12 +25,12 @@ def predict(
         tuple[str, str] | None,
         typer.Option(metavar="A B", help="Which of two algorithms is better on the full suite."),
     ] = None,
-    references: References = None,
+    normalize: Normalize = None,
     normalized: Annotated[
         bool, typer.Option("--normalized", help="The scores are normalised already.")
     ] = False,
     runs: Annotated[
-        int | None, typer.Option(min=1, help="How many runs each score is the mean of.")
+        int | None, typer.Option(min=1, help="Number of runs behind each score.")
     ] = None,
     level: Level = 0.9,
     score: Score = None,
@@ -46,12 +46,11 @@ def predict(
 
     with answering("predict", as_json=as_json) as answer:
         table = scores_of(source, score, reading)
-        ends = references_of(references)
         found = predicted(
             model,
             table,
             pair=pair,
-            references=ends,
+            references=references_of(normalize, table),
             normalized=normalized,
             runs=runs,
             level=level,

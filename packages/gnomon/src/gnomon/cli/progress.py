@@ -5,92 +5,26 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from gnomon.cli.command import message
-from gnomon.cli.options import Seed
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-    from contextlib import AbstractContextManager
-
     import rich.progress
 
-    from gnomon.distillation import PreparedScores
-    from gnomon.distillation.work import Progress
+    from gnomon.distillation.search import Progress
 
 #: What takes less is not worth a word.
 _SHORT_S = 2.0
-
-
-@dataclass(frozen=True)
-class SearchOptions:
-    """Who does the pieces of a search, and from which seed."""
-
-    workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1
-    seed: Seed = 0
-
-    @contextmanager
-    def begun(self, what: str) -> Iterator[dict[str, Any]]:
-        """Give the seed, the executor and the progress that gnomon.distill takes."""
-        with progress_bar(what) as progress, self._executor() as executor:
-            yield {"rng": self.seed, "executor": executor, "progress": progress}
-
-    def _executor(self) -> AbstractContextManager[Executor | None]:
-        """Return processes, or None for this process."""
-        if self.workers == 1:
-            return nullcontext()
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        # Spawned: compiled threads do not live through a fork.
-        return ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"))
-
-
-def announce(
-    data: PreparedScores, size: int, names: Sequence[str], n_searches: int, **options: Any
-) -> None:
-    """Say how many subsets a search has before it and about how long it takes, if that is long."""
-    from gnomon.distillation.search.search import expected_seconds
-
-    for name in names:
-        if name not in ("paper", "paper-code", "complete", "auto"):
-            continue
-        candidates = data.complete_tasks() if name == "complete" else None
-        if candidates == ():
-            continue  # The procedure says why it cannot.
-        n_subsets, seconds = expected_seconds(data, size, candidates=candidates, **options)
-        seconds *= n_searches * (n_searches if name == "auto" else 1)
-        announce_seconds(f"{name}: {n_subsets:,} subsets a search", seconds, "in all at most")
-
-
-def announce_seconds(what: str, seconds: float, bound: str = "about") -> None:
-    """Say how long some work takes, before it begins, if that is long."""
-    if seconds > _SHORT_S:
-        message(f"{what}, {bound} {_duration(seconds)}")
-
-
-def _duration(seconds: float) -> str:
-    """Return a time as people say it.
-
-    Examples
-    --------
-    >>> [_duration(s) for s in (12.4, 400.0, 8000.0, 1e6)]
-    ['12 s', '7 min', '2.2 h', '12 days']
-    """
-    for unit, length, most in (("s", 1.0, 90.0), ("min", 60.0, 5400.0), ("h", 3600.0, 172_800.0)):
-        if seconds < most:
-            return f"{seconds / length:.{1 if unit == 'h' else 0}f} {unit}"
-    return f"{seconds / 86_400:,.0f} days"
 
 
 def check_writable(path: Path | None) -> Path | None:

@@ -174,4 +174,5 @@ def paper_scores(**changes: Unpack[PreparationOptions]) -> PreparedScores:
         "date_by": "year",
         "runs": "transformed",
     }
-    return prepare(load_scores("atari5"), **{**options, **changes})
+    options.update(changes)
+    return prepare(load_scores("atari5"), **options)

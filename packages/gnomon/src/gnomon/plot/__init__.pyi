@@ -5,7 +5,6 @@ from .dots import draw_dots as draw_dots
 from .figure import Figure as Figure
 from .figure import Panel as Panel
 from .figure import frame as frame
-from .graphs import correlation_graph as correlation_graph
 from .labels import in_lines as in_lines
 from .labels import name_panel as name_panel
 from .labels import name_rows as name_rows
@@ -26,9 +25,6 @@ from .style import mark_numbers as mark_numbers
 from .style import new_drawing as new_drawing
 from .style import number as number
 from .style import series_style as series_style
-from .subsets import error_by_size_curves as error_by_size_curves
-from .subsets import predicted_against_true as predicted_against_true
-from .subsets import task_bars as task_bars
 
 __all__ = [
     "FULL_WIDTH",
@@ -43,7 +39,6 @@ __all__ = [
     "Figure",
     "Line",
     "Panel",
-    "correlation_graph",
     "default_settings",
     "draw_bars",
     "draw_dots",
@@ -51,7 +46,6 @@ __all__ = [
     "draw_map",
     "drawing_of",
     "dress",
-    "error_by_size_curves",
     "frame",
     "in_lines",
     "mark_numbers",
@@ -59,7 +53,5 @@ __all__ = [
     "name_rows",
     "new_drawing",
     "number",
-    "predicted_against_true",
     "series_style",
-    "task_bars",
 ]

@@ -11,7 +11,6 @@ import io
 import math
 import re
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -101,12 +100,6 @@ def series_style(index: int) -> SeriesStyle:
     dash = _DASHES[(place + turn) % len(_DASHES)]
     marker = _MARKERS[(place + turn) % len(_MARKERS)]
     return SeriesStyle(SERIES[place], dash, marker, str(index + 1) if index >= MOST_STYLES else "")
-
-
-def category_colors(categories: Mapping[str, str]) -> dict[str, str]:
-    """Return a colour for each category, the largest first; of many, the smallest are grey."""
-    counts = sorted(Counter(categories.values()).items(), key=lambda item: (-item[1], item[0]))
-    return {name: SERIES[i] if i < len(SERIES) else MUTED for i, (name, _) in enumerate(counts)}
 
 
 #: A dollar sign in a name is a dollar sign, and no formula.
@@ -203,17 +196,6 @@ def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
         text.set_fontsize(SIZE)
     ax.title.set_color(INK)
     return ax
-
-
-def axes_for(
-    ax: Axes | None,
-    width: float,
-    height: float,
-    *,
-    grid: Literal["x", "y", "both"] | None = None,
-) -> Axes:
-    """Return the axes given, or those of a new drawing of that size in inches, in the one look."""
-    return dress(new_drawing(width, height).subplots() if ax is None else ax, grid=grid)
 
 
 def mark_numbers(*axes: Axis, most: int | None = None, whole: bool = False) -> None:

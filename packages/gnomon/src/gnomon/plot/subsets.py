@@ -1,271 +1,193 @@
-"""Smaller suites drawn: predictions, errors by size and cost, and a bar for each task."""
+"""Figures of smaller suites: predictions against the truth, errors by size, bars of tasks."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
-from gnomon.distillation.distilled import Distilled
-from gnomon.distillation.preparation.prepared import Transform
-from gnomon.errors import shortened
-from gnomon.plot.labels import name_points, name_rows, name_series
+from gnomon.distillation.baselines import Baselines, Sizes
+from gnomon.distillation.distill import Distillation
+from gnomon.distillation.suite import ExplainedTasks, SingleTasks
+from gnomon.distillation.summaries import Transform
+from gnomon.errors import ScoreDataError
+from gnomon.plot.bars import Bar, draw_bars
+from gnomon.plot.figure import Figure, Panel, frame
+from gnomon.plot.labels import name_points, name_series
+from gnomon.plot.lines import Line, draw_lines
 from gnomon.plot.style import (
     HALF_WIDTH,
     HEIGHT,
-    INK,
-    LONGEST,
     MUTED,
     SERIES,
     SIZE,
-    axes_for,
-    category_colors,
+    dress,
     mark_numbers,
-    series_style,
     tick_labels,
 )
 from gnomon.scores.table import FloatArray
 
-#: Height of a bar of a task with its gap, in inches.
-ROW = 0.185
-#: More names than these run into each other.
-_MOST_NAMED = 12
+#: More names or bars are unreadable; the numbers have them all.
+_MOST_NAMED, _MOST_BARS = 12, 60
+_LEVEL = 0.9
 
 
-def predicted_against_true(
-    predicted: FloatArray,
-    true: FloatArray,
-    transform: Transform,
-    *,
-    half_width: float = float("nan"),
-    level: float = 0.9,
-    names: Sequence[str] = (),
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw predictions against the truth, with the line of equality and a prediction interval.
+def prediction_figure(found: Distillation, ax: Axes | None = None) -> Figure | Axes:
+    """Return the figure of predicted against true summaries, by the nested validation."""
+    best, data = found[0], found.data
+    if best.nested is None:
+        raise ScoreDataError("expected a nested validation to draw; there was none")
+    predicted = data.target + best.nested.residuals
+    half = best.model.half_width(_LEVEL)
+    values = data.transform.inverse(np.array([data.target, predicted])).T.tolist()
+    pairs = zip(data.algorithms, values, strict=True)
+    return frame(
+        [Panel(partial(_draw_predictions, found, predicted, half), height=HALF_WIDTH * 0.95)],
+        ax,
+        name="predictions",
+        title="Predicted against true",
+        caption="Each algorithm by a model whose tasks and weights were chosen without it. Band: "
+        f"{_LEVEL:.0%} of new algorithms; the farthest outside are named.",
+        alt=f"{best.nested.n_predicted} algorithms, predicted against true summary",
+        rows=tuple({"algorithm": a, "true": t, "predicted": p} for a, (t, p) in pairs),
+    )
 
-    Parameters
-    ----------
-    predicted, true : ndarray of float, shape (algorithms,)
-        Transformed summaries; NaN is left out.
-    transform : Transform
-        For the numbers on the axes, which are scores.
-    half_width : float
-        Of the interval, transformed; NaN for none.
-    level : float
-        Of the interval.
-    names : sequence of str
-        Of the algorithms: the twelve farthest outside the interval are named.
-    ax : matplotlib.axes.Axes, optional
 
-    Examples
-    --------
-    >>> from gnomon.distillation import transform_of
-    >>> predicted, true = np.array([1.0, 2.1]), np.array([1.1, 2.0])
-    >>> predicted_against_true(predicted, true, transform_of("identity")).get_ylabel()
-    'predicted, its fold left out'
-    """
-    ax = axes_for(ax, HALF_WIDTH, HALF_WIDTH * 0.95, grid="both")
-    whole = ~(np.isnan(predicted) | np.isnan(true))
-    p, t = predicted[whole], true[whole]
-    ends = np.array([min(p.min(), t.min()), max(p.max(), t.max())]) if p.size else np.array([0, 1])
-    air = 0.05 * (ends[1] - ends[0]) or 1.0
-    line = np.array([ends[0] - air, ends[1] + air])
-    if np.isfinite(half_width):
-        ax.fill_between(
-            line, line - half_width, line + half_width, color=SERIES[0], alpha=0.13, linewidth=0
-        )
-        ax.text(
-            0.03, 0.97, f"band: {level:.0%} of new algorithms", transform=ax.transAxes, va="top",
-            color=MUTED, fontsize=SIZE - 1,
-        )  # fmt: skip
+def _draw_predictions(found: Distillation, predicted: FloatArray, half: float, ax: Axes) -> None:
+    data = found.data
+    whole = ~np.isnan(predicted)
+    p, t = predicted[whole], data.target[whole]
+    names = [name for name, known in zip(data.algorithms, whole, strict=True) if known]
+    ends = np.array([min(p.min(), t.min()), max(p.max(), t.max())])
+    line = ends + np.array([-0.05, 0.05]) * (np.ptp(ends) or 1.0)
+    dress(ax, grid="both")
+    if np.isfinite(half):
+        ax.fill_between(line, line - half, line + half, color=SERIES[0], alpha=0.13, linewidth=0)
     ax.plot(line, line, color=MUTED, linewidth=1.0)
-    inside = ~(np.abs(p - t) > half_width)
-    ax.plot(t[inside], p[inside], "o", markersize=4, color=SERIES[0], alpha=0.8)
-    ax.plot(t[~inside], p[~inside], "D", markersize=4.5, color=SERIES[1])
-    known = [name for name, shown in zip(names, whole, strict=False) if shown]
+    outside = np.abs(p - t) > half
+    ax.plot(t[~outside], p[~outside], "o", markersize=4, color=SERIES[0], alpha=0.8)
+    ax.plot(t[outside], p[outside], "D", markersize=4.5, color=SERIES[1])
     ax.set_xlim(*line)
     ax.set_ylim(*line)
     ax.set_aspect("equal")
-    _mark(ax, transform, line)
+    _mark_scores(ax, data.transform, line)
     ax.set_xlabel("true summary")
-    ax.set_ylabel("predicted, its fold left out")
-    at = np.column_stack([t, p])
-    outside = np.flatnonzero(~inside)
-    farthest = np.sort(outside[np.argsort(-np.abs(p - t)[outside], kind="stable")[:_MOST_NAMED]])
-    if known:
-        name_points(ax, at[farthest], [known[i] for i in farthest], size=SIZE - 2)
-    return ax
+    ax.set_ylabel("predicted without the algorithm")
+    far = np.argsort(-np.abs(p - t), kind="stable")[: min(_MOST_NAMED, int(outside.sum()))]
+    named = np.sort(far)
+    name_points(ax, np.column_stack([t, p])[named], [names[i] for i in named], size=SIZE - 2)
 
 
-def _mark(ax: Axes, transform: Transform, ends: FloatArray) -> None:
-    """Mark both axes with scores."""
-    if transform.name == "identity":
+def _mark_scores(ax: Axes, transform: Transform, ends: FloatArray) -> None:
+    """Mark both axes, which are transformed, with round scores."""
+    if transform.log_base is None:
         return
     low, high = (float(x) for x in transform.inverse(ends))
-    scores: Sequence[float] = (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
-    if transform.log_base is not None:
-        scores = _logarithmic_marks(low, high)
-    shown = [score for score in scores if low <= score <= high]
+    marks = [0.0, *(m * 10.0**k for k in range(-3, 9) for m in (1, 3))]
+    marks = [mark for mark in marks if low <= mark <= high and (mark == 0 or mark > 1e-3 * high)]
+    if len(marks) < 3:
+        marks = [float(m) for m in MaxNLocator(5).tick_values(low, high) if low <= m <= high]
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(FixedLocator(transform.forward(np.array(shown)).tolist()))
+        axis.set_major_locator(FixedLocator(transform.forward(np.array(marks)).tolist()))
         axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FixedFormatter(tick_labels(shown)))
+        axis.set_major_formatter(FixedFormatter(tick_labels(marks)))
 
 
-def _logarithmic_marks(low: float, high: float) -> list[float]:
-    """Return round scores between two, the more for each decade the fewer decades there are."""
-    first, last = (math.floor(math.log10(x)) for x in (max(low, 1e-3 * high), high))
-    zero = [0.0] if low <= 0.0 else []
-    for steps in ((1,), (1, 3), (1, 2, 5)):
-        marks = [m * 10.0**k for k in range(first, last + 1) for m in steps]
-        if sum(low <= mark <= high for mark in marks) >= 3:
-            return zero + marks
-    return [float(mark) for mark in MaxNLocator(5).tick_values(low, high)]
-
-
-def prediction_rows(
-    algorithms: Sequence[str], predicted: FloatArray, true: FloatArray, transform: Transform
-) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`predicted_against_true`, as scores."""
-    p, t = transform.inverse(predicted), transform.inverse(true)
-    return tuple(
-        {"algorithm": name, "true": float(t[i]), "predicted": float(p[i])}
-        for i, name in enumerate(algorithms)
+def size_figure(found: Sizes, ax: Axes | None = None) -> Figure | Axes:
+    """Return the figure of the error by number of tasks."""
+    return frame(
+        [Panel(partial(_draw_sizes, found), height=HEIGHT)],
+        ax,
+        name="error-by-size",
+        title="Error by number of tasks",
+        caption="With the tasks given (too optimistic), and with tasks chosen again without the "
+        "algorithms predicted, with its standard error.",
+        alt=f"Relative error of {len(found)} sizes",
+        rows=found.as_records(),
     )
 
 
-def error_by_size_curves(
-    found: Sequence[Distilled],
-    others: Mapping[str, Sequence[float]] | None = None,
-    *,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the relative error by number of tasks: with the tasks given, and with them chosen again.
-
-    Parameters
-    ----------
-    found : sequence of Distilled
-        One of each size, with its nested validation.
-    others : mapping from {"random"} to sequence of float, optional
-        Errors of other ways to take as many tasks.
-    ax : matplotlib.axes.Axes, optional
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> from gnomon.distillation import sizes
-    >>> draws = np.random.default_rng(0)
-    >>> scores = {f"a{i}": [draws.uniform(1, 9) + draws.normal(0, 0.3, 4)] for i in range(12)}
-    >>> found = sizes(gn.ScoreTable.from_arrays(scores), most=2, folds=3)
-    >>> len(error_by_size_curves(found).lines) > 0
-    True
-    """
-    ax = axes_for(ax, HALF_WIDTH, HEIGHT, grid="y")
-    sizes = [len(one.model.tasks) for one in found]
-    plain = 100.0 * np.array([one.relative_error for one in found])
-    honest = 100.0 * np.array([one.nested_relative_error for one in found])
-    error = 100.0 * np.array(
-        [np.nan if one.nested is None else one.nested.standard_error for one in found]
+def _draw_sizes(found: Sizes, ax: Axes) -> None:
+    n = np.array([len(one.model.tasks) for one in found], dtype=np.float64)
+    plain, nested = (
+        100.0 * np.array([getattr(one, name) for one in found])
+        for name in ("relative_error", "nested_relative_error")
     )
-    styles = series_style(0), series_style(1)
-    ax.fill_between(
-        sizes, honest - error, honest + error, color=styles[1].color, alpha=0.18, linewidth=0
+    unsure = 100.0 * np.array(
+        [one.nested.standard_error if one.nested else np.nan for one in found]
     )
-    names = ("tasks given (too good)", "tasks chosen again, ± standard error")
-    for values, style, name in zip((plain, honest), styles, names, strict=True):
-        ax.plot(
-            sizes, values, color=style.color, linestyle=style.dash, marker=style.marker,
-            markersize=4.5, label=name,
-        )  # fmt: skip
-    drawn = {f"{name} tasks": 100.0 * np.array(errors) for name, errors in (others or {}).items()}
-    for i, (name, values) in enumerate(drawn.items(), 2):
-        style = series_style(i)
-        ax.plot(
-            sizes, values, color=style.color, linestyle=style.dash, marker=style.marker,
-            markersize=4.5, label=name,
-        )  # fmt: skip
-    top = np.nanmax(np.concatenate([plain, honest + error, *drawn.values()]))
-    ax.set_ylim(0.0, 1.1 * float(top) if np.isfinite(top) and top > 0 else 1.0)
+    lines = [
+        Line("tasks given", n, plain),
+        Line("tasks chosen again", n, nested, nested - unsure, nested + unsure),
+        Line("random tasks", n, 100.0 * np.array(found.random)),
+    ]
+    draw_lines(ax, lines, marked=True)
+    ax.set_ylim(bottom=0.0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     mark_numbers(ax.yaxis)
     ax.set_xlabel("number of tasks")
     ax.set_ylabel("relative error, %")
     name_series(ax, "upper right")
-    return ax
 
 
-def size_rows(found: Sequence[Distilled]) -> tuple[Mapping[str, Any], ...]:
-    """Return the numbers of :func:`error_by_size_curves`."""
-    return tuple(
-        {
-            "size": len(one.model.tasks),
-            "tasks": " ".join(one.model.tasks),
-            "relative_error": one.relative_error,
-            "nested_relative_error": one.nested_relative_error,
-            "standard_error": None if one.nested is None else one.nested.standard_error,
-        }
-        for one in found
+def single_task_figure(found: SingleTasks, ax: Axes | None = None) -> Figure | Axes:
+    """Return the figure of how well each task alone predicts the summary."""
+    values = {one.task: one.r2 for one in found}
+    draw = partial(_draw_shares, values, "R² of the summary, from this task alone", ())
+    return frame(
+        [Panel(draw, height=_height(values))],
+        ax,
+        name="single-tasks",
+        title="Single tasks",
+        caption="Share of the summary's variance that a line through one task explains, in-sample.",
+        alt=f"R² of {len(values)} tasks, from {found[0].task} to {found[-1].task}",
+        rows=found.as_records(),
     )
 
 
-def task_bars(
-    values: Mapping[str, float],
-    *,
-    xlabel: str = "",
-    categories: Mapping[str, str] | None = None,
-    marked: Collection[str] = (),
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw a bar for each task, in the order given, with its number at the end.
+def explained_figure(found: ExplainedTasks, ax: Axes | None = None) -> Figure | Axes:
+    """Return the figure of how much of every task a subset explains."""
+    values = {one.task: one.r2 for one in found}
+    draw = partial(_draw_shares, values, "R² of the task, from the subset", found.subset)
+    return frame(
+        [Panel(draw, height=_height(values))],
+        ax,
+        name="explained-tasks",
+        title="Tasks explained by the subset",
+        caption="R² in-sample; the subset's own tasks, in the second colour, explain themselves.",
+        alt=f"R² of {len(values)} tasks predicted from {len(found.subset)}",
+        rows=tuple({"task": one.task, "r2": one.r2} for one in found),
+    )
 
-    Parameters
-    ----------
-    values : mapping from task to float
-        From top to bottom; a value that does not exist has a dash and no bar.
-    xlabel : str
-    categories : mapping from task to str, optional
-        Tasks of a category have a colour, which a legend names.
-    marked : collection of str
-        Tasks whose names are bold.
-    ax : matplotlib.axes.Axes, optional
 
-    Examples
-    --------
-    >>> ax = task_bars({"pong": 0.8, "boxing": float("nan")}, marked=["pong"])
-    >>> [label.get_text() for label in ax.get_yticklabels()], len(ax.patches)
-    (['pong', 'boxing'], 1)
-    """
-    names, n = list(values), len(values)
-    ax = axes_for(ax, HALF_WIDTH * 1.15, 0.9 + ROW * max(n, 3), grid="x")
-    colors = category_colors({t: (categories or {}).get(t, "") for t in names})
-    finite = [v for v in values.values() if v == v]
-    low, high = min([0.0, *finite]), max([0.0, *finite]) or 1.0
-    for row, (task, value) in enumerate(values.items()):
-        if value == value:
-            color = colors.get((categories or {}).get(task, ""), SERIES[0])
-            ax.barh(row, value, height=0.72, color=color)
-        ax.annotate(
-            f"{value:.2f}" if value == value else "–",
-            (max(value, 0.0) if value == value else 0.0, row),
-            xytext=(3, 0), textcoords="offset points", va="center", color=MUTED,
-            fontsize=SIZE - 2.5,
-        )  # fmt: skip
-    ax.set_xlim(low * 1.05, high * 1.12)
-    name_rows(ax, [shortened(name, LONGEST) for name in names], size=SIZE - 1.5)
-    for name, label in zip(names, ax.get_yticklabels(), strict=True):
-        label.set_fontweight("bold" if name in marked else "normal")
-    mark_numbers(ax.xaxis, most=5)
+def baseline_figure(found: Baselines, ax: Axes | None = None) -> Figure | Axes:
+    """Return the figure of the nested error of every way to choose a few tasks."""
+    values = {one.method: 100 * one.error for one in found}
+    fixed = [one.method for one in found if one.hindsight]
+    return frame(
+        [Panel(partial(_draw_shares, values, "nested error, %", fixed), height=_height(values))],
+        ax,
+        name="baselines",
+        title="Comparison with baselines",
+        caption="Error for held-out algorithms; sets fixed in hindsight have the second colour.",
+        alt=f"Nested error of {len(values)} methods, smallest for {found[0].method}",
+        rows=found.as_records(),
+    )
+
+
+def _height(values: Mapping[str, Any]) -> float:
+    return 0.9 + 0.19 * max(3, min(len(values), _MOST_BARS))
+
+
+def _draw_shares(
+    values: Mapping[str, float], xlabel: str, marked: Collection[str], ax: Axes
+) -> None:
+    bars = [
+        Bar(name, value, SERIES[name in marked], f"{value:.2f}") for name, value in values.items()
+    ]
+    draw_bars(ax, bars[:_MOST_BARS], height=0.72)
     ax.set_xlabel(xlabel)
-    if len(colors) > 1:
-        handles = [Patch(color=color, label=name or "other") for name, color in colors.items()]
-        ax.legend(
-            handles=handles, loc="lower right", frameon=False, fontsize=SIZE - 1.5,
-            labelcolor=INK,
-        )  # fmt: skip
-    return ax

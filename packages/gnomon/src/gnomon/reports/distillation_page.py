@@ -1,20 +1,18 @@
-"""Page of a distillation: what was chosen, how far it errs, and beside what."""
+"""Page of a distillation: what was chosen, its errors, and those of other choices."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
 
 from gnomon.distillation import Distillation, baselines, sizes
-from gnomon.distillation.work import Progress
 from gnomon.plot.style import default_settings
 from gnomon.reports.page import Answer, Report, Section, Table
 from gnomon.results import Results
 
-#: The curve by size goes on for so many tasks, so that a reader sees what more of them bring.
+#: The curve by size goes on for this many tasks, to show what more of them bring.
 _SIZES_BEYOND = 3
 
 
@@ -24,25 +22,23 @@ def distillation_report(
     *,
     sets: Mapping[str, Sequence[str]] | None = None,
     rng: np.random.Generator | int | None = None,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Any = None,
 ) -> Report:
     """Return the page of a distillation as data, with the errors of other ways to choose tasks.
 
     Parameters
     ----------
     found : Distillation
-        From :func:`gnomon.distillation.distill`.
+        From :func:`gnomon.distill`.
     title : str
         What was distilled.
     sets : mapping from name to tasks, optional
-        Fixed sets to judge beside it, published ones or what was run already.
-    rng, executor, progress
-        Of the sets of each smaller size, as :func:`gnomon.distillation.sizes` takes them.
+        Fixed sets to compare, for example published ones.
+    rng, progress
+        Of the sets of each size, as :func:`gnomon.distillation.sizes` takes them.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from gnomon.distillation import distill
     >>> from gnomon.scores import ScoreTable
     >>> rng = np.random.default_rng(0)
@@ -55,16 +51,15 @@ def distillation_report(
     size, folds = len(found.model.tasks), found.settings["folds"]
     others = baselines(found.data, size=size, folds=folds, sets=sets)
     most = max(size, min(size + _SIZES_BEYOND, len(found.data.candidates) - 1))
-    doing: dict[str, Any] = {"rng": rng, "executor": executor, "progress": progress}
-    grown = sizes(found.data, most=most, folds=folds, others=True, **doing)
+    grown = sizes(found.data, most=most, folds=folds, rng=rng, progress=progress)
     settings = {k: v for k, v in found.settings.items() if isinstance(v, int | float | str)}
     return Report(
         title=title,
-        subtitle=found.notes[0],
-        answers=(Answer("What was chosen, and how far does it err?", found.notes),),
+        subtitle=next(iter(found.notes), found.model.formula),
+        answers=(Answer("Which tasks, and how large is the error?", found.notes),),
         sections=(
             _section("chosen", "The tasks", found),
-            _section("sizes", "Error by number of tasks", grown, grown.notes),
+            _section("sizes", "Error by number of tasks", grown),
             _section("beside", "Comparison with baselines", others, others.notes),
         ),
         notices=found.warnings,
@@ -74,16 +69,14 @@ def distillation_report(
 
 
 def _section(name: str, title: str, found: Results[Any], text: tuple[str, ...] = ()) -> Section:
-    """Return results as a table and a figure."""
+    """Return results as a table and, where there is one, a figure."""
     rows = found.rows()
-    if not rows:
-        return Section(name, title, ("Not measured.",))
     columns = tuple(found.columns or rows[0])
     cells = tuple(tuple(_cell(row[column]) for column in columns) for row in rows)
+    drawn = not isinstance(found, Distillation) or found[0].nested is not None
     with default_settings():
-        figure = found.figure()
-    table = Table(title, columns, cells)
-    return Section(name, title, text, tables=(table,), figures=(figure,))
+        figures = (found.figure(),) if drawn else ()
+    return Section(name, title, text, tables=(Table(title, columns, cells),), figures=figures)
 
 
 def _cell(value: Any) -> str:

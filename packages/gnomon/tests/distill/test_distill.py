@@ -1,0 +1,241 @@
+"""The whole: any suite in, subsets and two errors out; what to run next; baselines."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gnomon.distillation import (
+    FactorProcedure,
+    baselines,
+    correlations,
+    distill,
+    explained,
+    next_steps,
+    prepare,
+    single,
+    sizes,
+)
+from gnomon.distillation.atari import published_models
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
+from gnomon.scores import ScoreTable
+
+PLAIN = {"transform": "identity"}
+
+
+def table_of(n=40, n_tasks=8, *, gaps=0.0, extra=()):
+    rng = np.random.default_rng(0)
+    x = rng.normal(2, 0.7, (n, 1)) + rng.normal(0, 0.3, (n, n_tasks))
+    x[rng.random(x.shape) < gaps] = np.nan
+    rows = {f"a{i:02}": [row] for i, row in enumerate(x)} | dict(extra)
+    return ScoreTable.from_arrays(rows, tasks=[f"t{j}" for j in range(n_tasks)])
+
+
+def test_a_record_has_the_promised_fields(make_scores):
+    best = distill(make_scores(), size=3)[0]
+    record = best.as_record()
+    promised = "tasks weights cv_mse r2 relative_error nested_relative_error n_rows rank"
+    assert set(record) >= set(promised.split())
+    assert len(record["tasks"]) == len(record["weights"]) == 3
+    assert len(best.model.residuals) == 40
+    assert 0.8 < record["tau"] < record["concordance"] <= record["clear_concordance"] <= 1
+    alone = distill(make_scores(), size=3, nested="none")
+    assert alone[0].as_record()["tau"] is None
+    assert alone.warnings == (
+        "nested_relative_error: only of the first subset of a nested validation",
+    )
+    with pytest.raises(ScoreDataError, match="expected a nested validation to draw"):
+        alone.plot()
+
+
+def test_the_seed_is_zero_unless_one_is_given(make_scores):
+    data = make_scores()
+    found = distill(data, size=2)
+    assert found.settings["seed"] == 0
+    for same in (0, np.random.default_rng(0)):
+        assert distill(data, size=2, rng=same).as_records() == found.as_records()
+    other = distill(data, size=2, rng=1)
+    assert other[0].nested_relative_error != found[0].nested_relative_error
+    both = distill(data, size=2, procedure=["factor", FactorProcedure()], rng=3)
+    assert np.array_equal(both[0].nested.folds, both[1].nested.folds)
+
+
+def test_it_shows_itself(make_scores):
+    found = distill(make_scores(), size=2, top=2)
+    assert "with tasks chosen without the algorithms predicted: 40 of 40" in str(found)
+    assert str(found).endswith(f"  {found.model.formula}")
+    assert [one.rank for one in found] == [1, 2]
+    assert found.plot().axes[0].get_xlabel() == "true summary"
+    assert len(found.figure().rows) == 40
+
+
+def test_what_does_not_fit_is_refused(make_scores):
+    with pytest.raises(TypeError, match="expected a ScoreTable for transform; this is prepared"):
+        distill(make_scores(), transform="log")
+    with pytest.raises(ScoreDataError, match="nested groups need groups: name their column"):
+        distill(make_scores(), size=2, nested="groups")
+    with pytest.raises(UnknownNameError, match="unknown nested 'fold'"):
+        distill(make_scores(), nested="fold")
+    with pytest.raises(UnknownNameError, match="unknown procedure 'papre'; did you mean 'paper'"):
+        distill(make_scores(), procedure="papre")
+    with pytest.raises(ScoreDataError, match="expected a suite of tasks, found items"):
+        distill(replace(table_of(), units="items"))
+    for name in ("factor", "paper"):
+        with pytest.raises(ScoreDataError, match=r"at least 10 algorithms .*, found 6"):
+            distill(table_of(6), procedure=name, **PLAIN)
+    few = distill(table_of(6), size=2, folds=3, **PLAIN)
+    assert any("6 algorithms are few to choose tasks by: the error" in w for w in few.warnings)
+
+
+def test_large_families_widen_the_intervals():
+    """Checkpoints of five agents: the others of its family predict each, but not a new agent."""
+    rng = np.random.default_rng(0)
+    agents = np.repeat(rng.normal(0, 0.5, (5, 12)), 6, axis=0)
+    x = 2 + rng.normal(0, 0.5, (30, 1)) + agents + rng.normal(0, 0.1, (30, 12))
+    scores = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(x)})
+    data = replace(prepare(scores, **PLAIN), groups=tuple(f"agent{i // 6}" for i in range(30)))
+    best = distill(data, size=2)
+    held = best[0].families
+    assert best.model.scale == pytest.approx(max(best[0].nested.scale, held.scale))
+    assert best.model.scale > best[0].nested.scale
+    assert best[0].as_record()["family_coverage"] == held.coverage(scale=best.model.scale)
+    assert "5 families are too few to show how far off another one may be" in str(best)
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    rows = table_of().to_records()
+    shuffled = [rows[i] for i in np.random.default_rng(3).permutation(len(rows))]
+    found, again = (distill(ScoreTable.from_records(r), size=3, **PLAIN) for r in (rows, shuffled))
+    assert found.as_records() == again.as_records()
+
+
+def test_tasks_already_run():
+    found = distill(table_of(), have=["t4", "t1"], **PLAIN)
+    assert found.model.tasks == ("t4", "t1")
+    assert set(found[0].nested.chosen) == {("t4", "t1")}
+    assert "the best choice of 2 tasks would have a nested error of" in str(found)
+    more = distill(table_of(), have=["t4"], size=3, **PLAIN)
+    assert more.model.tasks[0] == "t4"
+    assert len(more.model.tasks) == 3
+
+
+def test_a_budget_is_kept_inside_too():
+    costs = {f"t{j}": float(1 + j) for j in range(8)}
+    found = distill(table_of(), costs=costs, budget=6.0, **PLAIN)
+    for tasks in (found.model.tasks, *found[0].nested.chosen):
+        assert sum(costs[task] for task in tasks) <= 6.0
+    with pytest.raises(ScoreDataError, match="the cheapest costs 1, the budget is"):
+        distill(table_of(), costs=costs, budget=0.5, **PLAIN)
+    with pytest.raises(ScoreDataError, match="expected costs and a budget together"):
+        distill(table_of(), costs=costs, **PLAIN)
+    with pytest.raises(ScoreDataError, match="expected a cost of t0 above 0, found 0"):
+        distill(table_of(), costs=costs | {"t0": 0.0}, budget=6.0, **PLAIN)
+
+
+def test_an_error_that_needs_complete_rows_blocks_nothing():
+    with pytest.warns(DegenerateScoresWarning) as said:
+        found = distill(table_of(40, 12, gaps=0.55), size=5, **PLAIN)
+    assert any("no plain error, which needs complete rows" in str(w.message) for w in said)
+    assert np.isnan(found[0].relative_error)
+    assert found[0].nested.n_predicted >= 35
+
+
+def test_the_next_task_and_when_to_stop():
+    table = table_of(extra={"mine": [[2.0, 2.1, *[np.nan] * 6]]}.items())
+    found = next_steps(table, "mine", target=0.3, **PLAIN)
+    assert found.tasks == ("t0", "t1")
+    assert {one.task for one in found} == {f"t{j}" for j in range(2, 8)}
+    assert [one.joint for one in found] == [True] * 3 + [False] * 3
+    assert not found.stop
+    assert "run the jointly chosen tasks first" in str(found)
+    done = next_steps(table, "mine", target=2.0, **PLAIN)
+    assert done.stop
+    assert "stop: the target is reached" in str(done)
+    assert "were not reached reliably" in str(next_steps(table, "mine", target=0.1, **PLAIN))
+    everything = next_steps(table_of(), "a00", target=1e-9, **PLAIN)
+    assert not everything
+    assert everything.notes[0].startswith("a00: 8 tasks")
+
+
+def test_cheap_tasks_come_first():
+    costs = {f"t{j}": 100.0 for j in range(8)} | {"t6": 0.01}
+    table = table_of(extra={"mine": [[1.0, 1.5, 2.0, 2.5, 3.0, *[np.nan] * 3]]}.items())
+    assert next_steps(table, "mine", costs=costs, **PLAIN)[0].task == "t6"
+    with pytest.raises(UnknownNameError, match="unknown task 'tt'"):
+        next_steps(table_of(), "new", costs={"tt": 1.0}, **PLAIN)
+    with pytest.raises(ScoreDataError, match="expected a target half width above 0"):
+        next_steps(table_of(), "new", target=0.0, **PLAIN)
+    alone = ScoreTable.from_arrays({"mine": [[1.0, 2.0, 3.0]]})
+    with pytest.raises(ScoreDataError, match="other algorithms to learn from; mine is the only"):
+        next_steps(alone, "mine", **PLAIN)
+
+
+def test_sizes_stand_beside_random_sets(make_scores):
+    found = sizes(make_scores(), most=4, folds=4)
+    assert [record["size"] for record in found.as_records()] == [1, 2, 3, 4]
+    assert found[3].nested_relative_error < found[0].nested_relative_error
+    assert found.as_records()[2]["random_error"] == found.random[2]
+    ax = found.plot().axes[0]
+    plain, nested, _ = ax.lines
+    assert plain.get_ydata() == pytest.approx([100 * one.relative_error for one in found])
+    assert nested.get_ydata() == pytest.approx([100 * one.nested_relative_error for one in found])
+
+
+def test_random_greedy_and_fixed_sets_are_judged_on_the_same_folds(make_scores):
+    data = make_scores(gaps=0.05)
+    found = baselines(data, size=2, folds=5, sets={"mine": ["t01", "t02", "t03"]})
+    by_name = {one.method: one for one in found}
+    assert [*by_name] == sorted(by_name, key=lambda name: by_name[name].error)
+    assert set(by_name) == {"factor", "best single tasks", "random", "mine"}
+    assert by_name["random"].skill == 0
+    assert (by_name["mine"].hindsight, by_name["mine"].n_tasks) == (True, 3)
+    assert len(found.plot().axes[0].patches) == 4
+    with pytest.raises(UnknownNameError, match="unknown task 't99'"):
+        baselines(data, sets={"mine": ["t99"]})
+
+
+def test_correlations_are_of_pairwise_complete_rows(make_scores):
+    data = make_scores(gaps=0.2)
+    found = correlations(data)
+    assert [one.correlation for one in found] == sorted(
+        (o.correlation for o in found), reverse=True
+    )
+    for one in found:
+        x = data.x[:, data.columns([one.a, one.b])]
+        both = ~np.isnan(x).any(axis=1)
+        assert one.n_rows == both.sum()
+        assert one.correlation == pytest.approx(np.corrcoef(x[both].T)[0, 1])
+    moved = correlations(replace(data, x=1e9 * (data.x + 1e3)))
+    assert [o.correlation for o in moved] == pytest.approx([o.correlation for o in found])
+
+
+def test_a_task_on_which_all_scores_are_the_same(make_scores):
+    data = make_scores()
+    x = data.x.copy()
+    x[:, :2] = np.log10([48.3, 7.1])  # Sums of their squares do not cancel to 0.
+    flat = replace(data, x=x)
+    assert not {one.a for one in correlations(flat)} & {"t00", "t01"}
+    assert {one.task for one in single(flat)} == set(data.tasks[2:])
+    assert len(single(replace(data, target=np.full(40, 0.1)))) == 0
+
+
+def test_the_structure_of_the_published_table(paper):
+    top = correlations(paper)[0]
+    assert (top.a, top.b) == ("alien", "mspacman")
+    assert top.correlation == pytest.approx(0.9417, abs=5e-5)
+    games = single(paper)
+    assert (games[0].task, games[-1].task) == ("zaxxon", "surround")
+    found = explained(paper, published_models()["Atari-5"].tasks)
+    assert 100 * found.explained == pytest.approx(71.48, abs=0.006)
+    assert 100 * found.explained_others == pytest.approx(68.8, abs=0.06)
+
+
+def test_a_subset_explains_itself(make_scores):
+    found = explained(make_scores(), ["t01", "t04"])
+    assert {one.task for one in found[:2]} == {"t01", "t04"}
+    assert [one.r2 for one in found[:2]] == pytest.approx([1.0, 1.0])
+    assert 0 < found.explained_others < found.explained < 1
+    assert found.plot().axes[0].get_xlabel() == "R² of the task, from the subset"
+    assert explained(make_scores(n_tasks=3), ["t00", "t01", "t02"]).notes == ()
+    with pytest.raises(ScoreDataError, match="expected different tasks, found t01, t01"):
+        explained(make_scores(), ["t01", "t01"])

@@ -43,6 +43,7 @@ PLAIN = {
     "gnomon.tables",
     "gnomon.cli",
     "gnomon.compat.rliable",
+    "gnomon.distillation.atari",
     "gnomon.compat.rliable.library",
     "gnomon.compat.rliable.metrics",
     "gnomon.compat.rliable.plot_utils",

@@ -1,9 +1,9 @@
 from . import atari as atari
-from .baselines import baselines as baselines
-from .baselines import sizes as sizes
-from .distill import Distillation as Distillation
-from .distill import Distilled as Distilled
-from .distill import distill as distill
+from .alternatives import baselines as baselines
+from .alternatives import sizes as sizes
+from .distilled import Distillation as Distillation
+from .distilled import Distilled as Distilled
+from .distilled import distill as distill
 from .factor import fit_factors as fit_factors
 from .models import SubsetModel as SubsetModel
 from .next_task import NextSteps as NextSteps

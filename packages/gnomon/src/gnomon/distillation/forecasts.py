@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from gnomon.distillation.factor import SuiteModel
 from gnomon.scores.table import FloatArray
-from gnomon.stats.items.proportions import student_quantile
+from gnomon.stats.proportions import student_quantile
 
 #: Weights in the variance: of the suites, of resampled papers, and of the two distances.
 _SUITES, _PAPERS, _OUTSIDE, _SHIFT, _RISE = 0.45, 1.1, 1.0, 1.5, 0.6

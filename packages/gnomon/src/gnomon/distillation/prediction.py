@@ -15,7 +15,7 @@ from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.items.proportions import student_quantile
+from gnomon.stats.proportions import student_quantile
 
 #: With a lower probability either way, the comparison is undecided.
 _DECIDED = 0.9

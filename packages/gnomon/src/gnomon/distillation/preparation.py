@@ -21,7 +21,7 @@ from gnomon.errors import (
     counted,
     listed,
 )
-from gnomon.scores.common_steps import at_common_step
+from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 
 #: Scores of two reference policies on each task, which become 0 and 100.

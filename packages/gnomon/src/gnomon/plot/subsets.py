@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
-from gnomon.distillation.baselines import Baselines, Sizes
-from gnomon.distillation.distill import Distillation
+from gnomon.distillation.alternatives import Baselines, Sizes
+from gnomon.distillation.distilled import Distillation
 from gnomon.distillation.suite import ExplainedTasks, SingleTasks
 from gnomon.distillation.summaries import Transform
 from gnomon.errors import ScoreDataError

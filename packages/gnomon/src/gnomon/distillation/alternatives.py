@@ -1,4 +1,4 @@
-"""Baselines of a distillation: the error by number of tasks, and that of other ways to choose.
+"""Alternatives to a choice of tasks: other sizes, random tasks, the best single ones, fixed sets.
 
 All use the same predictor and the same folds.
 """
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from gnomon.distillation.distill import Distilled, best_subsets
+from gnomon.distillation.distilled import Distilled, best_subsets
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
 from gnomon.distillation.procedures import FactorProcedure, Procedure, procedure_of
 from gnomon.distillation.search import Progress, Subsets

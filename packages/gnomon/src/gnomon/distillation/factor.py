@@ -73,6 +73,14 @@ def fit_factors(
         The columns to return; all if not given.
     shrinkage, degrees_of_freedom : float
         An infinite number of degrees of freedom makes rows normal.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> skill = rng.normal(size=(500, 1))
+    >>> x = skill @ [[0.9, 0.9, 0.1]] + rng.normal(size=(500, 3)) * 0.4
+    >>> np.abs(fit_factors(x).loadings[0]).round(1)
+    array([0.8, 0.8, 0.2])
     """
     n, p = x.shape
     times = (np.ones((1, n)) if counts is None else counts).T

@@ -1,5 +1,5 @@
-from .alternatives import Yardstick as Yardstick
-from .alternatives import baseline_curves as baseline_curves
+from .baselines import Yardstick as Yardstick
+from .baselines import baseline_curves as baseline_curves
 from .board_dealing import deal_boards as deal_boards
 from .mastery import TARGET_STREAK as TARGET_STREAK
 from .mastery import attempts_to_master as attempts_to_master

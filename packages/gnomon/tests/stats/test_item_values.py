@@ -10,7 +10,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
-from gnomon.stats import estimate, pass_at, pass_hat, variance_components
+from gnomon.stats import estimate, pass_at, pass_hat
 
 
 def test_pass_at_k_is_the_share_of_draws_with_a_success():
@@ -93,12 +93,6 @@ def test_components_of_a_known_population_are_found():
     assert one.standard_error == pytest.approx(np.sqrt(parts.sum()), rel=0.1)
     assert one.method == "cluster_t"
     assert one.design_effect == pytest.approx(parts.sum() / (1 + 4 + 9 / s) * n, rel=0.1)
-
-
-def test_components_without_variance_or_epochs_are_not_invented():
-    parts = variance_components(np.ones(5), np.full(5, np.nan), np.ones(5, dtype=int), None)
-    assert np.isnan(parts.epochs)
-    assert np.isnan(parts.shares).all()
 
 
 def test_variance_of_pass_at_k_is_split_into_items_and_epochs():

@@ -12,10 +12,7 @@ from .bootstrap.quantiles import percentile_interval as percentile_interval
 from .bootstrap.quantiles import quantiles as quantiles
 from .bootstrap.resamples import Resamples as Resamples
 from .bootstrap.resamples import draw_key as draw_key
-from .clusters import ClusterError as ClusterError
-from .clusters import VarianceComponents as VarianceComponents
 from .clusters import cluster_error as cluster_error
-from .clusters import variance_components as variance_components
 from .comparisons.all_pairs import compare_all as compare_all
 from .comparisons.claims import ClaimCheck as ClaimCheck
 from .comparisons.claims import ClaimChecks as ClaimChecks
@@ -104,7 +101,6 @@ __all__ = [
     "METRICS",
     "ClaimCheck",
     "ClaimChecks",
-    "ClusterError",
     "Comparison",
     "Comparisons",
     "ConfidenceSequence",
@@ -137,7 +133,6 @@ __all__ = [
     "Resamples",
     "SequentialResult",
     "Strata",
-    "VarianceComponents",
     "average_score_profile",
     "bias_corrected_accelerated",
     "check_claim",
@@ -199,7 +194,6 @@ __all__ = [
     "task_iqm",
     "thresholds",
     "trimmed_mean",
-    "variance_components",
     "wilson",
     "wilson_band",
 ]

@@ -72,30 +72,8 @@ class Clusters:
         return np.asarray((self.sums(values) - sizes * mean) / np.sqrt(1.0 - w))
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterError:
-    """Variance of a mean over items in clusters.
-
-    Parameters
-    ----------
-    variance : float
-        CR2.
-    df : float
-        Satterthwaite's degrees of freedom, at least 1.
-    n_clusters : int
-        Number of clusters.
-    design_effect : float
-        The variance over that of as many independent items; NaN if the scores do not vary.
-    """
-
-    variance: float
-    df: float
-    n_clusters: int
-    design_effect: float
-
-
-def cluster_error(values: npt.ArrayLike, labels: npt.ArrayLike) -> ClusterError:
-    """Return the cluster-robust variance of a mean over items (CR2), with its degrees of freedom.
+def cluster_error(values: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[float, float]:
+    """Return the cluster-robust variance of a mean over items (CR2), and its degrees of freedom.
 
     Parameters
     ----------
@@ -103,6 +81,11 @@ def cluster_error(values: npt.ArrayLike, labels: npt.ArrayLike) -> ClusterError:
         Finite scores.
     labels : array_like, shape (items,)
         The cluster of each item, at least two different ones.
+
+    Returns
+    -------
+    variance, df : float
+        Degrees of freedom are Satterthwaite's, at least 1.
 
     Raises
     ------
@@ -116,44 +99,23 @@ def cluster_error(values: npt.ArrayLike, labels: npt.ArrayLike) -> ClusterError:
 
     Examples
     --------
-    >>> found = cluster_error([1.0, 1.0, 0.0, 0.0, 1.0, 0.0], list("aabbcc"))
-    >>> print(f"{found.variance:.4f} {found.df:.1f}")
+    >>> variance, df = cluster_error([1.0, 1.0, 0.0, 0.0, 1.0, 0.0], list("aabbcc"))
+    >>> print(f"{variance:.4f} {df:.1f}")
     0.0833 2.0
     """
     x, clusters = np.asarray(values, dtype=np.float64), Clusters.of(labels)
     if len(clusters) < 2:
         raise ValueError("expected two clusters or more, found one")
     sums = clusters.residual_sums(x)
-    variance = float(sums @ sums) / x.size**2
-    plain = float(np.square(x - x.mean()).sum()) / (x.size - 1) / x.size
-    effect = variance / plain if plain > 0.0 else math.nan
-    return ClusterError(variance, clusters.df, len(clusters), effect)
+    return float(sums @ sums) / x.size**2, clusters.df
 
 
 @dataclass(frozen=True, slots=True)
 class VarianceComponents:
     """Variances of one value: between clusters, between items of a cluster, between epochs.
 
-    Parameters
-    ----------
-    clusters : float
-        0 if items are independent.
-    items : float
-        Includes that of epochs if there is one epoch.
-    epochs : float
-        Of a single epoch; NaN if no item has two.
-    n_items : int
-        Number of items.
-    n_even : float
-        How many clusters of one size would be as uneven (Kish); items, without clusters.
-    n_epochs : float
-        Epochs per item: the harmonic mean.
-
-    Examples
-    --------
-    >>> parts = VarianceComponents(0.0, 0.15, 0.05, n_items=100, n_even=100.0, n_epochs=5.0)
-    >>> sum(parts.parts()), sum(parts.parts(n_epochs=50.0))
-    (0.0016, 0.00151)
+    That of epochs is NaN if no item has two, and that of items then includes it. `n_even` is how
+    many clusters of one size would be as uneven (Kish), `n_epochs` the harmonic mean per item.
     """
 
     clusters: float
@@ -163,38 +125,22 @@ class VarianceComponents:
     n_even: float
     n_epochs: float
 
-    def parts(
-        self, *, items: float = 1.0, n_epochs: float | None = None
-    ) -> tuple[float, float, float]:
-        """Return the variance that clusters, items and epochs add to the mean of another study.
+    def parts(self, more: float = 1.0, n_epochs: float | None = None) -> tuple[float, float, float]:
+        """Return what clusters, items and epochs add to the variance of the mean.
 
-        Parameters
-        ----------
-        items : float
-            Number of items as a multiple of the present number, in clusters like these.
-        n_epochs : float, optional
-            Epochs per item; the present number by default.
+        For another study with `more` times as many items, and that many epochs per item.
         """
-        epochs = 0.0 if math.isnan(self.epochs) else self.epochs
-        each = self.n_epochs if n_epochs is None else n_epochs
-        return (
-            self.clusters / (self.n_even * items),
-            self.items / (self.n_items * items),
-            epochs / each / (self.n_items * items),
-        )
+        epochs = 0.0 if math.isnan(self.epochs) else self.epochs / (n_epochs or self.n_epochs)
+        n_items = self.n_items * more
+        return self.clusters / (self.n_even * more), self.items / n_items, epochs / n_items
 
     @property
     def shares(self) -> tuple[float, float, float]:
-        """Shares of clusters, items and epochs in the variance of the mean.
-
-        That of epochs is NaN if no item has two; all are NaN if scores do not vary.
-        """
-        clusters, items, epochs = self.parts()
-        total = clusters + items + epochs
-        if total == 0.0:
-            return math.nan, math.nan, math.nan
-        own = math.nan if math.isnan(self.epochs) else epochs / total
-        return clusters / total, items / total, own
+        """Shares of clusters, items and epochs in the variance of the mean; NaN where unknown."""
+        parts = self.parts()
+        total = sum(parts) or math.nan
+        clusters, items, epochs = (part / total for part in parts)
+        return clusters, items, math.nan if math.isnan(self.epochs) else epochs
 
 
 def variance_components(
@@ -205,26 +151,8 @@ def variance_components(
 ) -> VarianceComponents:
     """Split the variance of items by moments; no component is below 0.
 
-    Epochs: the variance within items. Clusters: the mean product of two items of one cluster.
-    Items: the rest.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (items,)
-        Means over epochs.
-    noise : ndarray of float, shape (items,)
-        Variances of these means by their epochs; NaN where unknown.
-    n_epochs : ndarray of int, shape (items,)
-        Epochs of each item.
-    clusters : Clusters, optional
-        Clusters of the items.
-
-    Examples
-    --------
-    >>> x = np.array([[1, 1, 0, 1], [0, 0, 1, 0], [1, 1, 1, 1], [0, 1, 0, 0], [1, 0, 1, 1.0]])
-    >>> parts = variance_components(x.mean(axis=1), x.var(axis=1, ddof=1) / 4, np.full(5, 4))
-    >>> print(round(parts.items, 3), round(parts.epochs, 3))
-    0.062 0.2
+    Epochs: the variance within items, from the noise of each value (NaN where unknown). Clusters:
+    the mean product of two items of one cluster. Items: the rest.
     """
     n, residuals = values.size, values - values.mean()
     total = float(residuals @ residuals) / max(n - 1, 1)

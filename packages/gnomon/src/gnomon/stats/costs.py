@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, joined
-from gnomon.results import FieldRecord, Results, made_by, recorded
+from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.cautions import warn
 from gnomon.stats.item_results import ItemEstimate, estimate_items
-from gnomon.stats.items import counted_as
+from gnomon.stats.items import counted_as, item_settings
 
 #: Columns in which readers of logs give costs, and the quantity in each.
 COSTS = {
@@ -148,11 +148,7 @@ def cost_front(
         by = names[better[np.argmax(gain[better])]] if better.size else None
         ends = of[name].value, of[name].low, of[name].high
         found.append(ModelCost(name, column, *costs[name], *ends, by is None, by))
-    settings = made_by(
-        None, cost=column, scale=scores.scale, higher_is_better=scores.higher_is_better,
-        units="items", cluster=scores.cluster, level=level,
-    )  # fmt: skip
-    return CostFront(tuple(found), settings, tuple(notes))
+    return CostFront(tuple(found), item_settings(scores, level, cost=column), tuple(notes))
 
 
 def _costs(scores: ScoreTable, column: str) -> dict[str, tuple[float, int]]:

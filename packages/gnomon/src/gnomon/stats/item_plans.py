@@ -105,7 +105,7 @@ def _plans(
         df = max(float(found.df[0]) * more, 1.0)
         first, second = (student_quantile(p, df) for p in (level, 2.0 * power - 1.0))
         for each in tried:
-            variances = parts.parts(items=more, n_epochs=float(each))
+            variances = parts.parts(more, float(each))
             total = sum(variances)
             error = math.sqrt(total)
             yield ItemPlan(

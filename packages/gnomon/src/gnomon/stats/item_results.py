@@ -10,13 +10,13 @@ from itertools import combinations
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted
-from gnomon.results import Row, made_by, recorded
+from gnomon.results import Row, recorded
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.cautions import warn
 from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
 from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimate_records import Estimate, Estimates
-from gnomon.stats.items import Items, Mask, item_metrics
+from gnomon.stats.items import Items, Mask, item_metrics, item_settings
 from gnomon.stats.metrics import Metrics
 
 #: Power of the smallest detectable difference.
@@ -128,17 +128,7 @@ def estimate_items(
                 if (items.shared([model]) & at).any()
             )
     direction = "higher" if scores.higher_is_better else "lower"
-    settings = made_by(
-        None,
-        title=f"{scores.metric}, {direction} is better",
-        scale=scores.scale,
-        higher_is_better=scores.higher_is_better,
-        units="items",
-        cluster=scores.cluster,
-        by=by,
-        level=level,
-        method="auto",
-    )
+    settings = item_settings(scores, level, title=f"{scores.metric}, {direction} is better", by=by)
     return ItemEstimates(tuple(found), settings, tuple(notes))
 
 
@@ -332,18 +322,7 @@ def compare_items(
     elif by is not None:
         n = len({one.task for one in found} - {None})
         family = f"Holm's correction over {counted(n, 'group')}{each}; all items: not corrected"
-    settings = made_by(
-        None,
-        scale=scores.scale,
-        higher_is_better=scores.higher_is_better,
-        units="items",
-        cluster=scores.cluster,
-        by=by,
-        correction="holm",
-        family=family,
-        level=level,
-        method="auto",
-    )
+    settings = item_settings(scores, level, by=by, correction="holm", family=family)
     return ItemComparisons(tuple(found), settings, tuple(notes))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed
+from gnomon.results import made_by
 from gnomon.scores.contents import without_score
 from gnomon.scores.items import clusters_of_items
 from gnomon.scores.table import FloatArray, ScoreTable, Units
@@ -59,6 +60,12 @@ def refuse_unlike(**asked: bool) -> None:
     for name, is_asked in asked.items():
         if is_asked:
             raise ScoreDataError(f"{name} is for tasks and does not apply to items")
+
+
+def item_settings(scores: ScoreTable, level: float, **settings: Any) -> dict[str, Any]:
+    """Return the settings that all results on items share, with some of their own."""
+    of = {name: getattr(scores, name) for name in ("scale", "higher_is_better", "cluster")}
+    return made_by(None, **of, units="items", level=level, method="auto", **settings)
 
 
 def item_metrics(metrics: Metrics | None) -> list[str]:

@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import ScoreDataError
-from gnomon.results import Row, made_by, recorded
+from gnomon.results import Row, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.cautions import warn
 from gnomon.stats.clusters import Clusters
 from gnomon.stats.comparisons.comparison import compare
 from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
 from gnomon.stats.estimates import shared_tasks
-from gnomon.stats.items import Items, item_metrics
+from gnomon.stats.items import Items, item_metrics, item_settings
 from gnomon.stats.metrics import Metric, Metrics
 from gnomon.stats.proportions import normal_quantile
 
@@ -194,17 +194,8 @@ def compare_items_sequentially(
             items = Items(scores, metric)
             items.warn_of_missing((a, b))
             found += _looks(items, a, b, level)
-    settings = made_by(
-        None,
-        scale=scores.scale,
-        higher_is_better=scores.higher_is_better,
-        units="items",
-        cluster=scores.cluster,
-        sequential="e",
-        family="not corrected over metrics; each holds at all looks together",
-        level=level,
-        method="auto",
-    )
+    family = "not corrected over metrics; each holds at all looks together"
+    settings = item_settings(scores, level, sequential="e", family=family)
     return ItemLooks(tuple(found), settings, tuple(notes))
 
 

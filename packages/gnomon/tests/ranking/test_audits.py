@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.ranking import audit, scaled_by_task, separation
+from gnomon.ranking import audit, rank, separation
 from gnomon.scores import ScoreTable, normalize, read_scores
+from gnomon.stats import estimate
 
 SCORES = Path(__file__).parents[4] / ".." / "shared" / "data" / "scores"
 
@@ -69,7 +70,7 @@ def test_errors_with_unlearned_runs_are_audited():
     found = audited(ScoreTable.from_records(records, higher_is_better=False))
     assert found.ranking.names == ("dqn", "uniform")
     assert "mean of dqn: not estimable, some runs are censored" in said(found, "estimates")
-    assert any(text.startswith("iqm of dqn: 0.") for text in said(found, "estimates"))
+    assert any(text.startswith("iqm of dqn: 5") for text in said(found, "estimates"))
     assert said(found, "metrics")[0] == "mean: not estimable, some runs are censored"
     assert said(found, "metrics")[2].startswith("iqm: dqn > uniform")
 
@@ -112,20 +113,39 @@ def test_the_page_says_which_metrics_are_not_estimable():
 
 def test_summaries_of_normalised_scores_are_on_that_scale():
     rng = np.random.default_rng(0)
-    # On the range of all runs b is the better one by far; beside a reference, a is.
     scores = {"a": [[30.0, 5.0]], "b": [[10.0, 6.0]], "ref": [[1.0, 5.0]]}
     raw = ScoreTable.from_arrays({n: x + rng.normal(0, 0.1, (6, 2)) for n, x in scores.items()})
     plain, scaled = audited(raw), audited(normalize(raw, "reference:ref"))
-    assert said(plain, "estimates")[0] == (
-        "Over 2 tasks: scores scaled task by task, from the worst to the best run in the table; "
-        "another scale may give another order (--normalize)"
-    )
-    assert said(plain, "estimates")[1].startswith("mean of b")
+    assert said(plain, "estimates")[0] == "Over 2 tasks: raw scores"
+    assert said(plain, "estimates")[1].startswith("mean of a: 17.")
     assert said(scaled, "estimates")[0] == "Over 2 tasks: scores normalised by reference ref"
     assert said(scaled, "estimates")[1].startswith("mean of a: 15.")
     page = scaled.page("scaled")
     table = next(s for s in page.sections if s.name == "estimates").tables[0]
     assert table.caption == "Over 2 tasks: scores normalised by reference ref."
+
+
+def test_numbers_are_those_of_the_verbs():
+    rng = np.random.default_rng(0)
+    table = ScoreTable.from_arrays({name: rng.normal(size=(4, 5)) for name in "abc"})
+    found = audit(table, n_resamples=300, rng=3)
+    assert found.ranking == rank(table)
+    assert [*found.estimates] == [
+        *estimate(table, ["mean", "median", "iqm"], n_resamples=300, rng=3)
+    ]
+
+
+def test_raw_scores_on_unlike_scales_have_no_summaries():
+    rng = np.random.default_rng(0)
+    table = ScoreTable.from_arrays(
+        {name: np.array([20.0, 60_000.0]) * rng.uniform(0.9, 1.1, (5, 2)) for name in "ab"}
+    )
+    found = audit(table, n_resamples=50)
+    for section in ("estimates", "metrics", "agreement"):
+        (text,) = said(found, section)
+        assert text.startswith("not reported: raw scores on scales of their own")
+    assert found.ranking == rank(table)
+    assert not found.estimates
 
 
 def test_summaries_say_how_few_tasks_they_rest_on():
@@ -233,36 +253,6 @@ def test_steps_are_audited_at_the_last_one():
     rng = np.random.default_rng(0)
     found = audited({name: rng.normal(size=(5, 3, 4)) for name in "ab"})
     assert len(found.table) == 30
-
-
-def test_scaling_keeps_the_order_and_censored_runs_infinite():
-    table = ScoreTable.from_records(
-        [
-            {"algorithm": a, "task": "t", "run": i, "score": s, "censored": bool(np.isinf(s))}
-            for a, runs in (("a", [10.0, 20.0]), ("b", [30.0, np.inf]))
-            for i, s in enumerate(runs)
-        ],
-        higher_is_better=False,
-    )
-    scaled = scaled_by_task(table)
-    assert scaled.runs("a", "t").tolist() == [1.0, 0.5]
-    assert scaled.runs("b", "t").tolist() == [0.0, -np.inf]
-    assert scaled.higher_is_better
-
-
-def test_scaling_of_equal_and_of_unlearned_runs_alone():
-    def scaled(a, b):
-        rows = [
-            {"algorithm": n, "task": "t", "run": i, "score": s, "censored": bool(np.isinf(s))}
-            for n, runs in (("a", a), ("b", b))
-            for i, s in enumerate(runs)
-        ]
-        found = scaled_by_task(ScoreTable.from_records(rows, higher_is_better=False))
-        return found.runs("a", "t").tolist(), found.runs("b", "t").tolist()
-
-    assert scaled([5.0, np.inf], [5.0, 5.0]) == ([0.5, -np.inf], [0.5, 0.5])
-    assert scaled([np.inf], [np.inf, np.inf]) == ([-np.inf], [-np.inf, -np.inf])
-    assert scaled([5.0], [5.0]) == ([0.5], [0.5])
 
 
 def test_a_table_in_which_nobody_learned_anything_is_audited():

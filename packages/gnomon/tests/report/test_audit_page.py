@@ -35,14 +35,14 @@ def test_the_page_tells_the_first_notes_and_how_many_more():
     assert notices[12:] == ("3 more notes: gnomon audit prints them.",)
 
 
-def test_the_page_numbers_tiers_and_distinguishes_two_samples():
+def test_the_page_numbers_tiers():
     page = audit(many(3), n_resamples=20).page("x")
     sections = {section.name: section for section in page.sections}
     ranks = sections["ranks"].tables[0]
     assert {row[-1] for row in ranks.rows} <= {"1", "2", "3", "1, 2", "2, 3"}
     assert "Algorithms in the same tier are not significantly different." in ranks.caption
     *_, diagram = sections["ranks"].figures
-    assert "Here the tasks are the sample, in the ranks the runs" in diagram.caption
+    assert "A bar joins algorithms that are not significantly different" in diagram.caption
 
 
 def test_a_sentence_that_ends_in_dots_gets_no_other():

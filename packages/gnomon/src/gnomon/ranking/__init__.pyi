@@ -1,6 +1,5 @@
 from .audits import Audit as Audit
 from .audits import audit as audit
-from .audits import scaled_by_task as scaled_by_task
 from .critical_differences import CriticalDifference as CriticalDifference
 from .critical_differences import MeanRank as MeanRank
 from .critical_differences import critical_difference as critical_difference
@@ -45,7 +44,6 @@ __all__ = [
     "perron_vector",
     "rank",
     "rank_intervals",
-    "scaled_by_task",
     "separation",
     "tiers",
 ]

@@ -7,6 +7,7 @@ import pkgutil
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,11 +18,11 @@ from gnomon.ranking.item_audit import ItemAudit, Statement, item_statements
 from gnomon.ranking.ranks import Ranking, rank, rank_range, separation
 from gnomon.results import Results, generator, made_by, noted
 from gnomon.scores.normalization import with_left_out
-from gnomon.scores.plausibility import wild_scores
+from gnomon.scores.plausibility import unlike_scales, wild_scores
 from gnomon.scores.steps import at_common_step
-from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.scores.table import ScoreTable
 from gnomon.stats.comparisons.all_pairs import compare_all
-from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
+from gnomon.stats.comparisons.comparison_records import Comparisons
 from gnomon.stats.estimate_records import Estimate
 from gnomon.stats.estimates import estimate
 from gnomon.tables import p_value
@@ -61,18 +62,12 @@ class Audit(Results[Statement]):
     ----------
     table : ScoreTable
     estimates : sequence of Estimate
-        Of normalised scores, otherwise of scores scaled task by task; empty if no task is shared.
+        What :func:`gnomon.estimate` returns; empty if no task is shared, or tasks have unlike
+        scales.
     ranking : Ranking
+        What :func:`gnomon.rank` returns.
     critical_difference : CriticalDifference or None
         None where fewer than two tasks are shared by all, and for more than sixty algorithms.
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> scores = {"a": [[5.0, 4.0], [6.0, 5.0]], "b": [[1.0, 2.0], [2.0, 1.0]]}
-    >>> found = gn.audit(gn.ScoreTable.from_arrays(scores), n_resamples=50)
-    >>> found[0].section, found.ranking.names
-    ('table', ('a', 'b'))
     """
 
     table: ScoreTable
@@ -129,15 +124,15 @@ def audit(
 ) -> Audit | ItemAudit:
     """Audit a table of scores: what it holds, and how reliable its order is.
 
-    For a table of items it reports what the items hold and lack, and which of them distinguish the
-    models.
+    The numbers are those of :func:`gnomon.estimate`, :func:`gnomon.stats.compare_all` and
+    :func:`gnomon.rank` for the same table; nothing is rescaled. For a table of items the audit
+    reports what the items hold and lack, and which of them distinguish the models.
 
     Parameters
     ----------
     scores : ScoreTable
         Any table: of a paper, a leaderboard or one's own runs. One score per run; a table with
-        steps is audited at the last step that all runs on a task reach. If its scores are
-        normalised, so are the summaries.
+        steps is audited at the last step that all runs on a task reach.
     level : float
         Confidence level of all intervals and decisions.
     n_resamples : int
@@ -168,23 +163,24 @@ def audit(
     table, draws = at_common_step(scores), generator(rng)
     if table.units == "items":
         return ItemAudit(item_statements(table, draws), made_by(rng), table=table)
+    how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": rng}
     with noted() as notes:
         ranking = rank(table, level=level)
         kept = table.select(algorithms=[n for n in table.algorithms if n in ranking.names])
-        scaled = scaled_by_task(kept) if kept.normalization is None else kept
-        how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": draws}
-        estimates = _estimates(scaled, resampling=ranking.resampling, **how)
-        diagram = _critical_difference(table, ranking, level)
+        unlike = unlike_scales(kept, METRICS)
+        estimates = [] if unlike else _estimates(kept, how)
+        diagram = _critical_difference(table, level) if len(ranking) <= MOST_IN_DIAGRAM else None
     # Warnings of single pairs repeat what the sections above report for each algorithm.
     with noted():
-        means = _compared(scaled, **how)
+        means = None if unlike else _compared(kept, how)
+    full = with_left_out(table)
     statements = (
-        *_on_table(with_left_out(table)),
-        *_on_estimates(estimates, kept),
-        *_on_ranks(ranking, len(with_left_out(table).tasks) - len(table.tasks)),
+        *_on_table(full),
+        *_on_estimates(estimates, kept, unlike),
+        *_on_ranks(ranking, len(full.tasks) - len(table.tasks)),
         *_on_diagram(diagram, len(ranking)),
-        *_on_metrics(estimates, ranking),
-        *_on_agreement(means, ranking, scaled),
+        *_on_metrics(estimates, ranking, kept, unlike),
+        *_on_agreement(means, ranking, kept, unlike),
         *_on_runs(ranking),
     )
     return Audit(
@@ -198,77 +194,28 @@ def audit(
     )
 
 
-def _estimates(scores: ScoreTable, **options: Any) -> Sequence[Estimate]:
-    """Return the summaries of scores on one scale; none where no task is shared by all."""
+def _estimates(scores: ScoreTable, how: dict[str, Any]) -> Sequence[Estimate]:
+    """Return the summaries of all algorithms; none where no task is shared by all."""
     try:
-        return estimate(scores, METRICS, **options)
+        return estimate(scores, METRICS, **how)
     except GnomonError as error:
         warnings.warn(f"summary scores: {error}", DegenerateScoresWarning, stacklevel=2)
         return []
 
 
-def _compared(scores: ScoreTable, **options: Any) -> Comparisons | None:
+def _compared(scores: ScoreTable, how: dict[str, Any]) -> Comparisons | None:
     """Return the comparisons of all pairs in the mean; None where two share no task."""
     try:
-        return compare_all(scores, "mean", **options)
+        return compare_all(scores, "mean", **how)
     except GnomonError:
         return None
 
 
-def _critical_difference(
-    table: ScoreTable, ranking: Ranking, level: float
-) -> CriticalDifference | None:
-    if len(ranking) > MOST_IN_DIAGRAM:
-        return None
+def _critical_difference(table: ScoreTable, level: float) -> CriticalDifference | None:
     try:
         return critical_difference(table, level=level)
     except GnomonError:
         return None
-
-
-def scaled_by_task(table: ScoreTable) -> ScoreTable:
-    """Scale scores task by task (min-max), from 0 for the worst run on the task to 1 for the best.
-
-    Where all are equal, all are 1/2. Censored runs stay infinite: there is no number for them, so
-    the mean of some is not estimable, while quantiles may be. The scale depends on who is in the
-    table: it serves to compare orders, not to publish.
-
-    Examples
-    --------
-    >>> table = ScoreTable.from_arrays({"a": [[1.0]], "b": [[3.0]]}, higher_is_better=False)
-    >>> [row["score"] for row in scaled_by_task(table).to_records()]
-    [1.0, 0.0]
-    """
-    sign = 1.0 if table.higher_is_better else -1.0
-    records = []
-    for task in table.tasks:
-        cells = {name: sign * table.runs(name, task) for name in table.algorithms}
-        every = np.concatenate(list(cells.values()))
-        finite = every[np.isfinite(every)]
-        for name, runs in cells.items():
-            scaled = _scaled(runs, finite)
-            records += [
-                {
-                    "algorithm": name,
-                    "task": task,
-                    "run": run,
-                    "score": float(score),
-                    "censored": bool(np.isinf(score)),
-                }
-                for run, score in zip(table.run_labels(name, task), scaled, strict=True)
-            ]
-    note = "scaled task by task to the range of all runs"
-    return ScoreTable.from_records(
-        records, metric=table.metric, provenance=(*table.provenance, note)
-    )
-
-
-def _scaled(runs: FloatArray, finite: FloatArray) -> FloatArray:
-    """Return runs on the scale of all finite ones, which may be one and the same, or none."""
-    low, high = finite.min(initial=np.inf), finite.max(initial=-np.inf)
-    if high > low:
-        return np.asarray((runs - low) / (high - low))
-    return np.where(np.isfinite(runs), 0.5, runs)
 
 
 def _on_table(table: ScoreTable) -> list[Statement]:
@@ -290,12 +237,23 @@ def _on_table(table: ScoreTable) -> list[Statement]:
     return found
 
 
-def _on_estimates(estimates: Sequence[Estimate], table: ScoreTable) -> list[Statement]:
+def _unknown(table: ScoreTable, unlike: str | None) -> str:
+    """Return why there are no summary scores."""
+    if unlike:
+        return f"not reported: {unlike}"
+    shared = len(table.shared_tasks())
+    return "not estimable" if shared else "not estimable: no task is shared by all"
+
+
+def _on_estimates(
+    estimates: Sequence[Estimate], table: ScoreTable, unlike: str | None
+) -> list[Statement]:
     """Give the summaries of all algorithms, best first, and their scale."""
     if not estimates:
-        return [Statement("estimates", "none", "not estimable: no task is shared by all")]
+        return [Statement("estimates", "none", _unknown(table, unlike))]
     found = [Statement("estimates", "scale", scale_in_words(table))]
-    for e in sorted(estimates, key=_place):
+    sign = 1.0 if table.higher_is_better else -1.0
+    for e in sorted(estimates, key=lambda e: (METRICS.index(e.metric), _place(sign * e.value))):
         known = f"{e.value:.3f}{_ends(e.low, e.high)}"
         text = f"{e.metric} of {e.algorithm}: {known if math.isfinite(e.value) else _CENSORED}"
         found.append(Statement("estimates", f"{e.metric} of {e.algorithm}", text, e.value))
@@ -305,39 +263,28 @@ def _on_estimates(estimates: Sequence[Estimate], table: ScoreTable) -> list[Stat
 _CENSORED = "not estimable, some runs are censored"
 
 
-def _place(estimate: Estimate) -> tuple[int, float]:
-    """Return what sorts by metric, then from the best to the worst; what is not estimable last."""
-    value = estimate.value
-    return METRICS.index(estimate.metric), -value if math.isfinite(value) else math.inf
+def _place(value: float) -> float:
+    """Return what sorts values from the best; those that are not estimable are last."""
+    return -value if math.isfinite(value) else math.inf
 
 
 def scale_in_words(table: ScoreTable) -> str:
-    """Return over which tasks summaries of a table are, and on what scale.
-
-    Examples
-    --------
-    >>> table = ScoreTable.from_arrays({"a": [[1.0, 2.0]], "b": [[3.0, np.nan]]})
-    >>> scale_in_words(table)[:41]
-    'Over the 1 of 2 tasks that all share: sco'
-    """
+    """Return over which tasks summaries of a table are, and on what scale."""
     there, shared = len(table.tasks), len(table.shared_tasks())
     tasks = f"Over the {shared} of {counted(there, 'task')} that all share"
     tasks = f"Over {counted(there, 'task')}" if shared == there else tasks
-    if table.normalization is not None:
-        unscaled = len(with_left_out(table).tasks) - there
-        rest = f", without {counted(unscaled, 'task')} that have no anchors" if unscaled else ""
-        return f"{tasks}: scores normalised by {table.normalization.name}{rest}"
-    return (
-        f"{tasks}: scores scaled task by task, from the worst to the best run in the table; "
-        "another scale may give another order (--normalize)"
-    )
+    if table.normalization is None:
+        return f"{tasks}: raw scores"
+    unscaled = len(with_left_out(table).tasks) - there
+    rest = f", without {counted(unscaled, 'task')} that have no anchors" if unscaled else ""
+    return f"{tasks}: scores normalised by {table.normalization.name}{rest}"
 
 
-def _ends(low: float, high: float, digits: int = 3) -> str:
+def _ends(low: float, high: float) -> str:
     """Return an interval in brackets; nothing if there is none."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return " (interval not estimable)"
-    return f" [{low:.{digits}f}, {high:.{digits}f}]"
+    return f" [{low:.3f}, {high:.3f}]"
 
 
 def _on_ranks(ranking: Ranking, n_unscaled: int) -> list[Statement]:
@@ -345,9 +292,8 @@ def _on_ranks(ranking: Ranking, n_unscaled: int) -> list[Statement]:
 
     `n_unscaled` tasks were left out by normalising, and count here.
     """
-    found = [
-        Statement("ranks", "how", " ".join((f"{ranking.title.capitalize()}.", *ranking.notes)))
-    ]
+    how = " ".join((f"{ranking.title.capitalize()}.", *ranking.notes))
+    found = [Statement("ranks", "how", how)]
     if n_unscaled:
         without = counted(n_unscaled, "task")
         counts = "counts" if n_unscaled == 1 else "count"
@@ -386,37 +332,40 @@ def _on_diagram(diagram: CriticalDifference | None, n: int) -> list[Statement]:
     return [Statement("ranks", "not estimable", why)]
 
 
-def _on_metrics(estimates: Sequence[Estimate], ranking: Ranking) -> list[Statement]:
+def _on_metrics(
+    estimates: Sequence[Estimate], ranking: Ranking, table: ScoreTable, unlike: str | None
+) -> list[Statement]:
     """Report which summaries give another order."""
     if not estimates:
-        return [Statement("metrics", "none", "not estimable: no task is shared by all")]
-    return [_on_metric(m, [e for e in estimates if e.metric == m], ranking) for m in METRICS]
+        return [Statement("metrics", "none", _unknown(table, unlike))]
+    sign = 1.0 if table.higher_is_better else -1.0
+    values = {m: {e.algorithm: sign * e.value for e in estimates if e.metric == m} for m in METRICS}
+    return [_on_metric(metric, values[metric], ranking) for metric in METRICS]
 
 
-def _on_metric(metric: str, estimates: Sequence[Estimate], ranking: Ranking) -> Statement:
-    known = {e.algorithm: e.value for e in estimates if math.isfinite(e.value)}
+def _on_metric(metric: str, values: dict[str, float], ranking: Ranking) -> Statement:
+    known = {name: value for name, value in values.items() if math.isfinite(value)}
     if len(known) < 2:
         return Statement("metrics", metric, f"{metric}: {_CENSORED}")
     order = sorted((n for n in ranking.names if n in known), key=lambda name: -known[name])
     text = f"{metric}: {' > '.join(order)}"
     place = {name: i for i, name in enumerate(ranking.names)}
-    pairs = [
+    turned = [
         (b, a)
-        for i, a in enumerate(ranking.names)
-        for b in ranking.names[i + 1 :]
-        if a in known and b in known and known[b] - known[a] > 1e-9
+        for a, b in combinations([n for n in ranking.names if n in known], 2)
+        if known[b] - known[a] > 1e-9
     ]
-    sure = [pair for pair in pairs if ranking.separated[place[pair[0]], place[pair[1]]]]
-    if pairs:
-        named = listed((f"{a} over {b}" for a, b in [*sure, *pairs][: len(pairs)]), 4)
-        text += f"; {counted(len(pairs), 'pair')} in another order than the ranks ({named})"
+    sure = [pair for pair in turned if ranking.separated[place[pair[0]], place[pair[1]]]]
+    if turned:
+        named = listed((f"{a} over {b}" for a, b in dict.fromkeys([*sure, *turned])), 4)
+        text += f"; {counted(len(turned), 'pair')} in another order than the ranks ({named})"
         text += f", {len(sure)} of which the ranks separate" if sure else ""
     else:
         text += "; same order as the ranks"
     if len(known) < len(ranking.names):
         missing = [name for name in ranking.names if name not in known]
         text += f"; not estimable for {listed(missing)}, some of whose runs are censored"
-    return Statement("metrics", metric, text, float(len(pairs)))
+    return Statement("metrics", metric, text, float(len(turned)))
 
 
 def _on_runs(ranking: Ranking) -> list[Statement]:
@@ -443,185 +392,88 @@ def _on_runs(ranking: Ranking) -> list[Statement]:
     return [Statement("runs", "first and second", f"{pair}: not separated; {text}", needed)]
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """A pair in the order of the ranking: places, lead of the mean, and what separates it."""
-
-    i: int
-    j: int
-    compared: Comparison
-    lead: float
-    by_mean: bool
-    by_ranks: bool
-
-    @property
-    def turned(self) -> bool:
-        """Whether the means have the opposite order."""
-        return self.lead < 0.0
-
-    @property
-    def disagree(self) -> bool:
-        """Whether means and ranks separate the pair differently."""
-        return self.by_mean != self.by_ranks or (self.by_mean and self.turned)
-
-    @property
-    def weight(self) -> tuple[int, float]:
-        """Sort key: plain contradictions first."""
-        kind = 0 if self.by_mean and self.by_ranks else 1 if self.turned else 2
-        return kind, self.compared.p_adjusted
-
-
 def _on_agreement(
-    means: Comparisons | None, ranking: Ranking, scores: ScoreTable
+    means: Comparisons | None, ranking: Ranking, scores: ScoreTable, unlike: str | None
 ) -> list[Statement]:
     """Report the pairs on which comparing means and the ranks disagree, each with the reason."""
-    pairs = [] if means is None else _pairs(means, ranking)
+    place = {name: i for i, name in enumerate(ranking.names)}
+    sign = 1.0 if scores.higher_is_better else -1.0
+    pairs, apart = 0, []
+    for one in means or ():
+        if one.a not in place or one.b not in place or math.isnan(one.p_adjusted):
+            continue
+        pairs += 1
+        i, j = sorted((place[one.a], place[one.b]))
+        lead = sign * (one.value if place[one.a] == i else -one.value)
+        by_mean = one.p_adjusted <= 1.0 - one.level
+        by_ranks = bool(ranking.separated[i, j])
+        kind = _KINDS.get((by_mean, by_ranks, lead < 0.0))
+        if kind is not None:
+            apart.append((_ORDER.index(kind), one.p_adjusted, i, j, lead))
     if not pairs:
-        text = "not estimable: no pair has both a test of means and a rank"
+        why = _unknown(scores, unlike) if unlike else "no pair has both a test of means and a rank"
+        text = why if unlike else f"not estimable: {why}"
         return [Statement("agreement", "none", text)]
-    apart = sorted((pair for pair in pairs if pair.disagree), key=lambda pair: pair.weight)
-    found = [_counts(pairs, apart)]
-    for pair in apart[:MOST_PAIRS]:
-        name = f"{ranking.names[pair.i]} and {ranking.names[pair.j]}"
-        text = f"{_contradiction(pair, ranking)}: {_reason(pair, ranking, scores)}"
-        found.append(Statement("agreement", name, text, pair.lead))
+    claims = "means measure the size of differences, ranks count wins between runs on the same task"
+    of_kind = [sum(one[0] == k for one in apart) for k in range(len(_ORDER))]
+    shown = ", ".join(f"{kind} {n}" for kind, n in zip(_ORDER, of_kind, strict=True) if n)
+    text = f"mean and ranks agree on {counted(pairs, 'pair')}; {claims}"
+    if apart:
+        text = f"of {counted(pairs, 'pair')}, separated {shown}; {claims}"
+    found = [Statement("agreement", "pairs", text, float(len(apart)))]
+    for k, p, i, j, lead in sorted(apart)[:MOST_PAIRS]:
+        a, b = ranking.names[i], ranking.names[j]
+        reason = _reason(a, b, scores, noisy=_ORDER[k] == _ORDER[2])
+        text = f"{_contradiction(_ORDER[k], a, b, lead, p)}: {reason}"
+        found.append(Statement("agreement", f"{a} and {b}", text, lead))
     if len(apart) > MOST_PAIRS:
         more = len(apart) - MOST_PAIRS
-        found.append(
-            Statement("agreement", "further", f"and {counted(more, 'further pair')}", more)
-        )
+        text = f"and {counted(more, 'further pair')}"
+        found.append(Statement("agreement", "further", text, more))
     return found
 
 
-def _pairs(means: Comparisons, ranking: Ranking) -> list[_Pair]:
-    """Return the pairs that both compare, in the order of the ranking."""
-    place = {name: i for i, name in enumerate(ranking.names)}
-    pairs = []
-    for one in means:
-        known = one.a in place and one.b in place
-        if not known or math.isnan(one.p_adjusted):
-            continue
-        i, j = sorted((place[one.a], place[one.b]))
-        lead = one.value if place[one.a] == i else -one.value
-        by_mean = one.p_adjusted <= 1.0 - one.level
-        pairs.append(_Pair(i, j, one, lead, by_mean, bool(ranking.separated[i, j])))
-    return pairs
+_ORDER = ("in opposite directions", "by the mean alone", "by the ranks alone")
+#: By whether the mean and the ranks separate a pair, and whether the mean has the other order.
+_KINDS = {
+    (True, True, True): _ORDER[0],
+    (True, False, False): _ORDER[1],
+    (True, False, True): _ORDER[1],
+    (False, True, False): _ORDER[2],
+    (False, True, True): _ORDER[2],
+}
 
 
-def _counts(pairs: Sequence[_Pair], apart: Sequence[_Pair]) -> Statement:
-    """Report on how many pairs means and ranks disagree."""
-    claims = "means measure the size of differences, ranks count wins between runs on the same task"
-    if not apart:
-        text = f"mean and ranks agree on {counted(len(pairs), 'pair')}; {claims}"
-        return Statement("agreement", "pairs", text, 0.0)
-    kinds = {
-        "in opposite directions": [p for p in apart if p.by_mean and p.by_ranks],
-        "by the mean alone": [p for p in apart if p.by_mean and not p.by_ranks],
-        "by the ranks alone": [p for p in apart if p.by_ranks and not p.by_mean],
-    }
-    shown = ", ".join(f"{kind} {len(of)}" for kind, of in kinds.items() if of)
-    text = f"of {counted(len(pairs), 'pair')}, separated {shown}; {claims}"
-    return Statement("agreement", "pairs", text, float(len(apart)))
+def _contradiction(kind: str, a: str, b: str, lead: float, p_adjusted: float) -> str:
+    """Return what the ranks and what the mean show for a pair, `a` having the better rank."""
+    p = f"p {p_value(p_adjusted, '= ')}"
+    first, second = (b, a) if lead < 0.0 else (a, b)
+    size = f"the mean of {first} is better by {abs(lead):.3g} ({p})"
+    if kind == _ORDER[0]:
+        return f"{a} ranks above {b}, but {size}, both separated"
+    if kind == _ORDER[2]:
+        return f"{a} ranks above {b}, separated, but the means are not separated ({p})"
+    return f"{size}, separated, but the ranks of {first} and {second} are not"
 
 
-def _contradiction(pair: _Pair, ranking: Ranking) -> str:
-    """Return what the ranks and what the mean show for a pair."""
-    a, b = ranking.names[pair.i], ranking.names[pair.j]
-    p = f"p {p_value(pair.compared.p_adjusted, '= ')}"
-    first, second = (b, a) if pair.turned else (a, b)
-    size = f"mean {abs(pair.lead):.3g} higher"
-    if pair.by_ranks and pair.by_mean:
-        return f"{a} ranks above {b}, and {b} has the {size} ({p}), each separated"
-    if pair.by_ranks:
-        other = f"the mean of {b} is higher" if pair.turned else "the mean does not separate them"
-        return f"{a} ranks above {b}, separated, and {other} ({p})"
-    ranked = f"ranks put {a} above, not separated" if pair.turned else "ranks do not separate them"
-    return f"{first} has a {size} than {second} ({p}), and {ranked}"
-
-
-def _reason(pair: _Pair, ranking: Ranking, scores: ScoreTable) -> str:
-    """Return why they disagree, as far as the data show it."""
-    names = ranking.names[pair.i], ranking.names[pair.j]
-    tasks = scores.shared_tasks(names)
-    x, y = ([scores.runs(name, task) for task in tasks] for name in names)
-    lead = np.array([u.mean() - v.mean() for u, v in zip(x, y, strict=True)])
-    if pair.by_mean and (pair.by_ranks or pair.turned):
-        return _why_turned(-lead, pair, ranking, tasks)
-    if pair.by_mean:
-        return _why_ranks_do_not(lead, names, tasks, ranking)
-    noise = np.array([_error(u) + _error(v) for u, v in zip(x, y, strict=True)])
-    return _why_mean_does_not(lead, noise, tasks)
-
-
-def _error(runs: FloatArray) -> float:
-    """Return the squared standard error of a mean; 0 where a single run shows none."""
-    return float(runs.var(ddof=1) / runs.size) if runs.size > 1 else 0.0
-
-
-def _most(parts: FloatArray, rest: float) -> list[int]:
-    """Return the largest parts without which at most `rest` is left of their sum."""
-    order = [int(i) for i in np.argsort(-parts, kind="stable")]
-    left = float(parts.sum()) - np.cumsum(parts[order])
-    enough = np.flatnonzero(left <= rest + 1e-12)
-    return order[: int(enough[0]) + 1] if enough.size else order
-
-
-def _few(places: Sequence[int], tasks: Sequence[str]) -> bool:
-    return len(places) <= max(1, len(tasks) // FEW_OF)
-
-
-def _named(places: Sequence[int], tasks: Sequence[str]) -> str:
-    return joined([tasks[i] for i in places])
-
-
-def _why_turned(lead: FloatArray, pair: _Pair, ranking: Ranking, tasks: Sequence[str]) -> str:
-    """Return why the second of two has the higher mean; `lead` is the second's on each task."""
-    most = _most(lead, 0.0)
-    if _few(most, tasks):
-        return f"a few tasks decide the mean; without {_named(most, tasks)} it would not be higher"
-    name, chance = ranking.names[pair.i], ranking.probability[pair.i, pair.j]
-    if chance <= 0.5:
-        return (
-            f"{name} does not win more often against the other (P = {chance:.2f}); it ranks above "
-            "by its wins against the rest"
-        )
-    return f"wins of {name} are many but small: {_wins(-lead, tasks)}"
-
-
-def _wins(lead: FloatArray, tasks: Sequence[str]) -> str:
-    """Return on how many tasks one is ahead, by how much, and how far behind on the others."""
+def _reason(a: str, b: str, scores: ScoreTable, *, noisy: bool) -> str:
+    """Return on how many tasks the first is ahead, and which few tasks decide mean or variance."""
+    tasks = scores.shared_tasks((a, b))
+    sign = 1.0 if scores.higher_is_better else -1.0
+    runs = [[sign * scores.runs(name, task) for task in tasks] for name in (a, b)]
+    lead = np.array([x.mean() - y.mean() for x, y in zip(*runs, strict=True)])
     ahead, behind = lead[lead > 0.0], -lead[lead < 0.0]
-    text = f"ahead on {ahead.size} of {counted(len(tasks), 'task')}"
+    text = f"{a} is ahead on {ahead.size} of {counted(len(tasks), 'task')}"
     text += f" by {ahead.mean():.2g} on average" if ahead.size else ""
-    return text + (f", behind by {behind.mean():.2g} on {behind.size}" if behind.size else "")
-
-
-def _why_ranks_do_not(
-    lead: FloatArray, names: tuple[str, str], tasks: Sequence[str], ranking: Ranking
-) -> str:
-    """Return why ranks do not separate two with significantly different means."""
-    most = _most(lead, float(lead.sum()) / 2.0)
-    if _few(most, tasks):
-        make = "makes" if len(most) == 1 else "make"
-        return f"a few tasks decide the mean: {_named(most, tasks)} {make} more than half of it"
-    found = separation(ranking, *names)
-    if math.isfinite(found.needed) and found.present < found.needed <= HOPELESS * found.present:
-        unit = "runs per task" if found.unit == "runs" else "tasks"
-        return f"too few {found.unit}: the ranks would need about {found.needed:,.0f} {unit}"
-    return f"wins are nearly even: {_wins(lead, tasks)}"
-
-
-def _why_mean_does_not(lead: FloatArray, noise: FloatArray, tasks: Sequence[str]) -> str:
-    """Return why the mean does not separate two that the ranks separate."""
-    most = _most(noise, float(noise.sum()) / 2.0)
-    if noise.any() and _few(most, tasks):
-        are = "has" if len(most) == 1 else "have"
-        return (
-            f"a few tasks dominate the noise of the mean: {_named(most, tasks)} {are} more than "
-            "half of its variance"
-        )
-    if np.count_nonzero(lead > 0.0) > np.count_nonzero(lead < 0.0):
-        return f"wins are many but small: {_wins(lead, tasks)}"
-    error = math.sqrt(float(noise.sum()))
-    size = f"{abs(float(lead.sum())) / error:.1f} standard errors" if error else "none"
-    return f"too few runs for a difference of this size ({size})"
+    text += f", behind by {behind.mean():.2g} on {behind.size}" if behind.size else ""
+    parts, of_what = np.abs(lead), "differences"
+    if noisy:
+        noise = [[x.var(ddof=1) / x.size if x.size > 1 else 0.0 for x in of] for of in runs]
+        parts, of_what = np.sum(noise, axis=0), "variance of the mean"
+    order = np.argsort(-parts, kind="stable")
+    share = np.cumsum(parts[order]) / max(float(parts.sum()), 1e-300)
+    few = order[: int(np.searchsorted(share, 0.5)) + 1]
+    if len(few) <= max(1, len(tasks) // FEW_OF):
+        named = joined([tasks[k] for k in few])
+        text += f"; more than half of the {of_what} comes from {named}"
+    return text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gnomon._version import __version__
 from gnomon.errors import GnomonError, ScoreDataError, joined, listed
 from gnomon.plot.style import default_settings
-from gnomon.ranking import Audit, audit, scaled_by_task
+from gnomon.ranking import Audit, audit
 from gnomon.ranking.audits import TITLES
 from gnomon.reports.audit_page import audit_report
 from gnomon.reports.evaluation_page import evaluation_report
@@ -54,8 +54,6 @@ def scores_report(
 ) -> Report:
     """Return the page of a table of scores as data.
 
-    Scores of tasks are put on one scale, task by task, unless they are normalised already.
-
     Parameters
     ----------
     table : ScoreTable
@@ -90,13 +88,12 @@ def scores_report(
     if last.units == "items":
         return evaluation_report(last, title, pair=pair, by=by, level=level, seed=seed)
     expect_items(pair=None if pair is None else joined(pair), by=listed(by) or None)
-    scaled = last if last.normalization is not None else scaled_by_task(last)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}
     with noted() as notes:
         page = _audited(last, title, level, n_resamples, seed)
         made = [
-            _section("profile", lambda: profile(scaled, **how)),
-            _section("improvement", lambda: compare_all(scaled, **how)),
+            _section("profile", lambda: profile(last, **how)),
+            _section("improvement", lambda: compare_all(last, **how)),
         ]
         if table.n_steps > 1:
             made.append(_section("curves", lambda: curves(table, **how)))
@@ -129,9 +126,8 @@ def _with_figure(page: Report, found: Audit) -> Report:
         return page
     from gnomon.stats import Estimates
 
-    # Scores that were scaled here rise with what is better.
-    higher = found.table.normalization is None or found.table.higher_is_better
-    settings = {"scale": "score on a common scale", "higher_is_better": higher}
+    table = found.table
+    settings = {"scale": table.scale, "higher_is_better": table.higher_is_better}
     figure = Estimates(tuple(found.estimates), settings).figure()
     sections = [
         replace(section, figures=(figure,)) if section.name == "estimates" else section

@@ -21,7 +21,7 @@ from benchmarks import history
 from benchmarks.record import Measurement
 
 HERE = Path(__file__).parent
-SHARED = (*("__init__", "__main__", "coverage_parts", "history", "populations", "record"),)
+SHARED = ("__init__", "__main__", "history", "record")
 NAMES = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in SHARED)
 
 

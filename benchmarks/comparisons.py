@@ -45,7 +45,7 @@ _TIMED = """
 import json, sys, time, warnings
 import numpy as np
 from gnomon.scores import ScoreTable
-from gnomon.stats import compare, compare_all, equivalence, plan
+from gnomon.stats import compare, equivalence, plan
 warnings.simplefilter("ignore")
 names, *shape = json.loads(sys.argv[1])
 n, n_tasks, n_runs = shape
@@ -59,7 +59,7 @@ jobs = {
     "plan": lambda: plan(table, metrics="iqm"),
     "plan_mean": lambda: plan(table, metrics="mean"),
     "plan_median": lambda: plan(table, metrics="median", n_simulations=40),
-    "medians": lambda: compare_all(table, "median"),
+    "medians": lambda: compare(table, metrics="median"),
     "tasks": lambda: compare(table, "a0", "a1", four, per_task=True),
     "equivalence": lambda: equivalence(table, "a0", "a1", margin=0.3, metrics="median"),
 }

@@ -1,223 +1,125 @@
-"""Coverage of intervals and error of tests, on populations of known truth (benchmarks/populations).
+"""Coverage of intervals and error of families of tests, on populations of known truth.
 
-Each cell (a line, a population, a number of runs) repeats the experiment on many tables and counts
-how often the interval holds the true value, or how often a test finds a difference where there is
-none. A line gives the mean over the populations of both generators with its standard error, and
-the least cell with its name: of many cells the least is partly luck.
-
-The work goes in rounds, each with seeds of its own, so that more rounds are more tables. Every
-round of a cell is a line of the file that ``INTERVAL_CELLS`` names; what stands there is not done
-again, so that a run that was stopped goes on. ``INTERVAL_ROUNDS`` says how many rounds (4),
-``INTERVAL_PARTS`` names parts, separated by commas: aggregates, profiles, pairs, curves, tasks,
-looks, improvement.
+Two sets of populations on which no constant of the package was tuned. `smooth` has tasks whose
+runs are gamma, lognormal, logit-normal or Laplace, with levels and spreads that differ between
+tasks; `rough` has mixtures: runs that collapse, two humps, shares of 20 episodes, Student's t with
+three degrees of freedom. Each cell draws tables of six algorithms that are equal in truth, so that
+any separated pair is a false one. True values come from 20,000 runs.
 """
 
 from __future__ import annotations
 
-import json
-import math
-import os
-import sys
 import warnings
-import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
-from itertools import groupby
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
-from benchmarks.coverage_parts import AT_WORST, PARTS, Tally
-from benchmarks.populations import Population, documented_failures, made, published
 from benchmarks.record import Measurement
-from gnomon.errors import DegenerateScoresWarning
+from gnomon.scores import ScoreTable
+from gnomon.stats import Strata, compare, estimate, metric_named
 
-SEED = 4242
-ROUNDS = int(os.environ.get("INTERVAL_ROUNDS", "4"))
-WANTED = tuple(filter(None, os.environ.get("INTERVAL_PARTS", "").split(","))) or tuple(PARTS)
-CELLS = Path(os.environ.get("INTERVAL_CELLS", "build/interval_coverage.jsonl"))
+Array = npt.NDArray[np.float64]
+#: From a generator and a number of runs to scores (runs, tasks).
+Draw = Callable[[np.random.Generator, int], Array]
 
-#: One round of a part on a population: part, generator, population, runs, round.
-Work = tuple[str, str, str, int, int]
-
-#: Targets of lines by the words that they begin with: of the mean, and of the worst cell.
-TARGETS = {
-    "optimality_gap,": (93.0, 88.0),
-    "median,": (93.0, 92.0),
-    "profile, pointwise": (94.0, None),
-    "profile, worst threshold": (None, 85.0),
-    "profile, whole curve": (94.0, 90.0),
-    "all pairs of six, alike, mean": (None, 6.5),
-    "all pairs of six, unlike, mean": (None, 6.5),
-    "all pairs of six, alike, iqm": (None, 8.5),
-    "curves,": (93.0, None),
-    "tasks drawn, median": (93.0, None),
-    "sequential looks": (6.0, 6.0),
-    "P(a > b), one task, false at 0.05": (5.0, None),
-    "P(a > b), one task, false at 0.01": (1.0, None),
-}
+N_TASKS, N_ALGORITHMS, LEVEL = 20, 6, 0.95
+METRICS, RUNS, N_TABLES = ("mean", "iqm"), (2, 3, 5, 10), 100
 
 
-@dataclass(frozen=True)
-class Cell:
-    """What was counted on one line in one population.
+def _levels(seed: int) -> tuple[Array, Array]:
+    """Return levels and spreads of tasks."""
+    rng = np.random.default_rng(seed)
+    return rng.uniform(0.1, 1.2, N_TASKS), 0.25 * rng.lognormal(0.0, 0.6, N_TASKS)
 
-    Parameters
-    ----------
-    line, generator, population, kind : str
-        Where it belongs, and what is hard about the population.
-    n : int
-        Independent pieces.
-    share, error : float
-        Per cent, and its standard error.
-    width : float
-        Mean width over that of the peer; NaN without one.
-    """
 
-    line: str
-    generator: str
-    population: str
-    kind: str
-    n: int
-    share: float
-    error: float
-    width: float
+def smooth() -> dict[str, Draw]:
+    """Return the populations of continuous runs."""
+    level, spread = _levels(101)
+
+    def gamma(rng: np.random.Generator, n: int) -> Array:
+        shape = np.square(level / spread)
+        return rng.gamma(shape, level / shape, (n, N_TASKS))
+
+    def lognormal(rng: np.random.Generator, n: int) -> Array:
+        return level + spread * (np.exp(0.7 * rng.normal(size=(n, N_TASKS))) - np.exp(0.245))
+
+    def logit(rng: np.random.Generator, n: int) -> Array:
+        return 1.0 / (
+            1.0 + np.exp(-(4.0 * level - 2.5 + 4.0 * spread * rng.normal(size=(n, N_TASKS))))
+        )
+
+    def laplace(rng: np.random.Generator, n: int) -> Array:
+        return level + spread * rng.laplace(size=(n, N_TASKS))
+
+    return {"gamma": gamma, "lognormal": lognormal, "logit-normal": logit, "laplace": laplace}
+
+
+def rough() -> dict[str, Draw]:
+    """Return the populations of mixtures and of counted successes."""
+    level, spread = _levels(202)
+
+    def collapses(rng: np.random.Generator, n: int) -> Array:
+        runs = level + spread * rng.normal(size=(n, N_TASKS))
+        return np.where(rng.random((n, N_TASKS)) < 0.1, 0.1 * runs, runs)
+
+    def humps(rng: np.random.Generator, n: int) -> Array:
+        high = (rng.random((n, N_TASKS)) < 0.5) & (np.arange(N_TASKS) % 2 == 0)
+        return level + 0.5 * high + spread * rng.normal(size=(n, N_TASKS))
+
+    def episodes(rng: np.random.Generator, n: int) -> Array:
+        share = np.clip(level / 1.3 + spread * rng.normal(size=(n, N_TASKS)), 0.0, 1.0)
+        return rng.binomial(20, share) / 20.0
+
+    def heavy(rng: np.random.Generator, n: int) -> Array:
+        return level + spread * rng.standard_t(3.0, (n, N_TASKS))
+
+    return {"collapses": collapses, "two humps": humps, "episodes": episodes, "t3": heavy}
+
+
+def counted(draw: Draw, n_runs: int, seed: int) -> dict[str, tuple[float, float]]:
+    """Return the share of intervals that hold the truth and of tables with a false pair."""
+    rng = np.random.default_rng(seed)
+    many = Strata.from_matrix(draw(np.random.default_rng(7), 20_000))
+    truth = {metric: float(metric_named(metric).value(many)) for metric in METRICS}
+    held, false = dict.fromkeys(METRICS, 0), dict.fromkeys(METRICS, 0)
+    for _ in range(N_TABLES):
+        arrays = {f"a{i}": draw(rng, n_runs) for i in range(N_ALGORITHMS)}
+        table, options = ScoreTable.from_arrays(arrays), {"n_resamples": 300, "level": LEVEL}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            estimates = estimate(table, METRICS, **options)
+            pairs = compare(table, metrics=METRICS, **options)
+        for metric in METRICS:
+            held[metric] += sum(
+                e.low <= truth[metric] <= e.high for e in estimates.where(metric=metric)
+            )
+            false[metric] += any(c.p_adjusted <= 1 - LEVEL for c in pairs.where(metric=metric))
+    n = N_TABLES * N_ALGORITHMS
+    return {metric: (held[metric] / n, false[metric] / N_TABLES) for metric in METRICS}
 
 
 def measure() -> Iterator[Measurement]:
-    """Do what is not done yet, then give each line's mean and its worst cell."""
-    CELLS.parent.mkdir(parents=True, exist_ok=True)
-    done = {tuple(record["work"]) for record in _records()}
-    with CELLS.open("a", encoding="utf-8") as file:
-        for work in _work():
-            if work not in done:
-                found = {"work": work, "lines": counted(work).lines}
-                file.write(json.dumps(found) + "\n")
-                file.flush()
-                print(*work, file=sys.stderr, flush=True)
-    for line, alike in groupby(cells(), key=lambda cell: cell.line):
-        yield from _measurements(line, list(alike))
-
-
-def about() -> str:
-    """Say what the values are, from which seeds and how many tables."""
-    rounds: dict[str, int] = {}
-    for record in _records():
-        part, *_, i = record["work"]
-        rounds[part] = max(rounds.get(part, 0), i + 1)
-    tables = ", ".join(f"{part} {n} x {PARTS[part].n_tables}" for part, n in rounds.items())
-    return f"""Values are means over the populations of both generators, ± a standard error.
-Beside them stand the worst cell, with its own, which of so many cells is partly luck, and the
-suites that are known to fail, which are in no mean. A cell has so many independent pieces:
-algorithms (eight a table), pairs or tables. Rounds and tables of a round: {tables}. Seeds: each
-round of a cell draws from `default_rng([{SEED}, crc32(repr(work))])`, work being part, generator,
-population, runs and round. Again by `python -m benchmarks interval_coverage --keep`, which goes on
-where it was stopped."""
-
-
-def _work() -> Iterator[Work]:
-    """Give all that is to be done, round after round."""
-    for i in range(ROUNDS):
-        for part in WANTED:
-            for generator, populations in _populations().items():
-                if generator == "failures" and part != "aggregates":
-                    continue
-                for name in populations:
-                    for n_runs in PARTS[part].runs:
-                        yield part, generator, name, n_runs, i
-
-
-@cache
-def _populations() -> dict[str, dict[str, Population]]:
-    known = {"published": published(), "made": made(), "failures": documented_failures()}
-    return {generator: {p.name: p for p in own} for generator, own in known.items()}
-
-
-def counted(work: Work) -> Tally:
-    """Count one round of a part on a population, with a seed of its own."""
-    name, generator, population, n_runs, _ = work
-    part, tally = PARTS[name], Tally()
-    rng = np.random.default_rng([SEED, zlib.crc32(repr(work).encode())])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateScoresWarning)
-        drawn_from = _populations()[generator][population]
-        part.count(drawn_from, n_runs, part.n_tables, rng, tally)
-    return tally
-
-
-def _records() -> list[dict[str, object]]:
-    if not CELLS.exists():
-        return []
-    return [json.loads(line) for line in CELLS.read_text(encoding="utf-8").splitlines()]
-
-
-def cells() -> list[Cell]:
-    """Return every cell of the file, all its rounds together, in the order of the lines."""
-    sums: dict[tuple[str, str, str], np.ndarray] = {}
-    for record in _records():
-        _, generator, population, *_ = record["work"]
-        for line, found in record["lines"].items():
-            key = line, generator, population
-            sums[key] = sums.get(key, 0.0) + np.array(found)
-    worst: dict[tuple[str, str, str], Cell] = {}
-    for (line, generator, population), (n, share, squares, width, peer) in sums.items():
-        key = line.partition(AT_WORST)[0], generator, population
-        share /= n
-        spread = math.sqrt(max(squares / n - share**2, 0.0) / max(n - 1, 1))
-        kind = _populations()[generator][population].kind
-        ratio = width / peer if peer else math.nan
-        cell = Cell(key[0], *key[1:], kind, int(n), 100 * share, 100 * spread, ratio)
-        if key not in worst or cell.share < worst[key].share:
-            worst[key] = cell
-    order = list(dict.fromkeys(line for line, *_ in worst))
-    return sorted(worst.values(), key=lambda cell: _place(cell.line, order))
-
-
-def _place(line: str, order: Sequence[str]) -> tuple[int, int]:
-    """Return the place of a line: where its words come first, then its number of runs."""
-    words, number = _words(line)
-    return min(i for i, other in enumerate(order) if _words(other)[0] == words), number
-
-
-def _words(line: str) -> tuple[str, int]:
-    words, _, runs = line.rpartition(", ")
-    return words, int("".join(filter(str.isdigit, runs)) or 0)
-
-
-def _measurements(line: str, found: Sequence[Cell]) -> Iterator[Measurement]:
-    """Give a line's mean over populations, and its worst cell where that has a target."""
-    is_error = "false" in line
-    counted = [cell for cell in found if cell.generator != "failures"]
-    targets = targets_of(line)
-    worst = (max if is_error else min)(counted, key=lambda cell: cell.share)
-    word = "most" if is_error else "least"
-    parts = [f"{word} {worst.share:.1f} ± {worst.error:.1f} ({worst.population})"]
-    parts += [f"{worst.n} a cell", *_by_generator(counted), *_widths(counted)]
-    parts += [f"{c.population}: {c.share:.0f}" for c in found if c.generator == "failures"]
-    mean = float(np.mean([cell.share for cell in counted]))
-    error = math.sqrt(sum(cell.error**2 for cell in counted)) / len(counted)
-    note = f"± {error:.1f}; " + "; ".join(parts)
-    yield Measurement(line, mean, "%", targets[0], not is_error, note)
-    if targets[1] is not None:
-        yield Measurement(f"{line}, {word}", worst.share, "%", targets[1], not is_error)
-
-
-def targets_of(line: str) -> tuple[float | None, float | None]:
-    """Return what is wanted of a line: of the mean over populations, and of the worst cell."""
-    return next((t for words, t in TARGETS.items() if line.startswith(words)), (None, None))
-
-
-def _by_generator(found: Sequence[Cell]) -> Iterator[str]:
-    """Say what each generator gives."""
-    for generator in ("published", "made"):
-        own = [cell.share for cell in found if cell.generator == generator]
-        if own:
-            yield f"{generator} {np.mean(own):.1f}"
-
-
-def _widths(found: Sequence[Cell]) -> Iterator[str]:
-    """Say how wide the interval is, over its peer."""
-    widths = [cell.width for cell in found if not math.isnan(cell.width)]
-    if widths:
-        yield f"width ratio {np.median(widths):.2f} (at most {np.max(widths):.2f})"
+    """Yield mean and lowest coverage, and the familywise error, of each metric and set."""
+    for set_name, populations in (("smooth", smooth()), ("rough", rough())):
+        for n_runs in RUNS:
+            found = [
+                counted(draw, n_runs, seed=1000 * n_runs + place)
+                for place, draw in enumerate(populations.values())
+            ]
+            for metric, most in (("mean", 5.5), ("iqm", 6.5)):
+                held, false = 100.0 * np.array([one[metric] for one in found]).T
+                yield Measurement(
+                    f"{set_name}, {n_runs} runs, {metric}: coverage",
+                    float(held.mean()),
+                    "%",
+                    note=f"lowest {held.min():.1f}",
+                )
+                yield Measurement(
+                    f"{set_name}, {n_runs} runs, {metric}: any false pair of 15",
+                    float(false.mean()),
+                    "%",
+                    most,
+                    higher_is_better=False,
+                    note=f"highest {false.max():.0f}",
+                )

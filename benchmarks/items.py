@@ -311,7 +311,7 @@ def _families() -> Iterator[Measurement]:
         for seed in range(n_tables):
             rng = _rng("family", n, seed)
             table = _table(np.tile(rng.beta(1, 1, n), (8, 1)), rng)
-            wrong += any(one.p_adjusted <= 0.05 for one in gn.compare_all(table))
+            wrong += any(one.p_adjusted <= 0.05 for one in gn.compare(table))
         yield Measurement(
             f"familywise error, 8 equal models, {n} items, holm",
             100.0 * wrong / n_tables, "%", 6.0, higher_is_better=False,
@@ -386,8 +386,8 @@ def _large() -> Iterator[Measurement]:
     wrapped = gn.ScoreTable.from_frame(frame, units="items")
     before = _memory()
     for name, cluster, verb in (
-        ("compare_all, independent", None, gn.compare_all),
-        ("compare_all, 5,000 clusters", "topic", gn.compare_all),
+        ("compare, independent", None, gn.compare),
+        ("compare, 5,000 clusters", "topic", gn.compare),
         ("estimate, 5,000 clusters", "topic", gn.estimate),
         ("rank", None, gn.rank),
     ):

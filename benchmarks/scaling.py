@@ -14,11 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from pathlib import Path
 
-import numpy as np
-
 from benchmarks.record import Measurement
-from gnomon.scores import ScoreTable
-from gnomon.stats import estimate
 from gohr.experiments import ExperimentConfig, run
 
 #: Turns of each number of threads; the quickest counts.
@@ -40,7 +36,6 @@ def measure() -> Iterator[Measurement]:
     )
     for name, work, note in [
         ("mere hashing", _hashing, "no more can be hoped for below"),
-        ("interval table, 20 x 26 x 10, percentile", _intervals(), ""),
         ("20 trials of the engine and a learner", _trials, "`run` with threads of one process"),
     ]:
         for n, ratio in _ratios(name, work, counts):
@@ -64,20 +59,6 @@ def _hashing(n_threads: int) -> object:
     pieces = [bytes([i]) * 20_000_000 for i in range(40)]
     with futures.ThreadPoolExecutor(n_threads) as threads:
         return list(threads.map(lambda piece: hashlib.sha256(piece).hexdigest(), pieces))
-
-
-def _intervals() -> Work:
-    rng = np.random.default_rng(0)
-    table = ScoreTable.from_arrays({f"a{i:02}": rng.normal(size=(10, 26)) for i in range(20)})
-    metrics = ["mean", "median", "iqm", "optimality_gap"]
-
-    def work(n_threads: int) -> object:
-        found = estimate(
-            table, metrics, method="percentile", n_resamples=50_000, n_threads=n_threads
-        )
-        return found.as_records()
-
-    return work
 
 
 def _trials(n_threads: int) -> object:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gnomon.plot import Figure
 from gnomon.scores import ScoreTable, SummaryTable, normalize, read_scores, read_summaries
-from gnomon.stats import Plan, compare, compare_all, cost_front, curves, estimate, plan, profile
+from gnomon.stats import Plan, compare, cost_front, curves, estimate, plan, profile
 
 AGENTS = ("DQN", "C51", "Rainbow", "IQN")
 SARSA = "Sarsa(lambda)+Blob-PROST"
@@ -156,7 +156,7 @@ FIGURES: dict[str, Callable[[Data], Figure]] = {
     "average-profiles": average_profile,
     "cost-front": cost_figure,
     "differences": lambda data: compare(data.atari(), "IQN", "Rainbow").figure(),
-    "improvement-map": lambda data: compare_all(data.atari()).figure(),
+    "improvement-map": lambda data: compare(data.atari()).figure(),
     "item-looks": item_looks,
     "item-plan": item_plan,
     "items": items,

@@ -15,7 +15,6 @@ from .scores import load_scores as load_scores
 from .scores import normalize as normalize
 from .scores import read_scores as read_scores
 from .stats import compare as compare
-from .stats import compare_all as compare_all
 from .stats import curves as curves
 from .stats import estimate as estimate
 from .stats import plan as plan
@@ -27,7 +26,6 @@ __all__ = [
     "__version__",
     "audit",
     "compare",
-    "compare_all",
     "curves",
     "distill",
     "errors",

@@ -96,7 +96,9 @@ def test_what_holds_no_scores_is_told_in_one_line(gnomon):
 
 
 ESTIMATE = "algorithm metric value low high level method n_runs n_tasks n_resamples mc_error"
-COMPARISON = "a b metric task value low high p_value p_adjusted level method n_resamples mc_error"
+COMPARISON = (
+    "a b metric task value low high p_value p_adjusted level method n_resamples mc_error better"
+)
 CASES = {
     "estimate scores.csv": ESTIMATE,
     "compare scores.csv dqn sac": COMPARISON,
@@ -148,8 +150,8 @@ def test_options_reach_the_statistics(gnomon):
     assert all(0.0 <= r["value"] <= 1.0 for r in scaled)
     own = records(gnomon("estimate scores.csv --normalize reference:sac --metric mean --json"))
     assert own[1]["value"] == pytest.approx(1.0)
-    accelerated = records(gnomon("estimate scores.csv --method bca --metric mean --json"))
-    assert accelerated[0]["method"] == "bca"
+    drawn = records(gnomon("estimate scores.csv --method percentile --metric mean --json"))
+    assert drawn[0]["method"] == "percentile"
 
 
 def test_a_band_without_width_has_a_word(gnomon):
@@ -170,11 +172,10 @@ def test_options_that_say_nothing_are_refused(gnomon):
 
 
 def test_variances_of_the_table_are_said(gnomon):
-    said = gnomon("estimate scores.csv --metric mean --variances table")
-    assert "an algorithm's interval depends on which others are in it" in said.err
-    for option in ("--method bca", "--per-task"):
-        refused = gnomon(f"estimate scores.csv --variances table {option}", status=2)
-        assert "variances of the table: expected" in refused.err
+    note = "Variances are moderated over the algorithms of the table."
+    for command in ("estimate scores.csv --metric mean", "compare scores.csv dqn sac"):
+        assert note in gnomon(command).out
+        assert note not in gnomon(f"{command} --variances own").out
 
 
 def test_profiles_at_thresholds(gnomon):
@@ -213,7 +214,7 @@ def test_summaries_have_means_and_medians(gnomon):
     for command, message in {
         f"estimate {path}": "expected one row for each algorithm and task, found a second",
         f"estimate {late} --metric iqm": "iqm: expected a metric that means and standard",
-        f"estimate {late} --method bca": "--method bca needs the runs",
+        f"estimate {late} --method percentile": "--method percentile needs the runs",
         f"estimate {late} --normalize min-max": "min-max needs the runs",
         f"compare {late} --paired": "--paired needs the runs",
     }.items():

@@ -88,7 +88,7 @@ def test_a_filled_dot_is_a_significant_difference():
 
 
 def test_equivalence_is_drawn_as_comparisons():
-    found = equivalence(TABLE, margin=1.0)
+    found = equivalence(TABLE, margin=1.0, metrics=["mean", "iqm"])
     assert len(found.figure().rows) == len(found)
     assert found.plot().axes[0].get_xlabel().endswith("better →")
 
@@ -150,7 +150,7 @@ def test_power_is_drawn_by_runs():
 
 
 def test_all_pairs_have_a_map():
-    found = gn.compare_all(TABLE, "probability_of_improvement")
+    found = gn.compare(TABLE, metrics="probability_of_improvement")
     (ax,) = found.figure().drawing.axes
     assert ax.get_legend().get_title().get_text() == "P(row better than column)"
     assert len(ax.patches) == 6
@@ -159,7 +159,7 @@ def test_all_pairs_have_a_map():
 
 def test_long_names_of_columns_become_numbers():
     long = {f"an algorithm with a long name {name}": x for name, x in zip("abc", X, strict=True)}
-    found = gn.compare_all(gn.ScoreTable.from_arrays(long), "probability_of_improvement")
+    found = gn.compare(gn.ScoreTable.from_arrays(long), metrics="probability_of_improvement")
     (ax,) = found.plot().axes
     assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "2", "3"]
     assert rows(ax)[0].endswith("  1")

@@ -8,7 +8,7 @@ import pytest
 from gnomon.ranking import audit, rank
 from gnomon.reports import audit_report
 from gnomon.scores import ScoreTable, normalize, normalize_by
-from gnomon.stats import compare_all
+from gnomon.stats import compare
 
 
 def made(leads, *, noise=0.05, runs=5, seed=0):
@@ -29,7 +29,7 @@ def agreement(table, **options):
 
 def test_one_task_turns_the_mean_and_is_named():
     table = made({"often": [0.2] * 16, "once": [0.0] * 15 + [9.0]})
-    (mean,) = compare_all(table, "mean")
+    (mean,) = compare(table, metrics="mean")
     ranking = rank(table)
     # The verbs contradict one another, each for certain.
     assert ranking.names == ("often", "once")

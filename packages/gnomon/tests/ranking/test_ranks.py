@@ -1,4 +1,4 @@
-"""Ranks: the same test as compare_all, coverage by simulation, invariances, degenerate tables."""
+"""Ranks: the same test as compare, coverage by simulation, invariances, degenerate tables."""
 
 import warnings
 
@@ -11,7 +11,7 @@ from scipy import stats
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.ranking import METHODS, rank, rank_intervals, separation, tiers
 from gnomon.scores import ScoreTable, normalize
-from gnomon.stats import compare, compare_all
+from gnomon.stats import compare
 
 
 def table_of(samples, **options):
@@ -49,11 +49,11 @@ def samples(draw, missing=True):
 
 @given(samples(), st.booleans())
 @settings(max_examples=150, deadline=None)
-def test_rank_separates_a_pair_if_and_only_if_compare_all_does(rows, higher):
+def test_rank_separates_a_pair_if_and_only_if_compare_does(rows, higher):
     table = table_of(rows, higher_is_better=higher)
     ranking = quiet(rank, table)
     place = {name: i for i, name in enumerate(ranking.names)}
-    for one in quiet(compare_all, table):
+    for one in quiet(compare, table):
         i, j = place[one.a], place[one.b]
         assert ranking.separated[i, j] == ranking.separated[j, i] == (one.p_adjusted <= 0.05)
         assert ranking.p_adjusted[i, j] == pytest.approx(one.p_adjusted, nan_ok=True)
@@ -62,10 +62,10 @@ def test_rank_separates_a_pair_if_and_only_if_compare_all_does(rows, higher):
 
 @given(samples(), st.booleans())
 @settings(max_examples=100, deadline=None)
-def test_compare_is_a_row_of_compare_all_in_a_family_of_one(rows, higher):
+def test_compare_is_a_row_of_compare_in_a_family_of_one(rows, higher):
     table = table_of(rows, higher_is_better=higher)
     names = table.algorithms
-    row = next(one for one in quiet(compare_all, table) if {one.a, one.b} == {*names[:2]})
+    row = next(one for one in quiet(compare, table) if {one.a, one.b} == {*names[:2]})
     (pair,) = quiet(compare, table, row.a, row.b, "probability_of_improvement")
     for field in ("value", "low", "high", "p_value"):
         assert getattr(pair, field) == pytest.approx(getattr(row, field), nan_ok=True, abs=1e-9)
@@ -77,7 +77,7 @@ def test_compare_is_a_row_of_compare_all_in_a_family_of_one(rows, higher):
 @given(samples())
 @settings(max_examples=60, deadline=None)
 def test_an_interval_excludes_one_half_only_if_the_test_does(rows):
-    for one in quiet(compare_all, table_of(rows)):
+    for one in quiet(compare, table_of(rows)):
         if one.p_value > 0.05:
             assert one.low <= 0.5 <= one.high
 
@@ -239,7 +239,7 @@ def test_normalising_changes_no_win():
     with pytest.warns(match="left out of means"):
         scaled = normalize(table, "random-human")
     assert rank(scaled).as_records() == rank(table).as_records()
-    (row,) = compare_all(scaled)
+    (row,) = compare(scaled)
     (pair,) = compare(scaled, "a", "b", "probability_of_improvement")
     assert row.p_value == pytest.approx(pair.p_value)
     assert row.p_value == pytest.approx(rank(table).p_adjusted[0, 1])

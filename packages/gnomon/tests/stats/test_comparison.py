@@ -4,7 +4,7 @@ from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable
-from gnomon.stats import Comparison, Metric, compare, compare_all
+from gnomon.stats import Metric, compare
 
 IMPROVEMENT = "probability_of_improvement"
 X = np.random.default_rng(0).normal(size=(8, 6))
@@ -20,7 +20,7 @@ def one(metric, table=TABLE, **options):
     return compare(table, "a", "b", [metric], rng=rng(), **options)[0]
 
 
-@pytest.mark.parametrize("method", ["small_sample", "percentile"])
+@pytest.mark.parametrize("method", ["auto", "percentile"])
 @pytest.mark.parametrize("metric", ["mean", "median", "iqm", "optimality_gap", IMPROVEMENT])
 def test_a_difference_has_interval_and_test(metric, method):
     found = one(metric, method=method)
@@ -35,7 +35,7 @@ def test_a_difference_has_interval_and_test(metric, method):
 
 
 def test_the_mean_on_one_task_is_welchs_test():
-    found = compare(TABLE, "a", "b", ["mean"], per_task=True, rng=rng())
+    found = compare(TABLE, "a", "b", ["mean"], per_task=True, variances="own")
     welch = stats.ttest_ind(X[:, 2], Y[:, 2], equal_var=False)
     assert found[3].task == "task_2"
     assert found[3].p_value == pytest.approx(welch.pvalue)
@@ -43,6 +43,28 @@ def test_the_mean_on_one_task_is_welchs_test():
     assert (found[3].low, found[3].high) == pytest.approx((ends.low, ends.high))
     assert found[3].p_adjusted >= found[3].p_value
     assert found[0].task is None
+
+
+def test_the_median_on_one_task_is_that_of_its_runs():
+    """A run of a is an outlier: the medians of the runs differ by -1, the means by +11."""
+    a = np.array([1, 1.1, 1.2, 0.9, 0.8, 1.05, 100, 0.95])
+    b = np.array([2, 2.1, 1.9, 2.2, 2.05, 1.95, 1.8, 2.15])
+    table = ScoreTable.from_arrays({"a": np.c_[a, a], "b": np.c_[b, b]})
+    _, *tasks = compare(table, "a", "b", "median", per_task=True)
+    assert [(c.value, c.better) for c in tasks] == [(pytest.approx(-1.0), "b")] * 2
+    alone = table.select(tasks=["task_0"])
+    assert compare(alone, "a", "b", "median")[0].value == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_the_better_algorithm_is_named(higher):
+    table = ScoreTable.from_arrays({"a": X + 5, "b": X[::-1]}, higher_is_better=higher)
+    metrics = ["mean", IMPROVEMENT, "optimality_gap"]
+    found = compare(table, "a", "b", metrics, gamma=6.0)
+    assert {c.better for c in found} == {"a" if higher else "b"}
+    assert [c.value > 0.0 for c in found[:2]] == [True, higher]
+    same = ScoreTable.from_arrays({"a": X, "b": X[::-1]})
+    assert compare(same, "a", "b", "iqm")[0].better is None
 
 
 def test_pairs_are_kept_together():
@@ -60,7 +82,7 @@ def test_many_pairs_of_runs_on_each_task():
     table = ScoreTable.from_arrays({"a": noise + 0.2, "b": noise})
     whole, *tasks = compare(table, "a", "b", IMPROVEMENT, paired=True, per_task=True)
     assert [c.task for c in tasks] == ["task_0", "task_1", "task_2"]
-    assert {c.method for c in tasks} == {whole.method} == {"percentile"}
+    assert {c.method for c in tasks} == {whole.method} == {"student"}
     assert whole.value == pytest.approx(np.mean([c.value for c in tasks]))
 
 
@@ -80,7 +102,7 @@ def test_any_metric_can_be_compared():
     worst = Metric.of_matrix("worst", lambda x: float(x.min()))
     found = one(worst)
     assert found.low <= found.value <= found.high
-    assert (found.method, found.n_resamples) == ("scaled_bootstrap", 2000)
+    assert (found.method, found.n_resamples) == ("student", 2000)
 
 
 @pytest.mark.full
@@ -101,18 +123,55 @@ def test_size_of_the_tests_under_no_difference():
 
 def test_all_pairs_are_corrected():
     table = ScoreTable.from_arrays({"a": X, "b": X[::-1] + 0.1, "c": X + 5})
-    found = compare_all(table, "mean", rng=rng())
-    assert [(c.a, c.b) for c in found] == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert all(c.p_adjusted >= c.p_value for c in found)
-    assert [c.p_adjusted < 0.05 for c in found] == [False, True, True]
-    assert [c.low <= 0 <= c.high for c in found] == [True, False, False]
+    found = compare(table, metrics=["mean", "iqm"])
+    assert [(c.a, c.b) for c in found][:3] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [c.p_adjusted < 0.05 for c in found] == [False, True, True] * 2
+    assert [c.low <= 0 <= c.high for c in found] == [True, False, False] * 2
+    for metric in ("mean", "iqm"):
+        p = [c.p_value for c in found.where(metric=metric)]
+        adjusted = [c.p_adjusted for c in found.where(metric=metric)]
+        assert adjusted == pytest.approx(slow_holm(p))
+    tasks = compare(table, metrics="mean", per_task=True)
+    assert [c.task for c in tasks[:8]] == [None, *table.tasks, None]
+    each = [c for c in tasks if c.task]
+    assert [c.p_adjusted for c in each] == pytest.approx(slow_holm([c.p_value for c in each]))
 
 
-def test_degenerate_scores_are_said():
-    flat = ScoreTable.from_arrays({"a": [[1.0], [1.0]], "b": [[2.0], [2.0]]})
-    with pytest.warns(DegenerateScoresWarning, match="the scores that decide it do not vary"):
-        found = one("mean", flat)
-    assert np.isnan([found.low, found.high, found.p_value]).all()
+def slow_holm(p_values):
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    found, largest = {}, 0.0
+    for place, i in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[i]))
+        found[i] = largest
+    return [found[i] for i in range(len(p_values))]
+
+
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+@pytest.mark.parametrize("metric", ["mean", "iqm", "median", "optimality_gap", IMPROVEMENT])
+def test_a_pair_has_one_interval_alone_and_among_others(metric):
+    arrays = {"a": X, "b": X[::-1] + 0.5, "c": Y + 1, "d": X * 2}
+    arrays["c"][2:, 3] = np.nan
+    arrays["d"][:, 5] = np.nan
+    table = ScoreTable.from_arrays(arrays)
+    for row in compare(table, metrics=metric):
+        (alone,) = compare(table, row.a, row.b, metric)
+        assert (alone.low, alone.high, alone.p_value) == (row.low, row.high, row.p_value)
+        assert alone.p_adjusted == alone.p_value <= row.p_adjusted
+
+
+def test_zero_variance_is_no_certainty():
+    """The p-value is that of a permutation of the runs, and there is no interval."""
+    for n, p_value, paired in ((2, 1 / 3, False), (5, 2 / 252, False), (5, 2.0**-4, True)):
+        flat = ScoreTable.from_arrays({"a": np.full((n, 2), 1.0), "b": np.full((n, 2), 2.0)})
+        with pytest.warns(DegenerateScoresWarning, match="the scores that decide it do not vary"):
+            found = one("mean", flat, paired=paired)
+        assert np.isnan([found.low, found.high]).all()
+        assert found.p_value == pytest.approx(p_value)
+        with pytest.warns(DegenerateScoresWarning):
+            assert one("iqm", flat, paired=paired).p_value == pytest.approx(p_value)
+
+
+def test_single_runs_have_no_interval():
     single = ScoreTable.from_arrays({"a": [[1.0]], "b": [[2.0]]})
     with pytest.warns(DegenerateScoresWarning, match="not estimable from one run per task"):
         assert one("mean", single).as_record()["p_value"] is None
@@ -122,15 +181,48 @@ def test_degenerate_scores_are_said():
             assert np.isnan(one(metric, half).low)
 
 
+def test_sorted_runs_are_named_and_make_no_pairs():
+    table = ScoreTable.from_arrays({"a": np.sort(X, axis=0), "b": X[::-1]})
+    with pytest.warns(DegenerateScoresWarning, match="a: the runs of every task are in order of"):
+        found = one("mean", table)
+    plain = one("mean", ScoreTable.from_arrays({"a": X, "b": X[::-1]}), variances="own")
+    assert found.value == pytest.approx(plain.value)
+    with pytest.raises(ScoreDataError, match="paired: the runs of a are in order of their scores"):
+        one("mean", table, paired=True)
+
+
+def test_resamples_that_could_separate_no_pair_are_named():
+    far = X[:, :1] + 9.0 * np.arange(12)
+    table = ScoreTable.from_arrays({f"a{i}": far[:, i : i + 1] for i in range(12)})
+    with pytest.warns(DegenerateScoresWarning, match="give no p-value below 0.01, which corrected"):
+        asked = compare(table, metrics="mean", method="percentile", n_resamples=200)
+    assert all(c.p_adjusted > 0.05 for c in asked)
+    assert asked.warnings[-1].endswith("take 2,640 resamples or more")
+
+
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+def test_one_censored_algorithm_leaves_the_others_compared():
+    rows = [
+        {"algorithm": name, "task": f"t{t}", "run": r, "score": s, "censored": bool(np.isinf(s))}
+        for name, x in (("a", X), ("b", X[::-1]), ("c", np.full((8, 6), np.inf)))
+        for (r, t), s in np.ndenumerate(x)
+    ]
+    scores = ScoreTable.from_records(rows, higher_is_better=False)
+    found = compare(scores, metrics="mean")
+    assert [np.isnan(c.p_value) for c in found] == [False, True, True]
+
+
+def test_families_of_medians_are_warned_of():
+    table = ScoreTable.from_arrays({"a": X, "b": X[::-1] + 0.1, "c": X + 5})
+    with pytest.warns(DegenerateScoresWarning, match="take iqm for tests"):
+        compare(table, metrics="median")
+
+
 def test_unknown_names():
     with pytest.raises(UnknownNameError, match="unknown algorithm 'c'"):
         compare(TABLE, "a", "c", rng=rng())
     with pytest.raises(UnknownNameError, match="unknown metric 'probability_of_improvment'"):
         one("probability_of_improvment")
-
-
-def test_a_comparison_is_a_record():
-    assert isinstance(one("mean"), Comparison)
 
 
 def test_a_difference_that_only_rounding_makes_is_not_estimable():
@@ -139,7 +231,7 @@ def test_a_difference_that_only_rounding_makes_is_not_estimable():
         with pytest.warns(DegenerateScoresWarning, match="iqm of a and b: interval not estimable"):
             found = one("iqm", table, method=method)
         assert np.isnan(found.low)
-        assert np.isnan(found.p_value)
+        assert found.p_value > 1e-4
 
 
 def test_pairs_of_all_algorithms_go_by_their_labels():
@@ -153,18 +245,23 @@ def test_pairs_of_all_algorithms_go_by_their_labels():
     noise = np.random.default_rng(6).normal(size=24) * 0.01
     for row, e in zip(rows[24:], noise, strict=True):
         row["score"] += e
-    (found,) = compare_all(ScoreTable.from_records(rows), "mean", paired=True)
+    (found,) = compare(ScoreTable.from_records(rows), metrics="mean", paired=True)
     assert -0.15 < found.low < found.high < -0.05
 
 
 def test_what_was_corrected_together_is_said():
-    scores = ScoreTable.from_arrays({"a": [[3, 1], [4, 2]], "b": [[1, 1], [2, 4]]})
-    assert compare(scores, "a", "b", "mean").settings["family"] == "not corrected, one test"
-    several = compare(scores, "a", "b", ["mean", "iqm"])
-    assert several.notes[-1] == "p_adjusted: not corrected, one test for each metric."
-    tasks = compare(scores, "a", "b", ["mean", "iqm"], per_task=True)
-    assert tasks.notes[-1] == (
-        "p_adjusted: Holm's correction over 2 tasks, for each of 2 metrics by itself; of all tasks "
-        "together, not corrected."
-    )
-    assert not any("gnomon rank" in note for note in tasks.notes)  # two alone have no places
+    scores = ScoreTable.from_arrays({"a": X, "b": X[::-1], "c": X[::2].repeat(2, 0)})
+    families = {
+        "not corrected, one test": compare(scores, "a", "b", "mean"),
+        "not corrected, one test for each metric": compare(scores, "a", "b", ["mean", "iqm"]),
+        "Holm's correction over 6 tasks; of all tasks together, not corrected": compare(
+            scores, "a", "b", "mean", per_task=True
+        ),
+        "Holm's correction over 3 pairs, for each of 2 metrics by itself": compare(
+            scores, metrics=["mean", "iqm"]
+        ),
+    }
+    for family, found in families.items():
+        assert found.settings["family"] == family
+        assert f"p_adjusted: {family}." in found.notes
+        assert "Variances are moderated over the algorithms of the table." in found.notes

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gnomon import compare, compare_all, estimate, plan, rank, read_scores
+from gnomon import compare, estimate, plan, rank, read_scores
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.ranking import separation
 from gnomon.scores import ScoreTable
@@ -75,7 +75,7 @@ def test_right_or_wrong_is_tangos_interval_and_mcnemars_test():
 
 def test_a_note_speaks_of_columns_that_are_shown():
     two = ScoreTable.from_arrays({"a": [[1, 1, 0, 1] * 8], "b": [[1, 0, 0, 1] * 8]}, units="items")
-    assert "p_adjusted" not in str(compare_all(two))
+    assert "p_adjusted" not in str(compare(two))
     assert "from_" not in str(estimate(two))
     assert "from_...: shares" in str(estimate(table(n_epochs=2)))
 
@@ -137,13 +137,13 @@ def test_missing_items_are_named_and_left_out_of_the_pair_alone():
     )
     less = ScoreTable.from_frame(rows, units="items")
     with pytest.warns(DegenerateScoresWarning, match=r"b lacks 2 of 60 items \(q3, q9\)"):
-        found = compare_all(less)
+        found = compare(less)
     assert [one.n_items for one in found] == [58, 60, 58]
     assert len(found.warnings) == 1
 
 
 def test_all_pairs_are_corrected():
-    found = compare_all(table())
+    found = compare(table())
     assert [(one.a, one.b) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert all(one.p_adjusted >= one.p_value for one in found)
 
@@ -188,7 +188,7 @@ def test_ranks_hold_together_and_models_that_tie_share_a_tier():
     found = rank(table(n=400))
     assert found.method == "mean"
     assert found.names == ("a", "b", "c")
-    pairs = compare_all(table(n=400))
+    pairs = compare(table(n=400))
     assert np.count_nonzero(found.separated) == 2 * sum(one.p_adjusted <= 0.05 for one in pairs)
     assert found[-1].rank_low == 3
     assert separation(found, "a", "c").separated
@@ -335,7 +335,7 @@ def test_a_pair_and_the_same_pair_among_all_have_one_answer():
     scores = table(n=80, n_epochs=3)
     for part in (scores, ScoreTable.from_frame(scores.to_polars()[5:], units="items")):
         for cluster in (None, "topic"):
-            found = compare_all(part, cluster=cluster)
+            found = compare(part, cluster=cluster)
             for one in found:
                 (alone,) = compare(part, one.a, one.b, cluster=cluster)
                 for name in ("value", "low", "high", "p_value", "unpaired_low", "detectable"):
@@ -378,7 +378,7 @@ def test_results_draw_themselves():
     scores = table(n=120, n_epochs=2)
     for found in (
         compare(scores, "a", "c", by="topic"),
-        compare_all(scores),
+        compare(scores),
         compare(scores, "a", "c", ["mean", "pass@2"], sequential="e"),
         plan(scores, "a", "c"),
         estimate(scores),
@@ -402,7 +402,7 @@ def test_a_model_without_scores_is_named_and_keeps_nobody_else_from_an_answer():
     scores = ScoreTable.from_frame(rows, units="items")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
-        found, pairs, ranks = estimate(scores), compare_all(scores), rank(scores)
+        found, pairs, ranks = estimate(scores), compare(scores), rank(scores)
     assert "mean of b: not estimable, it has no item with a score" in found.warnings
     assert found[1].as_record()["value"] is None
     assert "a and b share no item with a score: not estimable" in pairs.warnings

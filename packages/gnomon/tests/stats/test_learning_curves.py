@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownWordError
 from gnomon.scores import ScoreTable
-from gnomon.stats import Strata, curves, estimate, metric_named, summarize_runs
-from gnomon.stats.learning_curves.curve_summaries import luck_of_the_best
+from gnomon.stats import curves, estimate, summarize_runs
 
 
 def rng():
@@ -44,45 +43,16 @@ def test_whole_runs_make_intervals_across_steps_valid():
         assert area.n_resamples == n_resamples
 
 
-def slow_area(x, level):
-    """Return the delta-t interval of the area of a curve of interquartile means, by plain loops."""
-    n_runs, n_tasks, n_steps = x.shape
-    n, cut = n_runs * n_tasks, n_runs * n_tasks // 4
-    weights = [0.5 if s in (0, n_steps - 1) else 1.0 for s in range(n_steps)]
-    weights = [w / (n_steps - 1) for w in weights]
-    value, influence = 0.0, np.zeros((n_runs, n_tasks))
-    for s, weight in enumerate(weights):
-        kept = sorted(x[:, :, s].ravel())[cut : n - cut]
-        value += weight * sum(kept) / len(kept)
-        for r in range(n_runs):
-            for t in range(n_tasks):
-                influence[r, t] += weight * min(max(x[r, t, s], kept[0]), kept[-1]) * n / len(kept)
-    raw = np.array(
-        [[sum(w * z for w, z in zip(weights, row, strict=True)) for row in run] for run in x]
-    )
-
-    def terms(y):
-        return [np.var(y[:, t].tolist(), ddof=1) / n_runs / n_tasks**2 for t in range(n_tasks)]
-
-    dfs = [
-        max(n_runs - 1, sum(v) ** 2 / sum(one**2 / (n_runs - 1) for one in v))
-        for v in (terms(influence), terms(raw))
-    ]
-    return value, stats.t.ppf((1 + level) / 2, min(dfs)) * sum(terms(influence)) ** 0.5
-
-
-def test_the_area_of_interquartile_means_is_that_of_a_slow_loop():
-    """Eight runs on four tasks cut whole scores; the noise floor is below these variances."""
+def test_the_area_of_interquartile_means_moves_with_the_scores():
     x = np.random.default_rng(4).normal(size=(8, 4, 5)).cumsum(axis=2)
     (found,) = curves(ScoreTable.from_arrays({"a": x}), "iqm", summary="area", level=0.9)
-    value, half = slow_area(x, 0.9)
-    assert found.value == pytest.approx(value)
-    assert found.method == "delta_t"
-    assert (found.high - found.low) / 2 >= half * (1 - 1e-9)
-    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.25)
+    assert (found.method, found.n_resamples) == ("student", 2000)
+    assert (found.high + found.low) / 2 == pytest.approx(found.value)
     moved = ScoreTable.from_arrays({"a": 7 - 3 * x}, higher_is_better=False)
     (other,) = curves(moved, "iqm", summary="area", level=0.9)
     assert (other.low, other.high) == pytest.approx((7 - 3 * found.high, 7 - 3 * found.low))
+    (wider,) = curves(ScoreTable.from_arrays({"a": x}), "iqm", summary="area", level=0.99)
+    assert wider.low < found.low < found.high < wider.high
 
 
 @pytest.mark.parametrize("metric", ["mean", "iqm", "median"])
@@ -105,27 +75,10 @@ def test_final_and_best_have_the_intervals_of_their_steps(metric):
     assert corrected.low == strict.low.max()
 
 
-def test_luck_of_the_best_of_equal_steps_is_that_of_a_slow_loop():
-    """Steps whose noise is independent and alike: the expected maximum of the curve plus noise."""
-    x = np.random.default_rng(6).normal(size=(7, 4, 5))
-    at_steps = [Strata.from_matrix(x[:, :, s]) for s in range(5)]
-    metric = metric_named("mean")
-    values = np.array([metric.value(one) for one in at_steps])
-    luck, error = luck_of_the_best(at_steps, metric, values, rng=np.random.default_rng(1))
-    centred = (x - x.mean(axis=0)) / np.sqrt(7 * 6) / 4
-    draws = np.random.default_rng(2)
-    slow = [
-        np.max(values + np.einsum("rt,rts->s", draws.normal(size=(7, 4)), centred))
-        for _ in range(4000)
-    ]
-    assert luck == pytest.approx(np.mean(slow) - values.max(), abs=5 * error)
-    assert 0.0 < error < luck / 10
-
-
 def test_the_best_has_no_resamples_however_many_runs_there_are():
     many = ScoreTable.from_arrays({"a": np.random.default_rng(1).normal(size=(25, 3, 4))})
     (best,) = curves(many, "mean", summary="best")
-    assert best.method == "delta_t"
+    assert best.method == "student"
     assert best.mc_error > 0.0
     (again,) = curves(many, "mean", summary="best", method="percentile")
     assert again.method == "percentile"
@@ -155,16 +108,12 @@ def test_the_best_of_a_falling_curve_mirrors_that_of_a_rising_one():
 
 
 def test_which_summaries_have_resamples_and_what_they_say():
-    with pytest.warns(DegenerateScoresWarning, match="area of a: the interval is from resamples"):
-        (median,) = curves(TABLE, "median", summary="area")
+    (median,) = curves(TABLE, "median", summary="area")
     with pytest.warns(DegenerateScoresWarning, match="time_to_threshold of a: the interval is fr"):
         (time,) = curves(TABLE, "mean", summary="time_to_threshold", threshold=3.0)
-    assert median.method == time.method == "percentile"
-    many = np.random.default_rng(1).normal(size=(20, 3, 4))
-    (area,) = curves(ScoreTable.from_arrays({"a": many}), "mean", summary="area")
-    assert area.method == "percentile"
+    assert (median.method, time.method) == ("student", "percentile")
     assert "area of the aggregate curve" in str(curves(TABLE, "mean", summary="area"))
-    with pytest.raises(ScoreDataError, match="has intervals by auto, small_sample or perce"):
+    with pytest.raises(UnknownWordError, match="unknown method 'bca'"):
         curves(TABLE, "mean", summary="area", method="bca")
 
 

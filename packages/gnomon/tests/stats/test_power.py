@@ -103,9 +103,6 @@ def test_four_of_five_pilots_reach_the_conservative_power():
 
 def test_misuse():
     table = ScoreTable.from_arrays({"a": [[1.0], [2.0]], "b": [[1.0], [3.0]]})
-    worst = Metric.of_matrix("worst", np.min)
-    with pytest.raises(ScoreDataError, match="worst: planning needs a metric with an interval in"):
-        power_curve(table, "a", "b", worst, rng=rng())
     with pytest.raises(ValueError, match="expected at least 2 runs, found 1"):
         power_curve(table, "a", "b", runs=[1], rng=rng())
     single = ScoreTable.from_arrays({"a": [[1.0]], "b": [[1.0]]})
@@ -129,16 +126,15 @@ def test_power_grows_with_runs_and_with_the_difference(metric):
     assert power[1.0][1] > 0.8
 
 
-def test_the_median_of_one_task_is_its_mean():
-    x = rng().normal(size=(8, 1))
+def test_a_metric_of_ones_own_is_planned():
+    x = rng().normal(size=(8, 3))
     table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 1.0})
+    own = Metric.of_matrix("own", lambda scores: float(scores.mean()))
     powers = [
-        power_curve(table, "a", "b", metric, runs=[6], n_simulations=50, rng=rng())[0].power
-        for metric in ("mean", "median")
+        power_curve(table, "a", "b", metric, runs=[6], n_simulations=100, rng=rng())[0].power
+        for metric in ("mean", own)
     ]
-    assert powers[0] == powers[1]
-    widths = [interval_widths(x, metric, runs=[6], rng=rng())[6] for metric in ("mean", "median")]
-    assert widths[0] == widths[1]
+    assert powers[0] == pytest.approx(powers[1], abs=0.1)
 
 
 def test_the_gap_looks_in_the_direction_of_the_scores():

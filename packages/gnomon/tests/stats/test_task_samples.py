@@ -6,8 +6,7 @@ from scipy import stats
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores import ScoreTable
-from gnomon.stats import Resamples, Strata, draw_key, estimate, metric_named, percentile
-from gnomon.stats.intervals import expanded
+from gnomon.stats import Resamples, Strata, draw_key, estimate, expanded, metric_named, percentile
 
 
 def rng(seed=0):
@@ -40,7 +39,7 @@ def test_estimates_over_tasks_like_these():
     x = rng().normal(size=(5, 8)) + rng(1).normal(size=8)
     names = ["mean", "median", "iqm", "optimality_gap", "share_above:0", "task_iqm"]
     found = over_tasks(x, names)
-    assert {one.method for one in found} == {"expanded_percentile"}
+    assert {one.method for one in found} == {"expanded"}
     assert {one.n_resamples for one in found} == {2000}
     assert all(one.low <= one.value <= one.high for one in found)
     said = "\n".join(found.warnings)

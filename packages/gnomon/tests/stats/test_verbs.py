@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 import gnomon
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores import ScoreTable, SummaryTable
-from gnomon.stats import compare, compare_all, curves, estimate, plan, profile
+from gnomon.stats import compare, curves, estimate, plan, profile
 
 pytestmark = pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 
@@ -22,8 +22,8 @@ STEPS = ScoreTable.from_arrays({n: x[..., None] * np.arange(1.0, 5.0) for n, x i
 VERBS = {
     "estimate": lambda rng: estimate(TABLE, "mean", method="percentile", rng=rng),
     "compare": lambda rng: compare(TABLE, "dqn", "sac", "iqm", method="percentile", rng=rng),
-    "compare_all": lambda rng: compare_all(TABLE, "mean", method="percentile", rng=rng),
-    "improvement": lambda rng: compare_all(TABLE, method="percentile", rng=rng),
+    "all pairs": lambda rng: compare(TABLE, metrics="mean", method="percentile", rng=rng),
+    "improvement": lambda rng: compare(TABLE, method="percentile", rng=rng),
     "profile": lambda rng: profile(TABLE, "average_score", rng=rng),
     "permutation": lambda rng: profile(TABLE, "permutation", rng=rng),
     "curves": lambda rng: curves(STEPS, method="percentile", rng=rng),
@@ -89,7 +89,7 @@ def test_bad_pairs_have_a_message():
         (lambda: compare(TABLE, "dqn", "dqn"), ScoreDataError, "found 'dqn' twice"),
         (lambda: compare(TABLE, "dqn", "a2c"), UnknownNameError, "unknown algorithm 'a2c'"),
         (lambda: plan(TABLE, "dqn"), ScoreDataError, "or none; found 'dqn' alone"),
-        (lambda: compare_all(TABLE.select(algorithms=["dqn"])), ScoreDataError, "found dqn alone"),
+        (lambda: compare(TABLE.select(algorithms=["dqn"])), ScoreDataError, "found dqn alone"),
         (lambda: plan(TABLE, way="sequential"), ScoreDataError, "expected two algorithms and two"),
     ):
         with pytest.raises(error, match=message):

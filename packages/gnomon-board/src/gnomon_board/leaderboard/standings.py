@@ -200,7 +200,7 @@ def _estimates(
     from gnomon import estimate
 
     rng = np.random.default_rng(board.seed)
-    found = estimate(table, metrics, level=LEVEL, rng=rng)
+    found = estimate(table, metrics, level=LEVEL, variances="own", rng=rng)
     return {(estimate.algorithm, estimate.metric): estimate for estimate in found}
 
 

@@ -42,7 +42,7 @@ _STALE_S = 6 * 3600
 #: What pages import when they are made.
 _LATE = (
     "gnomon.ranking.ranks",
-    "gnomon.stats.bootstrap.kernels",
+    "gnomon.stats.bootstrap",
     "gnomon.stats.profiles.performance",
     "matplotlib.backends.backend_agg",
     "matplotlib.figure",

@@ -73,7 +73,11 @@ Only = Annotated[
     list[str] | None, typer.Option("--algorithm", help="Only these algorithms; repeatable.")
 ]
 # As in gnomon.stats, whose import would load what the help does not need.
-Method = Literal["auto", "small_sample", "percentile", "bca"]
+Method = Literal["auto", "percentile"]
+Variances = Annotated[
+    Literal["moderated", "own"],
+    typer.Option(help="Moderated over the algorithms of the table, or each one's own."),
+]
 Resampling = Literal["runs", "runs_and_tasks"]
 
 
@@ -231,14 +235,14 @@ def scores_or_summaries(
     if place is None or not holds_summaries(place):
         return _runs_or_errors(source, scores, reading, metrics, method, needs_runs)
     asked = [name for name, is_set in needs_runs.items() if is_set]
-    if method not in ("auto", "small_sample"):
+    if method != "auto":
         asked.append(f"--method {method}")
     if asked:
         raise ScoreDataError(f"{place}: {asked[0]} needs the runs, and these are summaries")
-    from gnomon.stats.small_samples.summary_statistics import summary_metrics
+    from gnomon.stats.summary_statistics import summary_metrics
 
     table = _stand_ins(place, reading, scores.normalize)
-    return table, summary_metrics(metrics), "small_sample"
+    return table, summary_metrics(metrics), method
 
 
 def _runs_or_errors(
@@ -251,17 +255,17 @@ def _runs_or_errors(
 ) -> tuple[ScoreTable, Sequence[str] | None, Method]:
     """Return runs; of single ones with their standard errors, items that stand in for them."""
     from gnomon.scores.readers.summaries import of_standard_errors
-    from gnomon.stats.small_samples.summary_statistics import SUMMARY_METRICS, stand_in_runs
+    from gnomon.stats.summary_statistics import SUMMARY_METRICS, stand_in_runs
 
     table = scores.raw(source, reading)
     found = of_standard_errors(table)
     linear = (scores.normalize or "").partition(":")[0] not in ("min-max", "percentile")
-    can = linear and not any(needs_runs.values()) and method in ("auto", "small_sample")
+    can = linear and not any(needs_runs.values()) and method == "auto"
     if found is None or not can or not set(metrics or ()) <= set(SUMMARY_METRICS):
         return normalized(table, scores.normalize), metrics, method
     warn_of_items()
     runs = stand_in_runs(found, higher_is_better=table.higher_is_better)
-    return normalized(runs, scores.normalize), metrics or SUMMARY_METRICS, "small_sample"
+    return normalized(runs, scores.normalize), metrics or SUMMARY_METRICS, method
 
 
 def warn_of_items() -> None:
@@ -298,7 +302,7 @@ def _stand_ins(source: Path, options: ReadOptions, normalize: str | None) -> Sco
     """Return runs that stand in for a file of means and standard deviations."""
     if normalize is not None and normalize.partition(":")[0] in ("min-max", "percentile"):
         raise ScoreDataError(f"{source}: {normalize} needs the runs, and these are summaries")
-    from gnomon.stats.small_samples.summary_statistics import stand_in_runs
+    from gnomon.stats.summary_statistics import stand_in_runs
 
     found = _summaries(source, options)
     table = stand_in_runs(found, higher_is_better=not options.lower_is_better)

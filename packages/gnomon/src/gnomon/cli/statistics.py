@@ -20,6 +20,7 @@ from gnomon.cli.options import (
     Resampling,
     Seed,
     ShowOptions,
+    Variances,
     normalized,
     scores_of,
     scores_or_summaries,
@@ -53,10 +54,7 @@ def estimate(
     resampling: Annotated[
         Resampling, typer.Option(help="Whether tasks are a sample too, of tasks like these.")
     ] = "runs",
-    variances: Annotated[
-        Literal["own", "table"],
-        typer.Option(help="An algorithm's own, or moderated over all those of the table."),
-    ] = "own",
+    variances: Variances = "moderated",
     *,
     scores: NormalizedScores,
     draws: DrawOptions,
@@ -90,9 +88,8 @@ def compare(
     paired: Annotated[
         bool, typer.Option("--paired", help="Runs with the same label share a seed.")
     ] = False,
-    method: Annotated[
-        Literal["auto", "small_sample", "percentile"], typer.Option(help="How intervals are made.")
-    ] = "auto",
+    method: Annotated[Method, typer.Option(help="How intervals are made.")] = "auto",
+    variances: Variances = "moderated",
     equivalence: Annotated[
         float | None, typer.Option(help="Largest difference that does not matter: test for less.")
     ] = None,
@@ -102,10 +99,10 @@ def compare(
         typer.Option(help="Of items in their order: bets, valid at every look (e-values)."),
     ] = None,
     fail_if: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="A claim: 'B worse than A', or 'B worse than A by 0.02'; exit status 1 if it is "
-            "established."
+            help="A claim: 'B worse than A', or 'B worse than A by 0.02'; exit status 1 if one is "
+            "established; repeatable."
         ),
     ] = None,
     *,
@@ -117,8 +114,6 @@ def compare(
 ) -> None:
     """Compare two algorithms, or all pairs: differences with intervals and tests."""
     source, two = sources_and_pair(sources, pair, scores.algorithms_by(reading))
-    if two is None and per_task:
-        raise typer.BadParameter("--per-task needs two algorithms, A and B")
     of_pair = {"--by": by is not None, "--sequential": sequential is not None}
     for option in [name for name, is_set in of_pair.items() if is_set]:
         if two is None:
@@ -134,12 +129,12 @@ def compare(
         for option in [name for name, is_set in unlike.items() if is_set]:
             raise typer.BadParameter(f"--fail-if goes without {option}")
     from gnomon import stats
-    from gnomon.stats.comparisons.comparison import chosen_pair
+    from gnomon.stats.comparison import chosen_pair
 
     with answering("compare", as_json=as_json) as answer:
         runs_only = {"--paired": paired}
         table, wanted, how = scores_or_summaries(source, scores, reading, metric, method, runs_only)
-        options = draws.arguments() | {"paired": paired, "method": how}
+        options = draws.arguments() | {"paired": paired, "method": how, "variances": variances}
         if wanted:
             options["metrics"] = wanted
         two = chosen_pair(table, *(two or (None, None)))
@@ -149,30 +144,28 @@ def compare(
         elif equivalence is not None:
             options |= {"margin": equivalence, "per_task": per_task}
             found = stats.equivalence(table, *(two or ()), **options)
-        elif two is None:
-            found = stats.compare_all(table, **options)
         else:
             options |= {"per_task": per_task, "by": by, "sequential": sequential}
-            found = stats.compare(table, *two, **options)
+            found = stats.compare(table, *(two or ()), **options)
         answer.show(found, **vars(showing))
-    if isinstance(found, stats.ClaimChecks) and found.established:
+    if isinstance(found, stats.ClaimChecks) and any(one.established for one in found):
         raise typer.Exit(1)
 
 
 def _checked(
     table: ScoreTable,
-    claim: str,
+    claims: Sequence[str],
     metrics: Sequence[str] | None,
     pair: tuple[str, str] | None,
     options: Mapping[str, Any],
 ) -> ClaimChecks:
-    """Check a claim about one metric."""
+    """Check claims about one metric."""
     from gnomon.stats import check_claim
 
     if metrics is not None and len(metrics) > 1:
         raise typer.BadParameter(f"--fail-if is about one metric, found {', '.join(metrics)}")
     rest = {name: value for name, value in options.items() if name != "metrics"}
-    return check_claim(table, claim, metrics[0] if metrics else None, pair=pair, **rest)
+    return check_claim(table, claims, metrics[0] if metrics else None, pair=pair, **rest)
 
 
 @with_groups

@@ -21,10 +21,8 @@ from gnomon.scores.normalization import with_left_out
 from gnomon.scores.plausibility import unlike_scales, wild_scores
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.comparisons.all_pairs import compare_all
-from gnomon.stats.comparisons.comparison_records import Comparisons
-from gnomon.stats.estimate_records import Estimate
-from gnomon.stats.estimates import estimate
+from gnomon.stats.comparison import Comparisons, compare
+from gnomon.stats.estimates import Estimate, estimate
 from gnomon.tables import p_value
 
 #: What each section is called on a page.
@@ -124,7 +122,7 @@ def audit(
 ) -> Audit | ItemAudit:
     """Audit a table of scores: what it holds, and how reliable its order is.
 
-    The numbers are those of :func:`gnomon.estimate`, :func:`gnomon.stats.compare_all` and
+    The numbers are those of :func:`gnomon.estimate`, :func:`gnomon.compare` and
     :func:`gnomon.rank` for the same table; nothing is rescaled. For a table of items the audit
     reports what the items hold and lack, and which of them distinguish the models.
 
@@ -206,7 +204,7 @@ def _estimates(scores: ScoreTable, how: dict[str, Any]) -> Sequence[Estimate]:
 def _compared(scores: ScoreTable, how: dict[str, Any]) -> Comparisons | None:
     """Return the comparisons of all pairs in the mean; None where two share no task."""
     try:
-        return compare_all(scores, "mean", **how)
+        return compare(scores, metrics="mean", **how)
     except GnomonError:
         return None
 

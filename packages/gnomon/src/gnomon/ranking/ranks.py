@@ -2,7 +2,7 @@
 
 The rank of an algorithm lies between 1 plus the number of algorithms that are significantly better
 and K minus the number that are significantly worse. The pairs are those of
-:func:`gnomon.stats.compare_all`: two algorithms are separated here if and only if it separates them
+:func:`gnomon.stats.compare`: two algorithms are separated here if and only if it separates them
 (by ``probability_of_improvement``, or by the mean of items).
 """
 
@@ -218,7 +218,7 @@ def rank(
     """Rank algorithms, with intervals of their ranks and tiers that are not separated.
 
     Every two algorithms are compared by P(X > Y), averaged over the tasks that both have, with the
-    test and the correction of :func:`gnomon.stats.compare_all`
+    test and the correction of :func:`gnomon.stats.compare`
     (:func:`gnomon.stats.comparisons.improvement.pairwise_improvement`). The rank of an algorithm
     lies between 1 plus the number of algorithms that are significantly better and K minus the
     number that are significantly worse; all these intervals hold together. The order is by the mean

@@ -14,7 +14,7 @@ from gnomon.ranking.audits import NOT_IN_TABLES, TITLES, scale_in_words
 from gnomon.ranking.item_audit import ITEM_TITLES
 from gnomon.ranking.ranks import rank_range, tier_text
 from gnomon.reports.page import Answer, Report, Section, Table, percent
-from gnomon.stats.estimate_records import Estimate
+from gnomon.stats.estimates import Estimate
 
 #: A sentence names so many at most.
 MOST_NAMED = 8

@@ -13,7 +13,7 @@ from gnomon.ranking import ItemAudit, Ranking, audit, rank
 from gnomon.results import FieldRecord, noted
 from gnomon.scores.table import ScoreTable
 from gnomon.stats import CostFront, ItemComparison, ItemComparisons, ItemEstimates, cost_front
-from gnomon.stats.comparisons.comparison import chosen_pair
+from gnomon.stats.comparison import chosen_pair
 from gnomon.stats.costs import cost_columns
 from gnomon.stats.item_results import compare_items, estimate_items
 from gnomon.stats.items import Items

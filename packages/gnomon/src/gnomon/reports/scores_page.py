@@ -16,7 +16,7 @@ from gnomon.reports.evaluation_page import evaluation_report
 from gnomon.reports.page import Answer, Report, Section
 from gnomon.results import Results, noted
 from gnomon.scores import at_common_step
-from gnomon.stats import compare_all, curves, profile
+from gnomon.stats import compare, curves, profile
 from gnomon.stats.items import expect_items
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def scores_report(
         page = _audited(last, title, level, n_resamples, seed)
         made = [
             _section("profile", lambda: profile(last, **how)),
-            _section("improvement", lambda: compare_all(last, **how)),
+            _section("improvement", lambda: compare(last, **how)),
         ]
         if table.n_steps > 1:
             made.append(_section("curves", lambda: curves(table, **how)))

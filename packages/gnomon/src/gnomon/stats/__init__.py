@@ -7,7 +7,7 @@ How good is each algorithm?
     :func:`estimate` gives means, medians, interquartile means, optimality gaps and metrics of your
     own (:class:`Metric`), over all tasks or for each, with intervals that hold with few runs.
 Which is better, and by how much?
-    :func:`compare` takes two algorithms, :func:`compare_all` every pair; differences and the
+    :func:`compare` takes two algorithms, :func:`compare` every pair; differences and the
     probability of improvement, with intervals and corrected p-values. :func:`equivalence`
     tests that a difference does not matter.
 Where is it better?

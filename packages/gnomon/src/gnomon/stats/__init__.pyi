@@ -1,28 +1,16 @@
-from .aggregates import difficulty_progress as difficulty_progress
-from .aggregates import interquartile_mean as interquartile_mean
-from .aggregates import mean as mean
-from .aggregates import median as median
-from .aggregates import optimality_gap as optimality_gap
-from .aggregates import share_above as share_above
-from .aggregates import task_iqm as task_iqm
-from .aggregates import trimmed_mean as trimmed_mean
-from .bootstrap.medians import median_curve as median_curve
-from .bootstrap.medians import median_interval as median_interval
-from .bootstrap.quantiles import percentile_interval as percentile_interval
-from .bootstrap.quantiles import quantiles as quantiles
-from .bootstrap.resamples import Resamples as Resamples
-from .bootstrap.resamples import draw_key as draw_key
+from .bootstrap import Resamples as Resamples
+from .bootstrap import draw_key as draw_key
+from .bootstrap import median_curve as median_curve
+from .bootstrap import median_interval as median_interval
+from .bootstrap import percentile_interval as percentile_interval
+from .bootstrap import quantiles as quantiles
+from .claims import ClaimCheck as ClaimCheck
+from .claims import ClaimChecks as ClaimChecks
+from .claims import check_claim as check_claim
 from .clusters import cluster_error as cluster_error
-from .comparisons.all_pairs import compare_all as compare_all
-from .comparisons.claims import ClaimCheck as ClaimCheck
-from .comparisons.claims import ClaimChecks as ClaimChecks
-from .comparisons.claims import check_claim as check_claim
-from .comparisons.comparison import compare as compare
-from .comparisons.comparison_records import Comparison as Comparison
-from .comparisons.comparison_records import Comparisons as Comparisons
-from .comparisons.equivalence import Equivalence as Equivalence
-from .comparisons.equivalence import Equivalences as Equivalences
-from .comparisons.equivalence import equivalence as equivalence
+from .comparison import Comparison as Comparison
+from .comparison import Comparisons as Comparisons
+from .comparison import compare as compare
 from .comparisons.improvement import probability_of_improvement as probability_of_improvement
 from .comparisons.rank_tests import DifficultyOrder as DifficultyOrder
 from .comparisons.rank_tests import PairwiseTest as PairwiseTest
@@ -33,11 +21,15 @@ from .comparisons.rank_tests import mann_whitney_table as mann_whitney_table
 from .costs import CostFront as CostFront
 from .costs import ModelCost as ModelCost
 from .costs import cost_front as cost_front
-from .estimate_records import Estimate as Estimate
-from .estimate_records import Estimates as Estimates
+from .equivalence_tests import Equivalence as Equivalence
+from .equivalence_tests import Equivalences as Equivalences
+from .equivalence_tests import equivalence as equivalence
+from .estimates import Estimate as Estimate
+from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
 from .intervals import Interval as Interval
-from .intervals import bias_corrected_accelerated as bias_corrected_accelerated
+from .intervals import expanded as expanded
+from .intervals import moderated_variances as moderated_variances
 from .intervals import percentile as percentile
 from .item_plans import ItemPlan as ItemPlan
 from .item_results import ItemComparison as ItemComparison
@@ -52,7 +44,13 @@ from .learning_curves.curves_by_step import Curves as Curves
 from .learning_curves.curves_by_step import curves as curves
 from .metrics import METRICS as METRICS
 from .metrics import Metric as Metric
+from .metrics import interquartile_mean as interquartile_mean
+from .metrics import mean as mean
+from .metrics import median as median
 from .metrics import metric_named as metric_named
+from .metrics import optimality_gap as optimality_gap
+from .metrics import share_above as share_above
+from .metrics import trimmed_mean as trimmed_mean
 from .planning.plans import Plan as Plan
 from .planning.plans import plan as plan
 from .planning.power import IntervalWidth as IntervalWidth
@@ -82,20 +80,14 @@ from .proportions import mcnemar as mcnemar
 from .proportions import newcombe as newcombe
 from .proportions import tango as tango
 from .proportions import wilson as wilson
+from .samples import Strata as Strata
 from .sequential import ConfidenceSequence as ConfidenceSequence
 from .sequential import ItemLook as ItemLook
 from .sequential import ItemLooks as ItemLooks
 from .sequential import SequentialResult as SequentialResult
 from .sequential import sequential_compare as sequential_compare
 from .sequential import sequential_levels as sequential_levels
-from .small_samples.median_profile import median_profile_interval as median_profile_interval
-from .small_samples.moderated_variances import moderated_variances as moderated_variances
-from .small_samples.small_sample import DeltaError as DeltaError
-from .small_samples.small_sample import Influences as Influences
-from .small_samples.small_sample import delta_error as delta_error
-from .small_samples.small_sample import delta_interval as delta_interval
-from .small_samples.summary_statistics import stand_in_runs as stand_in_runs
-from .strata import Strata as Strata
+from .summary_statistics import stand_in_runs as stand_in_runs
 
 __all__ = [
     "METRICS",
@@ -107,13 +99,11 @@ __all__ = [
     "CostFront",
     "Curve",
     "Curves",
-    "DeltaError",
     "DifficultyOrder",
     "Equivalence",
     "Equivalences",
     "Estimate",
     "Estimates",
-    "Influences",
     "Interval",
     "IntervalWidth",
     "ItemComparison",
@@ -134,23 +124,19 @@ __all__ = [
     "SequentialResult",
     "Strata",
     "average_score_profile",
-    "bias_corrected_accelerated",
     "check_claim",
     "clopper_pearson",
     "cluster_error",
     "compare",
-    "compare_all",
     "cost_front",
     "curves",
-    "delta_error",
-    "delta_interval",
     "difficulty_order",
-    "difficulty_progress",
     "distance_profiles",
     "draw_key",
     "effective_wilson",
     "equivalence",
     "estimate",
+    "expanded",
     "holm",
     "interquartile_mean",
     "interval_widths",
@@ -163,7 +149,6 @@ __all__ = [
     "median",
     "median_curve",
     "median_interval",
-    "median_profile_interval",
     "metric_named",
     "moderated_variances",
     "newcombe",
@@ -191,7 +176,6 @@ __all__ = [
     "stand_in_runs",
     "summarize_runs",
     "tango",
-    "task_iqm",
     "thresholds",
     "trimmed_mean",
     "wilson",

@@ -1,43 +1,151 @@
-"""Estimates of summaries of every algorithm, over all tasks or for each, with intervals."""
+"""Estimates of metrics of every algorithm, over all tasks or for each, with intervals."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, listed
-from gnomon.results import generator, made_by, recorded
+from gnomon.errors import check_word, listed
+from gnomon.results import FieldRecord, Results, Row, generator, made_by, recorded
 from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.bootstrap.medians import median_interval
-from gnomon.stats.bootstrap.resamples import Resamples, draw_key
+from gnomon.stats.bootstrap import Resamples, draw_key, median_interval, replicates
 from gnomon.stats.cautions import (
     check_target,
+    check_tasks,
+    name_dependent_runs,
     name_far_task,
     name_large_share,
-    name_median_at_a_gap,
-    name_task_sample,
-    name_two_clusters,
     name_uneven_runs,
+    shared_tasks,
     warn,
 )
-from gnomon.stats.estimate_records import Estimate, Estimates
-from gnomon.stats.intervals import Interval, Method, checked, interval_of, resolved_method
+from gnomon.stats.intervals import (
+    Interval,
+    Method,
+    Variances,
+    checked,
+    expanded,
+    percentile,
+    standard_error,
+    table_variances,
+)
 from gnomon.stats.items import counted_as, expect_items, refuse_unlike
-from gnomon.stats.metrics import Metric, Metrics, metric_list, metrics_for
-from gnomon.stats.small_samples.moderated_variances import TableVariances, expect_table
-from gnomon.stats.small_samples.small_sample import Influences, delta_interval
-from gnomon.stats.small_samples.task_samples import check_tasks
-from gnomon.stats.strata import Strata
+from gnomon.stats.medians import MedianProfile
+from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named, metrics_for
+from gnomon.stats.samples import Strata
 
 Resampling = Literal["runs", "runs_and_tasks"]
 
-#: Whose variances: an algorithm's own, or moderated over those of the table.
-Variances = Literal["own", "table"]
+
+@dataclass(frozen=True, slots=True)
+class Estimate(FieldRecord):
+    """One metric of one algorithm, with its interval and how it was made.
+
+    A number that does not exist is NaN here and None in :meth:`as_record`.
+
+    Parameters
+    ----------
+    algorithm, metric : str
+        What was estimated, for example ``"iqm"``.
+    value : float
+        The estimate.
+    low, high : float
+        Ends of the interval.
+    level : float
+        Its confidence level.
+    method : str
+        How the interval was made: ``student``, ``profile``, ``percentile`` or ``expanded``.
+    n_runs : int or (int, int)
+        Runs per task; the fewest and the most where tasks differ.
+    n_tasks : int
+        Number of tasks.
+    n_resamples : int
+        Number of resamples; 0 for an interval in closed form.
+    mc_error : float
+        Monte Carlo error of the worse end, about one standard deviation; 0 in closed form.
+    task : str, optional
+        The task, for an estimate of one task by itself.
+
+    Examples
+    --------
+    >>> one = Estimate("dqn", "iqm", 0.5, float("nan"), 0.6, 0.95, "percentile", 5, 6, 2000, 0.01)
+    >>> one.as_record()["low"] is None
+    True
+    """
+
+    algorithm: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    level: float
+    method: str
+    n_runs: int | tuple[int, int]
+    n_tasks: int
+    n_resamples: int
+    mc_error: float
+    task: str | None = None
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields as a mapping fit for JSON; the task, if there is one, comes first."""
+        record = FieldRecord.as_record(self)
+        task = record.pop("task")
+        return record if task is None else {"task": task, **record}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates(Results[Estimate]):
+    """Estimates of every algorithm of a table; see :func:`estimate`.
+
+    Examples
+    --------
+    >>> from gnomon.stats import estimate
+    >>> scores = ScoreTable.from_arrays({"dqn": [[1.0, 2.0], [2.0, 4.0], [3.0, 3.0]]})
+    >>> print(estimate(scores, ["mean", "iqm"]).where(metric="mean"))
+    score, higher is better
+    <BLANKLINE>
+     algorithm   metric   value     low    high   n_runs   n_tasks
+     ─────────────────────────────────────────────────────────────
+     dqn         mean       2.5   1.367   3.633        3         2
+    """
+
+    columns: ClassVar[tuple[str, ...]] = (
+        *("algorithm", "metric", "value", "low", "high", "n_runs", "n_tasks"),
+    )
+    drawn_by = "gnomon.plot.dots:estimate_figure"
+
+    @property
+    def title(self) -> str | None:
+        """What was measured, and which direction is better."""
+        return self.settings.get("title")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the interval rule did."""
+        return rule_notes(self.settings)
+
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        return ("task", *self.columns[:-1]) if rows and "task" in rows[0] else self.columns
+
+
+def rule_notes(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the interval rule did: moderated variances, effects that runs share."""
+    notes = []
+    if settings.get("method") == "auto" and settings.get("resampling", "runs") == "runs":
+        if settings.get("variances") == "moderated" and settings["n_algorithms"] > 1:
+            notes.append("Variances are moderated over the algorithms of the table.")
+        if settings.get("shared_effects"):
+            notes.append(
+                f"Runs with the same label vary together over tasks "
+                f"({listed(settings['shared_effects'])}): intervals allow for it where that makes "
+                "them wider."
+            )
+    return tuple(notes)
 
 
 def estimate(
@@ -51,98 +159,90 @@ def estimate(
     level: float = 0.95,
     method: Method = "auto",
     resampling: Resampling = "runs",
-    variances: Variances = "own",
+    variances: Variances = "moderated",
     n_resamples: int = 2000,
     gamma: float | None = None,
-    n_threads: int = 1,
     rng: np.random.Generator | int | None = None,
 ) -> Estimates:
-    """Estimate summaries of every algorithm of a table, with intervals.
+    """Estimate metrics of every algorithm of a table, with intervals.
 
-    Algorithms are compared on the tasks that all of them have. Runs are independent inside each
-    task, tasks are fixed; one set of resamples serves all metrics of an algorithm.
+    Algorithms are estimated on the tasks that all of them have. Runs are independent inside each
+    task, and the tasks are fixed. The interval is ``value +- t SE``
+    (:mod:`gnomon.stats.intervals`), for every metric but the median of three tasks or more, which
+    has the profile of its likelihood (:mod:`gnomon.stats.medians`).
 
     Parameters
     ----------
     scores : ScoreTable
         One score for each run.
     metrics : str, Metric or sequence of them, optional
-        Names as in :func:`~gnomon.stats.metrics.metric_named`; if not given ``mean``, ``median``
-        (of task means), ``iqm`` (interquartile mean) and, if it has a target, ``optimality_gap``.
-        Of items ``mean``, which is what is not given, ``pass@K`` (one of K samples succeeds) and
-        ``pass^K`` (all of them do).
+        Names as in :func:`~gnomon.stats.metric_named`; by default ``mean``, ``median`` (of task
+        means), ``iqm`` (interquartile mean) and, if it has a target, ``optimality_gap``. Of items
+        ``mean`` (the default), ``pass@K`` (one of K samples succeeds) and ``pass^K`` (all do).
     units, cluster : str, optional
-        As in :func:`~gnomon.stats.comparisons.comparison.compare`.
+        As in :func:`~gnomon.stats.compare`.
     by : str, optional
-        Of items, a column whose groups are estimated each by itself too.
+        Of items, a column whose groups are estimated separately too.
     per_task : bool
-        Whether to estimate each task by itself, ``median`` if no metric is named. The median of
-        several tasks is that of their means; of one task it is that of its runs, with a percentile
-        interval whatever the method.
+        Whether to estimate each task separately, by default its ``median``. The median of several
+        tasks is that of their means; of one task it is that of its runs, with the exact percentile
+        interval.
     level : float
         Confidence level, between 0 and 1.
     method : str
-        ``small_sample``: closed forms that hold their coverage with few runs (see
-        :mod:`gnomon.stats.small_samples.small_sample`); ``percentile`` and
-        ``bca``: from resamples; ``auto``: the first below 20 runs and above 50,000
-        scores of an algorithm, else the second. Items have ``auto`` only.
+        ``auto``: the rule above; ``percentile``: from resamples of the runs, as in rliable. Items
+        have ``auto`` only.
     resampling : str
-        ``runs`` inside each task, or ``runs_and_tasks`` where the tasks are a sample too, of at
-        least 6: ``auto`` and ``small_sample`` are then expanded percentile intervals
-        (:func:`gnomon.stats.intervals.expanded`).
+        ``runs`` inside each task, or ``runs_and_tasks`` where the tasks, at least 6, are a sample
+        too: ``auto`` is then the expanded percentile interval (:func:`gnomon.stats.expanded`).
     variances : str
-        ``own``: each algorithm's; ``table``: moderated over the table's algorithms
-        (:mod:`gnomon.stats.small_samples.moderated_variances`), for the small-sample intervals of
-        means, interquartile means and the like. At 2 runs they are 17 to 22 % narrower, at 3 runs 6
-        to 7 %, from 5 on about equal; and they depend on who else is in the table.
+        ``moderated`` over the algorithms of the table, or each algorithm's ``own``, so that its
+        interval does not depend on the others.
     n_resamples : int
-        Number of resamples.
+        Number of resamples; none are drawn for the mean, the optimality gap and the median.
     gamma : float, optional
-        Target of the optimality gap: 1 if higher is better, else there is no default.
-    n_threads : int
-        Threads to resample with; does not change the result.
+        Target of the optimality gap: 1 if higher is better, otherwise required.
     rng : numpy.random.Generator or int, optional
-        Source of all draws, or their seed; seed 0 if not given.
+        Source of all draws, or their seed; seed 0 by default.
 
     Returns
     -------
     Estimates
         For each algorithm in the table's order, the metrics in the given order; with `per_task`, by
-        task, metric and algorithm. Of items they are :class:`~gnomon.stats.ItemEstimates`, with
-        what the variance is made of.
+        task, metric and algorithm. Of items they are :class:`~gnomon.stats.ItemEstimates`.
 
     Raises
     ------
     UnknownNameError
-        There is no such metric.
+        There is no such metric, method, resampling or kind of variances.
     ScoreDataError
-        No task is shared by all algorithms, the gap has no target, or the method cannot serve the
-        metric; ``runs_and_tasks`` of fewer than 6 tasks; ``table`` with one algorithm alone, per
-        task, or by a method from resamples.
+        No task is shared by all algorithms, the gap has no target, or there are fewer than 6 tasks
+        for ``runs_and_tasks``.
 
     Warns
     -----
     DegenerateScoresWarning
         Tasks were left out, or some have fewer runs than others; one task carries more than half of
-        the variance; runs of a task fall in two clusters; a given target lies outside the scores;
-        what an interval over tasks like these cannot promise; or something is not estimable (NaN):
-        an interval from one run per task or from scores that do not vary, a mean of infinite
-        scores.
+        the variance; runs share an effect over tasks; a given target lies outside the scores; or
+        something is not estimable (NaN): an interval from one run per task or from scores that do
+        not vary, a mean of infinite scores.
 
     Examples
     --------
     >>> from gnomon.stats import estimate
-    >>> scores = ScoreTable.from_arrays({"dqn": np.arange(40.0).reshape(10, 4) / 40})
-    >>> for e in estimate(scores, ["iqm", "median"]):
+    >>> scores = ScoreTable.from_arrays({"dqn": np.arange(40.0).reshape(10, 4)[::-1] % 7})
+    >>> for e in estimate(scores, ["mean", "median"]):
     ...     print(f"{e.metric}: {e.value:.3f} [{e.low:.3f}, {e.high:.3f}] {e.method}")
-    iqm: 0.487 [0.355, 0.620] delta_t
-    median: 0.487 [0.359, 0.616] profile_likelihood
+    mean: 2.875 [2.215, 3.535] student
+    median: 2.850 [1.982, 3.743] profile
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
+    check_word("resampling", resampling, get_args(Resampling))
+    check_word("variances", variances, get_args(Variances))
     scores = counted_as(scores, units, cluster)
     if scores.units == "items":
-        unlike = {"resampling": resampling != "runs", "variances": variances != "own"}
+        unlike = {"resampling": resampling != "runs", "variances": variances != "moderated"}
         unlike["method"] = method != "auto"
         # What only items need would be a tenth of the start of an estimate of a small table.
         from gnomon.stats.item_results import estimate_items
@@ -150,20 +250,19 @@ def estimate(
         refuse_unlike(per_task=per_task, gamma=gamma is not None, **unlike)
         return estimate_items(scores, metrics, by=by, level=level)
     expect_items(by=by)
-    drawn: Method | None = next((name for name in get_args(Method) if name == method), None)
-    if drawn is None:
-        raise ValueError(f"expected one of the methods {get_args(Method)}, found {method!r}")
-    if resampling not in get_args(Resampling):
-        raise ValueError(f"expected one of {get_args(Resampling)}, found {resampling!r}")
-    how = _Settings(
-        level, drawn, resampling, variances, n_resamples, gamma, n_threads, generator(rng)
-    )
-    if variances != "own":
-        over = "tasks one by one" if per_task else resampling
-        expect_table(scores, method, over)
+    check_word("method", method, get_args(Method))
+    key = draw_key(generator(rng))
+    how = _Settings(level, str(method), resampling, n_resamples, gamma, key)
     with recorded() as notes:
-        of = _of_tasks if per_task else _of_aggregates
-        found = tuple(of(scores, metrics, how))
+        spread = table_variances(scores, variances)
+        if per_task:
+            found = tuple(_of_tasks(scores, metrics, how, spread))
+        else:
+            wanted = metrics_for(metrics, gamma=gamma, higher_is_better=scores.higher_is_better)
+            tasks = shared_tasks(scores)
+            names = [metric.name for metric in wanted]
+            warn_of_unlike_scales(scores, names, tasks=tasks, gamma=gamma)
+            found = tuple(_of_table(scores, tasks, wanted, how, spread))
     direction = "higher" if scores.higher_is_better else "lower"
     settings = made_by(
         rng,
@@ -176,6 +275,8 @@ def estimate(
         variances=variances,
         n_resamples=n_resamples,
         gamma=gamma,
+        n_algorithms=len(scores.algorithms),
+        shared_effects=how.shared,
     )
     return Estimates(found, settings, tuple(notes))
 
@@ -185,57 +286,133 @@ class _Settings:
     """What all estimates of one call share."""
 
     level: float
-    method: Method
+    method: str
     resampling: Resampling
-    variances: Variances
     n_resamples: int
     gamma: float | None
-    n_threads: int
-    rng: np.random.Generator
+    key: np.uint64
+    #: Algorithms whose runs share an effect over tasks: filled by the estimates.
+    shared: list[str] = field(default_factory=list)
+
+    @property
+    def draw_tasks(self) -> bool:
+        return self.resampling == "runs_and_tasks"
 
 
-def _of_aggregates(
-    scores: ScoreTable, metrics: Metrics | None, how: _Settings
+def _of_table(
+    scores: ScoreTable,
+    tasks: Sequence[str],
+    metrics: Sequence[Metric],
+    how: _Settings,
+    spread: Mapping[str, Mapping[str, float]],
 ) -> Iterator[Estimate]:
-    """Yield the estimates over all tasks that the algorithms share."""
-    wanted = metrics_for(metrics, gamma=how.gamma, higher_is_better=scores.higher_is_better)
-    tasks = shared_tasks(scores)
-    names = [metric.name for metric in wanted]
-    warn_of_unlike_scales(scores, names, tasks=tasks, gamma=how.gamma)
-    over_tasks = how.resampling == "runs_and_tasks"
-    if over_tasks:
-        check_tasks(len(tasks))
-        for metric in wanted:
-            name_task_sample(metric)
-    table = TableVariances(scores, alone=True) if how.variances == "table" else None
-    if table is not None:
-        warn("variances of the table: an algorithm's interval depends on which others are in it")
-    for algorithm in scores.algorithms:
-        strata = Strata.from_table(scores, algorithm, tasks)
-        if how.gamma is not None and any(metric.name == "optimality_gap" for metric in wanted):
-            check_target(how.gamma, strata, algorithm)
-        name_uneven_runs(strata, tasks, algorithm)
-        resamples = Resamples(
-            strata,
+    """Yield the estimates over some tasks that all algorithms have."""
+    samples = [Strata.from_table(scores, name, tasks) for name in scores.algorithms]
+    if how.draw_tasks:
+        check_tasks(tasks, metrics)
+    drawn = None
+    if how.draw_tasks or how.method == "percentile":
+        drawn = replicates(
+            samples,
+            metrics,
             n_resamples=how.n_resamples,
-            key=draw_key(how.rng),
-            draw_tasks=over_tasks,
-            n_threads=how.n_threads,
+            key=how.key,
+            draw_tasks=how.draw_tasks,
         )
-        resolved = resolved_method(how.method, strata, draw_tasks=over_tasks)
-        if table is not None:
-            resolved = "small_sample"
-        if resolved != "small_sample" or over_tasks:
-            resamples.of_all(wanted)
-        elif any(metric.influence is not None for metric in wanted):
-            name_two_clusters(strata, tasks, algorithm)
-        for metric in wanted:
-            of = {} if table is None else table.influences(metric, tasks)
-            moderated = of.get(algorithm)
-            yield _estimate(algorithm, tasks, metric, resamples, resolved, how.level, moderated)
+    for i, (name, strata) in enumerate(zip(scores.algorithms, samples, strict=True)):
+        if how.gamma is not None and any(metric.name == "optimality_gap" for metric in metrics):
+            check_target(how.gamma, strata, name)
+        name_uneven_runs(strata, tasks, name)
+        of = np.array([spread[name][task] for task in tasks])
+        if drawn is None and strata.counts.max() > 1:
+            name_large_share(strata, of, tasks, name)
+            if name_dependent_runs(strata, name):
+                how.shared.append(name)
+        for j, metric in enumerate(metrics):
+            if metric.name == "median" and len(tasks) == 1 and not how.draw_tasks:
+                yield replace(_median_of_runs(name, tasks[0], strata.values, how), task=None)
+                continue
+            value, reason = float(metric.value(strata)), None
+            interval = Interval(math.nan, math.nan, "none", 0, math.nan)
+            if not math.isfinite(value):
+                value, reason = math.nan, "not estimable, some runs are infinite (censored)"
+            elif strata.counts.max() == 1 and not how.draw_tasks:
+                reason = "interval not estimable from one run per task"
+            else:
+                if drawn is None:
+                    options: dict[str, Any] = {
+                        "level": how.level,
+                        "n_resamples": how.n_resamples,
+                        "key": how.key,
+                    }
+                    interval = interval_of(metric, value, strata, of, **options)
+                elif how.method == "percentile":
+                    interval = percentile(drawn[i, j], how.level)
+                else:
+                    interval = expanded(
+                        drawn[i, j], value, strata.n_tasks, how.level, metric.bounds
+                    )
+                interval, reason = checked(interval)
+                if how.draw_tasks and reason is None and metric.name != "median":
+                    name_far_task(strata, tasks, metric.name, name)
+            if reason is not None:
+                warn(f"{metric.name} of {name}: {reason}")
+            yield _record(name, metric.name, value, interval, strata, how)
 
 
-def _of_tasks(scores: ScoreTable, metrics: Metrics | None, how: _Settings) -> Iterator[Estimate]:
+def interval_of(
+    metric: Metric,
+    value: float,
+    strata: Strata,
+    variances: FloatArray,
+    *,
+    level: float,
+    n_resamples: int,
+    key: np.uint64,
+    method: Method = "auto",
+) -> Interval:
+    """Return the interval of a metric of one algorithm.
+
+    Parameters
+    ----------
+    metric : Metric
+    value : float
+        Its finite value.
+    strata : Strata
+        The scores, at least one task with two runs.
+    variances : ndarray of float, shape (tasks,)
+        As in :func:`~gnomon.stats.intervals.standard_error`.
+    level, n_resamples, method
+        As in :func:`estimate`.
+    key : uint64
+        From :func:`~gnomon.stats.draw_key`.
+    """
+    if method == "auto" and metric.name == "median" and np.isfinite(strata.values).all():
+        if strata.n_tasks > 2:
+            return MedianProfile.of(strata).interval(level)
+        metric = metric_named("mean")  # the same number
+    if method == "auto":
+        error = standard_error(strata, metric, variances, n_resamples=n_resamples, key=key)
+        if math.isfinite(error.error):
+            return error.interval(value, level, metric.bounds)
+    resamples = Resamples(strata, n_resamples=n_resamples, key=key)
+    return percentile(resamples.of(metric), level)
+
+
+def _record(
+    name: str, metric: str, value: float, interval: Interval, strata: Strata, how: _Settings
+) -> Estimate:
+    ends = interval.low, interval.high, how.level, interval.method
+    made = strata.n_runs, strata.n_tasks, interval.n_resamples, interval.mc_error
+    return Estimate(name, metric, value, *ends, *made)
+
+
+def _of_tasks(
+    scores: ScoreTable,
+    metrics: Metrics | None,
+    how: _Settings,
+    spread: Mapping[str, Mapping[str, float]],
+) -> Iterator[Estimate]:
     """Yield the estimates of each task by itself."""
     for task in scores.tasks:
         cells = scores.select(tasks=[task])
@@ -243,113 +420,22 @@ def _of_tasks(scores: ScoreTable, metrics: Metrics | None, how: _Settings) -> It
             if metric == "median":
                 for name in cells.algorithms:
                     yield _median_of_runs(name, task, cells.runs(name, task), how)
-            else:
-                for found in _of_aggregates(cells, metric, how):
-                    yield replace(found, task=task)
-
-
-def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return the tasks that all algorithms have, and say which were left out.
-
-    Raises
-    ------
-    ScoreDataError
-        There is none.
-
-    Warns
-    -----
-    DegenerateScoresWarning
-        Some algorithm lacks a task.
-    """
-    names = algorithms or table.algorithms
-    tasks = table.shared_tasks(names)
-    if not tasks:
-        shown = ", ".join(names)
-        raise ScoreDataError(f"expected tasks that all algorithms have; {shown} share none")
-    left_out = [
-        t for t in table.tasks if t not in tasks and any(t in table.tasks_of(a) for a in names)
-    ]
-    if left_out:
-        shown = listed(left_out)
-        warn(f"{len(left_out)} of {len(table.tasks)} tasks left out, not all have them: {shown}")
-    return tasks
-
-
-def _estimate(
-    algorithm: str,
-    tasks: Sequence[str],
-    metric: Metric,
-    resamples: Resamples,
-    method: Method,
-    level: float,
-    moderated: Influences | None,
-) -> Estimate:
-    """Return one estimate; NaN and a warning that names the reason where there is none.
-
-    With `moderated` influences the interval is theirs.
-    """
-    strata = resamples.strata
-    value = metric.value(strata)
-    interval = Interval(math.nan, math.nan, method, 0, math.nan)
-    reason = None
-    if not math.isfinite(value):
-        reason = "not estimable, some runs are infinite (censored)"
-    elif strata.counts.max() == 1 and not resamples.draw_tasks:
-        reason = "interval not estimable from one run per task"
-    else:
-        found = (
-            interval_of(metric, value, resamples, method=method, level=level)
-            if moderated is None
-            else Interval(*delta_interval(value, moderated, level), "moderated_t")
-        )
-        interval, reason = checked(found)
-        if reason is None and interval.method in ("delta_t", "moderated_t"):
-            influences = moderated or metric.influences(strata)
-            if influences is not None:
-                name_large_share(influences, tasks, metric.name, algorithm)
-        if reason is None and interval.method == "profile_likelihood":
-            name_median_at_a_gap(strata, algorithm)
-        if (reason, interval.method) == (None, "expanded_percentile") and metric.name != "median":
-            name_far_task(strata, tasks, metric.name, algorithm)
-    if reason is not None:
-        warn(f"{metric.name} of {algorithm}: {reason}")
-    return Estimate(
-        algorithm,
-        metric.name,
-        value if math.isfinite(value) else math.nan,
-        interval.low,
-        interval.high,
-        level,
-        interval.method,
-        strata.n_runs,
-        strata.n_tasks,
-        interval.n_resamples,
-        interval.mc_error,
-    )
+                continue
+            one = metrics_for(metric, gamma=how.gamma, higher_is_better=scores.higher_is_better)
+            for found in _of_table(cells, [task], one, how, spread):
+                yield replace(found, task=task)
 
 
 def _median_of_runs(algorithm: str, task: str, runs: FloatArray, how: _Settings) -> Estimate:
-    """Estimate the median of an algorithm's runs on a task."""
+    """Estimate the median of an algorithm's runs on a task, which may be infinite."""
     value, low, high = median_interval(runs, level=how.level)
     interval, fault = checked(Interval(low, high, "percentile"))
     if runs.size == 1:
         fault = "interval not estimable from one run"
     if not math.isfinite(value):
-        why = "there are no runs" if runs.size == 0 else "half of the runs never got there"
+        why = "there are no runs" if runs.size == 0 else "half of the runs are infinite (censored)"
         fault = f"not estimable, {why}"
     if fault is not None:
         warn(f"median of {algorithm} on {task}: {fault}")
-    return Estimate(
-        algorithm,
-        "median",
-        value,
-        interval.low,
-        interval.high,
-        how.level,
-        interval.method,
-        runs.size,
-        1,
-        interval.n_resamples,
-        interval.mc_error,
-        task,
-    )
+    ends = interval.low, interval.high, how.level, interval.method
+    return Estimate(algorithm, "median", value, *ends, runs.size, 1, 0, interval.mc_error, task)

@@ -13,9 +13,9 @@ from gnomon.errors import ScoreDataError, counted
 from gnomon.results import Row, recorded
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.cautions import warn
-from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
+from gnomon.stats.comparison import Comparison, Comparisons
 from gnomon.stats.comparisons.rank_tests import holm
-from gnomon.stats.estimate_records import Estimate, Estimates
+from gnomon.stats.estimates import Estimate, Estimates
 from gnomon.stats.items import Items, Mask, item_metrics, item_settings
 from gnomon.stats.metrics import Metrics
 

@@ -1,7 +1,14 @@
-"""Metrics by name: how each is computed, and how much each score moves it.
+"""Metrics: summaries of the scores of one algorithm over runs and tasks, one number each.
 
-A :class:`Metric` is all that intervals, comparisons and planning know of a summary, so a user's own
-function takes part everywhere.
+On a complete table (the same number of runs on every task) the definitions are those of rliable
+(Agarwal et al. 2021, *Deep reinforcement learning at the edge of the statistical precipice*). On a
+ragged one every task has the same weight: with T tasks, a score of a task with R_t runs weighs
+1 / (T R_t).
+
+Every function takes an array of shape (runs, tasks), NaN where a run is missing, or
+:class:`~gnomon.stats.samples.Strata`; of a batch of tables it returns one number for each. Infinite
+scores (censored runs) are allowed: a result that is infinite or NaN means that the metric is not
+estimable. :class:`Metric` makes a user's own function take part everywhere.
 """
 
 from __future__ import annotations
@@ -10,17 +17,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores.table import FloatArray
-from gnomon.stats import aggregates
-from gnomon.stats.small_samples.small_sample import (
-    Influences,
-    Response,
-    has_many_scores,
-    noise_floor,
-)
-from gnomon.stats.strata import Number, Strata, number
+from gnomon.stats.samples import Number, Strata, as_strata, number
 
 #: From strata to the weights that are cut from the low and from the high end.
 Cuts = Callable[[Strata], tuple[float, float]]
@@ -32,6 +33,115 @@ PARAMETERS = {"trimmed_mean": 0.1, "share_above": 1.0, "difficulty_progress": 0.
 NAMES = (*METRICS, "task_iqm", *PARAMETERS)
 
 
+def mean(scores: Strata | npt.ArrayLike) -> Number:
+    """Return the mean over tasks of the mean over runs.
+
+    Examples
+    --------
+    >>> mean([[1, 10], [3, 20]])
+    8.5
+    """
+    strata = as_strata(scores)
+    return strata.averaged(strata.values)
+
+
+def median(scores: Strata | npt.ArrayLike) -> Number:
+    """Return the median over tasks of the mean over runs.
+
+    With an even number of tasks it is the average of the middle two.
+
+    Examples
+    --------
+    >>> median([[1, 10, 7], [3, 20, 7]])
+    7.0
+    """
+    with np.errstate(invalid="ignore"):
+        return number(np.median(as_strata(scores).task_means, axis=-1))
+
+
+def interquartile_mean(scores: Strata | npt.ArrayLike) -> Number:
+    """Return the mean of the middle half of all scores, runs and tasks pooled.
+
+    This is :func:`trimmed_mean` with a quarter cut from each end. Like the median it ignores
+    outliers, and it needs fewer runs for the same precision.
+
+    Examples
+    --------
+    >>> interquartile_mean([[0, 1, 2, 100]])
+    1.5
+    """
+    return trimmed_mean(scores, 0.25)
+
+
+def trimmed_mean(scores: Strata | npt.ArrayLike, proportion: float) -> Number:
+    """Return the mean of all scores, pooled, without the lowest and the highest ones.
+
+    Of N scores, ``k = floor(proportion * N)`` are cut from each end: the share k/N of the *weight*.
+    A score of a task with R_t runs weighs 1 / (T R_t), and a score at the edge may be cut in part.
+    Where all tasks have equally many runs, these are exactly the k lowest and the k highest scores,
+    as in rliable and `scipy.stats.trim_mean`.
+
+    Parameters
+    ----------
+    scores : array_like of shape (runs, tasks), or Strata
+    proportion : float
+        Share to cut from each end, at least 0 and below 0.5.
+
+    Returns
+    -------
+    float
+        Infinite, or NaN, if an infinite score is not cut.
+
+    Examples
+    --------
+    Two tasks, the second with a single run, which therefore weighs as much as the other four:
+
+    >>> trimmed_mean([[1, 9], [2, np.nan], [3, np.nan], [4, np.nan]], 0.2)
+    6.125
+    """
+    strata = as_strata(scores)
+    return _pooled_mean(strata, *_both_ends(proportion)(strata))
+
+
+def optimality_gap(
+    scores: Strata | npt.ArrayLike, gamma: float = 1.0, *, higher_is_better: bool = True
+) -> Number:
+    """Return by how much scores fall short of the target `gamma` on average.
+
+    The gap is the mean of ``max(gamma - score, 0)``; lower is better. Where lower scores are
+    better, it is the mean of ``max(score - gamma, 0)``.
+
+    Parameters
+    ----------
+    scores : array_like of shape (runs, tasks), or Strata
+    gamma : float
+        The target, by convention 1 for normalised scores.
+    higher_is_better : bool
+        Direction of the scores.
+
+    Examples
+    --------
+    >>> optimality_gap([[0.5, 3.0], [0.7, 0.8]])
+    0.25
+    """
+    strata = as_strata(scores)
+    return strata.averaged(_shortfalls(gamma, higher_is_better)(strata.values))
+
+
+def share_above(scores: Strata | npt.ArrayLike, threshold: float) -> Number:
+    """Return the share of runs that score strictly above a threshold, averaged over tasks.
+
+    With a normalised human score of 1 as the threshold this is rliable's "superhuman probability".
+
+    Examples
+    --------
+    >>> share_above([[0.5, 3.0], [2.0, 4.0]], 1.0)
+    0.75
+    """
+    strata = as_strata(scores)
+    return strata.averaged((strata.values > threshold).astype(np.float64))
+
+
 @dataclass(frozen=True)
 class Metric:
     """A summary of the scores of one algorithm.
@@ -39,24 +149,19 @@ class Metric:
     Parameters
     ----------
     name : str
-        As it stands in estimates.
+        As it appears in estimates.
     value : function
-        From :class:`~gnomon.stats.strata.Strata` to the number.
-    influence : function, optional
-        From strata to one number per score, shape (scores,): how the metric moves with each score,
-        up to a constant for each task. With it, closed-form intervals exist.
-    additive : bool
-        Whether the metric is exactly the mean over tasks of the mean over runs of its influence.
-    response : function, optional
-        From strata to a function of scores, element by element and along the last axis, which gives
-        the influence of any score, for metrics that cut scores off.
-    shift : function, optional
-        From strata to what to add to the value for an estimate of what infinitely many runs would
-        give, for metrics whose definition depends on their number.
+        From :class:`~gnomon.stats.Strata` to the number.
+    each : function, optional
+        Of a metric that is the mean over tasks of the mean over runs of some function of the
+        score: that function, element by element.
+    cuts : function, optional
+        Of a metric that is a mean of the pooled scores without the lowest and the highest: from
+        strata to the weights that are cut from the low and from the high end.
     bounds : (float, float)
         Between which the metric lies, whatever the scores.
     of_batch : bool
-        Whether these functions take a batch of tables too; else they are called table by table.
+        Whether `value` takes a batch of tables too; else it is called table by table.
 
     Examples
     --------
@@ -66,53 +171,17 @@ class Metric:
     """
 
     name: str
-    value: Callable[[Strata], float]
-    influence: Callable[[Strata], FloatArray] | None = None
-    additive: bool = False
-    response: Callable[[Strata], Response] | None = None
-    shift: Callable[[Strata], float] | None = None
+    value: Callable[[Strata], Number]
+    each: Callable[[FloatArray], FloatArray] | None = None
+    cuts: Cuts | None = None
     bounds: tuple[float, float] = (-np.inf, np.inf)
     of_batch: bool = False
-
-    @classmethod
-    def cutting(
-        cls,
-        name: str,
-        value: Callable[[Strata], float],
-        response: Callable[[Strata], Response],
-        *,
-        additive: bool = False,
-        shift: Callable[[Strata], float] | None = None,
-        bounds: tuple[float, float] = (-np.inf, np.inf),
-        of_batch: bool = False,
-    ) -> Metric:
-        """Make a metric of its response, which gives the influence too."""
-
-        def influence(strata: Strata) -> FloatArray:
-            return response(strata)(strata.values)
-
-        return cls(name, value, influence, additive, response, shift, bounds, of_batch)
 
     def values(self, strata: Strata) -> Number:
         """Return the value, or that of every table of a batch."""
         if self.of_batch or strata.values.ndim == 1:
             return self.value(strata)
         return np.array([self.value(table) for table in strata.tables()])
-
-    def influences(self, strata: Strata) -> Influences | None:
-        """Return the influence of every score; None without a formula or with infinite ones."""
-        if self.influence is None:
-            return None
-        if not self.of_batch and strata.values.ndim > 1:
-            return Influences.of_tables(strata, map(self.influences, strata.tables()))
-        response = self.response(strata) if self.response is not None else None
-        values = self.influence(strata) if response is None else response(strata.values)
-        if not np.isfinite(values).all():
-            return None
-        has_floor = not has_many_scores(strata)
-        floor = noise_floor(strata, response) if response is not None and has_floor else None
-        shift = 0.0 if self.shift is None else self.shift(strata)
-        return Influences(strata, values, floor, shift, self.bounds)
 
     @classmethod
     def of_matrix(cls, name: str, function: Callable[[FloatArray], float]) -> Metric:
@@ -138,20 +207,10 @@ def metric_list(metrics: Metrics) -> list[str | Metric]:
     return [metrics] if isinstance(metrics, str | Metric) else list(metrics)
 
 
-def _matrix(strata: Strata, name: str) -> FloatArray:
-    """Return complete scores as (runs, tasks)."""
-    least, most = strata.counts.min(), strata.counts.max()
-    if least != most:
-        raise ScoreDataError(
-            f"{name}: expected the same number of runs on every task, found {least} to {most}"
-        )
-    return strata.values.reshape(strata.n_tasks, int(least)).T
-
-
 def metrics_for(
     wanted: Metrics | None, *, gamma: float | None, higher_is_better: bool
 ) -> list[Metric]:
-    """Return the metrics of these names, or all default ones that can be had.
+    """Return the metrics of these names, or all default ones that are defined.
 
     Raises
     ------
@@ -181,11 +240,12 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
     Parameters
     ----------
     name : str
-        ``mean``, ``median`` (of task means), ``iqm``, ``optimality_gap``, ``task_iqm``,
-        ``trimmed_mean:0.1`` (share cut from each end), ``share_above:1`` (threshold),
-        ``difficulty_progress:0.25`` (share of worst scores).
+        ``mean``, ``median`` (of task means), ``iqm``, ``optimality_gap``, ``task_iqm`` (mean over
+        tasks of the interquartile mean of each task's runs), ``trimmed_mean:0.1`` (share cut from
+        each end), ``share_above:1`` (threshold), ``difficulty_progress:0.25`` (mean of that share
+        of the scores that is worst).
     gamma : float, optional
-        Target of the optimality gap; 1 if higher is better, else there is no default.
+        Target of the optimality gap; 1 if higher is better, otherwise required.
     higher_is_better : bool
         Direction of the scores.
 
@@ -194,7 +254,7 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
     UnknownNameError
         There is no such metric.
     ScoreDataError
-        The number after the colon is none, or the gap has no target.
+        What follows the colon is not a number, or the gap has no target.
 
     Examples
     --------
@@ -204,29 +264,26 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
     base, _, text = name.partition(":")
     if base not in NAMES or (text and base not in PARAMETERS):
         raise UnknownNameError("metric", name, NAMES)
-    if base == "optimality_gap":
-        return _gap(gamma, higher_is_better)
-    parameter = threshold = _parameter(base, text)
+    parameter = _parameter(base, text)
     match base:
         case "mean":
-            return Metric(name, aggregates.mean, lambda s: s.values, additive=True, of_batch=True)
+            return Metric(name, mean, each=np.asarray, of_batch=True)
         case "median":
-            return Metric(name, aggregates.median, of_batch=True)
+            return Metric(name, median, of_batch=True)
         case "iqm" | "trimmed_mean":
-            return _trimmed(name, 0.25 if base == "iqm" else parameter)
+            return _cutting(name, _both_ends(0.25 if base == "iqm" else parameter))
+        case "difficulty_progress":
+            return _cutting(name, _all_but_the_worst(parameter, higher_is_better))
         case "task_iqm":
-            return Metric(name, aggregates.task_iqm, _task_iqm_influence, of_batch=True)
+            return Metric(name, _task_iqm, of_batch=True)
         case "share_above":
-            return Metric.cutting(
-                name,
-                lambda s: aggregates.share_above(s, threshold),
-                lambda s: lambda x: (x > threshold).astype(np.float64),
-                additive=True,
-                bounds=(0.0, 1.0),
-                of_batch=True,
-            )
-        case _:
-            return _worst(name, parameter, higher_is_better)
+            return _additive(name, lambda x: (x > parameter).astype(np.float64), (0.0, 1.0))
+    if gamma is None and not higher_is_better:
+        raise ScoreDataError(
+            "optimality_gap: expected a target gamma, since lower scores are better; found none"
+        )
+    target = 1.0 if gamma is None else gamma
+    return _additive(name, _shortfalls(target, higher_is_better), (0.0, np.inf))
 
 
 def _parameter(base: str, text: str) -> float:
@@ -239,92 +296,69 @@ def _parameter(base: str, text: str) -> float:
         ) from None
 
 
-def _gap(gamma: float | None, higher_is_better: bool) -> Metric:
-    if gamma is None and not higher_is_better:
-        raise ScoreDataError(
-            "optimality_gap: expected a target gamma, since lower scores are better; found none"
-        )
-    target = 1.0 if gamma is None else gamma
-
-    def gaps(x: FloatArray) -> FloatArray:
-        return aggregates.shortfalls(x, target, higher_is_better=higher_is_better)
-
-    def response(strata: Strata) -> Response:
-        # Noise of heavy tails would else put gaps of any depth below a bounded score. Where no run
-        # misses the target, there is nothing to cut at.
-        worst = gaps(strata.values).max(axis=-1, keepdims=True)
-        worst[worst == 0.0] = np.inf
-        return lambda x: np.minimum(gaps(x), worst)
-
-    return Metric.cutting(
-        "optimality_gap",
-        lambda s: aggregates.optimality_gap(s, target, higher_is_better=higher_is_better),
-        response,
-        additive=True,
-        bounds=(0.0, np.inf),
-        of_batch=True,
+def _additive(
+    name: str, each: Callable[[FloatArray], FloatArray], bounds: tuple[float, float]
+) -> Metric:
+    return Metric(
+        name, lambda s: s.averaged(each(s.values)), each=each, bounds=bounds, of_batch=True
     )
 
 
-def _pooled(name: str, cuts: Cuts, exact: Cuts) -> Metric:
-    """Make a mean of the pooled scores between two cuts; beyond them a score has no influence.
-
-    The cuts are of whole scores, as is the custom; `exact` are those of the share that is meant.
-    """
-
-    def response(strata: Strata) -> Response:
-        low, high = cuts(strata)
-        _, least, most = aggregates.pooled_mean(strata, low, high)
-        n = strata.n_scores
-        lower = np.expand_dims(least if low > 0 else -np.inf, -1)
-        upper = np.expand_dims(most if high > 0 else np.inf, -1)
-        scale = n / (n - low - high)
-
-        def influence(x: FloatArray) -> FloatArray:
-            found = np.clip(x, lower, upper)
-            return np.multiply(found, scale, out=found)
-
-        return influence
-
-    def value(strata: Strata) -> Number:
-        return aggregates.pooled_mean(strata, *cuts(strata))[0]
-
-    def shift(strata: Strata) -> Number:
-        if not any(cuts(strata)):
-            return 0.0  # too few scores to cut any: it is a plain mean
-        with np.errstate(invalid="ignore"):
-            found = aggregates.pooled_mean(strata, *exact(strata))[0] - value(strata)
-        return number(np.where(np.isfinite(found), found, 0.0))
-
-    return Metric.cutting(name, value, response, shift=shift, of_batch=True)
+def _cutting(name: str, cuts: Cuts) -> Metric:
+    return Metric(name, lambda s: _pooled_mean(s, *cuts(s)), cuts=cuts, of_batch=True)
 
 
-def _trimmed(name: str, proportion: float) -> Metric:
-    aggregates.n_trimmed(1, proportion)  # refuses a wrong proportion now
+def _both_ends(proportion: float) -> Cuts:
+    """Return the cuts of a trimmed mean: whole scores from each end, as in SciPy."""
+    if not 0.0 <= proportion < 0.5:
+        raise ValueError(f"expected a proportion from 0 to below 0.5, found {proportion}")
 
-    def exact(strata: Strata) -> tuple[float, float]:
-        cut = proportion * strata.n_scores
+    def cuts(strata: Strata) -> tuple[float, float]:
+        cut = float(int(proportion * strata.n_scores))
         return cut, cut
 
-    return _pooled(name, lambda s: aggregates.trimmed_cuts(s, proportion), exact)
+    return cuts
 
 
-def _worst(name: str, proportion: float, higher_is_better: bool) -> Metric:
-    def exact(strata: Strata) -> tuple[float, float]:
-        n_scores = strata.n_scores
-        better = n_scores - max(1.0, proportion * n_scores)
+def _all_but_the_worst(proportion: float, higher_is_better: bool) -> Cuts:
+    """Return the cuts that leave the worst scores, at least one."""
+    if not 0.0 < proportion <= 1.0:
+        raise ValueError(f"expected a proportion above 0 and up to 1, found {proportion}")
+
+    def cuts(strata: Strata) -> tuple[float, float]:
+        better = float(strata.n_scores - max(1, int(proportion * strata.n_scores)))
         return (0.0, better) if higher_is_better else (better, 0.0)
 
-    return _pooled(name, lambda s: aggregates.worst_cuts(s, proportion, higher_is_better), exact)
+    return cuts
 
 
-def _task_iqm_influence(strata: Strata) -> FloatArray:
-    """Return the influence inside each task, clipped where its runs are cut."""
-    parts = []
-    for runs in strata.per_task():
-        n = runs.shape[-1]
-        cut = aggregates.n_trimmed(n, 0.25)
-        ordered = np.sort(runs)
-        clipped = np.clip(runs, ordered[..., [cut]], ordered[..., [n - 1 - cut]])
-        parts.append(clipped * (n / (n - 2 * cut)))
-    return np.concatenate(parts, axis=-1)
+def _pooled_mean(strata: Strata, cut_low: float, cut_high: float) -> Number:
+    """Return the mean of the pooled scores between two cuts; the weights of all N sum to N."""
+    (values, mass), n = strata.pooled, strata.n_scores
+    above = np.cumsum(mass)
+    kept = np.minimum(above, n - cut_high) - np.maximum(above - mass, cut_low)
+    # A weight that only rounding keeps is none.
+    first, last = np.flatnonzero(kept > 1e-9)[[0, -1]]
+    inside = slice(first, last + 1)
+    with np.errstate(invalid="ignore"):
+        return number(values[..., inside] @ kept[inside] / (n - cut_low - cut_high))
+
+
+def _shortfalls(target: float, higher_is_better: bool) -> Callable[[FloatArray], FloatArray]:
+    """Return the function from scores to how much each misses the target."""
+    return lambda x: np.maximum(target - x if higher_is_better else x - target, 0.0)
+
+
+def _task_iqm(strata: Strata) -> Number:
+    tasks = [Strata(runs, np.array([0, runs.shape[-1]])) for runs in strata.per_task()]
+    return number(np.mean([interquartile_mean(one) for one in tasks], axis=0))
+
+
+def _matrix(strata: Strata, name: str) -> FloatArray:
+    """Return complete scores as (runs, tasks)."""
+    least, most = strata.counts.min(), strata.counts.max()
+    if least != most:
+        raise ScoreDataError(
+            f"{name}: expected the same number of runs on every task, found {least} to {most}"
+        )
+    return strata.values.reshape(strata.n_tasks, int(least)).T

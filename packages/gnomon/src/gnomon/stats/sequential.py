@@ -21,11 +21,9 @@ import numpy as np
 from gnomon.errors import ScoreDataError
 from gnomon.results import Row, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.cautions import warn
+from gnomon.stats.cautions import shared_tasks, warn
 from gnomon.stats.clusters import Clusters
-from gnomon.stats.comparisons.comparison import compare
-from gnomon.stats.comparisons.comparison_records import Comparison, Comparisons
-from gnomon.stats.estimates import shared_tasks
+from gnomon.stats.comparison import Comparison, Comparisons, compare
 from gnomon.stats.items import Items, item_metrics, item_settings
 from gnomon.stats.metrics import Metric, Metrics
 from gnomon.stats.proportions import normal_quantile
@@ -371,7 +369,7 @@ def sequential_compare(
         if n > made:
             break
         part = _first_runs(table, (a, b), tasks, n)
-        options = {"level": own, "gamma": gamma, "method": "small_sample", "rng": rng}
+        options = {"level": own, "gamma": gamma, "rng": rng}
         (found,) = compare(part, a, b, [metric], **options)
         decided = found.p_value <= 1.0 - own
         if decided and n < SEEN_RUNS:

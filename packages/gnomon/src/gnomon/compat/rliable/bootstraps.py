@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from gnomon.compat.rliable.resampled import NotBatchedError, ResampledScores
 from gnomon.scores.table import FloatArray
-from gnomon.stats import intervals
-from gnomon.stats.bootstrap.resamples import draw_key
+from gnomon.stats.bootstrap import draw_key, quantiles
 
 RandomState = np.random.RandomState | np.random.Generator | int | None
 #: rliable's names of the methods, and the other names that its base library knows.
@@ -219,23 +218,24 @@ class Bootstrap(ABC):
 def _ends(
     method: str, column: FloatArray, value: float, bend: float, size: float
 ) -> tuple[float, float]:
-    """Return the interval of one statistic."""
+    """Return the interval of one statistic; `bend` is the acceleration, 0 unless for BCa."""
+    from scipy import special
+
+    tails = np.array([(1.0 - size) / 2.0, (1.0 + size) / 2.0])
     match method:
         case "percentile":
-            found = intervals.percentile(column, size)
+            low, high = quantiles(column, tails)
         case "basic":
-            inner = intervals.percentile(column, size)
-            return 2.0 * value - inner.high, 2.0 * value - inner.low
-        case "bc":
-            found = intervals.bias_corrected_accelerated(column, value, size, 0.0)
-        case "bca":
-            found = intervals.bias_corrected_accelerated(column, value, size, bend)
+            high, low = 2.0 * value - quantiles(column, tails)
+        case "bc" | "bca":
+            # Ties with the value count one half, as the median of a discrete distribution needs.
+            below = np.mean(column < value) + np.mean(column == value) / 2.0
+            bias = special.ndtri(np.clip(below, 0.5 / column.size, 1.0 - 0.5 / column.size))
+            z = bias + special.ndtri(tails)
+            low, high = quantiles(column, special.ndtr(bias + z / (1.0 - bend * z)))
         case _:
-            from scipy import special
-
-            half = float(special.ndtri((1.0 + size) / 2.0) * column.std(ddof=1))
-            return value - half, value + half
-    return found.low, found.high
+            low, high = value + special.ndtri(tails) * column.std(ddof=1)
+    return float(low), float(high)
 
 
 class StratifiedBootstrap(Bootstrap):

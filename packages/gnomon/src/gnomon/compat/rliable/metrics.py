@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from gnomon.compat.rliable.resampled import ResampledScores
 from gnomon.scores.table import FloatArray
-from gnomon.stats import aggregates
 from gnomon.stats.comparisons.improvement import probability_of_improvement as _improvement
 from gnomon.stats.comparisons.improvement import resampled_improvement
 from gnomon.stats.metrics import metric_named
@@ -69,7 +68,7 @@ def aggregate_iqm(scores: Any) -> Any:
     if isinstance(scores, ResampledScores):
         return scores.of(metric_named("iqm"))
     ordered = np.sort(_flat(scores), axis=None)
-    cut = aggregates.n_trimmed(ordered.size, 0.25)
+    cut = ordered.size // 4
     return np.mean(ordered[cut : ordered.size - cut])
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from gnomon.scores.table import FloatArray
-from gnomon.stats.bootstrap.resamples import Resamples
+from gnomon.stats.bootstrap import Resamples
 from gnomon.stats.metrics import Metric
 from gnomon.stats.profiles.bands import Kind, resampled_profiles
-from gnomon.stats.strata import Strata
+from gnomon.stats.samples import Strata
 
 
 class NotBatchedError(TypeError):

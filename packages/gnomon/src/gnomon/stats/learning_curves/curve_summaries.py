@@ -4,41 +4,39 @@ A summary *of the aggregate curve* (here: the area under the curve of interquart
 another number than an aggregate *of each run's summary*; the second is that of a table like any
 other (:func:`summarize_runs`).
 
-The area is linear in the curve, so that its influences are the steps' influences with the weights
-of the trapezoidal rule, and its interval is delta-t; that of the last value is the interval at the
-last step. The best value is lucky where several steps are nearly as good: its interval is that of
-the step where the curve is best, with the lower end farther off by what luck is worth
-(:func:`luck_of_the_best`). ``best_corrected`` holds over the choice of the step for certain, and is
-wide. A time to a threshold has resamples of whole runs, and so too short an interval with
-few runs.
+The standard error of the area is that of resamples of whole runs; the interval of the last value is
+that at the last step. The best value is lucky where several steps are nearly as good: its interval
+is that of the step where the curve is best, with the lower end moved by what luck is worth.
+``best_corrected`` holds whichever step is best, and is wide. A time to a threshold has the
+percentile interval, which is too short with few runs.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import ScoreDataError, check_word
 from gnomon.scores.steps import refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap.resamples import Resamples, draw_key
+from gnomon.stats.bootstrap import Resamples, draw_key
 from gnomon.stats.cautions import warn
-from gnomon.stats.estimate_records import Estimate
+from gnomon.stats.estimates import Estimate, interval_of
 from gnomon.stats.intervals import (
-    FEW_RUNS,
     Interval,
     Method,
+    StandardError,
     checked,
-    interval_of,
     percentile,
-    resolved_method,
+    satterthwaite,
+    standard_error,
 )
-from gnomon.stats.metrics import Metric
-from gnomon.stats.small_samples.small_sample import Influences, delta_interval, task_variances
-from gnomon.stats.strata import Strata
+from gnomon.stats.metrics import Metric, metric_named
+from gnomon.stats.samples import Strata
 
 CurveSummary = Literal["area", "best", "best_corrected", "final", "time_to_threshold"]
 
@@ -66,11 +64,7 @@ class SummaryOptions:
     n_resamples: int
 
     def __post_init__(self) -> None:
-        if self.method not in ("auto", "small_sample", "percentile"):
-            raise ScoreDataError(
-                "a summary of a curve has intervals by auto, small_sample or percentile, found "
-                f"{self.method}"
-            )
+        check_word("method", self.method, get_args(Method))
 
 
 def summarized(
@@ -90,155 +84,100 @@ def summarized(
     for algorithm, (steps, at_steps) in curves.items():
         values = np.array([metric.value(strata) for strata in at_steps])
         value = float(reduce(steps, values[None, :])[0])
-        strata = at_steps[0]
-        key = draw_key(rng)  # one and the same, so that every step draws the same runs
-        resamples = [Resamples(one, n_resamples=options.n_resamples, key=key) for one in at_steps]
-        found = _closed_form(steps, resamples, metric, values, options)
-        if found is not None and options.summary == "best":
-            draws = np.random.default_rng(int(key))
-            found = _without_luck(found, at_steps, metric, values, options.higher_is_better, draws)
-        if found is None:
-            drawn = np.stack([one.of(metric) for one in resamples], axis=1)
-            found = percentile(reduce(steps, drawn), options.level)
-        interval, fault = _checked(options, found)
-        if strata.counts.max() == 1:
-            fault = "interval not estimable from one run per task"
-        elif fault is None and _short(found, strata, options):
-            fault = "the interval is from resamples, and too short with few runs"
+        strata, key = at_steps[0], draw_key(rng)
+        found = Interval(math.nan, math.nan, "none", 0, math.nan)
+        fault: str | None = "interval not estimable from one run per task"
+        if strata.counts.max() > 1:
+            found = _interval(steps, at_steps, metric, values, reduce, options, key)
+            found, fault = _checked(options, found)
+            by_choice = options.method == "percentile" and options.summary != "time_to_threshold"
+            if fault is None and found.method == "percentile" and not by_choice:
+                fault = "the interval is from resamples, and too short with few runs"
         if fault is not None:
             warn(f"{options.summary} of {algorithm}: {fault}")
         yield Estimate(
             algorithm,
             f"{options.summary}({metric.name})",
             value,
-            interval.low,
-            interval.high,
+            found.low,
+            found.high,
             options.level,
-            interval.method,
+            found.method,
             strata.n_runs,
             strata.n_tasks,
-            interval.n_resamples,
-            interval.mc_error,
+            found.n_resamples,
+            found.mc_error,
         )
 
 
-def _short(found: Interval, strata: Strata, options: SummaryOptions) -> bool:
-    """Return whether few runs have an interval from resamples for want of a better one."""
-    unasked = options.method != "percentile" or options.summary == "time_to_threshold"
-    return unasked and found.method == "percentile" and bool(strata.counts.min() < FEW_RUNS)
-
-
-def _closed_form(
+def _interval(
     steps: FloatArray,
-    resamples: Sequence[Resamples],
-    metric: Metric,
-    values: FloatArray,
-    options: SummaryOptions,
-) -> Interval | None:
-    """Return the interval that holds with few runs, None where there is none or many runs."""
-    at_steps = [one.strata for one in resamples]
-    resolved = resolved_method(options.method, at_steps[0])
-    if options.method == "auto" and options.summary in ("best", "best_corrected"):
-        resolved = "small_sample"  # resamples have the luck of the best twice, with any runs
-    if resolved != "small_sample" or options.summary == "time_to_threshold":
-        return None
-    if at_steps[0].counts.max() == 1 or not np.isfinite(values).all():
-        return None
-    if options.summary == "area":
-        influences = area_influences(steps, at_steps, metric)
-        if influences is None:
-            return None
-        value = float(_weights(steps) @ values)
-        return Interval(*delta_interval(value, influences, options.level), "delta_t")
-
-    def at(place: int, level: float) -> Interval:
-        value = float(values[place])
-        return interval_of(metric, value, resamples[place], method="small_sample", level=level)
-
-    if options.summary == "final":
-        return at(-1, options.level)
-    best = values.argmax() if options.higher_is_better else values.argmin()
-    found = at(int(best), options.level)
-    if options.summary == "best":
-        return found
-    return _over_steps(at, values.size, options, found.method)
-
-
-#: Draws of noise from which luck is known, and how many times it counts: where steps are equal,
-#: noise added to noise raises the best of them by two fifths of what the first noise did.
-LUCK_DRAWS, LUCK_FACTOR = 1000, 2.0
-
-
-def _without_luck(
-    found: Interval,
     at_steps: Sequence[Strata],
     metric: Metric,
     values: FloatArray,
-    higher_is_better: bool,
-    rng: np.random.Generator,
+    reduce: Reduce,
+    options: SummaryOptions,
+    key: np.uint64,
 ) -> Interval:
-    """Return the interval with the end towards worse scores farther off by what luck is worth."""
-    sign = 1.0 if higher_is_better else -1.0
-    luck, error = luck_of_the_best(at_steps, metric, sign * values, rng=rng)
-    if luck == 0.0:
-        return found
-    ends = (LUCK_FACTOR * luck, 0.0) if higher_is_better else (0.0, LUCK_FACTOR * luck)
-    return Interval(
-        found.low - ends[0],
-        found.high + ends[1],
-        found.method,
-        LUCK_DRAWS,
-        max(found.mc_error, LUCK_FACTOR * error),
-    )
+    """Return the interval of one number about a curve; runs are drawn as whole curves."""
+    how: dict[str, Any] = {
+        "n_resamples": options.n_resamples,
+        "key": key,
+    }  # the same runs at every step
+
+    def at(place: int, level: float) -> Interval:
+        strata, value = at_steps[place], float(values[place])
+        return interval_of(metric, value, strata, strata.task_variances, level=level, **how)
+
+    students = options.method == "auto" and bool(np.isfinite(values).all())
+    if students and options.summary == "final":
+        return at(-1, options.level)
+    if students and options.summary == "best_corrected":
+        return _over_steps(at, values.size, options, at(0, options.level).method)
+    weights = _weights(steps)
+    if students and options.summary == "area" and metric.each is not None:
+        of_runs = weights @ np.stack([metric.each(one.values) for one in at_steps])
+        areas = Strata(of_runs, at_steps[0].starts, at_steps[0].same_runs)
+        exact = standard_error(areas, metric_named("mean"), areas.task_variances, **how)
+        return exact.interval(float(weights @ values), options.level, metric.bounds)
+    drawn = np.stack([Resamples(one, **how).of(metric) for one in at_steps], axis=1)
+    if not students or options.summary == "time_to_threshold" or not np.isfinite(drawn).all():
+        return percentile(reduce(steps, drawn), options.level)
+    # The variance of resamples is (R - 1)/R of the unbiased one.
+    runs = 1.0 / float(np.mean(1.0 / at_steps[0].counts))
+    noise = (drawn - values) * math.sqrt(runs / max(runs - 1.0, 1.0))
+    if options.summary == "best":
+        best = int(values.argmax() if options.higher_is_better else values.argmin())
+        return _without_luck(at(best, options.level), noise, values, options.higher_is_better)
+    area = Strata(weights @ np.stack([one.values for one in at_steps]), at_steps[0].starts)
+    df = satterthwaite(area.task_variances / area.counts, np.maximum(area.counts - 1.0, 1.0))
+    spread = float((noise @ weights).std(ddof=1))
+    error = StandardError(spread, float(df), options.n_resamples)
+    return error.interval(float(weights @ values), options.level, metric.bounds)
 
 
-def luck_of_the_best(
-    at_steps: Sequence[Strata], metric: Metric, values: FloatArray, *, rng: np.random.Generator
-) -> tuple[float, float]:
-    """Return by how much the highest point of a curve rises when its noise is added once more.
+#: How many times luck counts: where steps are equal, noise added to noise raises the best of them
+#: by two fifths of what the first noise did.
+LUCK_FACTOR = 2.0
 
-    The noise is normal, with the covariance over steps that the influences of the runs have: each
-    run's deviations along all steps, times a normal number of its own (multiplier bootstrap).
 
-    Parameters
-    ----------
-    at_steps : sequence of Strata
-        The same runs at each step.
-    metric : Metric
-    values : ndarray of float, shape (steps,)
-        The curve, higher being better.
-    rng : numpy.random.Generator
-        Source of the noise.
+def _without_luck(
+    found: Interval, noise: FloatArray, values: FloatArray, higher_is_better: bool
+) -> Interval:
+    """Return the interval with the end towards worse scores farther off by what luck is worth.
 
-    Returns
-    -------
-    luck, error : float
-        And its Monte Carlo error; 0 for a metric without influences.
-
-    Examples
-    --------
-    A curve whose last step is far above the others needs no luck:
-
-    >>> from gnomon.stats import metric_named
-    >>> at_steps = [Strata.from_runs([[0.0, 2.0]]), Strata.from_runs([[8.0, 9.0]])]
-    >>> rng = np.random.default_rng(0)
-    >>> luck, _ = luck_of_the_best(at_steps, metric_named("mean"), np.array([1.0, 8.5]), rng=rng)
-    >>> round(luck, 3)
-    0.0
+    Luck is by how much the highest point of a curve rises when its noise is added once more.
     """
-    parts = [metric.influences(strata) for strata in at_steps]
-    influences = [part.values for part in parts if part is not None]
-    if len(influences) < len(at_steps):
-        return 0.0, 0.0
-    counts, begins = at_steps[0].counts, at_steps[0].starts[:-1]
-    along = np.stack(influences)
-    means = np.add.reduceat(along, begins, axis=1) / counts
-    weights = 1.0 / (counts.size * np.sqrt(counts * np.maximum(counts - 1.0, 1.0)))
-    deviations = (along - np.repeat(means, counts, axis=1)) * np.repeat(weights, counts)
-    noise = rng.normal(size=(LUCK_DRAWS // 2, deviations.shape[1])) @ deviations.T
-    highest = [np.max(values + one, axis=1) for one in (noise, -noise)]
-    pairs = np.mean(highest, axis=0) - values.max()  # one draw and its mirror image
-    return float(pairs.mean()), float(pairs.std() / np.sqrt(pairs.size))
+    sign = 1.0 if higher_is_better else -1.0
+    centred = sign * (noise - noise.mean(axis=0))
+    highest = [np.max(sign * values + one, axis=1) for one in (centred, -centred)]
+    rise = np.mean(highest, axis=0) - np.max(sign * values)
+    luck = LUCK_FACTOR * float(rise.mean())
+    error = LUCK_FACTOR * float(rise.std() / math.sqrt(rise.size))
+    low, high = (luck, 0.0) if higher_is_better else (0.0, luck)
+    return Interval(
+        found.low - low, found.high + high, found.method, rise.size, max(found.mc_error, error)
+    )
 
 
 def _over_steps(
@@ -255,61 +194,6 @@ def _over_steps(
     if options.higher_is_better:
         return Interval(max(x.low for x in wide), max(x.high for x in plain), method)
     return Interval(min(x.low for x in plain), min(x.high for x in wide), method)
-
-
-def area_influences(
-    steps: FloatArray, at_steps: Sequence[Strata], metric: Metric
-) -> Influences | None:
-    """Return the influences of a metric's area, None if some step has none.
-
-    Parameters
-    ----------
-    steps : ndarray of float, shape (steps,)
-    at_steps : sequence of Strata
-        The same runs at each step.
-    metric : Metric
-
-    Examples
-    --------
-    >>> from gnomon.stats import metric_named
-    >>> at_steps = [Strata.from_runs([[0.0, 2.0]]), Strata.from_runs([[4.0, 8.0]])]
-    >>> found = area_influences(np.array([0.0, 1.0]), at_steps, metric_named("mean"))
-    >>> found.values
-    array([2., 5.])
-    """
-    found = [metric.influences(strata) for strata in at_steps]
-    parts = [one for one in found if one is not None]
-    if len(parts) < len(at_steps):
-        return None
-    weights = _weights(steps)
-    with np.errstate(invalid="ignore"):  # infinite scores that a metric cuts off
-        raw = weights @ np.stack([strata.values for strata in at_steps])
-    strata = Strata(raw, at_steps[0].starts)
-    return Influences(
-        strata,
-        weights @ np.stack([part.values for part in parts]),
-        _floor(weights, at_steps, parts, strata),
-        float(weights @ [part.shift for part in parts]),
-        metric.bounds,
-    )
-
-
-def _floor(
-    weights: FloatArray, at_steps: Sequence[Strata], parts: Sequence[Influences], area: Strata
-) -> FloatArray | None:
-    """Return the least variance to believe in of the influences of an area.
-
-    That of the steps, as correlated as the scores themselves are along the steps.
-    """
-    floors = [part.floor for part in parts if part.floor is not None]
-    if not floors:
-        return None
-    spreads = [np.sqrt(task_variances(strata, strata.values)) for strata in at_steps]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        common = task_variances(area, area.values) / np.square(weights @ np.stack(spreads))
-    return np.asarray(
-        np.square(weights @ np.sqrt(np.stack(floors))) * np.nan_to_num(common, nan=1.0, posinf=1.0)
-    )
 
 
 def _weights(steps: FloatArray) -> FloatArray:
@@ -378,8 +262,7 @@ def summarize_runs(
 
 def _reducing(summary: CurveSummary, threshold: float | None, higher_is_better: bool) -> Reduce:
     """Return the function of (steps, curves) that reduces the last axis."""
-    if summary not in get_args(CurveSummary):
-        raise UnknownNameError("summary", summary, get_args(CurveSummary))
+    check_word("summary", summary, get_args(CurveSummary))
     if summary == "time_to_threshold":
         if threshold is None:
             raise ScoreDataError("time_to_threshold: expected a threshold; found none")

@@ -8,7 +8,7 @@ so far) has a valid interval, which it has not if every step draws its own runs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -19,11 +19,10 @@ from gnomon.errors import ScoreDataError
 from gnomon.results import Results, Row, finite_or_none, generator, made_by, recorded
 from gnomon.scores.steps import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap.resamples import Resamples, draw_key
-from gnomon.stats.cautions import warn
-from gnomon.stats.estimate_records import Estimates
-from gnomon.stats.estimates import shared_tasks
-from gnomon.stats.intervals import Method, checked, interval_of
+from gnomon.stats.bootstrap import draw_key
+from gnomon.stats.cautions import shared_tasks, warn
+from gnomon.stats.estimates import Estimates, interval_of
+from gnomon.stats.intervals import Method, checked, moderated_variances
 from gnomon.stats.learning_curves.curve_summaries import (
     OF_LENGTH,
     CurveSummary,
@@ -31,7 +30,7 @@ from gnomon.stats.learning_curves.curve_summaries import (
     summarized,
 )
 from gnomon.stats.metrics import Metric, Metrics, metrics_for
-from gnomon.stats.strata import Strata
+from gnomon.stats.samples import Strata
 
 #: Steps that people see of a curve.
 MOST_STEPS = 12
@@ -182,8 +181,8 @@ def curves(
     level : float
         Confidence level at each step.
     method : str
-        Of the bands, as in :func:`~gnomon.stats.estimates.estimate`; of a summary ``auto``,
-        ``small_sample`` or ``percentile``.
+        Of the bands, as in :func:`~gnomon.stats.estimates.estimate`; of a summary ``auto``
+        or ``percentile``.
     n_resamples : int
         Number of resamples.
     gamma : float, optional
@@ -269,10 +268,14 @@ def _aggregate(
     rng: np.random.Generator,
 ) -> Iterator[Curve]:
     """Yield the metrics of each algorithm along its steps."""
-    for algorithm, (steps, at_steps) in _strata_by_step(table).items():
-        key = draw_key(rng)
+    key, found = draw_key(rng), _strata_by_step(table)
+    variances = _moderated(found)
+    for algorithm, (steps, at_steps) in found.items():
         for metric in metrics:
-            rows = [_banded(x, metric, method, level, n_resamples, key) for x in at_steps]
+            rows = [
+                _banded(x, variances[algorithm, step], metric, method, level, n_resamples, key)
+                for step, x in zip(steps.tolist(), at_steps, strict=True)
+            ]
             faults = Counter(fault for *_, fault in rows if fault is not None)
             for fault, n in faults.items():
                 where = "" if n == len(rows) else f" at {n} of {len(rows)} steps"
@@ -281,8 +284,27 @@ def _aggregate(
             yield Curve(algorithm, metric.name, steps, value, low, high, level)
 
 
+def _moderated(
+    found: Mapping[str, tuple[FloatArray, Sequence[Strata]]],
+) -> dict[tuple[str, float], FloatArray]:
+    """Return the variances of each algorithm at each step, moderated as those of a table."""
+    at_step: dict[float, dict[str, Strata]] = {}
+    for name, (steps, at_steps) in found.items():
+        for step, strata in zip(steps.tolist(), at_steps, strict=True):
+            at_step.setdefault(step, {})[name] = strata
+    variances = {}
+    for step, samples in at_step.items():
+        own = np.stack([one.task_variances for one in samples.values()])
+        dfs = np.stack([one.counts - 1 for one in samples.values()])
+        rows = moderated_variances(own, np.where(np.isfinite(own), dfs, 0))
+        for name, row, plain in zip(samples, rows, own, strict=True):
+            variances[name, step] = np.where(np.isnan(row), plain, row)
+    return variances
+
+
 def _banded(
     strata: Strata,
+    variances: FloatArray,
     metric: Metric,
     method: Method,
     level: float,
@@ -295,8 +317,8 @@ def _banded(
         return np.nan, np.nan, np.nan, "not estimable, some runs are infinite (censored)"
     if strata.counts.max() == 1:
         return value, np.nan, np.nan, "band not estimable from one run per task"
-    resamples = Resamples(strata, n_resamples=n_resamples, key=key)
-    found = interval_of(metric, value, resamples, method=method, level=level)
+    options: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "key": key}
+    found = interval_of(metric, value, strata, variances, method=method, **options)
     shown, fault = checked(found)
     return value, shown.low, shown.high, fault
 

@@ -14,7 +14,7 @@ from gnomon.errors import ScoreDataError
 from gnomon.results import Results, generator, made_by, recorded
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.cautions import warn
-from gnomon.stats.comparisons.comparison import chosen_pair
+from gnomon.stats.comparison import chosen_pair
 from gnomon.stats.item_plans import ItemPlan, item_plan_notes, plan_items
 from gnomon.stats.items import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import Metric, Metrics, metric_list
@@ -26,8 +26,8 @@ from gnomon.stats.planning.power import (
     power_curve,
     runs_needed,
 )
+from gnomon.stats.samples import Strata
 from gnomon.stats.sequential import SequentialResult, sequential_compare
-from gnomon.stats.strata import Strata
 
 #: Runs to try for power.
 DEFAULT_RUNS = (3, 5, 10, 20, 40)
@@ -118,7 +118,7 @@ def plan(
         alone, from formulas: more items or more epochs
         (:func:`~gnomon.stats.item_plans.plan_items`).
     units, cluster : str, optional
-        As in :func:`~gnomon.stats.comparisons.comparison.compare`.
+        As in :func:`~gnomon.stats.comparison.compare`.
     runs : sequence of int, optional
         Runs per task to try, or to look after; if not given 3, 5, 10, 20, 40 for power, and up to
         six times the pilot's for widths. Of items, epochs: 1, 2, 4,

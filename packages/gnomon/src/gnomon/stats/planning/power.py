@@ -13,24 +13,21 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap.resamples import draw_key
-from gnomon.stats.comparisons.comparison import metrics_to_compare
-from gnomon.stats.comparisons.difference import (
-    IMPROVEMENT,
-    DifferenceOptions,
-    difference,
-    difference_error,
-    difference_of,
-    has_closed_form,
-    neutral_value,
-)
-from gnomon.stats.estimates import shared_tasks
-from gnomon.stats.intervals import closed_interval
-from gnomon.stats.metrics import Metric
+from gnomon.stats.bootstrap import draw_key
+from gnomon.stats.cautions import shared_tasks
+from gnomon.stats.comparison import metrics_to_compare
+from gnomon.stats.comparisons.improvement import Improvement, placements
+from gnomon.stats.difference import IMPROVEMENT, on_tasks
+from gnomon.stats.intervals import satterthwaite, standard_error
+from gnomon.stats.medians import MedianProfile
+from gnomon.stats.metrics import Metric, metric_named
 from gnomon.stats.planning.noncentral_t import noncentrality
-from gnomon.stats.small_samples.small_sample import task_variances
-from gnomon.stats.strata import Strata, as_strata
+from gnomon.stats.samples import Strata, as_strata
 
+#: Resamples that the standard error of a pilot is from, where it takes any.
+N_RESAMPLES = 2000
+#: The normal probability of lying below one standard deviation.
+NORMAL_TAIL = 0.8413447460685429
 #: Share of pilots after which the conservative number of runs has the power.
 ASSURANCE = 0.8
 
@@ -125,8 +122,7 @@ def power_curve(
     a, b : str
         The algorithms.
     metric : str or Metric
-        One with an interval in closed form: any named one, ``median`` and
-        ``probability_of_improvement`` too, but no function of your own.
+        Any, and ``probability_of_improvement``.
     runs : sequence of int
         Numbers of runs to try, from 2 on.
     level : float
@@ -141,7 +137,7 @@ def power_curve(
     Raises
     ------
     ScoreDataError
-        The pilot has too few runs, or none of them vary; or the metric has no closed form.
+        The pilot has too few runs, or none of them vary.
 
     Examples
     --------
@@ -150,59 +146,98 @@ def power_curve(
     >>> [(p.runs, p.power > 0.9) for p in points]
     [(3, False), (8, True)]
     """
-    one = _closed_form(metric, gamma, table.higher_is_better)
+    (one,) = metrics_to_compare([metric], gamma, table.higher_is_better)
+    name = one.name
     tasks = shared_tasks(table, (a, b))
+    one = on_tasks(one, len(tasks))
     pilots = [_stretched(Strata.from_table(table, name, tasks)) for name in (a, b)]
     if not any(_varies(pilot) for pilot in pilots):
         raise ScoreDataError(f"{a} and {b}: expected pilot runs that vary; on each task all agree")
-    keys = (draw_key(rng), draw_key(rng))  # of no draws, since the intervals have closed forms
-    options = DifferenceOptions(table.higher_is_better, False, level, "small_sample", 1, keys)
+    draw_key(rng), draw_key(rng)  # not used, but what is drawn after them stays
+    neutral = 0.5 if one.name == IMPROVEMENT else 0.0
     plain = [Strata.from_table(table, name, tasks) for name in (a, b)]
-    shifts, neutral = _shifts(plain[0], plain[1], one, options), neutral_value(one)
+    shifts = _shifts(plain[0], plain[1], one, level, higher=table.higher_is_better)
     points = []
     for n in runs:
-        x, y = _studies(pilots, n, n_simulations, rng)
+        studies = _studies(pilots, n, n_simulations, rng)
         if one.name == IMPROVEMENT:
-            both = zip(x.tables(), y.tables(), strict=True)
-            found = [difference(*pair, one, options).interval(level) for pair in both]
-            ends = np.array([(single.low, single.high) for single in found]).T
+            both = zip(*(study.tables() for study in studies), strict=True)
+            of_pairs = (Improvement.of(*p, higher_is_better=table.higher_is_better) for p in both)
+            ends = np.array([(e.low, e.high) for e in (f.interval(level) for f in of_pairs)]).T
         else:
-            interval = difference(x, y, one, options).interval(level)
-            ends = np.array([interval.low, interval.high])
+            ends = np.array(_study_intervals(studies, one, level))
         # Had the difference been another one, every interval would lie so much elsewhere.
         low, high = (end[:, None] + shifts for end in ends)
         found = np.mean((low > neutral) | (high < neutral), axis=0)
-        points.append(PowerPoint(a, b, one.name, n, *map(float, found)))
+        points.append(PowerPoint(a, b, name, n, *map(float, found)))
     return points
 
 
-def _shifts(x: Strata, y: Strata, metric: Metric, options: DifferenceOptions) -> FloatArray:
+def _study_intervals(
+    studies: Sequence[Strata], metric: Metric, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the interval of a metric, or of its difference, in every study of a batch.
+
+    Where the standard error of a metric is not known without resamples, it is that of the mean,
+    times the ratio of the standard deviations over studies: so it varies as those of studies do.
+    """
+    from scipy import special
+
+    values, squares, dfs = [], [], []
+    for study in studies:
+        found = np.asarray(metric.values(study))
+        of_means = study.task_variances / study.counts
+        each = of_means
+        if metric.each is not None:
+            each = study.variances_of(metric.each(study.values)) / study.counts
+        variance = each.sum(axis=-1) / study.n_tasks**2
+        typical = float(variance.mean())
+        if metric.each is None and typical > 0.0:
+            variance = variance * float(found.var(ddof=1)) / typical
+        values.append(found)
+        squares.append(variance)
+        dfs.append(satterthwaite(of_means, np.maximum(study.counts - 1.0, 1.0)))
+    value = values[0] - values[1] if len(values) > 1 else values[0]
+    total = np.sum(squares, axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = np.square(total) / sum(v * v / d for v, d in zip(squares, dfs, strict=True))
+    half = special.stdtrit(np.fmax(df, 1.0), (1.0 + level) / 2.0) * np.sqrt(total)
+    return value - half, value + half
+
+
+def _shifts(x: Strata, y: Strata, metric: Metric, level: float, *, higher: bool) -> FloatArray:
     """Return by how much other true differences differ from the pilot's.
 
     Itself; the two ends of its interval, of which the one nearer to none is none if beyond; and its
     lower limit at :data:`ASSURANCE`.
     """
-    distance = difference_of(x, y, metric, options) - neutral_value(metric)
-    error, df = difference_error(x, y, metric, options)
-    if error == 0.0 or not math.isfinite(distance):
+    key, mean = np.uint64(0), metric_named("mean")
+    if metric.name == IMPROVEMENT:
+        x, y = placements(x, y, higher_is_better=higher)
+        distance, metric = float(x.task_means.mean()) - 0.5, mean
+    else:
+        distance = metric.value(x) - metric.value(y)
+    if metric.name == "median" and x.n_tasks > 2:
+        profile = MedianProfile.of(x).minus(MedianProfile.of(y))
+        normal = profile.interval(2.0 * NORMAL_TAIL - 1.0)
+        metric, error = mean, (normal.high - normal.low) / 2.0
+    else:
+        error = math.nan
+    of_x, of_y = (
+        standard_error(one, metric, one.task_variances, n_resamples=N_RESAMPLES, key=key)
+        for one in (x, y)
+    )
+    found = of_x.minus(of_y)
+    error = found.error if math.isnan(error) else error
+    if not error > 0.0 or not math.isfinite(distance):
         return np.array([0.0, np.nan, np.nan, np.nan])
-    tail = (1.0 - options.level) / 2.0
+    tail = (1.0 - level) / 2.0
     limits = [
-        max(noncentrality(abs(distance) / error, df, share), 0.0) * error
+        max(noncentrality(abs(distance) / error, found.df, share), 0.0) * error
         for share in (1.0 - tail, tail, ASSURANCE)
     ]
     sign = -1.0 if distance < 0.0 else 1.0
     return np.array([0.0, *(sign * (limit - abs(distance)) for limit in limits)])
-
-
-def _closed_form(metric: str | Metric, gamma: float | None, higher_is_better: bool) -> Metric:
-    """Return a metric whose intervals need no resamples, of which there would be too many."""
-    (one,) = metrics_to_compare([metric], gamma, higher_is_better)
-    if not has_closed_form(one):
-        raise ScoreDataError(
-            f"{one.name}: planning needs a metric with an interval in closed form, such as iqm"
-        )
-    return one
 
 
 def _stretched(pilot: Strata) -> Strata:
@@ -216,7 +251,7 @@ def _stretched(pilot: Strata) -> Strata:
 
 def _varies(pilot: Strata) -> bool:
     """Return whether the runs of some task differ."""
-    return bool(task_variances(pilot, pilot.values).any())
+    return bool(pilot.task_variances.any())
 
 
 def _studies(
@@ -296,7 +331,7 @@ def interval_widths(
     >>> widths[12] < widths[3] / 2
     True
     """
-    one = _closed_form(metric, gamma, higher_is_better)
+    (one,) = metrics_to_compare([metric], gamma, higher_is_better)
     if one.name == IMPROVEMENT:
         raise ScoreDataError(f"{IMPROVEMENT}: expected a metric of one algorithm")
     pilot = _stretched(as_strata(scores))
@@ -306,7 +341,6 @@ def interval_widths(
     widths = {}
     for n in runs:
         (studies,) = _studies([pilot], n, n_simulations, rng)
-        found = closed_interval(one, one.values(studies), studies, level)
-        assert found is not None, "planning takes metrics with a closed form"
-        widths[n] = float(np.mean(found.high - found.low))
+        low, high = _study_intervals([studies], one, level)
+        widths[n] = float(np.mean(high - low))
     return widths

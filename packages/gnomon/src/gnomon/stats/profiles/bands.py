@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
-from gnomon.stats.bootstrap.quantiles import percentile_interval
-from gnomon.stats.small_samples.median_profile import locally_moderated_variances
-from gnomon.stats.strata import Strata, as_strata
+from gnomon.stats.bootstrap import Resamples, percentile_interval
+from gnomon.stats.medians import locally_moderated_variances
+from gnomon.stats.samples import Strata, as_strata
 
 
 def run_score_profile(
@@ -144,7 +144,7 @@ def wilson_band(
     the threshold show no variance; what another run would do tells it:
 
     1. The spread S of a task is moderated by the tasks nearest in mean, with R + 1 degrees of
-       freedom (:func:`~gnomon.stats.small_samples.median_profile.locally_moderated_variances`). F
+       freedom (:func:`~gnomon.stats.medians.locally_moderated_variances`). F
        is then the probability that one more run is above, by Student's t around the task's mean
        with the scale ``S sqrt(1 + 1/R)``.
     2. It counts for two runs: ``q = (R p + 2 F)/(R + 2)``, p being the share of the task's runs
@@ -319,7 +319,7 @@ def resampled_profiles(
     kind, higher_is_better
         As in :func:`~gnomon.stats.profiles.performance.performance_profiles`.
     n_resamples, key, draw_tasks
-        As in :class:`~gnomon.stats.bootstrap.resamples.Resamples`.
+        As in :class:`~gnomon.stats.bootstrap.Resamples`.
 
     Returns
     -------
@@ -331,17 +331,17 @@ def resampled_profiles(
     >>> found.shape, np.unique(found[:, 1]).tolist()
     ((200, 2), [0.0, 0.5, 1.0])
     """
-    from gnomon.stats.bootstrap.kernels import resample_profiles
-
     strata, edges = as_strata(scores), np.asarray(tau, dtype=np.float64)
-    # Below t is above -t with everything mirrored.
-    values = strata.values if higher_is_better else -strata.values
-    edges = edges if higher_is_better else -edges[::-1]
-    passed = np.searchsorted(edges, values, "left")
-    out = np.empty((n_resamples, edges.size))
-    of_means = kind == "average_score"
-    resample_profiles(key, 0, values, passed, strata.starts, edges, of_means, draw_tasks, out)
-    return out if higher_is_better else out[:, ::-1]
+    resamples = Resamples(strata, n_resamples=n_resamples, key=key, draw_tasks=draw_tasks)
+
+    def beyond(values: FloatArray) -> npt.NDArray[np.bool_]:
+        return values > edges if higher_is_better else values < edges
+
+    if kind == "average_score":
+        means = np.concatenate(list(resamples.task_means()))
+        return np.asarray(np.mean([beyond(task[:, None]) for task in means.T], axis=0))
+    passed = beyond(strata.values[:, None]).astype(np.float64)
+    return np.concatenate([weights @ passed for weights in resamples.weights()])
 
 
 def simultaneous_band(

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.estimates import shared_tasks
+from gnomon.stats.cautions import shared_tasks
 from gnomon.stats.profiles.performance import Profile
-from gnomon.stats.strata import Strata, as_strata
+from gnomon.stats.samples import Strata, as_strata
 
 DistanceKind = Literal["ratio", "likelihood", "permutation"]
 

@@ -18,9 +18,8 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError
 from gnomon.results import finite_or_none
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap.resamples import draw_key
-from gnomon.stats.cautions import warn
-from gnomon.stats.estimates import shared_tasks
+from gnomon.stats.bootstrap import draw_key
+from gnomon.stats.cautions import shared_tasks, warn
 from gnomon.stats.profiles.bands import (
     Band,
     Kind,
@@ -28,7 +27,7 @@ from gnomon.stats.profiles.bands import (
     band_of,
     run_score_profile,
 )
-from gnomon.stats.strata import Strata
+from gnomon.stats.samples import Strata
 
 Spacing = Literal["auto", "linear", "log", "data"]
 

@@ -6,7 +6,7 @@ tests: that the difference is above minus the margin, and that it is below the m
 1987). Both have to succeed, each at alpha, and no correction is needed for there being two (Berger
 and Hsu 1996). They do so exactly if the 1 - 2 alpha interval lies inside the margin.
 
-Tests are made by inverting the interval of :func:`~gnomon.stats.comparisons.comparison.compare`,
+Tests are made by inverting the interval of :func:`~gnomon.stats.comparison.compare`,
 and so have its standard error and degrees of freedom, whatever method it takes: p is the alpha at
 which one end of the 1 - 2 alpha interval just touches the margin.
 """
@@ -25,18 +25,11 @@ import numpy as np
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, Row, generator, noted
 from gnomon.scores.table import ScoreTable, Units
-from gnomon.stats.comparisons.all_pairs import compare_all
-from gnomon.stats.comparisons.comparison import (
-    ComparisonSettings,
-    SmallMethod,
-    compare,
-    metrics_to_compare,
-    scores_of_pair,
-)
-from gnomon.stats.comparisons.comparison_records import Comparison
-from gnomon.stats.comparisons.difference import IMPROVEMENT, difference, size_of
+from gnomon.stats.bootstrap import draw_key
+from gnomon.stats.comparison import Comparison, compare, metrics_to_compare
 from gnomon.stats.comparisons.rank_tests import holm
-from gnomon.stats.intervals import checked
+from gnomon.stats.difference import IMPROVEMENT, ComparisonOptions, Differences
+from gnomon.stats.intervals import Method, Variances, checked
 from gnomon.stats.items import Items, counted_as
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list
 
@@ -56,7 +49,7 @@ class Equivalence(FieldRecord):
     Parameters
     ----------
     a, b, metric, task, value, low, high, p_value, p_adjusted, level, method
-        As in :class:`~gnomon.stats.comparisons.comparison.Comparison`.
+        As in :class:`~gnomon.stats.comparison.Comparison`.
     margin : float
         The largest difference that does not matter, in units of the metric; for
         ``probability_of_improvement`` the distance from 0.5.
@@ -160,7 +153,8 @@ def equivalence(
     per_task: bool = False,
     paired: bool = False,
     level: float = 0.95,
-    method: SmallMethod = "auto",
+    method: Method = "auto",
+    variances: Variances = "moderated",
     n_resamples: int = 2000,
     gamma: float | None = None,
     rng: np.random.Generator | int | None = None,
@@ -177,15 +171,15 @@ def equivalence(
         The largest difference that does not matter, above 0, in units of the metric; for
         ``probability_of_improvement`` below 0.5, on either side of 0.5. It is to be chosen before
         the scores are seen.
-    metrics, units, cluster, per_task, paired, level, method, n_resamples, gamma, rng
-        As in :func:`~gnomon.stats.comparisons.comparison.compare`; the metrics are ``mean``,
+    metrics, units, cluster, per_task, paired, level, method, variances, n_resamples, gamma, rng
+        As in :func:`~gnomon.stats.comparison.compare`; the metrics are ``mean``,
         ``median`` and ``iqm`` if not given, of items ``mean``; `per_task` for two algorithms.
         Each one-sided test has level ``1 - level``.
 
     Returns
     -------
     Equivalences
-        In the order of :func:`compare`, or of :func:`compare_all`.
+        In the order of :func:`compare`.
 
     Raises
     ------
@@ -210,7 +204,7 @@ def equivalence(
     >>> for margin in (0.1, 1.0):
     ...     (one,) = equivalence(scores, "dqn", "sac", margin=margin, metrics="mean")
     ...     print(f"{margin}: p = {one.p_equivalence:.3f}, {one.verdict}")
-    0.1: p = 0.314, cannot tell
+    0.1: p = 0.363, cannot tell
     1.0: p = 0.000, equivalent
     """
     scores = counted_as(scores, units, cluster)
@@ -219,20 +213,26 @@ def equivalence(
     _check_margin(margin, wanted)
     seed = int(generator(rng).integers(2**63)) if isinstance(rng, np.random.Generator) else rng
     options: dict[str, Any] = {"paired": paired, "level": level, "method": method}
-    options |= {"n_resamples": n_resamples, "gamma": gamma}
-    if a is None or b is None:
-        first = compare_all(scores, wanted, rng=seed, **options)
-    else:
-        first = compare(scores, a, b, wanted, per_task=per_task, rng=seed, **options)
-    by_name = {metric if isinstance(metric, str) else metric.name: metric for metric in wanted}
+    options |= {"variances": variances, "n_resamples": n_resamples, "gamma": gamma}
+    first = compare(scores, a, b, wanted, per_task=per_task, rng=seed, **options)
     with noted():  # what was said before
         if of_items:
             ends_of = _ends_of_items(scores)
         else:
+            keys = [draw_key(draws) for draws in [generator(seed)] * 2]
+            how = ComparisonOptions(paired, level, method, variances, n_resamples, *keys)
+            differences = Differences(scores, how)
+            kinds = metrics_to_compare(wanted, gamma, scores.higher_is_better)
+            by_name = {metric.name: metric for metric in kinds}
 
             def ends_of(one: Comparison) -> Ends:
-                how = ComparisonSettings(**options, rng=generator(seed))
-                return _ends(scores, one, by_name[one.metric], how)
+                difference = differences.of(one.a, one.b, by_name[one.metric], one.task)
+
+                def ends(alpha: float) -> tuple[float, float]:
+                    interval, _ = checked(difference.interval(1.0 - 2.0 * alpha), difference.size)
+                    return interval.low, interval.high
+
+                return ends
 
         found = [_tested(one, margin, ends_of(one)) for one in first]
     records = tuple(_judged(one, p) for one, p in zip(found, _corrected(found), strict=True))
@@ -269,23 +269,6 @@ def _ends_of_items(scores: ScoreTable) -> Callable[[Comparison], Ends]:
     return ends_of
 
 
-def _ends(
-    scores: ScoreTable, found: Comparison, metric: str | Metric, how: ComparisonSettings
-) -> Ends:
-    """Return the function from alpha to the ends of a comparison's 1 - 2 alpha interval."""
-    a, b = found.a, found.b
-    tasks = scores.shared_tasks((a, b)) if found.task is None else [found.task]
-    x, y, options = scores_of_pair(scores, a, b, tasks, how)
-    (one,) = metrics_to_compare([metric], how.gamma, scores.higher_is_better)
-    judged, size = difference(x, y, one, options), size_of(x, y, one)
-
-    def ends(alpha: float) -> tuple[float, float]:
-        interval, _ = checked(judged.interval(1.0 - 2.0 * alpha), size)
-        return interval.low, interval.high
-
-    return ends
-
-
 def _tested(found: Comparison, margin: float, ends: Ends) -> Equivalence:
     """Return a comparison with its tests of equivalence, not yet corrected or judged."""
     neutral = 0.5 if found.metric == IMPROVEMENT else 0.0
@@ -295,7 +278,7 @@ def _tested(found: Comparison, margin: float, ends: Ends) -> Equivalence:
     if math.isfinite(found.low) and math.isfinite(found.high):
         low, high = ends(1.0 - found.level)
         p_value = _p_value(found.value, least, most, ends)
-        if found.n_resamples:  # which show no smaller one
+        if found.method == "percentile":  # resamples show no smaller one
             p_value = max(p_value, 1.0 / (found.n_resamples + 1))
     shared = {name: value for name, value in asdict(found).items() if name in _SHARED}
     return Equivalence(

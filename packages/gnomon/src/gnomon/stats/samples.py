@@ -1,9 +1,9 @@
-"""Strata: the scores of one algorithm, task after task, which every estimator takes."""
+"""The scores of one algorithm, task by task, which every estimator takes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -36,6 +36,8 @@ class Strata:
         All scores; may be infinite, not NaN.
     starts : ndarray of int, shape (tasks + 1,)
         Task ``t`` owns ``values[starts[t]:starts[t + 1]]``.
+    same_runs : bool
+        Whether the r-th runs of all tasks have one label, as where one agent is run on all tasks.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Strata:
 
     values: FloatArray
     starts: IntArray
+    same_runs: bool = False
 
     @classmethod
     def from_runs(cls, runs: Iterable[npt.ArrayLike]) -> Strata:
@@ -80,7 +83,8 @@ class Strata:
         x = np.asarray(scores, dtype=np.float64)
         if x.ndim not in (1, 2):
             raise ValueError(f"expected scores of shape (runs, tasks), found {x.shape}")
-        return cls.from_runs(np.atleast_2d(x.T))
+        found = cls.from_runs(np.atleast_2d(x.T))
+        return replace(found, same_runs=not np.isnan(x).any() and found.n_tasks > 1)
 
     @classmethod
     def from_table(
@@ -96,7 +100,19 @@ class Strata:
         names = table.tasks_of(algorithm) if tasks is None else tuple(tasks)
         if not names:
             raise ScoreDataError(f"{algorithm}: expected at least one score, found none")
-        return cls._of_counts(*table.strata(algorithm, names))
+        found = cls._of_counts(*table.strata(algorithm, names))
+        n_runs = found.n_runs
+        if len(names) == 1 or not isinstance(n_runs, int) or n_runs == 1:
+            return found
+        labels = [table.run_labels(algorithm, task) for task in names]
+        if any(one != labels[0] for one in labels[1:]):
+            if any(set(one) != set(labels[0]) for one in labels[1:]):
+                return found
+            # In the order of the first task's labels, which says nothing else.
+            places = [[one.index(label) for label in labels[0]] for one in labels]
+            rows = found.values.reshape(len(names), n_runs)
+            found = replace(found, values=np.take_along_axis(rows, np.array(places), 1).ravel())
+        return replace(found, same_runs=True)
 
     @property
     def n_tasks(self) -> int:

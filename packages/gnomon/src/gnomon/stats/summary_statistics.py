@@ -14,14 +14,14 @@ from gnomon.errors import ScoreDataError
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import FloatArray, ScoreTable
 
-#: What can be estimated without the runs, by the method ``small_sample``.
+#: What can be estimated without the runs, by the method ``auto``.
 SUMMARY_METRICS = ("mean", "median")
 
 
 def stand_in_runs(summaries: SummaryTable, *, higher_is_better: bool = True) -> ScoreTable:
     """Return runs that have the means and standard deviations of a table of summaries.
 
-    They serve :data:`SUMMARY_METRICS` with the method ``small_sample``, and linear normalisation;
+    They serve :data:`SUMMARY_METRICS` and linear normalisation;
     what else is said of them is said of runs that never were.
 
     Parameters
@@ -39,7 +39,7 @@ def stand_in_runs(summaries: SummaryTable, *, higher_is_better: bool = True) -> 
     (array([2., 4., 6.]), np.float64(3.5))
     """
     records = [
-        {"algorithm": algorithm, "task": task, "run": run, "score": float(score)}
+        {"algorithm": algorithm, "task": task, "run": f"{j}-{run}", "score": float(score)}
         for i, algorithm in enumerate(summaries.algorithms)
         for j, task in enumerate(summaries.tasks)
         for run, score in enumerate(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -15,9 +15,8 @@ from typing import Any
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, made_by
 from gnomon.scores.table import ScoreTable, Units
-from gnomon.stats.comparisons.comparison import chosen_pair, compare
-from gnomon.stats.comparisons.comparison_records import Comparison
-from gnomon.stats.comparisons.difference import IMPROVEMENT
+from gnomon.stats.comparison import Comparison, chosen_pair, compare
+from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.item_results import ItemComparison
 from gnomon.stats.items import counted_as
 from gnomon.stats.proportions import normal_quantile
@@ -86,7 +85,7 @@ class ClaimCheck(FieldRecord):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClaimChecks(Results[ClaimCheck]):
-    """The check of a claim; see :func:`check_claim`.
+    """The checks of claims; see :func:`check_claim`.
 
     Examples
     --------
@@ -127,7 +126,7 @@ def _notes(one: ClaimCheck) -> tuple[str, str]:
 
 def check_claim(
     scores: ScoreTable,
-    claim: str,
+    claim: str | Sequence[str],
     metric: str | None = None,
     *,
     pair: tuple[str, str] | None = None,
@@ -147,7 +146,7 @@ def check_claim(
     Parameters
     ----------
     scores : ScoreTable
-    claim : str
+    claim : str or sequence of str
         ``new worse than old``, ``old better than new``, ``new worse than old by 0.02``. ``A`` and
         ``B`` stand for the two of `pair`, or of a table that has two, unless they are names.
     metric : str, optional
@@ -163,7 +162,7 @@ def check_claim(
     Returns
     -------
     ClaimChecks
-        One record; ``established`` says whether it holds.
+        A record for each claim.
 
     Raises
     ------
@@ -181,37 +180,47 @@ def check_claim(
     ('new', 'old', 0.05, False, 0.025)
     """
     scores = counted_as(scores, units, cluster)
-    a, b, margin = _read(claim, scores.algorithms, pair)
-    chosen_pair(scores, a, b)
     wanted = _metric(scores, metric)
-    compared = compare(scores, a, b, wanted, level=level, **options)
-    one = compared[0]
+    checks: list[ClaimCheck] = []
+    notes: list[str] = []
+    settings: Mapping[str, Any] = {}
+    for text in [claim] if isinstance(claim, str) else claim:
+        a, b, margin = _read(text, scores.algorithms, pair)
+        chosen_pair(scores, a, b)
+        compared = compare(scores, a, b, wanted, level=level, **options)
+        checks.append(_checked(text, compared[0], margin, higher=scores.higher_is_better))
+        notes += compared.warnings
+        settings = compared.settings
+    settings = made_by(None, **{**settings, "claim": [one.claim for one in checks]})
+    return ClaimChecks(tuple(checks), settings, tuple(dict.fromkeys(notes)))
+
+
+def _checked(claim: str, one: Comparison, margin: float, *, higher: bool) -> ClaimCheck:
+    """Return whether a comparison establishes that its first algorithm is worse."""
     if math.isnan(one.low) or math.isnan(one.high):
         raise ScoreDataError(
-            f"{claim!r}: expected a difference with an interval to decide by; that of {wanted} is "
-            "not estimable from these scores"
+            f"{claim!r}: expected a difference with an interval to decide by; that of {one.metric} "
+            "is not estimable from these scores"
         )
-    higher = wanted == IMPROVEMENT or scores.higher_is_better
-    limit = (0.5 if wanted == IMPROVEMENT else 0.0) + (-margin if higher else margin)
-    check = ClaimCheck(
+    higher = higher or one.metric == IMPROVEMENT
+    limit = (0.5 if one.metric == IMPROVEMENT else 0.0) + (-margin if higher else margin)
+    return ClaimCheck(
         claim=claim,
-        a=a,
-        b=b,
-        metric=wanted,
+        a=one.a,
+        b=one.b,
+        metric=one.metric,
         task=None,
         value=one.value,
         low=one.low,
         high=one.high,
         margin=margin,
         established=one.high < limit if higher else one.low > limit,
-        level=level,
-        error_rate=round((1.0 - level) / 2.0, 12),
+        level=one.level,
+        error_rate=round((1.0 - one.level) / 2.0, 12),
         detectable=margin + _detectable(one, higher),
         method=one.method,
         n_items=one.n_items if isinstance(one, ItemComparison) else None,
     )
-    settings = made_by(None, **{**compared.settings, "claim": claim})
-    return ClaimChecks((check,), settings, compared.warnings)
 
 
 def _detectable(one: Comparison, higher: bool) -> float:

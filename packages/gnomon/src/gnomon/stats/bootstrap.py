@@ -1,0 +1,476 @@
+"""The stratified bootstrap: runs are drawn with replacement inside each task.
+
+A resample is how often each run was drawn, so a whole block of resamples is a few matrix products.
+Algorithms with the same numbers of runs share the draws where each one's own interval is wanted.
+The median of one sample needs no draws: its bootstrap distribution is known exactly (Maritz and
+Jarrett 1978; Efron 1979, section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.scores.table import FloatArray
+from gnomon.stats.metrics import Metric, median
+from gnomon.stats.samples import IntArray, Strata, as_strata
+
+#: Resamples, and numbers, that are worked on together, so that they stay in the processor's cache.
+BLOCK, BLOCK_SIZE = 2048, 1 << 19
+#: Up to so many runs counting by comparisons is faster than by `numpy.bincount`.
+FEW = 32
+#: Medians that are held in memory together; has no influence on any number.
+MEDIANS = 500_000
+#: Pairs of places less likely than this are left out: together they move no level by 1e-7.
+_NEGLIGIBLE = 1e-12
+#: And so are those this far apart: a gap of g ranks has probability exp(-g) or so.
+_FARTHEST = 64
+#: What sums of probabilities may be off by.
+_ROUNDING = 1e-9
+
+
+def draw_key(rng: np.random.Generator) -> np.uint64:
+    """Return the number from which all draws of one set of resamples follow.
+
+    Examples
+    --------
+    >>> key = draw_key(np.random.default_rng(0))
+    >>> key == draw_key(np.random.default_rng(0)), key.dtype
+    (np.True_, dtype('uint64'))
+    """
+    return np.uint64(rng.integers(0, 2**64, dtype=np.uint64))
+
+
+class Resamples:
+    """Resamples of the scores of one algorithm.
+
+    Algorithms with equal numbers of runs and the same key are resampled in pairs: the same run
+    indices in every task.
+
+    Parameters
+    ----------
+    scores : array_like of shape (runs, tasks), or Strata
+    n_resamples : int
+        Number of resamples.
+    key : uint64
+        From :func:`draw_key`.
+    draw_tasks : bool
+        Whether tasks are drawn with replacement too, for a statement about tasks not tried.
+
+    Examples
+    --------
+    >>> from gnomon.stats import metric_named
+    >>> key = draw_key(np.random.default_rng(0))
+    >>> resamples = Resamples([[1.0, 5.0], [2.0, 7.0]], n_resamples=1000, key=key)
+    >>> np.unique(resamples.of(metric_named("mean")))
+    array([3.  , 3.25, 3.5 , 3.75, 4.  , 4.25, 4.5 ])
+    """
+
+    def __init__(
+        self,
+        scores: Strata | npt.ArrayLike,
+        *,
+        n_resamples: int,
+        key: np.uint64,
+        draw_tasks: bool = False,
+    ) -> None:
+        self.strata = as_strata(scores)
+        self.n_resamples = n_resamples
+        self.key = key
+        self.draw_tasks = draw_tasks
+
+    def of(self, metric: Metric) -> FloatArray:
+        """Return the metric of every resample, shape (n_resamples,)."""
+        found = replicates(
+            [self.strata],
+            [metric],
+            n_resamples=self.n_resamples,
+            key=self.key,
+            draw_tasks=self.draw_tasks,
+        )
+        return np.asarray(found[0, 0])
+
+    def drawn(self) -> Iterator[Strata]:
+        """Yield the resamples themselves."""
+        strata = self.strata
+        for slots, picks in self._picks():
+            for chosen, tasks in zip(picks, slots, strict=True):
+                starts = np.concatenate([[0], np.cumsum(strata.counts[tasks])])
+                yield Strata(strata.values[chosen[chosen >= 0]], starts)
+
+    def weights(self, block: int = BLOCK) -> Iterator[FloatArray]:
+        """Yield the weights of the scores in blocks of resamples, (resamples, scores), sum 1."""
+        strata = self.strata
+        for slots, picks in self._picks(block):
+            cells = picks + strata.n_scores * np.arange(len(picks))[:, None, None]
+            weights = np.broadcast_to(
+                (1.0 / (strata.n_tasks * strata.counts[slots]))[..., None], picks.shape
+            )
+            there = picks >= 0
+            size = len(picks) * strata.n_scores
+            found = np.bincount(cells[there], weights[there], minlength=size)
+            yield np.asarray(found, np.float64).reshape(len(picks), strata.n_scores)
+
+    def task_means(self) -> Iterator[FloatArray]:
+        """Yield the means of the drawn tasks in blocks of resamples, (resamples, tasks)."""
+        strata = self.strata
+        for slots, picks in self._picks():
+            drawn = np.where(picks >= 0, strata.values[picks], 0.0)
+            yield drawn.sum(axis=-1) / strata.counts[slots]
+
+    def _picks(self, block: int | None = None) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield blocks of drawn tasks, (resamples, tasks), and scores, (resamples, tasks, runs).
+
+        A score is -1 beyond the runs of its task.
+        """
+        counts, starts = self.strata.counts, self.strata.starts
+        n_tasks, most = counts.size, int(counts.max())
+        rng = np.random.default_rng(self.key)
+        for size in _blocks(self.n_resamples, block or _block(n_tasks * most)):
+            slots = np.broadcast_to(np.arange(n_tasks), (size, n_tasks))
+            if self.draw_tasks:
+                slots = rng.integers(0, n_tasks, slots.shape)
+            runs = rng.random((size, n_tasks, most)) * counts[slots][..., None]
+            picks = starts[slots][..., None] + runs.astype(np.int64)
+            beyond = np.arange(most) >= counts[slots][..., None]
+            yield slots, np.where(beyond, -1, picks)
+
+    def values_of(self, metric: Metric) -> FloatArray:
+        """Return the metric of every resample by calling it on batches of them."""
+        strata, found = self.strata, []
+        if self.draw_tasks and not isinstance(strata.n_runs, int):
+            return np.array([metric.value(drawn) for drawn in self.drawn()])
+        for _, picks in self._picks():
+            batch = strata.values[picks.reshape(len(picks), -1)[:, picks[0].ravel() >= 0]]
+            found.append(metric.values(Strata(batch, strata.starts)))
+        return np.concatenate(found)
+
+
+def replicates(
+    samples: Sequence[Strata],
+    metrics: Sequence[Metric],
+    *,
+    n_resamples: int,
+    key: np.uint64,
+    draw_tasks: bool = False,
+) -> FloatArray:
+    """Return metrics of every resample of several algorithms.
+
+    Algorithms with the same numbers of runs share their draws, which is right for an interval of
+    each, and for differences where runs are pairs.
+
+    Parameters
+    ----------
+    samples : sequence of Strata
+        The scores of each algorithm.
+    metrics : sequence of Metric
+    n_resamples, key, draw_tasks
+        As in :class:`Resamples`.
+
+    Returns
+    -------
+    ndarray of float, shape (algorithms, metrics, n_resamples)
+    """
+    found = np.empty((len(samples), len(metrics), n_resamples))
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for i, strata in enumerate(samples):
+        known = [m.value is median or m.each is not None or m.cuts is not None for m in metrics]
+        fast = not draw_tasks and bool(np.isfinite(strata.values).all())
+        if fast and any(known):
+            groups.setdefault(tuple(strata.counts.tolist()), []).append(i)
+        resamples = Resamples(strata, n_resamples=n_resamples, key=key, draw_tasks=draw_tasks)
+        for j, metric in enumerate(metrics):
+            if not (fast and known[j]):
+                found[i, j] = resamples.values_of(metric)
+    for runs, places in groups.items():
+        rng, first = np.random.default_rng(key), 0
+        tables = [_Counted(samples[i], metrics) for i in places]
+        for size in _blocks(n_resamples, _block(sum(runs))):
+            counts = _draw_counts(rng, runs, size)
+            floats = counts.astype(np.float64)
+            for i, table in zip(places, tables, strict=True):
+                table.fill(found[i, :, first : first + size], counts, floats)
+            first += size
+    return found
+
+
+def _block(n_scores: int) -> int:
+    """Return how many resamples to work on at a time."""
+    return max(1, min(BLOCK, BLOCK_SIZE // n_scores))
+
+
+def _blocks(n_resamples: int, size: int) -> list[int]:
+    return [min(size, n_resamples - first) for first in range(0, n_resamples, size)]
+
+
+def _draw_counts(rng: np.random.Generator, runs: Sequence[int], n: int) -> npt.NDArray[np.uint16]:
+    """Return how often each run is drawn, (all runs, resamples)."""
+    found = np.empty((sum(runs), n), np.uint16)
+    first = 0
+    for m in runs:
+        part = found[first : first + m]
+        if m <= FEW:
+            drawn = rng.integers(0, m, (m, n), np.uint8)
+            for run in range(m):
+                part[run] = np.sum(drawn == run, axis=0, dtype=np.uint8)
+        else:
+            cells = rng.integers(0, m, (m, n)) * n + np.arange(n)
+            part[:] = np.bincount(cells.ravel(), minlength=m * n).reshape(m, n)
+        first += m
+    return found
+
+
+class _Counted:
+    """Metrics of one algorithm, whose scores are finite, from how often each run is drawn."""
+
+    def __init__(self, strata: Strata, metrics: Sequence[Metric]) -> None:
+        self.strata, self.metrics = strata, metrics
+        n = strata.n_scores
+        self.order = np.argsort(strata.values, kind="stable")
+        self.ordered = strata.values[self.order]
+        self.units = np.repeat(strata.units, strata.counts)
+        #: Sums of counts are then whole numbers, which 16 bits hold.
+        self.whole = isinstance(strata.n_runs, int) and n < 2**16
+        self.additive = {m.name: m.each(strata.values) * self.units / n for m in metrics if m.each}
+        self.cuts = {m.name: m.cuts(strata) for m in metrics if m.cuts}
+
+    def fill(self, out: FloatArray, counts: npt.NDArray[np.uint16], floats: FloatArray) -> None:
+        """Fill `out`, (metrics, resamples), from counts of shape (scores, resamples)."""
+        below: FloatArray | npt.NDArray[np.uint16] | None = None
+        for row, metric in zip(out, self.metrics, strict=True):
+            if metric.each is not None:
+                row[:] = self.additive[metric.name] @ floats
+            elif metric.cuts is not None:
+                if below is None:
+                    below = self._running_sums(counts, floats)
+                row[:] = self._pooled_mean(below, *self.cuts[metric.name])
+            elif metric.value is median:
+                row[:] = self._median(floats)
+
+    def _running_sums(
+        self, counts: npt.NDArray[np.uint16], floats: FloatArray
+    ) -> FloatArray | npt.NDArray[np.uint16]:
+        """Return the weight up to each score but the last, in ascending order.
+
+        A loop of additions takes a tenth of the time of `numpy.cumsum` along the first axis.
+        """
+        first = self.order[:-1]
+        below = counts[first] if self.whole else floats[first] * self.units[first, None]
+        for i in range(1, len(below)):
+            np.add(below[i - 1], below[i], out=below[i])
+        return below
+
+    def _pooled_mean(
+        self, below: FloatArray | npt.NDArray[np.uint16], low: float, high: float
+    ) -> FloatArray:
+        """Return the mean between two cuts: the sum of x dF by parts is x F - sum of F dx."""
+        n = self.strata.n_scores
+        ends = (int(low), int(n - high)) if self.whole else (low, n - high)
+        inside: npt.NDArray[Any] = np.clip(below, *ends)
+        total = self.ordered[-1] * (n - high) - self.ordered[0] * low
+        return np.asarray((total - np.diff(self.ordered) @ inside) / (n - low - high))
+
+    def _median(self, floats: FloatArray) -> FloatArray:
+        starts, counts = self.strata.starts.tolist(), self.strata.counts
+        values, n_tasks = self.strata.values, self.strata.n_tasks
+        means = np.empty((n_tasks, floats.shape[1]))
+        for t, n in enumerate(counts):
+            task = slice(starts[t], starts[t + 1])
+            means[t] = values[task] @ floats[task] / n
+        means.sort(axis=0)
+        return np.asarray((means[(n_tasks - 1) // 2] + means[n_tasks // 2]) / 2.0)
+
+
+def quantiles(replicates: FloatArray, probabilities: npt.ArrayLike) -> FloatArray:
+    """Return quantiles along the first axis, as `numpy.quantile` (linear) but fit for infinities.
+
+    Parameters
+    ----------
+    replicates : ndarray of float, shape (n, ...)
+    probabilities : array_like of float, shape (k,)
+
+    Returns
+    -------
+    ndarray of float, shape (k, ...)
+        NaN where a replicate is NaN.
+
+    Examples
+    --------
+    >>> quantiles(np.array([1.0, 2.0, 3.0, np.inf]), [0.5, 1.0])
+    array([2.5, inf])
+    """
+    at = np.asarray(probabilities, dtype=np.float64) * (replicates.shape[0] - 1)
+    below = np.floor(at).astype(np.int64)
+    above = np.ceil(at).astype(np.int64)
+    # The last place is sorted too, since NaN goes there.
+    wanted = np.unique(np.concatenate([below, above, [replicates.shape[0] - 1]]))
+    ordered = np.partition(replicates, wanted, axis=0)
+    low, high = ordered[below], ordered[above]
+    share = (at - below).reshape(-1, *[1] * (replicates.ndim - 1))
+    with np.errstate(invalid="ignore"):
+        mixed = np.where((low == high) | (share == 0.0), low, low + share * (high - low))
+    return np.where(np.isnan(ordered[-1]), np.nan, mixed)
+
+
+def percentile_interval(
+    replicates: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the ends of the percentile interval and the Monte Carlo error of the worse one.
+
+    The error is about one standard deviation over repetitions with other draws: half of what the
+    quantile moves when its probability moves by one binomial standard error either way.
+
+    Parameters
+    ----------
+    replicates : ndarray of float, shape (n_resamples, ...)
+    level : float
+        Confidence level, between 0 and 1.
+
+    Returns
+    -------
+    low, high, mc_error : ndarray of float, shape (...)
+
+    Examples
+    --------
+    >>> low, high, _ = percentile_interval(np.arange(101.0), 0.9)
+    >>> round(float(low), 9), round(float(high), 9)
+    (5.0, 95.0)
+    """
+    tail = (1.0 - level) / 2.0
+    probabilities = [tail, 1.0 - tail]
+    for p in (tail, 1.0 - tail):
+        spread = np.sqrt(p * (1.0 - p) / replicates.shape[0])
+        probabilities += [max(p - spread, 0.0), min(p + spread, 1.0)]
+    low, high, low_a, low_b, high_a, high_b = quantiles(replicates, probabilities)
+    with np.errstate(invalid="ignore"):
+        mc_error = np.maximum(low_b - low_a, high_b - high_a) / 2.0
+    return low, high, np.where(np.isfinite(mc_error), mc_error, np.nan)
+
+
+def median_interval(x: npt.ArrayLike, *, level: float = 0.95) -> tuple[float, float, float]:
+    """Return the median of one sample with its bootstrap percentile interval.
+
+    Parameters
+    ----------
+    x : array_like of float, shape (runs,)
+        May hold infinite values, which a median can pass; NaN is left out.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    median, low, high : float
+        Infinite where more than half of the values are; all NaN for an empty sample, and the ends
+        NaN for a single value, which says nothing about its spread.
+
+    Examples
+    --------
+    >>> median_interval([5, 1, 4, float("inf"), 2])
+    (4.0, 1.0, inf)
+    """
+    sample = np.asarray(x, dtype=np.float64).ravel()
+    middle, low, high = median_curve(sample[~np.isnan(sample), None], level=level)
+    return float(middle[0]), float(low[0]), float(high[0])
+
+
+def median_curve(
+    curves: npt.ArrayLike, *, level: float = 0.95
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the median curve of several trials with a pointwise bootstrap percentile band.
+
+    Parameters
+    ----------
+    curves : array_like of float, shape (trials, points)
+        May hold infinite values, not NaN.
+    level : float
+        Confidence level at each point.
+
+    Returns
+    -------
+    median, low, high : ndarray of float, shape (points,)
+        The ends are quantiles of the median over all resamples of the trials. They are NaN for
+        fewer than two trials; where all trials agree they equal the median.
+
+    Raises
+    ------
+    ValueError
+        `curves` has another shape or holds NaN.
+
+    Examples
+    --------
+    >>> median_curve([[9, 5, 0], [8, 3, 0], [7, 4, 0], [9, 1, 0], [6, 2, 0]])
+    (array([8., 3., 0.]), array([6., 1., 0.]), array([9., 5., 0.]))
+    """
+    x = np.asarray(curves, dtype=np.float64)
+    if x.ndim != 2 or np.isnan(x).any():
+        raise ValueError(f"expected curves (trials, points) without NaN, found shape {x.shape}")
+    n, n_points = x.shape
+    empty = np.full(n_points, np.nan)
+    if n < 2:
+        return (x[0].copy() if n else empty), empty, empty.copy()
+    columns = np.sort(x.T, axis=1)
+    # Once all have learned, a curve stays as it is, and so does its median.
+    is_new = np.append(True, (columns[1:] != columns[:-1]).any(axis=1))[:n_points]
+    low, high = _ends(columns[is_new], (1.0 - level) / 2.0)
+    which = np.cumsum(is_new) - 1
+    middle = _middle(columns[:, (n - 1) // 2], columns[:, n // 2])
+    return middle, low[which], high[which]
+
+
+def _ends(ordered: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
+    """Return two quantiles of the resampled median of each row of ascending values."""
+    below, above, probability = _places(ordered.shape[1])
+    ends = np.empty((2, len(ordered)))
+    n_rows = max(1, MEDIANS // probability.size)
+    for first in range(0, len(ordered), n_rows):
+        rows = ordered[first : first + n_rows]
+        medians = _middle(rows[:, below], rows[:, above])
+        order = medians.argsort(axis=1)
+        up_to = probability[order].cumsum(axis=1)
+        for end, share in zip(ends, (tail, 1.0 - tail), strict=True):
+            place = (up_to >= share - _ROUNDING).argmax(axis=1)
+            at = np.take_along_axis(order, place[:, None], axis=1)
+            end[first : first + n_rows] = np.take_along_axis(medians, at, axis=1)[:, 0]
+    return ends[0], ends[1]
+
+
+def _middle(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return what lies in the middle between two values, which may be infinite."""
+    with np.errstate(invalid="ignore"):
+        return np.where(low < high, low / 2.0 + high / 2.0, low)
+
+
+@lru_cache(maxsize=64)
+def _places(n: int) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the two places, from 0, of the median of a resample of n, and how likely they are.
+
+    The lower one is at place i or before it if at least m = floor((n + 1) / 2) draws are. For even
+    n = 2m it is at i and the upper one at j > i if m draws are at i or before it, the last of them
+    at i, and m at j or after it, the first of them at j.
+    """
+    from scipy.special import betainc, gammaln
+
+    m = (n + 1) // 2
+    marginal = np.diff(betainc(m, n - m + 1, np.arange(n + 1) / n))
+    likely = np.flatnonzero(marginal > _NEGLIGIBLE)
+    if n % 2:
+        return likely, likely, marginal[likely] / marginal[likely].sum()
+    first, distance = (
+        grid.ravel() for grid in np.meshgrid(likely, np.arange(1, min(n, _FARTHEST)), indexing="ij")
+    )
+    below, above = np.stack([first, first + distance])[:, first + distance < n]
+    rank = np.arange(1, n + 1)
+    with np.errstate(divide="ignore"):
+        # log of (i/n)^m - ((i-1)/n)^m, the chance that the largest of m draws is at rank i.
+        largest = m * np.log(rank / n) + np.log(-np.expm1(m * np.log1p(-1.0 / rank)))
+    ways = gammaln(n + 1) - 2.0 * gammaln(m + 1)
+    apart = np.exp(ways + largest[below] + largest[n - 1 - above])
+    together = (marginal - np.bincount(below, apart, n))[likely]
+    below, above = np.append(likely, below), np.append(likely, above)
+    probability = np.append(together, apart)
+    kept = probability > _NEGLIGIBLE
+    return below[kept], above[kept], probability[kept] / probability[kept].sum()

@@ -1,1 +1,0 @@
-"""The stratified bootstrap: its draws, its compiled loops, its resamples."""

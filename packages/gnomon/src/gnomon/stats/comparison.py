@@ -1,0 +1,464 @@
+"""Comparisons of two algorithms, or of all pairs: differences with interval, test and correction.
+
+The interval of a pair is the same whether it is compared alone or among others; only the adjusted
+p-value depends on the family.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+
+from gnomon.errors import ScoreDataError, UnknownNameError, check_word, counted, listed
+from gnomon.results import FieldRecord, Results, Row, generator, made_by, recorded
+from gnomon.scores.normalization import with_left_out
+from gnomon.scores.plausibility import warn_of_unlike_scales
+from gnomon.scores.table import ScoreTable, Units
+from gnomon.stats.bootstrap import draw_key
+from gnomon.stats.cautions import name_uneven_runs, shared_tasks, warn
+from gnomon.stats.comparisons.improvement import SIGN_FLIPS, table_improvement
+from gnomon.stats.comparisons.rank_tests import holm
+from gnomon.stats.difference import IMPROVEMENT, ComparisonOptions, Differences
+from gnomon.stats.estimates import rule_notes
+from gnomon.stats.intervals import Method, Variances, checked
+from gnomon.stats.items import counted_as, expect_items, refuse_unlike
+from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
+from gnomon.stats.samples import Strata
+
+#: Why tasks are the sample where no algorithm has several runs on a task.
+TASK_SAMPLE = "one run per algorithm and task, so the tasks are treated as a sample of tasks"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(FieldRecord):
+    """The difference of two algorithms in one metric.
+
+    Parameters
+    ----------
+    a, b : str
+        The algorithms.
+    metric : str
+        What is compared. The value is that of `a` minus that of `b`, except for
+        ``probability_of_improvement``, where it is P(a better than b) and 0.5 means no difference.
+    task : str or None
+        The task, or None for all together.
+    value, low, high : float
+        The difference with its interval; NaN where not estimable.
+    p_value : float
+        Two-sided, that there is no difference.
+    p_adjusted : float
+        Corrected for the comparisons made together; ``family`` of the settings names them.
+    level : float
+        Confidence level of the interval.
+    method : str
+        How interval and p-value were made.
+    n_resamples : int
+        0 for a closed form.
+    mc_error : float
+        Monte Carlo error of the worse end.
+    better : str or None
+        The algorithm that is better by the value; None if neither is. Whether this is more than
+        chance is what the p-value says.
+
+    Examples
+    --------
+    >>> from gnomon.stats import compare
+    >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
+    >>> (one,) = compare(scores, "a", "b", "mean")
+    >>> one.value, one.better
+    (2.0, 'a')
+    """
+
+    a: str
+    b: str
+    metric: str
+    task: str | None
+    value: float
+    low: float
+    high: float
+    p_value: float
+    p_adjusted: float
+    level: float
+    method: str
+    n_resamples: int
+    mc_error: float
+    better: str | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparisons(Results[Comparison]):
+    """Comparisons of two algorithms or of all pairs; see :func:`compare`.
+
+    Examples
+    --------
+    >>> from gnomon.stats import compare
+    >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
+    >>> compare(scores, "a", "b", ["mean", "iqm"]).where(metric="iqm").settings["method"]
+    'auto'
+    """
+
+    columns: ClassVar[tuple[str, ...]] = (
+        *("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted", "better"),
+    )
+    drawn_by = "gnomon.plot.dots:comparison_figure"
+
+    @property
+    def title(self) -> str:
+        """How to read the values."""
+        return "a minus b, or the probability that a is better"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What each metric measures, and which p-values were corrected together."""
+        metrics = dict.fromkeys(one.metric for one in self)
+        sizes = [metric for metric in metrics if metric != IMPROVEMENT]
+        notes = []
+        if sizes:
+            notes.append(
+                f"{', '.join(sizes)}: the size of the difference, in units of the score; a few "
+                "tasks may decide it."
+            )
+        if IMPROVEMENT in metrics:
+            notes.append(
+                f"{IMPROVEMENT}: how often a run of a beats one of b on the same task; the size of "
+                "the difference is ignored."
+            )
+        if "family" in self.settings:
+            notes.append(f"p_adjusted: {self.settings['family']}.")
+        return (*notes, *(rule_notes(self.settings) if sizes else ()))
+
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        of_tasks = any(row["task"] is not None for row in rows)
+        return [name for name in self.columns if of_tasks or name != "task"]
+
+
+def compare(
+    scores: ScoreTable,
+    a: str | None = None,
+    b: str | None = None,
+    metrics: Metrics | None = None,
+    *,
+    units: Units | None = None,
+    cluster: str | None = None,
+    by: str | None = None,
+    sequential: Literal["e"] | None = None,
+    per_task: bool = False,
+    paired: bool = False,
+    level: float = 0.95,
+    method: Method = "auto",
+    variances: Variances = "moderated",
+    n_resamples: int = 2000,
+    gamma: float | None = None,
+    rng: np.random.Generator | int | None = None,
+) -> Comparisons:
+    """Compare two algorithms, or every pair of a table, on the tasks that both have.
+
+    Parameters
+    ----------
+    scores : ScoreTable
+        One score for each run.
+    a, b : str, optional
+        The algorithms; every pair of the table by default. The interval of a pair is the same
+        either way.
+    metrics : str, Metric or sequence of them, optional
+        As in :func:`~gnomon.stats.estimate`, and ``probability_of_improvement``; by default
+        ``mean``, ``median``, ``iqm`` and that for two algorithms, and only that for all pairs. Of
+        items ``mean``, ``pass@K`` (one of K samples succeeds) and ``pass^K`` (all of them do).
+    units : str, optional
+        What a task is: ``tasks``, or ``items`` of an evaluation, which are drawn and shared, so
+        that models are compared item by item; as the table has it by default.
+    cluster : str, optional
+        Of items, the column that groups those that belong together; as the table has it.
+    by : str, optional
+        Of items and two models, a column whose groups are compared separately too.
+    sequential : str, optional
+        Of items and two models, ``e``: look after look in the order of the table, by bets that are
+        valid at every look.
+    per_task : bool
+        Whether to compare on each task too. There the median is that of the runs.
+    paired : bool
+        Whether runs with the same label are pairs (the same seed).
+    level : float
+        Confidence level.
+    method : str
+        ``auto``: ``difference +- t SE``, for means on one task Welch's test; the profile of the
+        likelihood for medians of three tasks or more. ``percentile``: from resamples.
+    variances : str
+        As in :func:`~gnomon.stats.estimate`; those of paired runs are always their own.
+    n_resamples : int
+        Number of resamples; none are drawn for means, gaps and unpaired medians.
+    gamma : float, optional
+        Target of the optimality gap.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or their seed; seed 0 by default.
+
+    Returns
+    -------
+    Comparisons
+        For each metric the pairs in the table's order, each followed by its tasks. p-values are
+        adjusted over the pairs of each metric by Holm's method, and those of tasks over all pairs
+        and tasks; by max-t for P(X > Y) where tasks are the sample. Of items they are
+        :class:`~gnomon.stats.ItemComparisons` or :class:`~gnomon.stats.ItemLooks`.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such algorithm, metric, method or kind of variances.
+    ScoreDataError
+        The algorithms are one, no task is shared, or runs to be paired have no common labels or
+        were sorted; or an option does not apply to tasks or to items.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        Something is left out or not estimable. Where no run varies, the interval is NaN and the
+        p-value is that of a permutation test, which so few runs cannot make small.
+
+    Examples
+    --------
+    >>> from gnomon.stats import compare
+    >>> scores = ScoreTable.from_arrays({"dqn": [[1, 6], [2, 4], [3, 5]], "sac": [[5, 7], [6, 9]]})
+    >>> for c in compare(scores, "sac", "dqn", "mean", variances="own"):
+    ...     print(f"{c.better} by {c.value:.2f} [{c.low:.2f}, {c.high:.2f}], p = {c.p_value:.3f}")
+    sac by 3.25 [-1.30, 7.80], p = 0.084
+    """
+    check_word("method", method, get_args(Method))
+    check_word("variances", variances, get_args(Variances))
+    if sequential is not None:
+        check_word("sequential", sequential, ("e",))
+    pair = chosen_pair(scores, a, b)
+    if len(scores.algorithms) < 2:
+        raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
+    scores = counted_as(scores, units, cluster)
+    if scores.units == "items":
+        refuse_unlike(per_task=per_task, method=method != "auto", gamma=gamma is not None)
+        found = _compare_items(scores, pair, metrics, by, sequential, level)
+    else:
+        expect_items(by=by, sequential=sequential)
+        wanted = metric_list(metrics or ((*METRICS[:3], IMPROVEMENT) if pair else IMPROVEMENT))
+        keys = [draw_key(draws) for draws in [generator(rng)] * 2]
+        how = ComparisonOptions(paired, level, method, variances, n_resamples, keys[0], keys[1])
+        with recorded() as notes:
+            warn_of_unlike_scales(scores, wanted, algorithms=pair, gamma=gamma)
+            differences = Differences(scores, how)
+            records = [
+                one
+                for metric in metrics_to_compare(wanted, gamma, scores.higher_is_better)
+                for one in _compared(differences, metric, pair, per_task)
+            ]
+        settings = made_by(
+            rng,
+            scale=scores.scale,
+            higher_is_better=scores.higher_is_better,
+            correction="holm",
+            family=_family(records),
+            paired=paired,
+            level=level,
+            method=method,
+            variances="own" if paired else variances,
+            n_resamples=n_resamples,
+            gamma=gamma,
+            n_algorithms=len(scores.algorithms),
+            shared_effects=[*differences.shared],
+        )
+        found = Comparisons(tuple(records), settings, tuple(notes))
+    higher = scores.higher_is_better
+    return replace(found, records=tuple(replace(c, better=_better(c, higher)) for c in found))
+
+
+def _compare_items(
+    scores: ScoreTable,
+    pair: tuple[str, str] | None,
+    metrics: Metrics | None,
+    by: str | None,
+    sequential: str | None,
+    level: float,
+) -> Comparisons:
+    from gnomon.stats.item_results import compare_items
+    from gnomon.stats.sequential import compare_items_sequentially
+
+    if sequential is None:
+        return compare_items(scores, pair, metrics, by=by, level=level)
+    if by is not None or pair is None:
+        raise ScoreDataError(
+            "sequential compares two models on all items; by compares groups of all items, and "
+            "goes without sequential"
+        )
+    return compare_items_sequentially(scores, *pair, metrics, level=level)
+
+
+def _better(one: Comparison, higher_is_better: bool) -> str | None:
+    """Return the algorithm that is better by the value."""
+    improvement = one.metric == IMPROVEMENT
+    lead = one.value - (0.5 if improvement else 0.0)
+    if not abs(lead) > 0.0:
+        return None
+    gap = one.metric == "optimality_gap"  # of which less is better, whatever the scores
+    return one.a if (lead > 0.0) == (improvement or (higher_is_better and not gap)) else one.b
+
+
+def _family(found: Sequence[Comparison]) -> str:
+    """Return which p-values were corrected together."""
+    n_pairs = len({(one.a, one.b) for one in found})
+    n_tasks = len({one.task for one in found} - {None})
+    n_metrics = len({one.metric for one in found})
+    each = "" if n_metrics == 1 else f", for each of {n_metrics} metrics by itself"
+    pairs, tasks = counted(n_pairs, "pair"), counted(n_tasks, "task")
+    if n_pairs > 1:
+        inside = f"; those of tasks over {tasks} and {pairs}" if n_tasks else ""
+        return f"Holm's correction over {pairs}{each}{inside}"
+    if n_tasks:
+        return f"Holm's correction over {tasks}{each}; of all tasks together, not corrected"
+    return "not corrected, " + ("one test" if n_metrics == 1 else "one test for each metric")
+
+
+def chosen_pair(scores: ScoreTable, a: str | None, b: str | None) -> tuple[str, str] | None:
+    """Return two algorithms of a table, or None where none is named, which means all pairs.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such algorithm.
+    ScoreDataError
+        One is named alone, or twice.
+    """
+    if a is None and b is None:
+        return None
+    if a is None or b is None:
+        raise ScoreDataError(f"expected two algorithms to compare, or none; found {a or b!r} alone")
+    scores.shared_tasks([a, b])  # knows both names
+    if a == b:
+        raise ScoreDataError(f"expected two different algorithms, found {a!r} twice")
+    return a, b
+
+
+def metrics_to_compare(
+    wanted: Metrics, gamma: float | None, higher_is_better: bool
+) -> list[Metric]:
+    """Return the metrics, with a stand-in for the probability of improvement."""
+    metrics = []
+    for one in metric_list(wanted):
+        if one == IMPROVEMENT:
+            metrics.append(Metric(IMPROVEMENT, lambda s: math.nan))
+            continue
+        try:
+            metrics += metrics_for([one], gamma=gamma, higher_is_better=higher_is_better)
+        except UnknownNameError:
+            raise UnknownNameError("metric", str(one), (*METRICS, IMPROVEMENT)) from None
+    return metrics
+
+
+def _compared(
+    differences: Differences, metric: Metric, pair: tuple[str, str] | None, per_task: bool
+) -> list[Comparison]:
+    """Return the comparisons of one metric: each pair, followed by its tasks."""
+    pairs = [pair] if pair else list(combinations(differences.scores.algorithms, 2))
+    if metric.name == "median" and len(pairs) > 1:
+        warn(
+            "median: the error rate over several pairs is not controlled for medians; "
+            "take iqm for tests"
+        )
+    how = differences.how
+    if metric.name == IMPROVEMENT and not how.paired and how.method == "auto":
+        whole = _improvements(differences, pair)
+    else:
+        whole = _corrected([_record(differences, *names, metric, None) for names in pairs])
+    _name_coarse(how, metric, whole)
+    if not per_task:
+        return whole
+    table = with_left_out(differences.scores) if metric.name == IMPROVEMENT else differences.scores
+    each = [
+        [_record(differences, *names, metric, task) for task in table.shared_tasks(names)]
+        for names in pairs
+    ]
+    flat = iter(_corrected([one for row in each for one in row]))
+    return [
+        one
+        for first, row in zip(whole, each, strict=True)
+        for one in (first, *(next(flat) for _ in row))
+    ]
+
+
+def _record(
+    differences: Differences, a: str, b: str, metric: Metric, task: str | None
+) -> Comparison:
+    """Return the comparison, NaN with a warning where something is not estimable."""
+    found = differences.of(a, b, metric, task)
+    where = f"{metric.name} of {a} and {b}" + (f" on {task}" if task else "")
+    value, interval, p_value = found.value, found.interval(differences.how.level), found.p_value
+    if not math.isfinite(value):
+        warn(f"{where}: not estimable, some runs are infinite (censored)")
+        value = math.nan
+    elif interval.method == SIGN_FLIPS:
+        warn(f"{where}: {TASK_SAMPLE}")
+    elif found.error is None:
+        tasks = [task] if task else differences.scores.shared_tasks([a, b])
+        single = [
+            name
+            for name in (a, b)
+            if max(differences.scores.runs(name, one).size for one in tasks) == 1
+        ]
+        warn(f"{where}: interval not estimable from one run per task of {listed(single)}")
+    else:
+        interval, fault = checked(interval, found.size)
+        if fault is not None:
+            warn(f"{where}: {fault}")
+    ends = interval.low, interval.high, p_value, p_value, differences.how.level
+    made = interval.method, interval.n_resamples, interval.mc_error
+    return Comparison(a, b, metric.name, task, value, *ends, *made)
+
+
+def _improvements(differences: Differences, pair: tuple[str, str] | None) -> list[Comparison]:
+    """Return P(a better than b) of all pairs, from the function that :func:`rank` uses."""
+    scores = differences.scores if pair is None else differences.scores.select(algorithms=pair)
+    names = scores.algorithms if pair is None else pair
+    places = [scores.algorithms.index(name) for name in names]
+    for two in combinations(names, 2):
+        shared_tasks(with_left_out(scores), two)
+    for name in names:
+        tasks = scores.tasks_of(name)
+        if tasks:
+            name_uneven_runs(Strata.from_table(scores, name), tasks, name)
+    found = table_improvement(scores, level=differences.how.level)
+    most = scores.run_counts[places].max(axis=1)
+    single = [name for name, n in zip(names, most, strict=True) if n == 1]
+    if found.sample == "tasks":
+        warn(f"{IMPROVEMENT}: {TASK_SAMPLE}")
+    elif single:
+        warn(f"{IMPROVEMENT}: interval not estimable from one run per task of {listed(single)}")
+    records = []
+    for (a, i), (b, j) in combinations(zip(names, places, strict=True), 2):
+        alone = found.n_shared[i, j] == 1 and found.sample == "runs"
+        value, low, high, p_value, p_adjusted = (
+            float(of[i, j]) for of in (found.value, *found.ends, found.p_value, found.p_adjusted)
+        )
+        method = "newcombe" if alone else "delong" if found.sample == "runs" else SIGN_FLIPS
+        ends = low, high, p_value, p_adjusted, differences.how.level
+        records.append(Comparison(a, b, IMPROVEMENT, None, value, *ends, method, 0, 0.0))
+    return records
+
+
+def _name_coarse(how: ComparisonOptions, metric: Metric, found: Sequence[Comparison]) -> None:
+    """Warn if resamples are too few for any pair to be separated after correction."""
+    tested = [one for one in found if not math.isnan(one.p_value)]
+    if how.method != "percentile" or not tested:
+        return
+    least, alpha = 2.0 / (how.n_resamples + 1), 1.0 - how.level
+    if len(tested) * least > alpha:
+        needed = math.ceil(2.0 * len(tested) / alpha)
+        warn(
+            f"{metric.name}: {how.n_resamples:,} resamples give no p-value below "
+            f"{least:.2g}, which corrected over {len(tested)} pairs is above {alpha:.2g}: no "
+            f"pair can be separated; take {needed:,} resamples or more"
+        )
+
+
+def _corrected(found: Sequence[Comparison]) -> list[Comparison]:
+    """Return the comparisons with Holm's correction over all of them."""
+    adjusted = holm([one.p_value for one in found]) if found else ()
+    return [replace(c, p_adjusted=float(p)) for c, p in zip(found, adjusted, strict=True)]

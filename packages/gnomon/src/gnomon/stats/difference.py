@@ -1,0 +1,274 @@
+"""The difference of two algorithms in one metric: its value, its test and its intervals.
+
+The squared standard errors of the two algorithms, by the rule of :mod:`gnomon.stats.intervals`,
+add; they are computed once for each algorithm of a table. Runs that are pairs have the standard
+error of their differences. P(X > Y) is in :mod:`gnomon.stats.comparisons.improvement`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gnomon.errors import ScoreDataError
+from gnomon.scores.normalization import with_left_out
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.bootstrap import Resamples
+from gnomon.stats.cautions import name_dependent_runs, name_uneven_runs, shared_tasks, warn
+from gnomon.stats.comparisons.improvement import Improvement, placements, resampled_improvement
+from gnomon.stats.intervals import (
+    Interval,
+    Method,
+    StandardError,
+    Variances,
+    percentile,
+    runs_are_sorted,
+    standard_error,
+    table_variances,
+)
+from gnomon.stats.medians import MedianProfile, paired_correlation
+from gnomon.stats.metrics import Metric, metric_named
+from gnomon.stats.samples import Strata
+
+#: The metric that is no difference: see :mod:`gnomon.stats.comparisons.improvement`.
+IMPROVEMENT = "probability_of_improvement"
+#: On one task the median is that of its runs.
+MEDIAN_OF_RUNS = Metric("median", lambda s: np.median(s.values, axis=-1), of_batch=True)
+
+
+def on_tasks(metric: Metric, n_tasks: int) -> Metric:
+    """Return what a median is on few tasks: on one that of its runs, on two the mean."""
+    if metric.name != "median" or n_tasks > 2:
+        return metric
+    return MEDIAN_OF_RUNS if n_tasks == 1 else metric_named("mean")
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """What all comparisons of one call share."""
+
+    paired: bool
+    level: float
+    method: Method
+    variances: Variances
+    n_resamples: int
+    key: np.uint64
+    other_key: np.uint64
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """A difference of two algorithms: its value, its p-value and its interval at any level.
+
+    Parameters
+    ----------
+    value, p_value : float
+    size : float
+        Of the two numbers that were subtracted, relative to which rounding is judged.
+    error : StandardError, Improvement, MedianProfile, ndarray or None
+        What the interval is made from; None if there is none.
+    """
+
+    value: float
+    p_value: float
+    size: float
+    error: StandardError | Improvement | MedianProfile | FloatArray | None
+
+    def interval(self, level: float) -> Interval:
+        """Return the interval at a level."""
+        if self.error is None:
+            return Interval(math.nan, math.nan, "none", 0, math.nan)
+        if isinstance(self.error, StandardError):
+            return self.error.interval(self.value, level)
+        if isinstance(self.error, np.ndarray):
+            return percentile(self.error, level)
+        return self.error.interval(level)
+
+
+class Differences:
+    """The differences of the algorithms of a table; errors are computed once per algorithm.
+
+    Parameters
+    ----------
+    scores : ScoreTable
+    how : ComparisonOptions
+    """
+
+    def __init__(self, scores: ScoreTable, how: ComparisonOptions) -> None:
+        self.scores, self.how = scores, how
+        self._variances = table_variances(scores, how.variances)
+        self._errors: dict[tuple[str, str, tuple[str, ...]], StandardError] = {}
+        self._doubted: set[tuple[str, tuple[str, ...]]] = set()
+        #: Algorithms whose runs share an effect over tasks.
+        self.shared: dict[str, None] = {}
+
+    def of(self, a: str, b: str, metric: Metric, task: str | None = None) -> Difference:
+        """Return the difference of two algorithms, over the tasks that both have or on one."""
+        scores, improvement = self.scores, metric.name == IMPROVEMENT
+        table = with_left_out(scores) if improvement else scores
+        tasks = (task,) if task else shared_tasks(table, (a, b))
+        metric = on_tasks(metric, len(tasks))
+        if self.how.paired:
+            x, y = _pairs(table, a, b, tasks)
+        else:
+            x, y = (Strata.from_table(table, name, tasks) for name in (a, b))
+        if task is None:
+            self._name_doubts(((a, x), (b, y)), tasks)
+        if improvement:
+            return self._improvement(x, y)
+        of_x, of_y = float(metric.value(x)), float(metric.value(y))
+        value, size = of_x - of_y, max(abs(of_x), abs(of_y))
+        if min(x.counts.max(), y.counts.max()) == 1 or not math.isfinite(value):
+            return Difference(value, math.nan, size, None)
+        of_tasks = metric.name == "median" and len(tasks) > 2
+        if self.how.method == "auto" and of_tasks and _finite(x) and _finite(y):
+            profile = self._median_difference(x, y)
+            return Difference(value, profile.p_value(), size, profile)
+        if self.how.method == "auto":
+            error = self._error_of((a, x), (b, y), metric, tasks)
+            if error.error <= 1e-12 * size:
+                return Difference(value, self._p_without_variance(x, y, value), size, error)
+            if math.isfinite(error.error):
+                return Difference(value, error.p_value(value), size, error)
+        drawn = [
+            Resamples(strata, n_resamples=self.how.n_resamples, key=key).of(metric)
+            for strata, key in ((x, self.how.key), (y, self._second_key))
+        ]
+        with np.errstate(invalid="ignore"):
+            moved = drawn[0] - drawn[1]  # NaN where both are infinite
+        return Difference(value, _resampled_p_value(moved, 0.0), size, moved)
+
+    @property
+    def _second_key(self) -> np.uint64:
+        """The key of the second algorithm's draws: the same for pairs."""
+        return self.how.key if self.how.paired else self.how.other_key
+
+    def _error_of(
+        self, a: tuple[str, Strata], b: tuple[str, Strata], metric: Metric, tasks: Sequence[str]
+    ) -> StandardError:
+        """Return the standard error of a difference."""
+        if self.how.paired:
+            return _paired_error(a[1], b[1], metric, self.how)
+        errors = []
+        for name, strata in (a, b):
+            key = name, metric.name, tuple(tasks)
+            if key not in self._errors:
+                variances = np.array([self._variances[name][task] for task in tasks])
+                options: dict[str, Any] = {"n_resamples": self.how.n_resamples, "key": self.how.key}
+                self._errors[key] = standard_error(strata, metric, variances, **options)
+            errors.append(self._errors[key])
+        return errors[0].minus(errors[1])
+
+    def _median_difference(self, x: Strata, y: Strata) -> MedianProfile:
+        correlation, n_resamples = 0.0, 0
+        if self.how.paired:
+            n_resamples = self.how.n_resamples
+            options: dict[str, Any] = {"n_resamples": self.how.n_resamples, "key": self.how.key}
+            correlation = paired_correlation(x, y, **options)
+        return MedianProfile.of(x).minus(MedianProfile.of(y), correlation, n_resamples)
+
+    def _improvement(self, x: Strata, y: Strata) -> Difference:
+        """Return P(X > Y) of two algorithms."""
+        higher = self.scores.higher_is_better
+        if not self.how.paired and self.how.method == "auto":
+            if min(x.counts.max(), y.counts.max()) == 1 and x.n_tasks == 1:
+                won, _ = placements(x, y, higher_is_better=higher)
+                return Difference(float(won.task_means.mean()), math.nan, 1.0, None)
+            found = Improvement.of(x, y, higher_is_better=higher)
+            return Difference(found.value, found.p_value, 1.0, found)
+        won, lost = placements(x, y, higher_is_better=higher)
+        value = float(won.task_means.mean())
+        if min(x.counts.max(), y.counts.max()) == 1:
+            return Difference(value, math.nan, 1.0, None)
+        if self.how.paired and self.how.method == "auto":
+            error = _paired_error(won, lost, metric_named("mean"), self.how)
+            if error.error == 0.0:
+                p_value = self._p_without_variance(x, y, value - 0.5)
+            else:
+                p_value = error.p_value(value - 0.5)
+            return Difference(value, p_value, 1.0, error)
+        options: dict[str, Any] = {
+            "n_resamples": self.how.n_resamples,
+            "keys": (self.how.key, self._second_key),
+        }
+        drawn = resampled_improvement(x, y, higher_is_better=higher, **options)
+        return Difference(value, _resampled_p_value(drawn, 0.5), 1.0, drawn)
+
+    def _p_without_variance(self, x: Strata, y: Strata, value: float) -> float:
+        """Return the p-value of a permutation test where no run varies.
+
+        Of n pairs it is that of n equal signs, of independent runs that of complete separation.
+        """
+        if value == 0.0:
+            return 1.0
+        n_x, n_y = int(x.counts.min()), int(y.counts.min())
+        if self.how.paired:
+            return 2.0 ** (1 - n_x)
+        return min(1.0, 2.0 / math.comb(n_x + n_y, n_x))
+
+    def _name_doubts(self, both: Sequence[tuple[str, Strata]], tasks: Sequence[str]) -> None:
+        """Warn once about each algorithm's runs on these tasks."""
+        for name, strata in both:
+            key = name, tuple(tasks)
+            if key in self._doubted:
+                continue
+            self._doubted.add(key)
+            name_uneven_runs(strata, tasks, name)
+            if self.how.method == "auto" and name_dependent_runs(strata, name):
+                self.shared[name] = None
+
+
+def _finite(strata: Strata) -> bool:
+    return bool(np.isfinite(strata.values).all())
+
+
+def _resampled_p_value(drawn: FloatArray, neutral: float) -> float:
+    """Return the two-sided p-value of resampled differences."""
+    beyond = min(int(np.sum(drawn <= neutral)), int(np.sum(drawn >= neutral)))
+    return min(1.0, 2.0 * (beyond + 1) / (drawn.size + 1))
+
+
+def _paired_error(x: Strata, y: Strata, metric: Metric, how: ComparisonOptions) -> StandardError:
+    """Return the standard error of a difference whose runs are pairs, by their own variances."""
+    pairs = Strata(x.values - y.values, x.starts, x.same_runs)
+    options: dict[str, Any] = {"n_resamples": how.n_resamples, "key": how.key}
+    plain = standard_error(pairs, metric_named("mean"), pairs.task_variances, **options)
+    if metric.each is not None:
+        differences = metric.each(x.values) - metric.each(y.values)
+        pairs = Strata(differences, x.starts, x.same_runs)
+        found = standard_error(pairs, metric_named("mean"), pairs.task_variances, **options)
+        return replace(found, df=min(found.df, plain.df))
+    drawn = [Resamples(one, **options).of(metric) for one in (x, y)]
+    runs = 1.0 / float(np.mean(1.0 / x.counts))
+    spread = float((drawn[0] - drawn[1]).std(ddof=1)) * math.sqrt(runs / max(runs - 1.0, 1.0))
+    return StandardError(spread, plain.df, how.n_resamples)
+
+
+def _pairs(table: ScoreTable, a: str, b: str, tasks: Sequence[str]) -> tuple[Strata, Strata]:
+    """Return the runs of both algorithms that have the same label, in the same order."""
+    for name in (a, b):
+        if runs_are_sorted(Strata.from_table(table, name, tasks)):
+            raise ScoreDataError(
+                f"paired: the runs of {name} are in order of their scores on every task, so their "
+                "labels do not identify pairs"
+            )
+    parts: tuple[list[FloatArray], list[FloatArray]] = ([], [])
+    left_out = 0
+    for task in tasks:
+        of_a, of_b = (
+            dict(zip(table.run_labels(name, task), table.runs(name, task), strict=True))
+            for name in (a, b)
+        )
+        common = [label for label in of_a if label in of_b]
+        if not common:
+            raise ScoreDataError(f"task {task}: {a} and {b} have no run label in common to pair")
+        left_out += len(of_a) + len(of_b) - 2 * len(common)
+        parts[0].append(np.array([of_a[label] for label in common]))
+        parts[1].append(np.array([of_b[label] for label in common]))
+    if left_out:
+        warn(f"{a} and {b}: {left_out} runs left out that have no partner")
+    return Strata.from_runs(parts[0]), Strata.from_runs(parts[1])

@@ -329,7 +329,7 @@ def test_what_ties_is_not_given_an_order(tmp_path):
         ("", "expected"),
         ("algorithm,task,run,score\n", "expected rows of scores, found none"),
         ("algorithm,task,run,score\na,x,0,1\n", "expected at least two algorithms"),
-        ("algorithm,task,run,score\na,x,0,\nb,x,0,\n", "expected at least two algorithms"),
+        ("algorithm,task,run,score\na,x,0,\nb,x,0,\n", "all 2 scores are empty"),
         ("algorithm,task,run,score\na,x,0,inf\nb,x,0,1\n", "an infinite score needs"),
         ("algorithm,task,run,score\na,x,0,abc\n", "found 'abc'"),
         ("model,x,y\na,1,2\nb,2,z\n", "line 3, column 'y': expected a number, found 'z'"),

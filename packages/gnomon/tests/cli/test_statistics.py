@@ -238,7 +238,7 @@ BAD = {
     "a,t,0,1\n": ("profile x.csv --kind likelihood", "a, task t: expected at least 2 runs"),
     "a,t,0,1\na,t,1,5\n": ("curves x.csv", "expected a table with several steps"),
     "a,t,0,1\na,t,1,6\n": ("estimate x.csv --normalize zscore", "unknown normalization 'zscore'"),
-    "a,t,0,\na,t,1,\n": ("plan x.csv --way widths", "a: expected at least one score, found none"),
+    "a,t,0,\na,t,1,\n": ("plan x.csv --way widths", "all 2 scores are empty"),
     "a,t,0,1\na,t,1,9\n": ("plan x.csv", "expected two algorithms or more, found a alone"),
     "a,t,0,1\na,t,1,8\n": ("compare x.csv", "expected two algorithms or more, found a alone"),
 }  # fmt: skip

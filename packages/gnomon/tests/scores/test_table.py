@@ -112,9 +112,9 @@ def test_unknown_names_are_answered_with_near_ones():
         ),
         (
             [{k: v for k, v in row.items() if k != "run"} for row in ROWS],
-            "rows 1 and 2, column 'run': several rows of dqn on pong and no column of runs; "
-            "--run NAME (columns={'run': NAME}) names it, --within-run mean (within_run='mean') "
-            "averages the rows",
+            "rows 1 and 2, column 'run': several rows of dqn on pong and no column of runs: "
+            "name it (columns={'run': NAME}, gnomon read FILE --column run=NAME) or average the "
+            "rows (within_run='mean', gnomon read FILE --within-run mean)",
         ),
         (
             [row | {"step": None} for row in ROWS],

@@ -39,7 +39,7 @@ def show_scores(answer: Answer, table: ScoreTable, out: Path | None) -> None:
     """Print the scores of a table, or write them to a file and print what it holds."""
     origin = "; ".join(table.provenance)
     if out is not None:
-        from gnomon.scores.readers.tidy_files import write_scores
+        from gnomon.scores.readers.tables import write_scores
 
         if not out.parent.is_dir():
             raise ScoreDataError(f"{out.parent}: expected a folder to write to; there is none")

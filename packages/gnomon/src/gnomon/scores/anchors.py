@@ -29,9 +29,9 @@ from pathlib import Path
 import numpy as np
 
 from gnomon.errors import ScoreDataError, listed
-from gnomon.scores.readers.file_contents import read_csv
-from gnomon.scores.readers.reported_number import reported_number
+from gnomon.scores.readers.files import read_csv, reported_number
 from gnomon.scores.table import ScoreTable
+from gnomon.scores.tidy import role_of
 
 Anchors = dict[str, tuple[float, float]]
 
@@ -39,7 +39,12 @@ Anchors = dict[str, tuple[float, float]]
 SUITES = ("atari", "procgen-easy", "procgen-hard", "dmc", "minatar")
 
 #: Names of the two columns of a file: what becomes 0, and what becomes 1.
-_PAIRS = (("low", "high"), ("random", "human"))
+_PAIRS = (
+    ("low", "high"), ("random", "human"), ("min", "max"), ("lower", "upper"), ("worst", "best"),
+    ("zero", "one"), ("random", "expert"), ("random", "reference"),
+)  # fmt: skip
+#: Pairs of which the better score depends on the direction of the table.
+_LIMITS = (("low", "high"), ("min", "max"), ("lower", "upper"))
 _DMC = (0.0, 1000.0)
 
 
@@ -104,9 +109,10 @@ def read_anchors(path: Path, table: ScoreTable) -> Anchors:
     Parameters
     ----------
     path : path
-        CSV or TSV with the columns ``task``, ``low`` and ``high``; or ``task``, ``random`` and
-        ``human``. Of the first pair the worse score becomes 0, in the direction of the table; of
-        the second the first one.
+        CSV or TSV with a column of tasks and two of scores: ``low, high``, ``min, max`` or
+        ``lower, upper``, of which the worse score becomes 0, in the direction of the table; or
+        ``random, human``, ``random, expert``, ``worst, best`` or ``zero, one``, of which the first
+        becomes 0.
     table : ScoreTable
         Raw scores. Names are compared as they are, and if none agrees as of games of Atari.
 
@@ -126,23 +132,26 @@ def read_anchors(path: Path, table: ScoreTable) -> Anchors:
     {'maze': (5.0, 10.0)}
     """
     raw, origin = read_csv(path)
-    pair = next((pair for pair in _PAIRS if set(pair) <= set(raw.columns)), None)
-    if pair is None or "task" not in raw.columns:
+    lower = {name.strip().lower(): name for name in raw.names}
+    pair = next((pair for pair in _PAIRS if set(pair) <= set(lower)), None)
+    of_tasks = [name for name in raw.names if role_of(name) == "task"]
+    if pair is None or not of_tasks:
         raise origin.error(
-            "expected the columns task, low and high, or task, random and human; found "
-            f"{listed(raw.columns)}"
+            "expected a column task and two such as low and high, min and max, or random and "
+            f"human; found {listed(raw.names)}"
         )
     found: Anchors = {}
-    for at, row in enumerate(raw.iter_rows(named=True)):
-        task = (row["task"] or "").strip()
+    cells = [raw.tolist(lower[name]) for name in pair]
+    for at, name_of_task in enumerate(raw.texts(of_tasks[0]).tolist()):
+        task = (name_of_task or "").strip()
         if task in found:
             raise origin.error_at([at], "task", f"expected each task once, found {task!r} again")
-        numbers = [reported_number(row[name]) for name in pair]
-        for name, number in zip(pair, numbers, strict=True):
+        numbers = [reported_number(column[at]) for column in cells]
+        for name, column, number in zip(pair, cells, numbers, strict=True):
             if number is None:
-                raise origin.error_at([at], name, f"expected a number, found {row[name]!r}")
+                raise origin.error_at([at], name, f"expected a number, found {column[at]!r}")
         zero, one = (number for number in numbers if number is not None)
-        is_turned = pair == ("low", "high") and not table.higher_is_better
+        is_turned = pair in _LIMITS and not table.higher_is_better
         # A cell may be empty: such a task has no anchors.
         found[task] = (one, zero) if is_turned else (zero, one)
     found = {task: ends for task, ends in found.items() if not math.isnan(sum(ends))}

@@ -191,6 +191,8 @@ def as_texts(column: Column) -> Texts:
     if isinstance(column, Texts):
         return column
     values, codes = np.unique(column, return_inverse=True)
+    if column.dtype.kind == "b":
+        return Texts.merged(codes.astype(np.int32), [str(x).lower() for x in values.tolist()])
     names = [None if value != value else _text(value) for value in values.tolist()]
     return Texts.merged(codes.astype(np.int32), names)
 
@@ -225,6 +227,8 @@ def column_of(values: Iterable[Any], name: str) -> Column:
     if kinds <= {str}:
         return Texts.of(values)
     found = [None if _is_missing(value) else value for value in values]
+    if bool in kinds and all(value is None or isinstance(value, bool) for value in found):
+        return Texts.of([None if value is None else str(value).lower() for value in found])
     if all(value is None or hasattr(value, "__float__") for value in found):
         return np.array([np.nan if value is None else float(value) for value in found])
     value: Any

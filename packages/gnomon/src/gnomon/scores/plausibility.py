@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,8 @@ MOST_MULTIPLE = 20.0
 WILD, LEAST_OTHERS = 1000.0, 4
 #: Summaries that add up scores of different tasks.
 _SUMMED = ("mean", "iqm", "median")
+#: Larger tables are not searched for copies.
+MOST_ROWS = 200_000
 #: Names that a line shows before it says that there are more.
 MOST_NAMES = 8
 
@@ -66,6 +68,9 @@ def suspicions(table: ScoreTable) -> list[str]:
             f"a column {nested[0]!r} beside run: episodes of one run are not independent runs; "
             "average them first"
         )
+    found += _respelled(names) + _copied_algorithms(last)
+    if not _are_copies(last):
+        found += _repeated_runs(last)
     # Runs may well end alike, at the highest score that there is, but not go there alike.
     if _are_copies(last) and ("step" not in table.rows or _are_copies(table)):
         found.append(
@@ -73,6 +78,66 @@ def suspicions(table: ScoreTable) -> list[str]:
             "deterministic evaluation are not independent runs"
         )
     return found
+
+
+def _respelled(tasks: Sequence[str]) -> list[str]:
+    """Return a sentence on tasks whose names differ in their spelling alone."""
+    alike: dict[str, list[str]] = {}
+    for task in tasks:
+        alike.setdefault(re.sub(r"[\W_]", "", task.lower()), []).append(task)
+    twice = [names for names in alike.values() if len(names) > 1]
+    if not twice:
+        return []
+    shown = joined([repr(name) for name in twice[0][:3]])
+    return [f"the tasks {shown} differ in spelling alone: rename one, if they are the same task"]
+
+
+def _scores_of_runs(table: ScoreTable) -> dict[str, dict[Any, tuple[Any, ...]]]:
+    """Return the scores of each run by task, by algorithm and run; of large tables none."""
+    found: dict[str, dict[Any, list[Any]]] = {}
+    if len(table) > MOST_ROWS:
+        return {}
+    names = ("algorithm", "task", "run")
+    columns = [table.rows.tolist(name) for name in names]
+    for algorithm, task, run, score in zip(*columns, table.rows["score"].tolist(), strict=True):
+        if score == score:
+            found.setdefault(algorithm, {}).setdefault(run, []).append((task, score))
+    return {a: {run: tuple(sorted(x)) for run, x in runs.items()} for a, runs in found.items()}
+
+
+def _repeated_runs(table: ScoreTable) -> list[str]:
+    """Return a sentence on algorithms with runs that have the same scores on all tasks."""
+    found = []
+    for algorithm, runs in _scores_of_runs(table).items():
+        alike: dict[Any, list[Any]] = {}
+        for run, scores in runs.items():
+            alike.setdefault(scores, []).append(run)
+        groups = [same for same in alike.values() if len(same) > 1]
+        sizes = {len(same) for same in alike.values()}
+        # Scores of few values may agree by chance; whole groups of them, or many tasks, do not.
+        rich = [same for x, same in alike.items() if len(same) > 1 and len({s for _, s in x}) > 2]
+        if rich or (len(groups) > 2 and sizes == {len(groups[0])}):
+            shown = joined([str(run) for run in (rich or groups)[0][:3]])
+            found.append(
+                f"{algorithm}: runs {shown} have the same scores on every task"
+                f"{', and so have others' if len(rich or groups) > 1 else ''}: was a seed used "
+                "twice, or a file read twice?"
+            )
+    return found
+
+
+def _copied_algorithms(table: ScoreTable) -> list[str]:
+    """Return a sentence on algorithms that have the same scores on all tasks."""
+    alike: dict[Any, list[str]] = {}
+    for algorithm, runs in _scores_of_runs(table).items():
+        scores = tuple(sorted(pair for own in runs.values() for pair in own))
+        if len({score for _, score in scores}) > 2:
+            alike.setdefault(scores, []).append(algorithm)
+    twice = [names for names in alike.values() if len(names) > 1]
+    return [
+        f"{joined(names)} have exactly the same scores: is one a copy of the other?"
+        for names in twice
+    ]
 
 
 def _cell_of_row(table: ScoreTable) -> IntArray:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, UnknownNameError, joined, listed, shortened
+from gnomon.errors import ScoreDataError, UnknownNameError, check_word, listed, shortened
 from gnomon.scores.columns import (
     Column,
     FloatArray,
@@ -50,7 +50,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
         "task", "task_name", "task_id", "environment", "env", "env_name", "env_id", "game",
         "benchmark", "domain",
     ),
-    "run": ("run", "seed", "run_id", "trial", "replicate"),
+    "run": ("run", "seed", "trial", "replicate"),
     "score": (
         "score", "scores", "return", "returns", "reward", "rewards", "episode_return",
         "episodic_return", "episode_reward", "mean_return", "mean_reward", "eval_return",
@@ -63,7 +63,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 #: What trackers put before a name to say what it is.
-_PREFIX = re.compile(r"^(?:metrics|params|config|summary|summary_metrics|tags)\.(?=.)")
+_PREFIX = re.compile(r"^(?:[a-z_]+\.)+(?=.)")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 _Flags = npt.NDArray[np.bool_]
@@ -109,7 +109,9 @@ class Origin:
         return [lines[row] if row < len(lines) else int(row) + 2 for row in rows]
 
 
-def tidy_rows(raw: Rows, origin: Origin, where: Mapping[str, Any]) -> Rows:
+def tidy_rows(
+    raw: Rows, origin: Origin, where: Mapping[str, Any], within_run: str | None = None
+) -> Rows:
     """Return the rows of `raw` that `where` selects, with checked columns in a fixed order.
 
     Parameters
@@ -120,6 +122,8 @@ def tidy_rows(raw: Rows, origin: Origin, where: Mapping[str, Any]) -> Rows:
         Where the rows come from.
     where : mapping
         Attribute values that a row must have to stay.
+    within_run : {"mean"}, optional
+        What becomes of several rows of one run, such as episodes: their mean.
 
     Raises
     ------
@@ -156,6 +160,9 @@ def tidy_rows(raw: Rows, origin: Origin, where: Mapping[str, Any]) -> Rows:
     _refuse(infinite, "score", message, origin)
     rest = {name: raw[name] for name in raw.names if name not in SPECIAL}
     rows = Rows(columns | rest)
+    if within_run is not None:
+        check_word("within_run", within_run, ("mean",))
+        return _averaged(rows)
     _check_duplicates(rows, origin, has_runs="run" in raw)
     return rows
 
@@ -251,7 +258,7 @@ def usual_columns(
                 first = candidates[0]
                 raise origin.error(
                     f"columns {first!r} and {other!r} may both be the {role}; "
-                    f"columns={{{role!r}: {first!r}}} (--column {role}={first}) chooses the first"
+                    f"--column {role}={first} (columns={{{role!r}: {first!r}}}) chooses the first"
                 )
         if candidates:
             found[role] = candidates[0]
@@ -374,8 +381,9 @@ def _check_duplicates(rows: Rows, origin: Origin, *, has_runs: bool) -> None:
         raise origin.error_at(
             [earlier, at],
             "run",
-            f"several rows of {algorithm} on {task} and no column of runs; --run NAME (columns="
-            "{'run': NAME}) names it, --within-run mean (within_run='mean') averages the rows",
+            f"several rows of {algorithm} on {task} and no column of runs: name it "
+            "(columns={'run': NAME}, gnomon read FILE --column run=NAME) or average the rows "
+            "(within_run='mean', gnomon read FILE --within-run mean)",
         )
     shown = ", ".join(f"{name} {rows.take([at]).tolist(name)[0]}" for name in key)
     message = f"expected one row for each {', '.join(key)}; found {shown} twice"
@@ -383,9 +391,26 @@ def _check_duplicates(rows: Rows, origin: Origin, *, has_runs: bool) -> None:
     raise origin.error_at([earlier, at], "run", message + remedy)
 
 
+def _averaged(rows: Rows) -> Rows:
+    """Return one row for each run and step, with the mean score of its rows."""
+    number, _ = _numbered(rows, [name for name in KEY if name in rows])
+    _, first, group = np.unique(number, return_index=True, return_inverse=True)
+    score = rows["score"]
+    known = ~np.isnan(score)
+    n = np.bincount(group[known], minlength=first.size)
+    total = np.bincount(group[known], score[known], minlength=first.size)
+    mean = np.full(first.size, np.nan)
+    mean[n > 0] = total[n > 0] / n[n > 0]
+    # What differs within a run, such as the number of the episode, is not known of the mean.
+    same = [x for x in rows.names if (_coded(rows[x]) == _coded(rows[x])[first][group]).all()]
+    order = np.argsort(first)
+    kept = rows.only(*(x for x in rows.names if x in same or x in SPECIAL)).take(first[order])
+    return kept.with_columns({"score": mean[order]})
+
+
 def _apart(rows: Rows, key: Sequence[str], row: int) -> str:
     """Return the remedies for rows of one key: another column, or their mean."""
-    mean = "--within-run mean averages the rows of a run"
+    mean = "gnomon read FILE --within-run mean averages the rows of a run"
     for name in (x for x in rows.names if x not in SPECIAL):
         number, _ = _numbered(rows, [*key, name])
         if np.unique(number).size < number.size:
@@ -516,8 +541,3 @@ def with_usual_names(raw: Rows, columns: Mapping[str, str], origin: Origin) -> R
         if np.unique(number).size < number.size:
             found |= usual_columns(raw, found, ["step"], origin)
     return renamed_columns(raw, found, origin)
-
-
-def said_names(found: Mapping[str, str]) -> str:
-    """Return a sentence on the columns that were taken by their usual names."""
-    return f"columns {joined([repr(x) for x in found.values()])} are read as {joined(list(found))}"

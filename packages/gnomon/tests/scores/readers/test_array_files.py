@@ -52,7 +52,7 @@ def test_faults_are_told_in_one_line(tmp_path):
             read_arrays(path)
         assert str(error.value).startswith(f"{path}: "), name
         assert said in str(error.value), name
-    with pytest.raises(ScoreDataError, match=r"expected files named ALGORITHM\.json; found none"):
+    with pytest.raises(ScoreDataError, match=r"files named ALGORITHM\.json or \.npz; found none"):
         read_arrays(tmp_path / "empty")
     np.savez(tmp_path / "objects.npz", dqn=np.array([None, "x"], dtype=object))
     with pytest.raises(

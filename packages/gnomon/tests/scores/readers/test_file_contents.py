@@ -67,7 +67,7 @@ FAULTS = [
     (HEADER + "a" * 5000 + ",t,0,1\n", ", line 2, column 'algorithm': expected a name of at most"),
     (HEADER + "a,t,0,1e308\n", ", line 2, column 'score': expected a number from -1e+100 to 1e+1"),
     (HEADER + "a,t,0," + "x" * 10**6 + "\n", ", line 2, column 'score': expected a number, found"),
-    (GOOD + '"' + "a" * 10**6 + "\n", ", line 4: expected fields of at most 131,072 characters"),
+    (GOOD + '"' + "a" * 10**6 + "\n", ", line 4: expected a closing '\"', found none"),
 ]
 
 

@@ -94,7 +94,7 @@ RIGHT = {
     "usual headings": (
         "agent,env_id,seed,eval/return,eval/length\na,pong,0,1,9\n",
         {"metric": "eval/return"},
-        [("a", "pong", 0, 1.0, "9")],
+        [("a", "pong", 0, 1.0, 9)],
     ),
     "TensorBoard": (
         "Wall time,Step,Value\n3,10,7.5\n1,0,1\n2,10,2\n",
@@ -141,13 +141,13 @@ WRONG = {
         RUNS.replace('"Runtime"', '"algo"'),
         {},
         ": columns 'algo' and 'exp_name' may both be the algorithm; --column algorithm=algo "
-        "chooses the first",
+        "(columns={'algorithm': 'algo'}) chooses the first",
     ),
     "two columns of steps": (
         HISTORY.replace("_runtime", "global_step"),
         {"metric": "ret"},
-        ": columns '_step' and 'global_step' may both be the step; --step-column _step chooses "
-        "the first",
+        ": columns '_step' and 'global_step' may both be the step; --column step=_step "
+        "(columns={'step': '_step'}) chooses the first",
     ),
     "two scores": (
         HISTORY,
@@ -213,7 +213,7 @@ WRONG = {
         {},
         ", lines 2 and 3, column 'run': expected one row for each algorithm, task, run; found "
         "algorithm a, task t, run 0 twice; column 'frames' tells them apart: --step-column frames "
-        "for curves; or --within-run mean averages the rows of a run",
+        "for curves; or gnomon read FILE --within-run mean averages the rows of a run",
     ),
     "a text in a chart": (
         '"Step","dqn - ret"\n"0","high"\n',
@@ -284,7 +284,7 @@ def test_what_is_left_out_is_said(tmp_path):
     for text, said in [
         (CHART, "2 lines of a chart, which holds samples of the curves, perhaps smoothed"),
         (RUNS, r"1 run did not finish \(crashed\): kept as missing, dqn-1$"),
-        (OPENRL, "deviations are left out, since openrlbenchmark does not tell of how many runs"),
+        (OPENRL, "deviations are left out, since openrlbenchmark does not state of how many runs"),
         (RUNS.replace('"env_id"', '"x"'), "no column names the task"),
     ]:
         path.write_text(text)

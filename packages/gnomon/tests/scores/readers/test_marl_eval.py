@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.scores import read_marl_eval, read_scores
 
 
@@ -29,10 +29,13 @@ def test_marl_eval(tmp_path):
         for s in (1, 2)
     }
     path = write(tmp_path / "scores.json", {"smac": {"3m": {"qmix": runs}}})
-    table = read_marl_eval(path, metric="return")
+    with pytest.warns(DegenerateScoresWarning, match="the mean of its absolute_metrics"):
+        absolute = read_marl_eval(path, metric="return")
+    assert absolute.runs("qmix", "smac/3m").tolist() == [99.0, 99.0]
+    table = read_marl_eval(path, metric="return", curves=True)
     assert table.at_step(0).runs("qmix", "smac/3m").tolist() == [2.0, 3.0]
     with pytest.raises(ScoreDataError, match="no step holds the metric 'reward'"):
-        read_marl_eval(path, metric="reward")
+        read_marl_eval(path, metric="reward", curves=True)
     wrong = write(tmp_path / "wrong.json", {"smac": [1]})
     with pytest.raises(ScoreDataError, match="expected environment, task, algorithm, run, step_N"):
         read_marl_eval(wrong, metric="return")
@@ -48,5 +51,5 @@ def test_marl_eval_by_its_look(tmp_path):
         read_scores(both)
     assert read_scores(both, metric="win_rate").metric == "win_rate"
     for content in ({}, {"env": 3}, {"env": {"task": {"qmix": [1]}}}):
-        with pytest.raises(ScoreDataError, match="step_count, as marl-eval has them; found none"):
+        with pytest.raises(ScoreDataError, match="expected scores in JSON of a known format"):
             read_scores(write(tmp_path / "c.json", content))

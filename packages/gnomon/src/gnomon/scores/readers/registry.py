@@ -19,6 +19,8 @@ from typing import Any, Literal
 
 from gnomon.errors import ScoreDataError, UnknownNameError, listed
 from gnomon.scores.joined_tables import joined_tables, renamed
+from gnomon.scores.plausibility import warn_of_suspicions
+from gnomon.scores.readers.files import json_content
 from gnomon.scores.table import ScoreTable, Units
 
 #: What the columns of a pivot may be.
@@ -31,25 +33,31 @@ GROUP = "gnomon.readers"
 #: they are asked.
 BUILT_IN = (
     "gnomon.scores.datasets:READER",
-    "gnomon.scores.readers.trackers.openrlbenchmark:OPENRLBENCHMARK",
-    "gnomon.scores.readers.trackers.tracker_charts:WANDB_CHART",
-    "gnomon.scores.readers.trackers.tracker_tables:TRACKER_TABLE",
-    "gnomon.scores.readers.trackers.tensorboard_csv:TENSORBOARD_CSV",
-    "gnomon.scores.readers.training_logs.evaluations:EVALUATIONS",
-    "gnomon.scores.readers.evaluations.inspect_logs:INSPECT",
-    "gnomon.scores.readers.evaluations.lm_eval_samples:LM_EVAL_SAMPLES",
-    "gnomon.scores.readers.evaluations.helm_runs:HELM",
-    "gnomon.scores.readers.evaluations.item_files:ITEM_FILE",
-    "gnomon.scores.readers.pivots:PIVOT",
-    "gnomon.scores.readers.published.lm_eval:LM_EVAL",
-    "gnomon.scores.readers.training_logs.monitors:MONITORS",
-    "gnomon.scores.readers.array_files:ARRAYS",
-    "gnomon.scores.readers.published.marl_eval:MARL_EVAL",
-    "gnomon.scores.readers.wide_table:WIDE",
-    "gnomon.scores.readers.tidy_files:TIDY",
+    "gnomon.scores.readers.training:OPENRLBENCHMARK",
+    "gnomon.scores.readers.trackers:WANDB_CHART",
+    "gnomon.scores.readers.trackers:TRACKER_TABLE",
+    "gnomon.scores.readers.training:TENSORBOARD_CSV",
+    "gnomon.scores.readers.training:EVALUATIONS",
+    "gnomon.scores.readers.training:MONITORS",
+    "gnomon.scores.readers.training:MARL_EVAL",
+    "gnomon.scores.readers.inspect_logs:INSPECT",
+    "gnomon.scores.readers.lm_eval_samples:LM_EVAL_SAMPLES",
+    "gnomon.scores.readers.helm:HELM",
+    "gnomon.scores.readers.votes:VOTES",
+    "gnomon.scores.readers.boards:SWE_BENCH",
+    "gnomon.scores.readers.boards:EVALPLUS",
+    "gnomon.scores.readers.boards:BOARD",
+    "gnomon.scores.readers.tables:ITEM_FILE",
+    "gnomon.scores.readers.wide:PIVOT",
+    "gnomon.scores.readers.lm_eval:LM_EVAL",
+    "gnomon.scores.readers.tables:RECORDS",
+    "gnomon.scores.readers.arrays:ARRAYS",
+    "gnomon.scores.readers.wide:WIDE",
+    "gnomon.scores.readers.tables:TIDY",
 )
 
 _Place = str | os.PathLike[str]
+_PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib")
 
 #: What an option of :func:`read_scores` needs, in the words of a message.
 _NEEDS = {
@@ -58,6 +66,8 @@ _NEEDS = {
     "columns": "columns to name",
     "run_names": "names of runs to take apart",
     "columns_are": "columns of which to say what they are",
+    "within_run": "rows of one run to average",
+    "window": "episodes to average",
 }
 
 
@@ -85,6 +95,10 @@ class ReadRequest:
         Whether attempts on empty cells are errors, in a run folder.
     units : str, optional
         What a task is, as it was asked for: ``tasks`` or ``items``.
+    within_run : str, optional
+        What becomes of several rows of a run: ``mean``.
+    window : int, optional
+        Number of episodes over which the score of a run is averaged.
 
     Examples
     --------
@@ -101,6 +115,8 @@ class ReadRequest:
     higher_is_better: bool | None = None
     count_empty: bool = True
     units: Units | None = None
+    within_run: str | None = None
+    window: int | None = None
 
     @property
     def is_higher_better(self) -> bool:
@@ -198,6 +214,8 @@ def read_scores(
     units: Units | None = None,
     cluster: str | None = None,
     rename: Mapping[str, str] | None = None,
+    within_run: str | None = None,
+    window: int | None = None,
 ) -> ScoreTable:
     r"""Read scores from a file or folder of any format that a reader recognises.
 
@@ -239,6 +257,12 @@ def read_scores(
         Of items, the attribute that tells the cluster of each, such as a document or a topic.
     rename : mapping, optional
         What algorithms are to be called that the source calls otherwise: ``{"tiny": "Tiny 1B"}``.
+    within_run : {"mean"}, optional
+        What becomes of several rows of one run, such as evaluation episodes: their mean. Without
+        it, such rows are refused.
+    window : int, optional
+        Of logs with a row for each episode, the number of last episodes whose mean is the score of
+        a run; 100 if not given.
 
     Returns
     -------
@@ -278,6 +302,8 @@ def read_scores(
         higher_is_better=higher_is_better,
         count_empty=count_empty,
         units=units,
+        within_run=within_run,
+        window=window,
     )
     tables = [
         _under(name, _read(path, wanted, format)) for name, path in _named_paths(source).items()
@@ -290,6 +316,36 @@ def read_scores(
     from gnomon.scores import normalization
 
     return normalization.normalize(table, normalize)
+
+
+def table_of(scores: Any) -> ScoreTable:
+    """Return the table of whatever a verb is given.
+
+    Parameters
+    ----------
+    scores : ScoreTable, path, data frame, mapping or list of records
+        A table; where scores lie, as :func:`read_scores` takes it; a data frame of pandas, Polars
+        or PyArrow; a mapping of columns; one array (runs, tasks) for each algorithm, as rliable has
+        them; or one mapping for each row.
+
+    Raises
+    ------
+    TypeError
+        `scores` is none of these.
+
+    Examples
+    --------
+    >>> table_of({"dqn": [[1.0, 2.0], [3.0, 4.0]]}).run_counts
+    array([[2, 2]])
+    """
+    if isinstance(scores, ScoreTable):
+        return scores
+    if isinstance(scores, str | os.PathLike):
+        return read_scores(scores)
+    many = list(scores.values()) if isinstance(scores, Mapping) else scores
+    if isinstance(many, list | tuple) and many and all(isinstance(x, str | Path) for x in many):
+        return read_scores(scores)
+    return warn_of_suspicions(ScoreTable(scores))
 
 
 def _read(path: Path, wanted: ReadRequest, format: str | None) -> ScoreTable:
@@ -346,6 +402,11 @@ def _no_path(source: object) -> TypeError:
 
 def _recognised(path: Path, wanted: ReadRequest) -> Reader:
     """Return the reader that recognises a path, or the first general one that takes all options."""
+    if path.suffix.lower() in _PICKLES and path.is_file():
+        raise ScoreDataError(
+            f"{path}: pickles are not read, since they run code when they are opened: load it in "
+            "Python and pass the arrays or the data frame, or save a CSV file"
+        )
     every = [r for r in _readers() if wanted.units != "tasks" or r.units == "tasks"]
     if wanted.columns_are is not None:
         return _named("pivot")
@@ -366,6 +427,13 @@ def _recognised(path: Path, wanted: ReadRequest) -> Reader:
     # Beside samples of lm-eval lie results, which are of tasks.
     if logs and "lm-eval" not in [reader.name for reader in found]:
         raise ScoreDataError(f"{path}: expected tasks, found items of the format {logs[0]!r}")
+    if not found and path.suffix.lower() == ".json":
+        content = json_content(path)
+        keys = f"the keys {listed(content, 4)}" if isinstance(content, dict) else "a list"
+        raise ScoreDataError(
+            f"{path}: expected scores in JSON of a known format, found {keys}; the nearest format "
+            'is records: [{"algorithm": ..., "task": ..., "run": ..., "score": ...}, ...]'
+        )
     if not found:
         names = ", ".join(sorted(available_readers()))
         raise ScoreDataError(f"{path}: expected scores in a known format ({names}); found none")

@@ -8,19 +8,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, UnknownNameError, listed
-from gnomon.scores.readers.file_contents import (
-    header_names,
-    matching_rows,
-    read_csv,
-    renamed_columns,
-)
-from gnomon.scores.readers.reported_number import reported_number
+from gnomon.scores.readers.files import header_names, is_table, read_csv, reported_number
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.scores.tidy import Origin
+from gnomon.scores.tidy import Origin, matching_rows, renamed_columns
 
 #: The columns of a table of summaries.
 _SUMMARY = ("algorithm", "task", "mean", "std", "runs")
@@ -109,11 +104,13 @@ def read_summaries(
     raw, origin = read_csv(Path(path))
     raw = renamed_columns(raw, columns or {}, origin)
     for name in (*_SUMMARY, *([] if keep_apart is None else [keep_apart])):
-        if name not in raw.columns:
-            raise origin.error(f"missing column {name!r}; found {', '.join(raw.columns)}")
+        if name not in raw.names:
+            raise origin.error(f"missing column {name!r}; found {', '.join(raw.names)}")
     kept = matching_rows(raw, where or {}, origin)
     cells: dict[str, dict[str, tuple[float, ...]]] = {}
-    for at, row in enumerate(raw.iter_rows(named=True)):
+    for name in ("algorithm", "task", *([keep_apart] if keep_apart else [])):
+        raw = raw.with_columns({name: raw.texts(name)})
+    for at, row in enumerate(raw.records()):
         if kept[at]:
             name = row["algorithm"] + (f" {row[keep_apart]}" if keep_apart else "")
             own = cells.setdefault(name, {})
@@ -165,12 +162,10 @@ def of_standard_errors(table: ScoreTable) -> SummaryTable | None:
 
 def holds_summaries(path: Path) -> bool:
     """Return whether a file has means and standard deviations in the place of runs."""
-    if path.suffix.lower() not in (".csv", ".tsv") or not path.is_file():
-        return False
-    return {"mean", "std", "runs"} <= set(header_names(path))
+    return is_table(path) and {"mean", "std", "runs"} <= set(header_names(path))
 
 
-def _summary(row: Mapping[str, str | None], at: int, origin: Origin) -> tuple[float, ...]:
+def _summary(row: Mapping[str, Any], at: int, origin: Origin) -> tuple[float, ...]:
     """Return mean, standard deviation and number of runs of a row."""
     numbers = []
     for column, least in (("mean", -math.inf), ("std", 0.0), ("runs", 1.0)):

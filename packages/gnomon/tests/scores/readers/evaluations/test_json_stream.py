@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.readers.evaluations import json_stream
-from gnomon.scores.readers.evaluations.json_stream import array_elements, json_lines, object_members
+from gnomon.scores.readers import json_stream
+from gnomon.scores.readers.json_stream import array_elements, json_lines, object_members
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -13,12 +13,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, joined, listed
-from gnomon.scores.readers.evaluations.json_stream import array_elements, object_members
-from gnomon.scores.readers.evaluations.sample_table import (
-    METRIC,
+from gnomon.scores.readers.files import json_object, mapping_at
+from gnomon.scores.readers.json_stream import array_elements, object_members
+from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.samples import (
     Log,
     SampleColumns,
     as_cost,
@@ -27,8 +28,6 @@ from gnomon.scores.readers.evaluations.sample_table import (
     table_of_logs,
     warn,
 )
-from gnomon.scores.readers.file_contents import json_object, mapping_at
-from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 
 STATS = "per_instance_stats.json"
@@ -82,7 +81,7 @@ def _log(path: Path) -> Log:
         path=path,
         model=model,
         subtask=subtask,
-        frame=columns.frame(),
+        rows=columns.rows(),
         unreadable=columns.unreadable,
     )
     _compare(log, path.with_name("stats.json"))
@@ -91,7 +90,7 @@ def _log(path: Path) -> Log:
 
 def _compare(log: Log, place: Path) -> None:
     """Warn where the means of a split are others than the instances give."""
-    if not place.is_file() or "split" not in log.frame.columns:
+    if not place.is_file() or "split" not in log.rows:
         return
     differing = []
     with place.open("rb") as stream:
@@ -100,7 +99,7 @@ def _compare(log: Log, place: Path) -> None:
             metric, split, told = name.get("name"), name.get("split"), stat.get("mean")
             if told is None or {"perturbation", "sub_split"} & name.keys():
                 continue
-            mean = _mean(log.frame, f"{METRIC}{metric}", split)
+            mean = _mean(log, str(metric), split)
             if mean is not None and not math.isclose(told, mean, rel_tol=1e-9, abs_tol=1e-9):
                 differing.append(f"{metric} of {split} is {told:.6g} there, {mean:.6g} here")
     if differing:
@@ -110,18 +109,17 @@ def _compare(log: Log, place: Path) -> None:
         )
 
 
-def _mean(frame: pl.DataFrame, column: str, split: object) -> float | None:
+def _mean(log: Log, metric: str, split: object) -> float | None:
     """Return the mean of a score over the instances of a split, None if it has none there."""
-    if column not in frame.columns:
-        return None
-    scores = frame.filter(pl.col("split") == split)[column].drop_nulls()
-    return float(scores.cast(pl.Float64).to_numpy().mean()) if len(scores) else None
+    score = log.scores(metric)[log.rows.texts("split").equals(str(split))]
+    known = score[~np.isnan(score)]
+    return float(known.mean()) if known.size else None
 
 
 def _warn_of_splits(logs: list[Log], path: Path) -> None:
     """Say that instances of several splits are one table, where HELM reports each by itself."""
-    frames = [log.frame for log in logs if "split" in log.frame.columns]
-    splits = sorted({split for frame in frames for split in frame["split"].unique().drop_nulls()})
+    known = [log.rows.texts("split").names for log in logs if "split" in log.rows]
+    splits = sorted({split for names in known for split in names})
     if len(splits) > 1:
         warn(
             f"{path.name}: the splits {joined(splits)} are read together; HELM reports each by "

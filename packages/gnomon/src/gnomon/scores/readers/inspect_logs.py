@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 from zipfile import is_zipfile
 
+import numpy as np
+
 from gnomon.errors import ScoreDataError, counted
-from gnomon.scores.readers.evaluations.json_stream import object_members
-from gnomon.scores.readers.evaluations.log_archive import LogArchive
-from gnomon.scores.readers.evaluations.sample_table import (
+from gnomon.scores.readers.files import mapping_at
+from gnomon.scores.readers.json_stream import object_members
+from gnomon.scores.readers.log_archive import LogArchive
+from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.samples import (
     Log,
     SampleColumns,
     as_cost,
@@ -27,8 +31,6 @@ from gnomon.scores.readers.evaluations.sample_table import (
     table_of_logs,
     warn,
 )
-from gnomon.scores.readers.file_contents import mapping_at
-from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 
 #: Where logs lie below a folder.
@@ -42,6 +44,9 @@ _USAGE = {
     "total_tokens": "total_tokens",
     "cost": "total_cost",
 }
+#: Difference of two means that are the same.
+_SAME = 1e-6
+_PASS = re.compile(r"pass_at_(\d+)")
 #: Members that stand before the samples; by then it is known whether a file is a log.
 _HEAD = 12
 _GLANCE = 4096
@@ -74,14 +79,53 @@ def _log(path: Path) -> Log:
     if not (isinstance(model, str) and isinstance(task, str)):
         raise ScoreDataError(f"{path}: expected a log of inspect with eval.model and eval.task")
     _say_what_lacks(path, head, about, n)
-    return Log(
+    log = Log(
         path=path,
         model=model,
         subtask=task,
-        frame=columns.frame(),
+        rows=columns.rows(),
         unreadable=columns.unreadable,
         settings=_settings(about, mapping_at(head, "plan")),
         lower_is_better=frozenset(mapping_at(about, "metadata").get("lower_is_better") or ()),
+        reason=str(mapping_at(head, "error").get("message") or ""),
+    )
+    _compare(log, mapping_at(head, "results"))
+    return log
+
+
+def _compare(log: Log, results: Mapping[str, Any]) -> None:
+    """Warn where the results of a log are other means than its samples give."""
+    told = results.get("scores")
+    for entry in told if isinstance(told, list) else []:
+        names = {f"{entry.get('scorer')}/{entry.get('name')}", entry.get("name")}
+        name = next((name for name in log.metrics if name in names), None)
+        metrics = mapping_at(entry, "metrics")
+        metric = next((x for x in ("accuracy", "mean") if x in metrics), None)
+        if name is None or metric is None or name in log.unreadable:
+            continue
+        value = mapping_at(metrics, metric).get("value")
+        mean = _mean_of_items(log, name)
+        if not isinstance(value, int | float) or mean is None or abs(value - mean) <= _SAME:
+            continue
+        reducer = entry.get("reducer")
+        passes = _PASS.fullmatch(str(reducer))
+        remedy = f"; --metric pass@{passes[1]} estimates it" if passes else ""
+        by = f" by the reducer {reducer}" if reducer not in (None, "mean") else ""
+        warn(
+            f"{log.path.name}: {metric} of {name} is {value:.4g} there{by}; the mean of its "
+            f"samples is {mean:.4g}{remedy}"
+        )
+
+
+def _mean_of_items(log: Log, name: str) -> float | None:
+    """Return the mean over items of the mean over their epochs."""
+    score, item = log.scores(name), log.rows.texts("item").codes
+    known = ~np.isnan(score)
+    n = np.bincount(item[known])
+    return (
+        float((np.bincount(item[known], score[known])[n > 0] / n[n > 0]).mean())
+        if n.any()
+        else None
     )
 
 
@@ -230,6 +274,10 @@ def _say_what_lacks(path: Path, head: Mapping[str, Any], about: Mapping[str, Any
         warn(f"{path.name}: the log says {status!r}{because}: {known}")
     elif n != planned:
         warn(f"{path.name}: {n} of {counted(planned, 'sample')} are there")
+    else:
+        told = mapping_at(head, "results").get("total_samples")
+        if isinstance(told, int) and told != n:
+            warn(f"{path.name}: results are of {counted(told, 'sample')}, and {n} are there")
     if head.get("invalidated"):
         warn(f"{path.name}: the log is declared invalid")
 

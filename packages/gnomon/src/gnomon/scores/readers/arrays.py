@@ -13,26 +13,28 @@ import numpy as np
 from gnomon.errors import ScoreDataError
 from gnomon.scores.columns import Rows
 from gnomon.scores.plausibility import warn_of_suspicions
-from gnomon.scores.readers.file_contents import json_object
+from gnomon.scores.readers.files import json_object
 from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import rows_of_arrays, rows_of_records
 
 _SHAPES = "arrays (runs, tasks) by algorithm, lists of runs by task, or those by algorithm"
+_BINARY = (".npz", ".npy")
 
 
 def read_arrays(
     path: str | os.PathLike[str], *, metric: str | None = None, higher_is_better: bool = True
 ) -> ScoreTable:
-    r"""Read a file of arrays, or a folder of JSON files with one algorithm each.
+    r"""Read a file of arrays, or a folder of files with one algorithm each.
 
     Parameters
     ----------
     path : path
         An ``.npz`` file with an array (runs, tasks) or (runs, tasks, steps) for each algorithm, and
-        perhaps a list ``tasks`` of their names; or JSON: ``{algorithm: [[score, ...], ...]}``,
+        perhaps a list ``tasks`` of their names; an ``.npy`` file with such an array of the
+        algorithm that the file is named for; or JSON: ``{algorithm: [[score, ...], ...]}``,
         ``{algorithm: {task: [score, ...]}}``, or ``{task: [score, ...]}`` of the algorithm that the
-        file is named for. In a folder, each ``.json`` is of the last kind.
+        file is named for. In a folder, each file is of one algorithm.
     metric : str, optional
         What the scores are.
     higher_is_better : bool
@@ -52,11 +54,11 @@ def read_arrays(
     4 scores (score, higher is better): 1 algorithm, 2 tasks, 2 runs
     """
     path = Path(path)
-    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    files = _files(path) if path.is_dir() else [path]
     if not files:
-        raise ScoreDataError(f"{path}: expected files named ALGORITHM.json; found none")
+        raise ScoreDataError(f"{path}: expected files named ALGORITHM.json or .npz; found none")
     try:
-        rows = Rows.joined([_rows(file) for file in files])
+        rows = Rows.joined([_rows(file, alone=path.is_dir()) for file in files])
         table = ScoreTable.from_frame(
             rows,
             metric=metric or "score",
@@ -69,10 +71,14 @@ def read_arrays(
     return warn_of_suspicions(table)
 
 
-def _rows(path: Path) -> Rows:
-    """Return the rows of one file."""
-    if path.suffix.lower() == ".npz":
-        return _of_npz(path)
+def _files(folder: Path) -> list[Path]:
+    return [file for ending in (".json", *_BINARY) for file in sorted(folder.glob(f"*{ending}"))]
+
+
+def _rows(path: Path, *, alone: bool) -> Rows:
+    """Return the rows of one file; `alone`, it is of one algorithm."""
+    if path.suffix.lower() in _BINARY:
+        return _of_arrays(path, alone=alone)
     content = json_object(path)
     if all(isinstance(value, Mapping) for value in content.values()):
         by_algorithm: Mapping[str, Any] = content
@@ -86,16 +92,32 @@ def _rows(path: Path) -> Rows:
     return rows_of_records(rows)
 
 
-def _of_npz(path: Path) -> Rows:
+def _of_arrays(path: Path, *, alone: bool) -> Rows:
+    kind = path.suffix.lower()
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            arrays = {path.stem: np.atleast_2d(loaded.T).T if loaded.ndim < 2 else loaded}
+        else:
+            with loaded as file:
+                arrays = {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile):
-        raise ScoreDataError(f"{path}: expected an .npz file of arrays of numbers") from None
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        why = " without Python objects" if "pickle" in str(error).lower() else ""
+        raise ScoreDataError(f"{path}: expected an {kind} file of arrays of numbers{why}") from None
     tasks = arrays.pop("tasks", None)
-    return rows_of_arrays(arrays, None if tasks is None else [str(task) for task in tasks.ravel()])
+    names = None if tasks is None else [str(task) for task in tasks.ravel()]
+    if arrays and all(x.ndim == 1 and x.dtype.kind in "iufb" for x in arrays.values()):
+        rows = [
+            {"algorithm": path.stem, "task": task, "run": run, "score": float(score)}
+            for task, scores in arrays.items()
+            for run, score in enumerate(scores.tolist())
+        ]
+        return rows_of_records(rows)
+    if alone and len(arrays) == 1:
+        arrays = {path.stem: next(iter(arrays.values()))}
+    return rows_of_arrays(arrays, names)
 
 
 def _of_lists(by_algorithm: Mapping[str, Any], path: Path) -> Iterator[dict[str, Any]]:
@@ -130,15 +152,18 @@ def _are_arrays(path: Path) -> bool:
 
 def _recognises(path: Path) -> bool:
     if path.is_dir():
-        files = sorted(path.glob("*.json"))
-        return bool(files) and all(map(_are_arrays, files))
+        files = _files(path)
+        return bool(files) and all(
+            file.suffix.lower() in _BINARY or _are_arrays(file) for file in files
+        )
     suffix = path.suffix.lower()
-    return path.is_file() and (suffix == ".npz" or (suffix == ".json" and _are_arrays(path)))
+    return path.is_file() and (suffix in _BINARY or (suffix == ".json" and _are_arrays(path)))
 
 
 ARRAYS = Reader(
     "arrays",
-    "arrays or lists of runs as rliable has them: .npz, .json, or a folder of ALGORITHM.json",
+    "arrays or lists of runs as rliable has them: .npz, .npy, .json, or a folder of one algorithm "
+    "a file",
     recognises=_recognises,
     read=lambda path, wanted: read_arrays(
         path, metric=wanted.metric, higher_is_better=wanted.is_higher_better

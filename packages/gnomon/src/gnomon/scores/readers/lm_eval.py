@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from typing import Any, TypeGuard
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
 from gnomon.scores.plausibility import warn_of_suspicions
-from gnomon.scores.readers.file_contents import json_object, mapping_at
+from gnomon.scores.readers.files import json_object, mapping_at
 from gnomon.scores.readers.registry import Reader
 from gnomon.scores.table import ScoreTable
 
@@ -156,10 +157,16 @@ def _others(content: dict[str, Any], keys: Mapping[str, str]) -> dict[str, str]:
 def _error_of(content: dict[str, Any], task: str, key: str) -> dict[str, float]:
     """Return the standard error of a score and the number of its items, if both are told."""
     name, _, of_filter = key.partition(",")
-    error = mapping_at(content, "results")[task].get(f"{name}_stderr,{of_filter}")
+    values = mapping_at(content, "results")[task]
+    error = values.get(f"{name}_stderr,{of_filter}")
     items = mapping_at(mapping_at(content, "n-samples"), task).get("effective")
     if not (_is_number(error) and _is_number(items)):
         return {}
+    if error == 0.0 and items > 1 and 0.0 < values[key] < 1.0:
+        # Some versions of the harness write 0 for a share of right answers.
+        error = math.sqrt(values[key] * (1.0 - values[key]) / (items - 1))
+        message = f"{task}: the standard error of {key} is 0 there; {error:.4g} from {items} items"
+        warnings.warn(message, DegenerateScoresWarning, stacklevel=3)
     return {"stderr": float(error), "n_items": int(items)}
 
 

@@ -174,6 +174,8 @@ def json_lines(path: Path) -> Iterator[dict[str, Any]]:
 def _object(line: bytes, name: str) -> dict[str, Any]:
     try:
         found = json.loads(line)
+        if isinstance(found, str):  # some loggers write each object as a text
+            found = json.loads(found)
     except (ValueError, RecursionError) as error:
         raise ScoreDataError(f"{name}: expected JSON; {error}") from None
     if not isinstance(found, dict):

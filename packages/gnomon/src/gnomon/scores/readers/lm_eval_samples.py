@@ -15,11 +15,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+import numpy as np
 
 from gnomon.errors import ScoreDataError, counted
-from gnomon.scores.readers.evaluations.json_stream import json_lines
-from gnomon.scores.readers.evaluations.sample_table import (
+from gnomon.scores.columns import Rows, Texts
+from gnomon.scores.readers.files import json_object, mapping_at
+from gnomon.scores.readers.json_stream import json_lines
+from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.samples import (
     METRIC,
     Log,
     SampleColumns,
@@ -29,8 +32,6 @@ from gnomon.scores.readers.evaluations.sample_table import (
     told_by,
     warn,
 )
-from gnomon.scores.readers.file_contents import json_object, mapping_at
-from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 
 #: Where files lie below the folder that the harness was given.
@@ -84,14 +85,14 @@ def _log(path: Path, results: Mapping[str, Any]) -> Log:
     if not by_filter:
         raise ScoreDataError(f"{path}: expected samples, found none")
     higher = mapping_at(mapping_at(results, "higher_is_better"), task)
-    frame = _joined([columns.frame() for columns in by_filter.values()], path)
+    rows = _joined([columns.rows() for columns in by_filter.values()], path)
     unreadable = {k: v for columns in by_filter.values() for k, v in columns.unreadable.items()}
-    names = {x.removeprefix(METRIC) for x in frame.columns if x.startswith(METRIC)}
+    names = {x.removeprefix(METRIC) for x in rows.names if x.startswith(METRIC)}
     return Log(
         path=path,
         model=str(results.get("model_name") or path.parent.name),
         subtask=task,
-        frame=frame,
+        rows=rows,
         unreadable=unreadable,
         lower_is_better=frozenset(x for x in names if higher.get(x.partition(",")[0]) is False),
     )
@@ -121,17 +122,21 @@ def _prompt(line: Mapping[str, Any]) -> str:
     return first if isinstance(first, str) else json.dumps(first)
 
 
-def _joined(frames: list[pl.DataFrame], path: Path) -> pl.DataFrame:
+def _joined(parts: list[Rows], path: Path) -> Rows:
     """Return one row for each item, with the scores under all filters."""
-    first, *others = frames
-    for frame in frames:
-        if frame["item"].is_duplicated().any():
-            twice = frame.filter(frame["item"].is_duplicated())["item"][0]
+    first, *others = parts
+    for rows in parts:
+        twice = [item for item, n in rows.texts("item").counts().items() if n > 1]
+        if twice:
             raise ScoreDataError(f"{path}: expected one line for each doc_id and filter; found "
-                                 f"doc_id {twice} twice")  # fmt: skip
+                                 f"doc_id {twice[0]} twice")  # fmt: skip
     for other in others:
-        scores = [name for name in other.columns if name.startswith(METRIC)]
-        first = first.join(other.select("item", *scores), on="item", how="left")
+        place = {item: row for row, item in enumerate(other.texts("item").tolist())}
+        at = np.array([place.get(item, -1) for item in first.texts("item").tolist()])
+        for name in (x for x in other.names if x.startswith(METRIC)):
+            score = other.numbers(name)
+            if score is not None:
+                first = first.with_columns({name: np.append(score, np.nan)[at]})
     return first
 
 
@@ -162,6 +167,20 @@ def _compare_groups(results: Mapping[str, Any], means: Mapping[str, _Means], pla
                 weighted = sum(m * n for m, n in found) / sum(n for _, n in found)
                 plain = sum(m for m, _ in found) / len(found)
                 _compare_one(place, group, metric, told, [weighted, plain])
+                _name_both(place, group, metric, told, weighted, plain)
+
+
+def _name_both(
+    place: Path, group: str, metric: str, told: Mapping[str, Any], weighted: float, plain: float
+) -> None:
+    """Warn where the headline of a group is the unweighted mean of its subtasks."""
+    value = told.get(metric if "," in metric else f"{metric},none")
+    is_plain = isinstance(value, int | float) and math.isclose(value, plain, rel_tol=_SAME)
+    if is_plain and not math.isclose(plain, weighted, rel_tol=1e-6):
+        warn(
+            f"{place.name}: {metric} of {group} is {value:.6g} there, the unweighted mean of "
+            f"its subtasks; the mean of all items is {weighted:.6g}"
+        )
 
 
 def _compare_one(
@@ -183,7 +202,8 @@ def _means(log: Log) -> _Means:
     found = {}
     for name in log.metrics:
         if name not in log.unreadable:
-            score = log.frame[METRIC + name].cast(pl.Float64).drop_nulls().to_numpy()
+            score = log.scores(name)
+            score = score[~np.isnan(score)]
             if score.size:
                 found[name] = float(score.mean()), score.size
     return found
@@ -203,22 +223,26 @@ def _warn_of_limit(results: Mapping[str, Any], log: Log) -> None:
     planned, told = counts.get("original"), counts.get("effective")
     if planned != told:
         warn(f"{log.path.name}: only {told} of {planned} items were evaluated (limit)")
-    if isinstance(told, int) and told != log.frame.height:
-        warn(f"{log.path.name}: {counted(log.frame.height, 'item')}, where results say {told}")
+    if isinstance(told, int) and told != len(log.rows):
+        warn(f"{log.path.name}: {counted(len(log.rows), 'item')}, where results say {told}")
 
 
 def _warn_of_prompts(logs: list[Log]) -> None:
     """Say of how many items models saw different texts."""
     for task in dict.fromkeys(log.subtask for log in logs):
-        frames = [
-            log.frame.select("input_hash", "prompt_hash") for log in logs if log.subtask == task
-        ]
-        marks = pl.concat(frames).filter(pl.col("prompt_hash") != "")
-        seen = marks.unique().group_by("input_hash").len()
-        n = int((seen["len"] > 1).sum())
+        seen: dict[str, set[str]] = {}
+        for log in logs:
+            if log.subtask == task:
+                marks = zip(
+                    log.rows.tolist("input_hash"), log.rows.tolist("prompt_hash"), strict=True
+                )
+                for item, prompt in marks:
+                    if prompt:
+                        seen.setdefault(item, set()).add(prompt)
+        n = sum(len(prompts) > 1 for prompts in seen.values())
         if n:
             warn(
-                f"{task}: the prompts of {n} of {counted(seen.height, 'item')} differ between "
+                f"{task}: the prompts of {n} of {counted(len(seen), 'item')} differ between "
                 "models (examples shown, or chat template): they saw different texts"
             )
 
@@ -234,24 +258,24 @@ def _matched(logs: list[Log]) -> list[Log]:
     for log in logs:
         known = names.setdefault(log.subtask, {})
         before = len(known)
-        items = _names_by_content(log.frame, known)
+        items = _names_by_content(log.rows, known)
         new = len(known) - before
         if before and new:
             warn(
                 f"{log.path.name}: {new} of {counted(len(items), 'item')} are not those of the "
                 f"other models on {log.subtask}, by their contents"
             )
-        frame = log.frame.with_columns(pl.Series("item", items, dtype=pl.String))
-        found.append(replace(log, frame=frame.drop("prompt_hash")))
+        rows = log.rows.with_columns({"item": Texts.of(items)}).but("prompt_hash")
+        found.append(replace(log, rows=rows))
     return found
 
 
-def _names_by_content(frame: pl.DataFrame, known: dict[tuple[str, int], str]) -> list[str]:
+def _names_by_content(rows: Rows, known: dict[tuple[str, int], str]) -> list[str]:
     """Return the names of items: that of the same content, else the doc_id; and add to `known`."""
     taken = set(known.values())
     again: dict[str, int] = {}
     found = []
-    for item, mark in frame.select("item", "input_hash").iter_rows():
+    for item, mark in zip(rows.tolist("item"), rows.tolist("input_hash"), strict=True):
         again[mark] = again.get(mark, 0) + 1
         free = item if item not in taken else f"{item}-{mark}"
         found.append(known.setdefault((mark, again[mark]), free))

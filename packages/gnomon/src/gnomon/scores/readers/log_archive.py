@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import IO, Any, cast
 
 from gnomon.errors import GnomonError, ScoreDataError
-from gnomon.scores.readers.evaluations.json_stream import array_elements, object_members
+from gnomon.scores.readers.json_stream import array_elements, object_members
 
 #: The method of ZIP that Python reads from 3.14 on.
 _ZSTANDARD = 93

@@ -14,7 +14,6 @@ A reader gathers the samples of each log in :class:`SampleColumns` and gives a :
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+import numpy as np
 
 from gnomon.errors import (
     DegenerateScoresWarning,
@@ -33,13 +32,15 @@ from gnomon.errors import (
     listed,
     shortened,
 )
+from gnomon.scores.columns import FloatArray, Rows, Texts
 from gnomon.scores.items import check_inputs
-from gnomon.scores.readers.file_contents import series_of, tidy_frame
 from gnomon.scores.readers.registry import ReadRequest
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import SPECIAL, Origin, rows_of_frame
+from gnomon.scores.tidy import SPECIAL, Origin, rows_of_records, tidy_rows
 
 METRIC = "metrics."
+#: The name of the log of a sample, while logs are put together.
+_LOG = "\0log"
 #: Longer texts about an item are no clusters, and are left out.
 LONGEST_ATTRIBUTE = 200
 #: So much of an item's text is kept.
@@ -60,7 +61,7 @@ class Log:
         Where they were read.
     model, subtask : str
         Names.
-    frame : polars.DataFrame
+    rows : Rows
         Of :class:`SampleColumns`.
     unreadable : mapping
         Scores that are no numbers: what is found in their place, for a message.
@@ -68,28 +69,34 @@ class Log:
         What may differ between two logs of one model on one subtask.
     lower_is_better : frozenset of str
         Those of its scores of which a low one is good.
+    reason : str
+        Why the log has no scores, if it says so.
     """
 
     path: Path
     model: str
     subtask: str
-    frame: pl.DataFrame
+    rows: Rows
     unreadable: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     lower_is_better: frozenset[str] = frozenset()
+    reason: str = ""
 
     @property
     def metrics(self) -> list[str]:
         """The names of its scores."""
-        named = [
-            name.removeprefix(METRIC) for name in self.frame.columns if name.startswith(METRIC)
-        ]
+        named = [name.removeprefix(METRIC) for name in self.rows.names if name.startswith(METRIC)]
         return [*named, *(name for name in self.unreadable if name not in named)]
 
     @property
     def has_failed(self) -> bool:
         """Whether it has samples, and there is a reason why each has no score."""
-        return self.frame.height > 0 and bool((self.frame["status"] != "ok").all())
+        return len(self.rows) > 0 and not self.rows["status"].equals("ok").any()
+
+    def scores(self, metric: str) -> FloatArray:
+        """Return the score of each sample, NaN where there is none."""
+        found = self.rows.numbers(METRIC + metric) if METRIC + metric in self.rows else None
+        return np.full(len(self.rows), np.nan) if found is None else found
 
 
 class SampleColumns:
@@ -99,13 +106,13 @@ class SampleColumns:
     --------
     >>> samples = SampleColumns()
     >>> samples.add({"item": "1", "epoch": 1, "status": "ok"}, {"match": "C"}, {"topic": "x"})
-    >>> samples.frame().row(0, named=True)
+    >>> next(samples.rows().records())
     {'item': '1', 'epoch': 1, 'status': 'ok', 'topic': 'x', 'metrics.match': 1.0}
     """
 
     def __init__(self) -> None:
         self._rows: list[dict[str, Any]] = []
-        self._pieces: list[pl.DataFrame] = []
+        self._pieces: list[Rows] = []
         #: Scores that are no numbers, each with the first that was found.
         self.unreadable: dict[str, str] = {}
 
@@ -113,6 +120,8 @@ class SampleColumns:
         self, row: dict[str, Any], scores: Mapping[str, Any], attributes: Mapping[str, Any]
     ) -> None:
         """Add a sample: what it is, its scores as the log has them, and what is known of it."""
+        if not 0 <= row["epoch"] < 2**31:
+            raise ValueError(f"epoch {row['epoch']}")
         for name, value in attributes.items():
             if isinstance(value, bool | int | float) or _is_short(value):
                 row[name if name not in row and name not in _TAKEN else f"item.{name}"] = value
@@ -126,42 +135,17 @@ class SampleColumns:
         if len(self._rows) >= _PIECE:
             self._flush()
 
-    def frame(self) -> pl.DataFrame:
+    def rows(self) -> Rows:
         """Return all samples."""
         self._flush()
         if not self._pieces:
-            return pl.DataFrame({"item": [], "epoch": []}, schema_overrides={"item": pl.String})
-        return _concatenated(self._pieces)
+            return Rows({"item": Texts.of([]), "epoch": np.zeros(0, np.int64)})
+        return Rows.joined(self._pieces)
 
     def _flush(self) -> None:
-        if not self._rows:
-            return
-        names = dict.fromkeys(name for row in self._rows for name in row)
-        columns = [series_of(name, [row.get(name) for row in self._rows]) for name in names]
-        # Texts of items come again with each model and epoch.
-        own = ("item", "input_hash", "uuid")
-        texts = [c.name for c in columns if c.dtype == pl.String and c.name not in own]
-        piece = pl.DataFrame(columns)
-        self._pieces.append(piece.with_columns(pl.col(texts).cast(pl.Categorical)))
-        self._rows = []
-
-
-def _concatenated(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Return the rows of all frames; what is a number in one and a text in another is a text."""
-    kinds: dict[str, set[bool]] = {}
-    for frame in frames:
-        for name, dtype in frame.schema.items():
-            if dtype != pl.Null:
-                kinds.setdefault(name, set()).add(dtype.is_numeric())
-    mixed = {name for name, found in kinds.items() if len(found) > 1}
-    frames = [
-        frame.with_columns(
-            pl.col(name).cast(pl.String).cast(pl.Categorical)
-            for name in mixed.intersection(frame.columns)
-        )
-        for frame in frames
-    ]
-    return pl.concat(frames, how="diagonal_relaxed")
+        if self._rows:
+            self._pieces.append(rows_of_records(self._rows))
+            self._rows = []
 
 
 #: Columns that a log may not give other contents.
@@ -271,19 +255,19 @@ def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: 
         There is no such score, or several; it is no number; or an item has different texts.
     """
     metric, chosen = _chosen(logs, wanted.metric, source)
-    frames = [
+    names = _named([log for log, _ in chosen])
+    parts = [
         _rows(log, of_log, name, first)
-        for (log, of_log), (name, first) in zip(
-            chosen, _named([log for log, _ in chosen]), strict=True
-        )
+        for (log, of_log), (name, first) in zip(chosen, names, strict=True)
     ]
-    rows = _without_copies(_concatenated(frames), source)
-    if rows.is_empty():
+    rows = _without_copies(Rows.joined(parts), source)
+    if not len(rows):
         raise ScoreDataError(f"{source}: expected samples, found none")
-    check_inputs(rows_of_frame(rows), str(source))
-    if rows["score"].is_infinite().any():  # a trial that never got there
-        rows = rows.with_columns(censored=pl.col("score").is_infinite().fill_null(False))
-    frame = tidy_frame(rows, Origin(str(source)), wanted.where)
+    check_inputs(rows, str(source))
+    infinite = np.isinf(rows["score"])
+    if infinite.any():  # a trial that never got there
+        rows = rows.with_columns({"censored": infinite})
+    rows = tidy_rows(rows, Origin(str(source)), wanted.where)
     directions = {of_log in log.lower_is_better for log, of_log in chosen}
     if len(directions) > 1:
         raise ScoreDataError(
@@ -291,7 +275,7 @@ def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: 
         )
     higher = not directions.pop() if wanted.higher_is_better is None else wanted.higher_is_better
     provenance = (f"read from {source.name} ({tool})",)
-    return ScoreTable(frame, metric, None, higher, provenance, units="items")
+    return ScoreTable(rows, metric, None, higher, provenance, units="items")
 
 
 def _chosen(
@@ -300,7 +284,9 @@ def _chosen(
     """Return the name of the score that is wanted, and each log that has it, under what name."""
     every = list(dict.fromkeys(name for log in logs for name in log.metrics))
     if not every:
-        raise ScoreDataError(f"{source}: expected scores of samples; found none in {_paths(logs)}")
+        reasons = "; ".join(log.reason for log in logs[:3] if log.reason)
+        found = f"none in {_paths(logs)}{reasons and f' ({reasons})'}"
+        raise ScoreDataError(f"{source}: expected scores of samples; found {found}")
     if asked is None and len(every) > 1:
         found = f"expected one score; found {_some(every)}"
         raise ScoreDataError(f"{source}: {found}: --score {every[0]} names the first")
@@ -363,38 +349,55 @@ def _named(logs: Sequence[Log]) -> list[tuple[str, int]]:
         if before:
             warn(f"{log.path.name}: another log of {name} on {log.subtask}: read as further epochs")
         firsts.append(before)
-        epochs[name, log.subtask] = before + int(log.frame["epoch"].to_numpy().max(initial=0))
+        epochs[name, log.subtask] = before + int(log.rows["epoch"].max(initial=0))
     return list(zip(found, firsts, strict=True))
 
 
-def _rows(log: Log, metric: str, name: str, first: int) -> pl.DataFrame:
-    """Return the rows of a log under the names of a tidy table."""
-    frame = log.frame
-    score = pl.col(METRIC + metric).cast(pl.Float64).fill_null(math.nan)
-    told = pl.col("status").cast(pl.String)
-    status = pl.when(score.is_nan() & (told == "ok")).then(pl.lit("unscored")).otherwise(told)
-    if METRIC + metric not in frame.columns:
-        frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(METRIC + metric))
-    others = [x for x in frame.columns if x not in ("item", "epoch", "status", METRIC + metric)]
-    return frame.select(
-        pl.lit(name).alias("algorithm"),
-        (pl.lit(f"{log.subtask}/") + pl.col("item")).alias("task"),
-        (pl.col("epoch") + first).alias("run"),
-        score.alias("score"),
-        pl.lit(log.subtask).cast(pl.Categorical).alias("subtask"),
-        status.cast(pl.Categorical).alias("status"),
-        *others,
-    )
+def _rows(log: Log, metric: str, name: str, first: int) -> Rows:
+    """Return the rows of a log under the names of a tidy table, with the name of the log."""
+    score, n = log.scores(metric), len(log.rows)
+    status = log.rows.texts("status")
+    names = [*status.names, "unscored"]
+    is_lost = np.isnan(score) & status.equals("ok")
+    codes = np.where(is_lost, len(names) - 1, status.codes).astype(np.int32)
+    item = log.rows.texts("item")
+    columns = {
+        "algorithm": Texts.repeated(name, n),
+        "task": Texts(item.codes, tuple(f"{log.subtask}/{x}" for x in item.names)),
+        "run": log.rows["epoch"] + first,
+        "score": score,
+        "subtask": Texts.repeated(log.subtask, n),
+        "status": Texts.merged(codes, names),
+        _LOG: Texts.repeated(log.path.name, n),
+    }
+    rest = log.rows.but("item", "epoch", "status", METRIC + metric)
+    return Rows(columns | {x: rest[x] for x in rest.names})
 
 
-def _without_copies(rows: pl.DataFrame, source: Path) -> pl.DataFrame:
-    """Leave out samples that a log took over from another, as one of a retry does."""
-    if "uuid" not in rows.columns:
-        return rows
-    uuid = rows["uuid"]
-    if uuid.drop_nulls().is_duplicated().any():
-        kept = rows.filter(uuid.is_null() | uuid.is_first_distinct())
-        n = counted(rows.height - kept.height, "sample")
+def _without_copies(rows: Rows, source: Path) -> Rows:
+    """Leave out samples that a log took over from another; refuse copies with other scores.
+
+    A retry takes samples over; a log that was scored again is a copy with other scores. Samples are
+    the same if model and uuid are.
+    """
+    if "uuid" not in rows:
+        return rows.but(_LOG)
+    uuid = rows.texts("uuid")
+    key = rows["algorithm"].codes.astype(np.int64) * (len(uuid.names) + 1) + uuid.codes
+    key = np.where(uuid.missing, -1 - np.arange(len(rows)), key)
+    _, first, same = np.unique(key, return_index=True, return_inverse=True)
+    copies = first[same] != np.arange(len(rows))
+    if copies.any():
+        score = rows["score"]
+        other = copies & (np.nan_to_num(score) != np.nan_to_num(score[first[same]]))
+        if other.any():
+            at = int(np.argmax(other))
+            a, b = rows.take([first[same][at], at]).tolist(_LOG)
+            raise ScoreDataError(
+                f"{source}: {a} and {b} hold the same samples with different scores (of {b}, "
+                f"{counted(int(other.sum()), 'sample')} differ): read one of the two files"
+            )
+        n = counted(int(copies.sum()), "sample")
         warn(f"{source.name}: {n} left out that another log holds too")
-        rows = kept
-    return rows.drop("uuid")
+        rows = rows.take(~copies)
+    return rows.but("uuid", _LOG)

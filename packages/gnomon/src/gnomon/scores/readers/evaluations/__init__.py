@@ -1,1 +1,0 @@
-"""Readers of evaluations, item by item: logs of evaluation tools, and tables of items."""

@@ -1,0 +1,427 @@
+"""The contents of a file of scores: columns of text, Parquet or JSON, with faults named by line.
+
+``numpy.loadtxt`` reads comma- and tab-separated files: texts as codes, columns of numbers as such.
+Where it stumbles, the slower ``csv`` of the standard library names the line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import GnomonError, ScoreDataError, shortened
+from gnomon.scores.columns import Column, Rows, Texts
+from gnomon.scores.tidy import MISSING_TEXTS, Origin, role_of, rows_of_frame
+
+#: A longer first line is that of no table.
+_LONGEST_HEADER = 1_000_000
+#: As many lines are looked at for a header.
+_MOST_BLANK_LINES = 100
+#: So many rows decide which columns hold numbers, and so many are read at a time.
+_GLANCE, _CHUNK = 100, 200_000
+#: Texts of items may be long; the module has a limit for all of the process.
+csv.field_size_limit(2**31 - 1)
+_OTHER_SEPARATORS = (",", ";", "\t", "|")
+#: A number that is no label such as 007.
+_NUMBER = re.compile(r"[+-]?(?:(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf|nan)", re.I)
+
+_NOTHING = ("", "-", "–", "—", "na", "n/a", "nan", "null", "none", "?")
+_PLAIN = r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"
+_SPREAD = r"(?:(?:±|\+/-|\\pm)\s*[\d.,]+\s*%?|\([\d.,]+\s*%?\))"
+#: As Markdown has it: bold or slanted, or with a star that points to a note.
+_EMPHASIS = "*_"
+_REPORTED = re.compile(rf"({_PLAIN})\s*%?[{_EMPHASIS}]*\s*({_SPREAD})?\s*%?")
+
+
+def read_columns(path: Path) -> tuple[Rows, Origin]:
+    """Return the columns of a Parquet or a separated file, and where its rows come from."""
+    if path.suffix.lower() not in (".parquet", ".pq"):
+        return read_csv(path)
+    data = io.BytesIO(_bytes(path))
+    reader = _parquet_reader(path)
+    try:
+        frame = reader(data)
+    except Exception as error:  # each library has errors of its own
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ScoreDataError(f"{path}: expected a Parquet file; {reason}") from None
+    try:
+        return rows_of_frame(frame), Origin(str(path))
+    except ScoreDataError as error:
+        raise ScoreDataError(f"{path}: {error}") from None
+
+
+def _parquet_reader(path: Path) -> Callable[[IO[bytes]], Any]:
+    """Return the function of an installed package that reads Parquet."""
+    try:
+        import polars as pl
+
+        return lambda data: pl.read_parquet(data, use_pyarrow=False)
+    except ImportError:
+        pass
+    try:
+        import pyarrow.parquet as pq
+
+        return lambda data: pq.read_table(data)
+    except ImportError:
+        message = f"{path}: Parquet needs a package: pip install polars (or pyarrow), or write CSV"
+        raise GnomonError(message) from None
+
+
+def parquet_names(path: Path) -> list[str]:
+    """Return the names of the columns of a Parquet file, none if it cannot be read."""
+    try:
+        return list(read_columns(path)[0].names)
+    except GnomonError:
+        return []
+
+
+def read_csv(path: Path, *, unnamed: str | None = None) -> tuple[Rows, Origin]:
+    """Return the columns of a comma- or tab-separated file, and where its rows come from.
+
+    Rows and lines without any value are passed over, and so are columns without a name. A column
+    that holds numbers alone is numeric, unless its name is that of an algorithm, task or run.
+
+    Parameters
+    ----------
+    path : path
+        A file in UTF-8 with a header line; its fields are separated by commas, in a ``.tsv`` by
+        tabs.
+    unnamed : str, optional
+        The name to give to a first column that has none and holds a text that is no number.
+
+    Raises
+    ------
+    ScoreDataError
+        The file is absent, empty or not UTF-8, two columns have one name, or a row has more or
+        fewer fields than the header; the message names the line.
+    """
+    _refuse_other_files(path)
+    records = _Records(path)
+    line, names = records.header()
+    glance = [record for _, record in islice(records, 1, _GLANCE + 1)]
+    if any(len(record) != len(names) for record in glance):
+        records.check(names)
+    numeric = _numeric_columns(names, glance)
+    has_gaps = any(not record[at].strip() for record in glance for at in numeric)
+    while True:
+        bad: set[int] = set()
+        try:
+            columns = _loaded(path, records.separator, line, names, numeric, bad, has_gaps)
+            break
+        except (ValueError, UnicodeDecodeError):
+            records.check(names)
+            if not bad and has_gaps:  # the csv module finds no fault in it
+                raise ScoreDataError(f"{path}: expected a table with a header line") from None
+            numeric -= bad
+            has_gaps = True
+    labels = [name or f"\0{at}" for at, name in enumerate(names)]
+    table = dict(zip(labels, columns, strict=True))
+    if unnamed is not None and not names[0] and isinstance(columns[0], Texts) and columns[0].names:
+        first: dict[str, Column] = {unnamed: columns[0]}
+        table = first | {k: v for k, v in table.items() if k != "\x000"}
+    rows = Rows(table)
+    empty = np.ones(len(rows), bool)
+    for column in columns:
+        empty &= column.missing if isinstance(column, Texts) else np.isnan(column)
+    if empty.any():
+        rows = rows.take(~empty)
+    kept = {name: _whole(rows[name]) for name in rows.names if name[0] != "\0"}
+    return Rows(kept), Origin(str(path), lines=records.lines)
+
+
+def _numeric_columns(names: Sequence[str], glance: Sequence[Sequence[str]]) -> set[int]:
+    """Return the columns that hold numbers in the first rows, and no labels."""
+    found = set()
+    for at, name in enumerate(names):
+        texts = {record[at].strip() for record in glance}
+        known = {text for text in texts if text.lower() not in MISSING_TEXTS}
+        is_label = role_of(name) in ("algorithm", "task", "run")
+        if known and not is_label and all(_NUMBER.fullmatch(text) for text in known):
+            found.add(at)
+    return found
+
+
+def _loaded(
+    path: Path,
+    separator: str,
+    header: int,
+    names: Sequence[str],
+    numeric: set[int],
+    bad: set[int],
+    has_gaps: bool,
+) -> list[Column]:
+    """Return the columns below the header; numeric ones with another text are added to `bad`."""
+    known: dict[int, dict[str, int]] = {}
+    converters: dict[int | str, Callable[[str], float]] = {}
+    for at in range(len(names)):
+        if at not in numeric:
+            known[at] = {"": -1}
+            converters[at] = _coder(known[at])
+        elif has_gaps:
+            converters[at] = _parser(at, bad)
+    parts: list[list[npt.NDArray[Any]]] = [[] for _ in names]
+    with path.open(encoding="utf-8-sig") as file, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "(?s).*contained no data")
+        for _ in range(header):
+            next(file)
+        while True:
+            x = np.loadtxt(
+                file, delimiter=separator, quotechar='"', comments=None, encoding="utf-8",
+                converters=converters, ndmin=2, max_rows=_CHUNK,
+            )  # fmt: skip
+            if not x.size:
+                break
+            if x.shape[1] != len(names):
+                raise ValueError("expected another number of columns")
+            for at, part in enumerate(parts):
+                part.append(x[:, at].astype(np.int32 if at in known else np.float64))
+    columns: list[Column] = []
+    for at, part in enumerate(parts):
+        whole = np.concatenate([np.zeros(0, np.int32 if at in known else np.float64), *part])
+        part.clear()
+        columns.append(Texts(whole, tuple(known[at])[1:]) if at in known else whole)
+    return columns
+
+
+def _coder(known: dict[str, int]) -> Callable[[str], float]:
+    """Return what gives each text its code; `known` has an entry for no text."""
+    return lambda text: known.setdefault(text, len(known) - 1)
+
+
+def _parser(at: int, bad: set[int]) -> Callable[[str], float]:
+    """Return what reads a number, NaN for a missing one; a column with another text is `bad`."""
+
+    def number(text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            if text.strip().lower() in MISSING_TEXTS:
+                return math.nan
+            bad.add(at)
+            raise
+
+    return number
+
+
+def _whole(column: Column) -> Column:
+    """Return a column of numbers as whole ones where all are."""
+    if isinstance(column, Texts):
+        return column
+    if column.size and np.all(np.abs(column) < 2**53) and np.all(column == np.floor(column)):
+        return column.astype(np.int64)
+    return column
+
+
+def header_names(path: Path) -> list[str]:
+    """Return the names of the columns by the first lines of a file alone, for it may be large.
+
+    It is a guess from the look of a file, and complains of nothing.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    """
+    header = header_line(path)
+    try:
+        names = next(csv.reader([header], delimiter=_separator(path)), [])
+    except csv.Error:
+        names = header.split(_separator(path))
+    return [name.strip().strip('"') for name in names]
+
+
+def header_line(path: Path) -> str:
+    """Return the first line of a file with anything in it, empty if there is none.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    """
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        first = (file.readline(_LONGEST_HEADER) for _ in range(_MOST_BLANK_LINES))
+        return next((line for line in first if line.strip(", \t\r\n")), "")
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a path is a separated file, by its name."""
+    return path.suffix.lower() in (".csv", ".tsv") and path.is_file()
+
+
+def json_content(path: Path) -> Any:
+    """Return what a JSON file holds.
+
+    Raises
+    ------
+    ScoreDataError
+        The file is absent, or no JSON.
+    """
+    try:
+        return json.loads(_bytes(path))
+    except (ValueError, RecursionError) as error:
+        raise ScoreDataError(f"{path}: expected JSON; {error}") from None
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """Return the object that a JSON file holds.
+
+    Raises
+    ------
+    ScoreDataError
+        The file is absent, no JSON, or holds no object.
+    """
+    content = json_content(path)
+    if not isinstance(content, dict):
+        raise ScoreDataError(f"{path}: expected a JSON object, found {type(content).__name__}")
+    return content
+
+
+def mapping_at(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return what stands under a name of JSON, or nothing if that is no object."""
+    value = content.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def reported_number(text: object) -> float | None:
+    """Return the number that a cell reports, NaN for an empty one, None if there is none in it.
+
+    Thousands may be apart by commas; a sign of per cent, a deviation behind ± or in brackets, and
+    asterisks and underscores around a number are passed over.
+    """
+    if isinstance(text, bool):
+        return None
+    if isinstance(text, int | float):
+        return None if math.isinf(text) else float(text)
+    plain = _bare(text)
+    if plain.lower() in _NOTHING:
+        return math.nan
+    found = _REPORTED.fullmatch(plain)
+    try:
+        return float(found[1].replace(",", "")) if found else None
+    except ValueError:
+        return None
+
+
+def has_deviation(text: object) -> bool:
+    """Return whether a cell reports a number and, behind ± or in brackets, its deviation."""
+    found = _REPORTED.fullmatch(_bare(text))
+    return bool(found and found[1] and found[2])
+
+
+def _bare(text: object) -> str:
+    """Return a cell as text, without what only changes its look."""
+    plain = "" if text is None else str(text).strip().replace("\N{MINUS SIGN}", "-")
+    # A star alone is no empty cell, but points to a note.
+    return plain.strip(_EMPHASIS).strip() or plain
+
+
+def _separator(path: Path) -> str:
+    return "\t" if path.suffix.lower() == ".tsv" else ","
+
+
+def _refuse_other_files(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        raise ScoreDataError(f"{path}: expected a file of scores; this is none")
+    try:
+        with path.open("rb") as file:
+            file.read(1)
+    except FileNotFoundError:
+        raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
+    except OSError as error:
+        raise ScoreDataError(f"{path}: cannot read this file of scores: {error.strerror}") from None
+
+
+def _bytes(path: Path) -> bytes:
+    """Return what a file holds."""
+    _refuse_other_files(path)
+    return path.read_bytes()
+
+
+class _Records:
+    """The records of a separated file, each with the line on which it begins."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.separator = _separator(path)
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the records with any value in them."""
+        line = 1
+        with self._path.open(encoding="utf-8-sig") as text:  # all ends of lines as one
+            reader = csv.reader(text, delimiter=self.separator, strict=True)
+            try:
+                for record in reader:
+                    if any(record):
+                        yield line, record
+                    line = reader.line_num + 1
+            except UnicodeDecodeError:
+                raise self._not_utf8() from None
+            except csv.Error as error:
+                raise self.error(line, _in_words(error)) from None
+
+    def header(self) -> tuple[int, list[str]]:
+        """Return the last line of the header, and the names of the columns."""
+        line, names = next(iter(self), (0, []))
+        if not names:
+            raise ScoreDataError(f"{self._path}: expected a table with a header line, found none")
+        if any("\0" in name for name in names):
+            raise self.error(line, "expected text, found a null byte")
+        end = line + sum(name.count("\n") for name in names)
+        names = [name.strip() for name in names]
+        twice = [name for at, name in enumerate(names) if name and name in names[:at]]
+        if twice:
+            raise self.error(line, f"expected columns of different names, found {twice[0]!r} twice")
+        if len(names) == 1:
+            for other in _OTHER_SEPARATORS:
+                if other in names[0]:
+                    found = f"expected fields separated by {self.separator!r}, found {other!r}"
+                    raise self.error(line, found)
+        return end, names
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse the first record that has not one field for each column."""
+        for line, record in self:
+            if len(record) != len(names):
+                raise self.error(line, f"expected {len(names)} fields, found {len(record)}")
+
+    def lines(self) -> list[int]:
+        """Return the line of each record below the header."""
+        try:
+            return [line for line, _ in self][1:]
+        except (ScoreDataError, OSError):  # loadtxt is less strict with quotes; the file has gone.
+            return []
+
+    def error(self, line: int, message: str) -> ScoreDataError:
+        """Return the error about a line."""
+        return ScoreDataError(f"{self._path}, line {line}: {shortened(message, 200)}")
+
+    def _not_utf8(self) -> ScoreDataError:
+        data = self._path.read_bytes()
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return ScoreDataError(f"{self._path}: expected UTF-8 text, found UTF-16")
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            line = len((data[: error.start] + b"?").splitlines())
+            found = f"expected UTF-8 text, found the byte 0x{data[error.start]:02x}"
+            return self.error(line, found)
+        raise AssertionError("decoded in one piece, but not in several")
+
+
+def _in_words(error: csv.Error) -> str:
+    """Return what the ``csv`` module complains of, in our words where they are known."""
+    text = str(error)
+    if "unexpected end of data" in text:
+        return "expected a closing '\"', found none"
+    return f"expected fields that are quoted whole or not at all; {text}"

@@ -1,1 +1,0 @@
-"""Files of published results: leaderboards, evaluation harnesses, papers."""

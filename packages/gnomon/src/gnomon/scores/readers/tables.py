@@ -1,0 +1,523 @@
+"""Tables with a row for each score: tidy files, files of items, and records in JSON.
+
+Columns are known by their usual names. A table with a column of models and one of items is of
+items; any other is of tasks.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gnomon.errors import (
+    DegenerateScoresWarning,
+    GnomonError,
+    ScoreDataError,
+    joined,
+    listed,
+    shortened,
+)
+from gnomon.files import write_atomically
+from gnomon.scores.columns import Column, Rows, Texts, rows_of_columns
+from gnomon.scores.plausibility import warn_of_suspicions
+from gnomon.scores.readers.files import (
+    header_names,
+    is_table,
+    json_content,
+    parquet_names,
+    read_columns,
+    reported_number,
+)
+from gnomon.scores.readers.json_stream import json_lines
+from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.table import ScoreTable
+from gnomon.scores.tidy import (
+    REQUIRED,
+    SPECIAL,
+    Origin,
+    are_numbers,
+    missing_columns,
+    renamed_columns,
+    role_of,
+    rows_of_records,
+    short_name,
+    tidy_rows,
+    with_usual_names,
+)
+
+#: Columns that describe the whole table; a tidy file may carry them, with one value each.
+_ABOUT = ("metric", "unit", "direction", "units", "cluster_column")
+
+#: What the columns of a file of items are called, in small letters; the first that is there counts.
+_OF_ITEMS: Mapping[str, tuple[str, ...]] = {
+    "algorithm": ("algorithm", "model", "model_name", "model_id", "system"),
+    "task": (
+        "item", "item_id", "question_id", "sample_id", "example_id", "instance_id", "doc_id",
+        "task", "id",
+    ),
+    "run": ("run", "epoch", "repeat", "trial", "seed"),
+    "score": ("score", "correct", "is_correct", "accuracy", "acc", "exact_match", "passed", "pass"),
+}  # fmt: skip
+#: A table of tasks has none of these; "task" and "id" alone tell nothing.
+_ITEMS = _OF_ITEMS["task"][:-2]
+_LINES = (".jsonl", ".ndjson")
+_TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+#: Records that become columns at a time.
+_PIECE = 10_000
+
+
+def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
+    """Write a table of scores to a file that :func:`gnomon.scores.read_scores` reads back the same.
+
+    The file appears complete or not at all: it is written beside its place and then moved there.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    path : path
+        A name that ends in ``.csv``, ``.tsv`` or ``.parquet``; the last needs Polars.
+
+    Raises
+    ------
+    ScoreDataError
+        The name ends otherwise.
+    OSError
+        The file cannot be written; the error names the path.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from gnomon.scores import read_scores
+    >>> table = ScoreTable.from_arrays({"a": [[1.5, 2.0]]}, metric="tce", higher_is_better=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "scores.csv"
+    ...     write_scores(table, path)
+    ...     print(path.read_text(), end="")
+    ...     read_scores(path).higher_is_better
+    algorithm,task,run,score,metric,direction
+    a,task_0,0,1.5,tce,lower
+    a,task_1,0,2.0,tce,lower
+    False
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in (".csv", ".tsv", ".parquet"):
+        raise ScoreDataError(f"{path}: expected a name that ends in .csv, .tsv or .parquet")
+    facts = {"metric": table.metric if table.metric != "score" else None, "unit": table.unit}
+    facts["direction"] = None if table.higher_is_better else "lower"
+    facts |= {"units": None if table.units == "tasks" else "items", "cluster_column": table.cluster}
+    known = {name: Texts.repeated(x, len(table)) for name, x in facts.items() if x is not None}
+    rows = table.rows.with_columns(known)
+    if suffix == ".parquet":
+        out = io.BytesIO()
+        try:
+            replace(table, rows=rows).to_polars().write_parquet(out)
+        except ImportError:
+            raise GnomonError(f"{path}: Parquet needs Polars: pip install polars") from None
+        write_atomically(path, out.getvalue())
+        return
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter="\t" if suffix == ".tsv" else ",", lineterminator="\n")
+    writer.writerow(rows.names)
+    writer.writerows(zip(*(_cells(rows[name]) for name in rows.names), strict=True))
+    write_atomically(path, text.getvalue().encode())
+
+
+def _cells(column: Column) -> Iterator[Any]:
+    """Return the cells of a column as a file has them: nothing for NaN."""
+    if not isinstance(column, Texts) and column.dtype.kind == "b":
+        return iter(np.where(column, "true", "false").tolist())
+    return ("" if x is None or x != x else x for x in column.tolist())
+
+
+def table_of_columns(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str = "") -> ScoreTable:
+    """Return the table of columns as a file has them: of items, or of tasks."""
+    if wanted.units != "tasks" and _are_items(raw.names):
+        return _of_items(raw, origin, wanted)
+    return _of_tasks(raw, origin, wanted, tool)
+
+
+def _are_items(names: Sequence[str]) -> bool:
+    """Return whether headings name models and items."""
+    lower = {name.strip().lower() for name in names}
+    if lower.issuperset(REQUIRED):
+        return False  # a tidy file, which may tell of items what they are called elsewhere
+    return not (lower.isdisjoint(_OF_ITEMS["algorithm"]) or lower.isdisjoint(_ITEMS))
+
+
+def _of_tasks(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str) -> ScoreTable:
+    """Return a tidy table; the columns of :data:`_ABOUT`, if they hold one value, describe it.
+
+    A file with a column ``metric`` of several values holds several scores, of which one is named.
+    """
+    named, where, metric = dict(wanted.columns), dict(wanted.where), wanted.metric
+    is_column = metric in raw
+    if metric is not None and is_column and metric not in SPECIAL:
+        named["score"] = metric
+    elif metric is not None and not is_column:
+        if "metric" not in raw:
+            raise origin.error(
+                f"a score file holds one score; expected none to be named, found {metric}"
+            )
+        where["metric"] = metric
+    if {"mean", "std", "runs"} <= set(raw.names) and "score" not in (*raw.names, *named):
+        raise origin.error(
+            "expected runs, found means and standard deviations; estimate, compare and profile "
+            "take these, and read_summaries reads them"
+        )
+    rows = with_usual_names(raw, named, origin)
+    if is_column:
+        rows = _with_single(rows, origin)
+    if not {"algorithm", "task", "score"} <= set(rows.names):
+        raise missing_columns(raw, origin, rows.names)
+    _say_usual(raw, rows, named, origin)
+    rows = tidy_rows(rows, origin, where, wanted.within_run)
+    if not len(rows):
+        raise origin.error("expected rows of scores, found none")
+    about, rows = _about(rows, origin)
+    better = wanted.higher_is_better
+    name = Path(origin.file or "").name
+    table = ScoreTable(
+        rows,
+        about.get("metric", metric if is_column and metric else "score"),
+        about.get("unit"),
+        about.get("direction", "higher") == "higher" if better is None else better,
+        (f"read from {name}{tool and f' ({tool})'}",),
+    )
+    if np.isnan(rows["score"]).all():
+        raise origin.error(f"column 'score': all {len(rows):,} scores are empty")
+    if about.get("units") == "items":
+        table = replace(table, units="items", cluster=about.get("cluster_column"))
+    return warn_of_suspicions(table)
+
+
+def _with_single(raw: Rows, origin: Origin) -> Rows:
+    """Return rows with the name of the file for an algorithm or a task that no column tells.
+
+    Only where the score is named: else a table of tasks may look so.
+    """
+    absent = [name for name in ("algorithm", "task") if name not in raw]
+    if len(absent) != 1 or "run" not in raw:
+        return raw
+    stem = Path(origin.file or "").stem
+    _warn(f"{Path(origin.file or '').name}: no column names the {absent[0]}: all rows are read as "
+          f"of one, {stem!r}")  # fmt: skip
+    return raw.with_columns({absent[0]: Texts.repeated(stem, len(raw))})
+
+
+def _say_usual(raw: Rows, rows: Rows, named: Mapping[str, str], origin: Origin) -> None:
+    """Say which columns were taken by their usual names."""
+    roles = [x for x in ("algorithm", "task", "run", "step", "score") if x in rows]
+    roles = [role for role in roles if role not in raw and role not in named]
+    usual = {role: next((x for x in raw.names if role_of(x) == role), None) for role in roles}
+    found = {role: name for role, name in usual.items() if name is not None}
+    if found:
+        columns = joined([repr(name) for name in found.values()])
+        _warn(f"{Path(origin.file or '').name}: columns {columns} are read as {joined([*found])}")
+
+
+def _about(rows: Rows, origin: Origin) -> tuple[dict[str, str], Rows]:
+    """Return what the file says of the whole table, and the rows without those columns."""
+    about = {}
+    for name in _ABOUT:
+        if name not in rows:
+            continue
+        texts = rows.texts(name)
+        found = [*texts.names, *([None] if texts.missing.any() else [])]
+        if len(found) == 1 and found[0] is not None:
+            about[name] = found[0]
+            rows = rows.but(name)
+        elif name == "direction" and len(found) > 1:
+            shown = " and ".join("nothing" if each is None else each for each in found[:2])
+            raise origin.error(f"column 'direction': expected the same in all rows, found {shown}")
+    direction = about.get("direction", "higher")
+    if direction not in ("higher", "lower"):
+        raise origin.error(f"column 'direction': expected higher or lower, found {direction!r}")
+    return about, rows
+
+
+def _of_items(raw: Rows, origin: Origin, wanted: ReadRequest) -> ScoreTable:
+    """Return the table of items that columns hold, by the names that such columns usually have.
+
+    Without a column of epochs there is one. Beside a column of items, one that is called ``task``
+    becomes the attribute ``subtask``; where items of two subtasks have one name, the subtask is
+    put before it.
+    """
+    named = dict(wanted.columns)
+    lower = {name.strip().lower(): name for name in reversed(raw.names)}
+    for role in ("algorithm", "task", "run"):
+        found = [lower[name] for name in _OF_ITEMS[role] if name in lower]
+        if role not in named and found:
+            named[role] = found[0]
+    named["score"] = score = _score_of_items(raw, wanted, named, lower, origin)
+    missing = [role for role in ("algorithm", "task") if role not in named]
+    if missing:
+        raise missing_columns(raw, origin, named)
+    rows = renamed_columns(_with_subtasks(raw, named), named, origin)
+    if "run" not in rows:
+        rows = rows.with_columns({"run": np.ones(len(rows), np.int64)})
+    rows = tidy_rows(rows.with_columns({"score": _truths(rows["score"])}), origin, wanted.where)
+    _say_items(named, wanted, origin)
+    if not len(rows):
+        raise origin.error("expected rows of scores, found none")
+    provenance = (f"read from {Path(origin.file or '').name} (items)",)
+    return ScoreTable(rows, score, None, wanted.is_higher_better, provenance, units="items")
+
+
+def _score_of_items(
+    raw: Rows, wanted: ReadRequest, named: Mapping[str, str], lower: Mapping[str, str],
+    origin: Origin,
+) -> str:  # fmt: skip
+    """Return the column of scores: as it is named, else by its usual name, else by its numbers."""
+    usual = [lower[name] for name in _OF_ITEMS["score"] if name in lower]
+    if wanted.metric is None and "score" not in named and usual:
+        if len(usual) > 1 and usual[0] != "score":
+            message = f"expected one score; found {joined(usual)}: --score {usual[0]} names the"
+            raise origin.error(f"{message} first")
+        return usual[0]
+    return chosen_score(raw, wanted.metric, named, list(named.values()), origin)
+
+
+def _with_subtasks(raw: Rows, named: dict[str, str]) -> Rows:
+    """Return the columns with the task of an item as an attribute, and before names that repeat."""
+    if named["task"] == "task" or "task" not in raw:
+        return raw
+    raw = Rows({"subtask" if name == "task" else name: raw[name] for name in raw.names})
+    named.update({role: "subtask" for role, name in named.items() if name == "task"})
+    items, subtasks = raw.texts(named["task"]).tolist(), raw.texts("subtask").tolist()
+    pairs = {*zip(items, subtasks, strict=True)}
+    if len(pairs) > len({item for item, _ in pairs}):
+        names = [f"{subtask}/{item}" for item, subtask in zip(items, subtasks, strict=True)]
+        raw = raw.with_columns({named["task"]: Texts.of(names)})
+    return raw
+
+
+def _truths(score: Column) -> Column:
+    """Return a column of truth values as 1 and 0, and any other as it is."""
+    if not isinstance(score, Texts):
+        return score.astype(np.float64)
+    plain = [name.strip().lower() for name in score.names]
+    if not any(name in _TRUTHS for name in plain):
+        return score
+    names = [f"{_TRUTHS[x]:g}" if x in _TRUTHS else x for x in plain]
+    return Texts.merged(score.codes, list(names))
+
+
+def _say_items(named: Mapping[str, str], wanted: ReadRequest, origin: Origin) -> None:
+    """Say which columns were taken by names that are not the plain ones."""
+    plain = {"algorithm": "model", "task": "item", "run": "epoch", "score": "score"}
+    said = (*SPECIAL, *plain.values(), "correct", *wanted.columns.values(), wanted.metric)
+    odd = [f"{name!r} as {plain[role]}" for role, name in named.items() if name not in said]
+    if odd:
+        _warn(f"{Path(origin.file or '').name}: columns read by their names: {joined(odd)}")
+
+
+def chosen_score(
+    raw: Rows, metric: str | None, named: Mapping[str, str], taken: Sequence[str], origin: Origin
+) -> str:
+    """Return the column of the scores: the one that is named, or the only one with numbers.
+
+    Parameters
+    ----------
+    raw : Rows
+        Columns as read.
+    metric : str, optional
+        The name of a score, with or without a tracker's prefix.
+    named : mapping
+        What the user calls columns.
+    taken : sequence of str
+        Columns that are something else.
+    origin : Origin
+        Where the rows come from.
+
+    Raises
+    ------
+    ScoreDataError
+        There is no such column, or there are several with numbers.
+    """
+    wanted = metric or named.get("score")
+    if wanted is not None:
+        same = [name for name in raw.names if wanted in (name, short_name(name))]
+        if len(same) == 1 or wanted in raw:
+            return wanted if wanted in raw else same[0]
+        if same:
+            raise origin.error(
+                f"expected one column {wanted!r}; found {joined(same)}: "
+                f"--score {same[0]} names the first"
+            )
+        known = listed(_with_numbers(raw, taken)) or "none"
+        raise origin.error(f"no column {wanted!r} to read as the score; with numbers: {known}")
+    if "score" in raw:
+        return "score"
+    found = _with_numbers(raw, taken)
+    metrics = [name for name in found if name.startswith("metrics.")] or found
+    if len(metrics) == 1:
+        return metrics[0]
+    if not metrics:
+        shown = shortened(", ".join(raw.names), 200)
+        raise origin.error(f"expected a column of numbers for the score, found none among {shown}")
+    shown = shortened(joined(metrics[:6]) + (", ..." if len(metrics) > 6 else ""), 160)
+    raise origin.error(f"expected one score; found {shown}: --score {metrics[0]} names the first")
+
+
+def _with_numbers(raw: Rows, taken: Sequence[str]) -> list[str]:
+    """Return the columns that hold numbers and nothing else, those of other roles left out."""
+    kept = [x for x in raw.names if x not in taken and x not in SPECIAL]
+    kept = [x for x in kept if role_of(x) in (None, "score")]
+    return [name for name in kept if are_numbers(raw[name]) or _are_reported(raw[name])]
+
+
+def _are_reported(column: Column) -> bool:
+    """Return whether texts are numbers as papers print them."""
+    if not isinstance(column, Texts):
+        return False
+    found = [reported_number(text) for text in column.names]
+    return None not in found and any(number == number for number in found)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, DegenerateScoresWarning, stacklevel=5)
+
+
+TIDY = Reader(
+    "tidy",
+    "a CSV, TSV or Parquet file with the columns algorithm, task, run and score",
+    recognises=lambda path: not (path.is_dir() or path.suffix.lower() in (".json", ".npz", ".npy")),
+    read=lambda path, wanted: _of_tasks(*read_columns(path), wanted, ""),
+    takes=frozenset({"metric", "where", "columns", "within_run"}),
+    is_general=True,
+)
+
+
+def _recognises_items(path: Path) -> bool:
+    """Return whether the header names models and items."""
+    suffix = path.suffix.lower()
+    try:
+        if suffix in (".parquet", ".pq") and path.is_file():
+            return _are_items(parquet_names(path))
+        if suffix in _LINES and path.is_file():
+            return _are_items(list(_flat(next(json_lines(path), {}))))
+        return is_table(path) and _are_items(header_names(path))
+    except (OSError, ScoreDataError):
+        return False
+
+
+def _read_items(path: Path, wanted: ReadRequest) -> ScoreTable:
+    is_lines = path.suffix.lower() in _LINES
+    raw, origin = _of_lines(path) if is_lines else read_columns(path)
+    return _of_items(raw, origin, wanted)
+
+
+def _of_lines(path: Path) -> tuple[Rows, Origin]:
+    """Return the columns of a file of JSON lines; lists are left out."""
+    rows = _rows_of(json_lines(path))
+    return rows, Origin(str(path), lines=lambda: range(1, 1 + len(rows)))
+
+
+def _rows_of(records: Iterator[Mapping[str, Any]]) -> Rows:
+    """Return the columns of records, nested keys joined by dots."""
+    parts, piece = [], []
+    for record in records:
+        piece.append(_flat(record))
+        if len(piece) == _PIECE:
+            parts.append(rows_of_records(piece))
+            piece = []
+    return Rows.joined([*parts, rows_of_records(piece)] if piece or not parts else parts)
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the plain values of a record by their keys, nested ones joined by dots."""
+    found: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{prefix}{name}.")
+        elif not isinstance(value, list):
+            found[f"{prefix}{name}"] = value
+    return found
+
+
+ITEM_FILE = Reader(
+    "items",
+    "a CSV, TSV, Parquet or .jsonl file with a row a model and item: model, item, correct",
+    recognises=_recognises_items,
+    read=_read_items,
+    takes=frozenset({"metric", "where", "columns"}),
+    is_general=True,
+    units="items",
+)
+
+
+def _records_in(content: Any, depth: int = 0) -> list[Mapping[str, Any]] | None:
+    """Return the records in JSON: a list of objects, in any wrapping; or an object of columns."""
+    if isinstance(content, list):
+        objects = [x for x in content if isinstance(x, Mapping)]
+        return objects if objects and len(objects) == len(content) else None
+    if not isinstance(content, Mapping) or depth > 3:
+        return None
+    lists = [_records_in(value, depth + 1) for value in content.values()]
+    found = [records for records in lists if records]
+    return found[0] if len(found) == 1 else None
+
+
+def _columns_in(content: Any) -> dict[str, list[Any]] | None:
+    """Return the columns of an object of lists that are named as columns of scores are."""
+    if not isinstance(content, Mapping) or not content:
+        return None
+    roles = {role_of(str(name)) for name in content}
+    if not {"algorithm", "score"} <= roles or not all(
+        isinstance(x, list) for x in content.values()
+    ):
+        return None
+    return dict(content)
+
+
+def _have_scores(records: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether records name algorithms, and tasks or items."""
+    names = list(_flat(records[0]))
+    roles = set(map(role_of, names))
+    return _are_items(names) or {"algorithm", "task"} <= roles
+
+
+def _recognises_records(path: Path) -> bool:
+    suffix = path.suffix.lower()
+    try:
+        if suffix in _LINES and path.is_file():
+            first = next(json_lines(path), None)
+            return first is not None and _have_scores([first])
+        if suffix != ".json" or not path.is_file():
+            return False
+        content = json_content(path)
+    except ScoreDataError:
+        return False
+    records = _records_in(content)
+    return _columns_in(content) is not None or (records is not None and _have_scores(records))
+
+
+def _read_records(path: Path, wanted: ReadRequest) -> ScoreTable:
+    if path.suffix.lower() in _LINES:
+        raw, origin = _of_lines(path)
+        return table_of_columns(raw, origin, wanted, "records")
+    content = json_content(path)
+    columns = _columns_in(content)
+    if columns is not None:
+        return table_of_columns(rows_of_columns(columns), Origin(str(path)), wanted, "columns")
+    raw = _rows_of(iter(_records_in(content) or []))
+    return table_of_columns(raw, Origin(str(path)), wanted, "records")
+
+
+RECORDS = Reader(
+    "records",
+    "records in JSON: a list of objects with algorithm, task and score, in any wrapping, or lines",
+    recognises=_recognises_records,
+    read=_read_records,
+    takes=frozenset({"metric", "where", "columns", "within_run"}),
+    is_general=True,
+)

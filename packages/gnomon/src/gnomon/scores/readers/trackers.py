@@ -1,0 +1,422 @@
+"""Exports of trackers: tables of runs and line charts of Weights & Biases, MLflow's tables.
+
+A table has a row for each run, or one for each run and step. What a column is goes by its name, and
+what cannot be told is asked for. A run that did not finish is a missing run. A chart has three
+columns a line: ``RUN - METRIC``, and the least and greatest value of the samples in each of its
+points, ``__MIN`` and ``__MAX``, which are no runs. What the name of a run is made of only its
+author knows: a pattern such as ``{algorithm}-{run}`` says it.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence, Set
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, counted, joined, listed
+from gnomon.scores.columns import Column, FloatArray, IntArray, Rows, Texts
+from gnomon.scores.plausibility import warn_of_suspicions
+from gnomon.scores.readers.files import header_names, is_table, read_csv, reported_number
+from gnomon.scores.readers.registry import Reader, ReadRequest
+from gnomon.scores.readers.tables import chosen_score
+from gnomon.scores.table import ScoreTable
+from gnomon.scores.tidy import (
+    MISSING_TEXTS,
+    Origin,
+    matching_rows,
+    short_name,
+    tidy_rows,
+    usual_columns,
+)
+
+#: What a pattern may name; ``{}`` passes over a part.
+FIELDS = ("algorithm", "task", "run")
+
+_NUMBERED = re.compile(r"(.*?)[\s_\-.:]*(?:seed|run|s)?[\s_\-.:]*\d+$", re.IGNORECASE)
+
+
+def keys_of_runs(names: Sequence[str], pattern: str | None, place: str) -> list[dict[str, str]]:
+    """Return algorithm, task and run of each name, as far as they are in it.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of runs, each once.
+    pattern : str, optional
+        How they are made, for example ``{task}__{algorithm}__{run}__{}``; a part but the last
+        reaches as far as it can.
+    place : str
+        The file, for messages.
+
+    Raises
+    ------
+    ScoreDataError
+        The pattern names something else, a name is not made so; or, without a pattern, names may be
+        algorithms, or runs of one.
+
+    Examples
+    --------
+    >>> keys_of_runs(["dqn-wide-3"], "{algorithm}-{run}", "chart.csv")
+    [{'algorithm': 'dqn-wide', 'run': '3'}]
+    >>> keys_of_runs(["dqn", "ppo"], None, "chart.csv")
+    [{'algorithm': 'dqn'}, {'algorithm': 'ppo'}]
+    """
+    if pattern is None:
+        _refuse_numbered(names, place)
+        return [{"algorithm": name} for name in names]
+    expression = _expression(pattern)
+    found = [(name, expression.fullmatch(name)) for name in names]
+    for name, match in found:
+        if match is None:
+            raise ScoreDataError(f"{place}: expected names of runs like {pattern}, found {name!r}")
+    return [match.groupdict() for _, match in found if match is not None]
+
+
+def _expression(pattern: str) -> re.Pattern[str]:
+    """Return the regular expression of a pattern."""
+    pieces = re.split(r"\{(.*?)\}", pattern)
+    fields = [field for field in pieces[1::2] if field]
+    if not fields or not set(fields) <= set(FIELDS) or len(set(fields)) < len(fields):
+        raise ScoreDataError(
+            f"run names: expected a pattern of {{algorithm}}, {{task}} and {{run}}, each at most "
+            f"once, such as {{algorithm}}-{{run}}; found {pattern!r}"
+        )
+    parts = [re.escape(pieces[0])]
+    for field, literal in zip(pieces[1::2], pieces[2::2], strict=True):
+        parts += [f"(?P<{field}>.+)" if field else ".*", re.escape(literal)]
+    return re.compile("".join(parts))
+
+
+def _refuse_numbered(names: Sequence[str], place: str) -> None:
+    """Refuse names of which several are one stem with different numbers."""
+    stems: dict[str, list[str]] = {}
+    for name in names:
+        found = _NUMBERED.fullmatch(name)
+        if found and found[1]:
+            stems.setdefault(found[1], []).append(name)
+    stem, alike = next(((s, each) for s, each in stems.items() if len(each) > 1), ("", []))
+    if alike:
+        sign = alike[0][len(stem) :].rstrip("0123456789") or "-"
+        raise ScoreDataError(
+            f"{place}: {listed(alike, 3)} may be runs of {stem!r} or algorithms with one run each: "
+            f"--run-names '{{algorithm}}{sign}{{run}}' or --run-names '{{algorithm}}' chooses"
+        )
+
+
+_ENDS = ("__MIN", "__MAX")
+#: A line of a group of runs is named for what they share: ``exp_name: dqn``.
+_GROUP = re.compile(r"[\w./-]+: .+")
+
+
+def _line_and_metric(heading: str) -> tuple[str, str]:
+    """Return the name of a line and its metric: names of runs contain what parts the two."""
+    line, _, metric = heading.rpartition(" - ")
+    return line, metric
+
+
+def _recognises_chart(path: Path) -> bool:
+    if not is_table(path):
+        return False
+    try:
+        first, *others = header_names(path)
+    except (OSError, ValueError):  # no file, or no line in it
+        return False
+    named = [name for name in others if all(_line_and_metric(name))]
+    return bool(others) and " - " not in first and len(named) == len(others)
+
+
+def _read_chart(path: Path, wanted: ReadRequest) -> ScoreTable:
+    raw, origin = read_csv(path)
+    lines = _lines(raw.names[1:], wanted.metric, origin)
+    metric = _line_and_metric(next(iter(lines.values())))[1]
+    _refuse_groups(lines, origin)
+    steps = _numbers(raw, raw.names[0], origin)
+    if any(step != step for step in steps):
+        at = next(at for at, step in enumerate(steps) if step != step)
+        raise origin.error_at([at], raw.names[0], "expected a step, found nothing")
+    keys = keys_of_runs(list(lines), wanted.run_names, str(path))
+    records = []
+    for key, column in zip(keys, lines.values(), strict=True):
+        for step, score in zip(steps, _numbers(raw, column, origin), strict=True):
+            # An empty cell says that the line has no point at that step, which is no missing run.
+            if score == score:
+                whole = {"algorithm": path.stem, "task": path.stem, "run": 0} | key
+                records.append(whole | {"step": step, "score": score})
+    if not records:
+        raise origin.error(f"expected numbers in the lines of {metric}, found none")
+    warnings.warn(
+        f"{path.name}: {counted(len(lines), 'line')} of a chart, which holds samples of the "
+        "curves, perhaps smoothed; the history of each run holds all of them"
+        + ("" if "task" in keys[0] else f"; no line names its task: all are of {path.stem!r}"),
+        DegenerateScoresWarning,
+        stacklevel=2,
+    )
+    try:
+        table = ScoreTable.from_records(
+            records,
+            metric=metric,
+            higher_is_better=wanted.is_higher_better,
+            provenance=(f"read from {path.name} (Weights & Biases chart)",),
+        )
+    except ScoreDataError as error:
+        raise origin.error(f"{error}; --run-names has to tell the lines apart") from None
+    return warn_of_suspicions(table)
+
+
+def _lines(headings: Sequence[str], metric: str | None, origin: Origin) -> dict[str, str]:
+    """Return the column of each line, by the line's name."""
+    kept = [name for name in headings if not name.endswith(_ENDS)]
+    parted = {name: _line_and_metric(name) for name in kept}
+    metrics = dict.fromkeys(m for _, m in parted.values() if m not in ("_step", "Step"))
+    if metric is None and len(metrics) > 1:
+        raise origin.error(
+            f"expected lines of one metric, found {joined(list(metrics)[:6])}: "
+            f"--score {next(iter(metrics))} names the first"
+        )
+    metric = metric or next(iter(metrics), None)
+    if metric not in metrics:
+        raise origin.error(f"no lines of the metric {metric!r}; found {listed(metrics)}")
+    return {line: name for name, (line, m) in parted.items() if m == metric}
+
+
+def _refuse_groups(lines: dict[str, str], origin: Origin) -> None:
+    """Refuse lines of groups, which are means of runs, and no runs."""
+    groups = [name for name in lines if _GROUP.fullmatch(name)]
+    if groups:
+        raise origin.error(
+            f"expected a line for each run, found means of groups ({listed(groups, 3)}): "
+            "export the chart without grouping, or the history of each run"
+        )
+
+
+def _numbers(raw: Rows, column: str, origin: Origin) -> list[float]:
+    """Return the numbers of a column, NaN for empty cells."""
+    cells = raw.tolist(column)
+    found = [reported_number(text) for text in cells]
+    if None in found:
+        at = found.index(None)
+        raise origin.error_at([at], column, f"expected a number, found {cells[at]!r}")
+    return [float("nan") if number is None else number for number in found]
+
+
+WANDB_CHART = Reader(
+    "wandb-chart",
+    "a line chart of Weights & Biases as CSV: a column of steps, then RUN - METRIC for each line",
+    recognises=_recognises_chart,
+    read=_read_chart,
+    takes=frozenset({"metric", "run_names"}),
+)
+
+
+#: Columns of which one beside ``Name`` makes a table one of Weights & Biases' runs.
+_WANDB = ("State", "Runtime", "Sweep", "Created", "Tags", "Notes", "User")
+#: Columns of its histories.
+_HISTORY = ("_step", "_runtime", "_timestamp")
+#: What a run is called, the best first; numbers of runs may repeat, and names too.
+_IDENTITIES = ("Run ID", "run_id", "Name", "tags.mlflow.runName", "Run", "run_name")
+_NAMES = ("Name", "tags.mlflow.runName", "Run", "run_name", "Run ID", "run_id")
+_STATES = ("State", "Status", "status")
+#: Columns about runs that are neither scores nor settings, though they may hold numbers.
+_ABOUT = frozenset((
+    *_WANDB, *_HISTORY, *_IDENTITIES, *_STATES, "Start Time", "Duration", "Source Type",
+    "Source Name", "experiment_id", "artifact_uri", "start_time", "end_time", "timestamp", "ID",
+    "Group", "Job Type", "GPU Count", "Host Name",
+))  # fmt: skip
+
+
+def _recognises(path: Path) -> bool:
+    if not is_table(path):
+        return False
+    try:
+        names = set(header_names(path))
+    except OSError:
+        return False
+    if {"algorithm", "task", "run", "score"} <= names or {"task", "score"} <= names:
+        return False
+    is_wandb = _has_a_row_each_run(names)
+    is_mlflow = "Run ID" in names or {"run_id", "experiment_id"} <= names
+    return is_wandb or is_mlflow or not names.isdisjoint(_HISTORY)
+
+
+def _has_a_row_each_run(names: Set[str]) -> bool:
+    """Return whether columns are those of Weights & Biases' page of runs; _step is the last one."""
+    return "Name" in names and not names.isdisjoint(_WANDB)
+
+
+def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+    raw, origin = read_csv(path)
+    for theirs in wanted.columns.values():
+        if theirs not in raw.names:
+            raise origin.error(f"no column {theirs!r}; found {listed(raw.names, 12)}")
+    where, metric = dict(wanted.where), wanted.metric
+    if {"metric", "value"} <= set(raw.names) and "score" not in wanted.columns:
+        metric = where["metric"] = wanted.metric or _only_metric(raw, origin)
+    kept = np.flatnonzero(matching_rows(raw, where, origin))
+    raw, origin = raw.take(kept), origin.of_rows(kept)
+    names = set(raw.names)
+    is_history = not (names.isdisjoint(_HISTORY) or _has_a_row_each_run(names))
+    is_history = is_history or "metric" in names or "step" in wanted.columns
+    roles = ("algorithm", "task", "run", *(["step"] if is_history else []))
+    columns = usual_columns(raw, wanted.columns, roles, origin)
+    score = chosen_score(
+        raw, "value" if "metric" in where else metric,
+        wanted.columns, [*columns.values(), *_ABOUT], origin,
+    )  # fmt: skip
+    keys = _keys(raw, columns, wanted, origin)
+    rows = keys.with_columns({"score": _finished(raw, raw[score])})
+    if "step" in columns:
+        rows = rows.with_columns({"step": raw[columns["step"]]})
+        there = _points(rows["score"])
+        rows, origin = rows.take(there), origin.of_rows(there)
+        rows, origin = _without_discarded(rows, origin)
+    checked = tidy_rows(rows, origin, {}, wanted.within_run)
+    return warn_of_suspicions(
+        ScoreTable(
+            checked,
+            metric or short_name(score),
+            None,
+            wanted.is_higher_better,
+            (f"read from {path.name} (table of runs of a tracker)",),
+        )
+    )
+
+
+def _only_metric(raw: Rows, origin: Origin) -> str:
+    """Return the one metric of a history with a row for each metric and step."""
+    found = raw.texts("metric").names
+    if len(found) > 1:
+        raise origin.error(
+            f"expected one metric, found {joined(found[:6])}: --score {found[0]} names the first"
+        )
+    return found[0]
+
+
+def _keys(raw: Rows, columns: dict[str, str], wanted: ReadRequest, origin: Origin) -> Rows:
+    """Return algorithm, task and run of each row, of the names of runs what columns do not tell."""
+    stem = Path(origin.file or "").stem
+    keys = {role: raw[name] for role, name in columns.items() if role in ("algorithm", "task")}
+    identity = next((name for name in _IDENTITIES if name in raw.names), None)
+    run = columns.get("run") if columns.get("run") != "Run" else None
+    if "algorithm" not in keys or wanted.run_names is not None:
+        names = next((name for name in _NAMES if name in raw.names), run)
+        if names is None:
+            raise origin.error(
+                "expected a column that names the algorithm (algorithm, algo, exp_name or agent); "
+                f"found {listed(raw.names, 12)}: --column algorithm=NAME says how it is called"
+            )
+        texts = raw.texts(names)
+        parts = keys_of_runs(texts.names, wanted.run_names, str(origin.file))
+        for role in dict.fromkeys(role for part in parts for role in part):
+            keys[role] = Texts.merged(texts.codes, [part.get(role) for part in parts])
+    if "algorithm" not in keys:
+        raise origin.error("--run-names: expected {algorithm} in it, since no column tells it")
+    if "task" not in keys:
+        keys["task"] = Texts.repeated(stem, len(raw))
+        _warn(f"{origin.file}: no column names the task (env_id, env, task or game): all runs are "
+              f"read as of one, {stem!r}")  # fmt: skip
+    if "run" not in keys:
+        label = run or identity
+        keys["run"] = raw[label] if label else np.zeros(len(raw), np.int64)
+    rows = Rows({role: keys[role] for role in ("algorithm", "task", "run")})
+    return _told_apart(rows, raw, identity)
+
+
+def _told_apart(rows: Rows, raw: Rows, identity: str | None) -> Rows:
+    """Return keys in which two runs with one seed keep their own names."""
+    if identity is None:
+        return rows
+    whose = raw.texts(identity)
+    keys = zip(*(rows.tolist(name) for name in rows.names), strict=True)
+    of_key: dict[Any, dict[str | None, None]] = {}
+    for key, name in zip(keys, whose.tolist(), strict=True):
+        of_key.setdefault(key, {})[name] = None
+    twice = [name for names in of_key.values() if len(names) > 1 for name in names]
+    if not twice:
+        return rows
+    _warn(f"runs of one algorithm, task and seed are kept apart by their {identity}: "
+          f"{listed([str(x) for x in twice], 4)}")  # fmt: skip
+    return rows.with_columns({"run": whose})
+
+
+def _finished(raw: Rows, scores: Column) -> Column:
+    """Return the scores, nothing for those of runs that did not finish, and name these."""
+    state = next((name for name in _STATES if name in raw), None)
+    if state is None:
+        return scores
+    states = raw.texts(state)
+    ended = states.isin([name for name in states.names if name.lower() == "finished"])
+    if ended.all():
+        return scores
+    label = next((name for name in _NAMES if name in raw), state)
+    names = raw.texts(label).take(~ended).names
+    other = sorted(states.take(~ended).names)
+    _warn(f"{counted(len(names), 'run')} did not finish ({joined(other)}): kept as missing, "
+          f"{listed(names, 4)}")  # fmt: skip
+    if isinstance(scores, Texts):
+        return Texts(np.where(ended, scores.codes, -1).astype(np.int32), scores.names)
+    return np.where(ended, scores, np.nan)
+
+
+def _points(scores: Column) -> IntArray:
+    """Return the rows that hold a score, all if none does: others hold what else was logged."""
+    if isinstance(scores, Texts):
+        empty = [name.strip().lower() in MISSING_TEXTS for name in scores.names]
+        there = ~scores.mapped(empty, True).astype(bool)
+    else:
+        there = ~np.isnan(scores)
+    return np.flatnonzero(there) if there.any() else np.arange(len(scores))
+
+
+def _without_discarded(rows: Rows, origin: Origin) -> tuple[Rows, Origin]:
+    """Return the rows without the steps that a restart of their run discarded."""
+    steps = rows.numbers("step")
+    if steps is None or np.isnan(steps).any():
+        return rows, origin  # the checks name the row
+    keys = [rows.texts(name).codes for name in ("algorithm", "task", "run")]
+    kept = kept_after_restarts(np.unique(keys, axis=1, return_inverse=True)[1].ravel(), steps)
+    if kept.all():
+        return rows, origin
+    _warn(f"{Path(origin.file or '').name}: {counted(int((~kept).sum()), 'row')} left out that a "
+          "restart of the run discarded (its step goes back)")  # fmt: skip
+    return rows.take(kept), origin.of_rows(np.flatnonzero(kept))
+
+
+def kept_after_restarts(run: IntArray, step: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return which rows a restart did not discard: those before its step, and its own.
+
+    Parameters
+    ----------
+    run : ndarray of int, shape (rows,)
+        The run of each row, rows in the order in which they were written.
+    step : ndarray of float, shape (rows,)
+    """
+    order = np.argsort(run, kind="stable")
+    kept = np.ones(run.size, bool)
+    ends = np.flatnonzero(np.diff(run[order], append=-1))
+    begin = 0
+    for end in ends.tolist():
+        own = order[begin : end + 1]
+        # A row stands unless a later one has the same step or an earlier one.
+        least_after = np.minimum.accumulate(step[own][::-1])[::-1]
+        if own.size > 1 and (np.diff(step[own]) < 0).any():
+            kept[own[:-1]] = step[own][:-1] < least_after[1:]
+        begin = end + 1
+    return kept
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, DegenerateScoresWarning, stacklevel=4)
+
+
+TRACKER_TABLE = Reader(
+    "tracker-table",
+    "runs of Weights & Biases or MLflow as CSV: a row a run, or a row a run and step",
+    recognises=_recognises,
+    read=_read,
+    takes=frozenset({"metric", "where", "columns", "run_names"}),
+)

@@ -1,1 +1,0 @@
-"""Exports of trackers: Weights & Biases, MLflow, TensorBoard, openrlbenchmark."""

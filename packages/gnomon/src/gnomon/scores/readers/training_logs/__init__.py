@@ -1,1 +1,0 @@
-"""Files that training writes: monitors and evaluations of Stable-Baselines3."""

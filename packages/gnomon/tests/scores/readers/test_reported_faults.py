@@ -1,0 +1,320 @@
+"""Files that users brought: each is read right, or refused with the remedy."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import gnomon as gn
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
+from gnomon.scores import ScoreTable, normalize, read_scores, table_of
+
+
+def written(folder, name, content):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def quietly(path, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return read_scores(path, **options)
+
+
+def notes(path, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = read_scores(path, **options)
+    return table, " | ".join(str(one.message) for one in caught)
+
+
+ROWS = [("ppo", "maze", 0, 10.0), ("ppo", "maze", 1, 11.0), ("dqn", "maze", 0, 9.0)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("agent", "environment", "seed", "return"),
+        ("method", "env_id", "trial", "episode_return"),
+        ("Policy", "Game", "Seed", "reward"),
+        ("exp_name", "benchmark", "seed", "normalized_score"),
+    ],
+)
+def test_columns_under_usual_names(tmp_path, words):
+    lines = [",".join(words), *(",".join(map(str, row)) for row in ROWS)]
+    path = written(tmp_path, "scores.csv", "\n".join(lines) + "\n")
+    assert quietly(path).runs("ppo", "maze").tolist() == [10.0, 11.0]
+    frame = dict(zip(words, zip(*ROWS, strict=True), strict=True))
+    assert ScoreTable(frame).runs("dqn", "maze").tolist() == [9.0]
+
+
+def test_a_text_is_never_a_score(tmp_path):
+    path = written(tmp_path, "s.csv", "agent,env,seed,result,return\na,t,0,ok,1.5\n")
+    assert quietly(path).runs("a", "t").tolist() == [1.5]
+
+
+def test_one_run_of_each_cell_needs_no_column(tmp_path):
+    path = written(tmp_path, "s.csv", "algorithm,task,score\nA,t,0.6\nA,u,0.4\nB,t,0.5\n")
+    table = read_scores(path)
+    assert table.runs("A", "t").tolist() == [0.6]
+    twice = written(tmp_path, "t.csv", "algorithm,task,score\nA,t,0.6\nA,t,0.4\n")
+    with pytest.raises(ScoreDataError, match=r"lines 2 and 3.* no column of runs.*within_run"):
+        read_scores(twice)
+    assert read_scores(twice, within_run="mean").runs("A", "t").tolist() == [0.5]
+
+
+RECORDS = [
+    {"agent": "a", "env": "t", "seed": 0, "score": 1.0},
+    {"agent": "a", "env": "t", "seed": 1, "score": 3.0},
+]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        RECORDS,
+        {"performances": RECORDS},
+        {"meta": {"version": 1}, "data": {"rows": RECORDS}},
+        {name: [row[name] for row in RECORDS] for name in RECORDS[0]},
+        [{"config": {k: v for k, v in row.items() if k != "score"}, "score": row["score"]}
+         for row in RECORDS],
+    ],
+)  # fmt: skip
+def test_records_in_any_wrapping(tmp_path, content):
+    path = written(tmp_path, "records.json", content)
+    assert quietly(path).runs("a", "t").tolist() == [1.0, 3.0]
+
+
+def test_records_in_lines(tmp_path):
+    plain = "\n".join(json.dumps(row) for row in RECORDS)
+    quoted = "\n".join(json.dumps(json.dumps(row)) for row in RECORDS)
+    for text in (plain, quoted):
+        path = written(tmp_path, "records.jsonl", text)
+        assert quietly(path).runs("a", "t").tolist() == [1.0, 3.0]
+
+
+def monitor(returns, *, cut=""):
+    rows = "".join(f"{score},10,{i}\n" for i, score in enumerate(returns))
+    return f'#{{"t_start": 0.0, "env_id": "Env-v0"}}\nr,l,t\n{rows}{cut}'
+
+
+def test_the_score_of_a_run_is_the_mean_of_its_last_episodes(tmp_path):
+    written(tmp_path, "good/Env-v0/0/monitor.csv", monitor([100.0] * 99 + [0.0]))
+    written(tmp_path, "bad/Env-v0/0/monitor.csv", monitor([0.0] * 99 + [100.0]))
+    table, said = notes(tmp_path)
+    last = table.last_step()
+    assert last.runs("good", "Env-v0").tolist() == [99.0]
+    assert last.runs("bad", "Env-v0").tolist() == [1.0]
+    assert "mean return of its last 100 episodes" in said
+    short = quietly(tmp_path, window=1).last_step()
+    assert short.runs("good", "Env-v0").tolist() == [0.0]
+
+
+def test_monitors_of_the_zoo_cut_off_and_empty(tmp_path):
+    written(tmp_path, "ppo-Env-v0/0.monitor.csv", monitor([1.0, 3.0], cut="5.0,1"))
+    written(tmp_path, "ppo-Env-v0/1.monitor.csv", monitor([2.0]))
+    written(tmp_path, "dqn-Env-v0/0.monitor.csv", monitor([]))
+    table, said = notes(tmp_path)
+    assert table.last_step().runs("ppo", "Env-v0").tolist() == [2.0, 2.0]
+    assert "the last line is cut off" in said
+    assert "no finished episode in 1 file" in said
+    numbered = tmp_path / "numbered"
+    for run in (1, 2):
+        written(numbered, f"ppo_{run}/Env-v0/0.monitor.csv", monitor([float(run)]))
+    assert quietly(numbered).last_step().runs("ppo", "Env-v0").tolist() == [1.0, 2.0]
+
+
+def test_episodes_are_averaged_on_request_and_never_runs(tmp_path):
+    lines = [f"ppo,ant,0,{i},{i}" for i in range(5)] + [f"ppo,ant,1,{i},{i + 10}" for i in range(5)]
+    path = written(tmp_path, "e.csv", "algorithm,task,seed,episode,score\n" + "\n".join(lines))
+    with pytest.raises(ScoreDataError, match="--within-run mean averages the rows"):
+        quietly(path)
+    table = quietly(path, within_run="mean")
+    assert table.runs("ppo", "ant").tolist() == [2.0, 12.0]
+    assert "episode" not in table.attributes
+
+
+def test_steps_that_a_restart_discarded(tmp_path):
+    steps = [(0, 0), (100, 10), (400, -999), (500, -999), (350, 35), (400, 40), (500, 50)]
+    scalars = "".join(f"{at}.0,{step},{value}\n" for at, (step, value) in enumerate(steps))
+    written(tmp_path, "logs/ppo/ant/0.csv", "Wall time,Step,Value\n" + scalars)
+    table, said = notes(tmp_path / "logs")
+    assert table.curves("ppo", "ant")[1].tolist() == [[0, 10, 35, 40, 50]]
+    assert "restarted from an earlier step" in said
+    rows = "".join(f"ppo,0,{at},{step},{value}\n" for at, (step, value) in enumerate(steps))
+    header = "algo,seed,_step,global_step,charts/episodic_return\n"
+    path = written(tmp_path, "tracker.csv", header + rows)
+    table = quietly(path, columns={"step": "global_step"})
+    assert table.last_step().runs("ppo", "tracker").tolist() == [50.0]
+
+
+def test_marl_eval_in_any_case(tmp_path):
+    run = {"STEP_1": {"STEP_COUNT": 10, "Return": [1.0, 3.0]}}
+    path = written(tmp_path, "m.json", {"env": {"t": {"mappo": {"seed_0": run}}}})
+    assert quietly(path).last_step().runs("mappo", "env/t").tolist() == [2.0]
+    final = {"absolute_metrics": {"Return": [10.0, 13.0]}}
+    path = written(tmp_path, "n.json", {"env": {"t": {"mappo": {"seed_0": run | final}}}})
+    assert quietly(path).runs("mappo", "env/t").tolist() == [11.5]
+
+
+def inspect_log(scores, **results):
+    samples = [
+        {"id": i, "epoch": 1, "input": f"Question {i}?", "uuid": f"u{i}",
+         "scores": {"match": {"value": value}}}
+        for i, value in enumerate(scores)
+    ]  # fmt: skip
+    about = {"model": "lab/a", "task": "quiz", "dataset": {}, "config": {"epochs": 1}}
+    return {"version": 2, "status": "success", "eval": about, "samples": samples} | results
+
+
+def test_copies_of_a_log_that_disagree_are_refused(tmp_path):
+    written(tmp_path, "log.json", inspect_log("CCI"))
+    written(tmp_path, "log-scored.json", inspect_log("CII"))
+    with pytest.raises(ScoreDataError, match="same samples with different scores"):
+        quietly(tmp_path)
+    written(tmp_path, "log-scored.json", inspect_log("CCI"))
+    table, said = notes(tmp_path)
+    assert len(table) == 3
+    assert "3 samples left out" in said
+
+
+def test_results_of_a_log_that_disagree_are_named(tmp_path):
+    told = {"name": "match", "scorer": "match", "reducer": "pass_at_4",
+            "metrics": {"accuracy": {"value": 0.95}}}  # fmt: skip
+    path = written(tmp_path, "a.json", inspect_log("CI", results={"scores": [told]}))
+    said = notes(path)[1]
+    assert "0.95" in said
+    assert "pass_at_4" in said
+    assert "--metric pass@4" in said
+    path = written(tmp_path, "b.json", inspect_log("C", results={"total_samples": 79}))
+    assert "79 samples" in notes(path)[1]
+    failed = inspect_log("", error={"message": "no key"}) | {"status": "error"}
+    with pytest.raises(ScoreDataError, match="no key"):
+        quietly(written(tmp_path, "c.json", failed))
+
+
+def test_a_standard_error_of_zero_beside_a_share(tmp_path):
+    results = {"t": {"acc,none": 14 / 307, "acc_stderr,none": 0.0}}
+    content = {"results": results, "n-samples": {"t": {"original": 307, "effective": 307}}}
+    table, said = notes(written(tmp_path, "results_1.json", content))
+    assert table.to_records()[0]["stderr"] == pytest.approx(0.01193, abs=1e-4)
+    assert "standard error" in said
+
+
+def test_items_in_rows(tmp_path):
+    path = written(tmp_path, "s.csv", "item,gpt-4,claude\nq1,1,0\nq2,1,1\n")
+    table = quietly(path)
+    assert table.units == "items"
+    assert table.algorithms == ("gpt-4", "claude")
+
+
+def test_arrows_in_headings(tmp_path):
+    table = quietly(written(tmp_path, "s.csv", "Model,PPL ↓,WER ↓\nm1,3.1,2.5\nm2,4.2,2.6\n"))
+    assert not table.higher_is_better
+    assert table.tasks == ("PPL", "WER")
+    mixed, said = notes(written(tmp_path, "t.csv", "Model,PPL ↓,ACC ↑\nm1,3.1,2.5\nm2,4,2\n"))
+    assert mixed.runs("m1", "PPL").tolist() == [-3.1]
+    assert mixed.runs("m1", "ACC").tolist() == [2.5]
+    assert "opposite sign" in said
+
+
+def test_results_of_benchmarks_of_code(tmp_path):
+    report = {"resolved": ["r1", "r2"], "no_logs": ["r3"], "total_instances": 10}
+    table = quietly(written(tmp_path, "model-x.json", report))
+    assert table.item_scores.matrix().mean() == pytest.approx(0.2)
+    one = [{"base_status": "pass", "plus_status": "fail"}, {"base_status": "pass"}]
+    path = written(tmp_path, "e.json", {"eval": {"HumanEval/0": one}})
+    assert quietly(path, metric="base").item_scores.matrix().tolist() == [[1.0]]
+    assert quietly(path, metric="plus").to_records()[0]["score"] == 0.0
+    live = [{"question_id": "q1", "pass@1": 0.5, "graded_list": [True, False]}]
+    assert quietly(written(tmp_path, "l.json", live)).item_scores.n_epochs == 2
+    turns = [{"question_id": 1, "model": "m", "turn": t, "score": s} for t, s in ((1, 8), (2, -1))]
+    path = written(tmp_path, "mt.jsonl", "\n".join(map(json.dumps, turns)))
+    assert [row["score"] for row in quietly(path).to_records()] == [8.0, None]
+    details = {"accuracy": 50.0, "details": {"0": {"correct": True}, "1": {"correct": False}}}
+    assert quietly(written(tmp_path, "oc.json", details)).item_scores.matrix().mean() == 0.5
+    sample = {"sample_id": "s1", "model_id": "m", "evaluation": {"score": 1.0}}
+    assert quietly(written(tmp_path, "ev.jsonl", json.dumps(sample))).algorithms == ("m",)
+
+
+def test_votes(tmp_path):
+    rows = "m1,m2,model_a\nm1,m3,tie\nm2,m3,model_b\nm1,m2,tie (bothbad)\n"
+    table = quietly(written(tmp_path, "v.csv", "model_a,model_b,winner\n" + rows))
+    assert table.units == "items"
+    assert len(table) == 8
+    wins = {row["algorithm"]: row["score"] for row in table.to_records() if "1" in row["task"]}
+    assert wins == {"m1": 1.0, "m2": 0.0}
+    games = [{"question_id": "q", "model": "m", "games": [{"score": "B>A"}, {"score": "A>B"}]}]
+    path = written(tmp_path, "arena.json", games)
+    assert quietly(path).select(algorithms=["m"]).item_scores.matrix().tolist() == [[1.0, 1.0]]
+    with pytest.raises(ScoreDataError, match="line 2, column 'winner'"):
+        quietly(written(tmp_path, "w.csv", "model_a,model_b,winner\na,b,c\n"))
+
+
+@pytest.mark.parametrize("names", [("min", "max"), ("lower", "upper"), ("random", "human")])
+def test_anchors_under_usual_names(tmp_path, names):
+    path = written(tmp_path, "anchors.csv", f"task,{names[0]},{names[1]}\nbigfish,1,41\n")
+    table = ScoreTable.from_arrays({"a": [[21.0]]}, tasks=["bigfish"])
+    assert normalize(table, str(path)).runs("a", "bigfish").tolist() == [0.5]
+
+
+def test_folders_of_arrays(tmp_path):
+    for name in ("dqn", "ppo"):
+        np.save(tmp_path / f"{name}.npy", np.ones((3, 2)))
+    assert quietly(tmp_path).run_counts.tolist() == [[3, 3], [3, 3]]
+    np.savez(tmp_path / "a.npz", pong=[1.0, 2.0], ant=[3.0])
+    table = quietly(tmp_path / "a.npz")
+    assert table.runs("a", "pong").tolist() == [1.0, 2.0]
+
+
+def test_pickles_are_refused_with_the_reason(tmp_path):
+    for name in ("scores.pkl", "scores.pickle"):
+        with pytest.raises(ScoreDataError, match="run code when they are opened"):
+            read_scores(written(tmp_path, name, "x"))
+
+
+def test_the_cause_is_named(tmp_path):
+    header = "algorithm,task,run,score\n"
+    with pytest.raises(ScoreDataError, match="all 2 scores are empty"):
+        quietly(written(tmp_path, "empty.csv", header + "a,t,0,\na,t,1,\n"))
+    with pytest.raises(ScoreDataError, match="a decimal comma"):
+        quietly(written(tmp_path, "comma.csv", header + 'a,t,0,"1,5"\na,t,1,"2,5"\n'))
+    with pytest.raises(ScoreDataError, match=r"separated by ',', found '\\t'"):
+        quietly(written(tmp_path, "tabs.csv", header.replace(",", "\t") + "a\tt\t0\t1\n"))
+
+
+def suspected(*rows):
+    text = "algorithm,task,run,score\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    return text
+
+
+def test_copies_are_reported(tmp_path):
+    seeds = [("x", "t", i, (i // 2) * 0.37) for i in range(8)]
+    assert "a seed used twice" in notes(written(tmp_path, "s.csv", suspected(*seeds)))[1]
+    tasks = [("x", f"t{t}", i, 1.5 * t + (i if i < 3 else 0)) for t in range(4) for i in range(4)]
+    assert "runs 0 and 3" in notes(written(tmp_path, "u.csv", suspected(*tasks)))[1]
+    copied = [(a, "t", i, i * 0.7) for a in ("ppo", "dqn") for i in range(4)]
+    assert "a copy of the other" in notes(written(tmp_path, "c.csv", suspected(*copied)))[1]
+    spelt = [("a", "dog_trot", 0, 1), ("b", "dog-trot", 0, 2)]
+    assert "differ in spelling" in notes(written(tmp_path, "d.csv", suspected(*spelt)))[1]
+    fine = [("a", "t", i, i % 2) for i in range(6)] + [("b", "t", i, 1) for i in range(6)]
+    assert notes(written(tmp_path, "f.csv", suspected(*fine)))[1] == ""
+
+
+def test_whatever_a_verb_is_given(tmp_path):
+    arrays = {"dqn": np.arange(6.0).reshape(3, 2), "ppo": np.ones((2, 2))}
+    table = ScoreTable.from_arrays(arrays)
+    path = tmp_path / "t.csv"
+    gn.scores.write_scores(table, path)
+    for given in (table, arrays, path, str(path), table.to_records(), [path]):
+        assert table_of(given).runs("dqn", "task_1").tolist() == [1.0, 3.0, 5.0]
+    pandas = pytest.importorskip("pandas")
+    assert table_of(pandas.DataFrame(table.to_records())).algorithms == ("dqn", "ppo")
+    for odd in (3, None, [1, 2]):
+        with pytest.raises(TypeError, match="expected a ScoreTable, a path, a data frame"):
+            table_of(odd)
+    with pytest.warns(DegenerateScoresWarning):
+        table_of({"a": [[1.0, 1.0], [1.0, 1.0]], "b": [[2.0, 2.0], [2.0, 2.0]]})

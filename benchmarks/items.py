@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 from scipy import stats as scipy_stats
-from scipy.special import stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 import gnomon as gn
 from benchmarks.record import Measurement
@@ -60,6 +60,7 @@ def measure() -> Iterator[Measurement]:
     yield from _pairs()
     yield from _epochs()
     yield from _clusters()
+    yield from _ceiling()
     yield from _families()
     yield from _power()
     yield from _looks()
@@ -292,6 +293,66 @@ def _cluster_share(
         for x in _drawn(rng, clusters, correlation, p)
     ]
     return _covered(np.array(ends), p), f"correlation {correlation}, share {p:g}"
+
+
+# Two models that share the difficulty of items and of clusters, near the ceiling too
+
+#: Shares that the two models solve: equal, then unequal.
+SHARES = ((0.5, 0.5), (0.9, 0.9), (0.95, 0.95), (0.98, 0.98), (0.95, 0.90), (0.98, 0.93))
+
+
+def _ceiling() -> Iterator[Measurement]:
+    """Give coverage, error and power on a population that no constant was tuned on."""
+    designs: list[tuple[str, str, Clusters | None, int]] = [
+        (f"{n} items, {scale}", scale, None, n) for n in (50, 200) for scale in ("binary", "unit")
+    ]
+    for g in (5, 10, 20, 40, 100):
+        for kind, spread in (("equal", 0.0), ("lognormal", 1.0)):
+            drawn = np.random.default_rng(g).normal(0.0, spread, g)
+            sizes = np.maximum(1, np.round(5 * np.exp(drawn - spread / 2))).astype(np.int64)
+            clusters = Clusters.of(np.repeat(np.arange(g), sizes))
+            designs.append((f"{g} clusters, {kind}", "binary", clusters, int(sizes.sum())))
+    for name, scale, clusters, n in designs:
+        held = []
+        errors: list[float] = []
+        power: list[float] = []
+        for p, q in SHARES:
+            rng = _rng("ceiling", name, p, q)
+            pairs, truth = _copula(rng, p, q, scale, clusters, n)
+            found = [_difference(a, b, scale, clusters) for a, b in pairs]
+            cell = f"{p:g} and {q:g}"
+            held.append((_covered(np.array([_interval(one) for one in found]), truth), cell))
+            wrong = float(np.mean([one.p_values[0] <= 0.05 for one in found]))
+            (errors if p == q else power).append(wrong)
+        note = f"error {100 * np.mean(errors):.1f}, most {100 * max(errors):.1f}; "
+        note += f"power {100 * np.mean(power):.0f}"
+        yield _line(f"near the ceiling, {name}", held, 93.0, note)
+
+
+def _copula(
+    rng: np.random.Generator, p: float, q: float, scale: str, clusters: Clusters | None, n: int
+) -> tuple[list[tuple[Array, Array]], float]:
+    """Return tables of both models' scores, by a normal copula, and the true difference."""
+    within = 0.0 if clusters is None else 0.3
+    codes = np.zeros(n, np.int64) if clusters is None else clusters.codes
+    g = 1 if clusters is None else len(clusters)
+
+    def latent() -> Array:
+        of_clusters = rng.normal(size=(N_TABLES, g))[:, codes]
+        return math.sqrt(within) * of_clusters + math.sqrt(1 - within) * rng.normal(
+            size=(N_TABLES, n)
+        )
+
+    shared = latent()
+    x, y = ((shared + latent()) / math.sqrt(2.0) for _ in "ab")
+    if scale == "binary":
+        a, b = ((z < ndtri(share)).astype(np.float64) for z, share in ((x, p), (y, q)))
+        return list(zip(a, b, strict=True)), p - q
+    # Graded in fifths: an even score to the power (1 - share) / share has that mean.
+    a, b = (np.round(5 * ndtr(z) ** ((1 - share) / share)) / 5 for z, share in ((x, p), (y, q)))
+    even = (np.arange(100_000) + 0.5) / 100_000
+    means = [float((np.round(5 * even ** ((1 - share) / share)) / 5).mean()) for share in (p, q)]
+    return list(zip(a, b, strict=True)), means[0] - means[1]
 
 
 # Many models, power, looks

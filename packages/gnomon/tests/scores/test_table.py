@@ -296,3 +296,9 @@ def test_many_names_runs_and_steps_do_not_run_out_of_numbers():
     twice = pl.concat([wide, wide[-1:]])
     with pytest.raises(ScoreDataError, match="rows 3000 and 3001"):
         ScoreTable.from_frame(twice)
+
+
+def test_texts_of_numpy_are_texts():
+    rows = [{"algorithm": "a", "task": t, "run": 0, "score": 1.0, "topic": t} for t in "xy"]
+    rows = [row | {"topic": np.array(["u", "v"])[i]} for i, row in enumerate(rows)]
+    assert ScoreTable.from_records(rows).rows.texts("topic").names == ("u", "v")

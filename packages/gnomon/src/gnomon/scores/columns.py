@@ -229,7 +229,7 @@ def column_of(values: Iterable[Any], name: str) -> Column:
     found = [None if _is_missing(value) else value for value in values]
     if bool in kinds and all(value is None or isinstance(value, bool) for value in found):
         return Texts.of([None if value is None else str(value).lower() for value in found])
-    if all(value is None or hasattr(value, "__float__") for value in found):
+    if all(hasattr(x, "__float__") and not isinstance(x, str) for x in found if x is not None):
         return np.array([np.nan if value is None else float(value) for value in found])
     value: Any
     for value in found:

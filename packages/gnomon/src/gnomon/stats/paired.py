@@ -30,9 +30,9 @@ Mask = npt.NDArray[np.bool_]
 #: much, one each way: where nearly all items agree, rare ones were not observed yet. With 20 items
 #: differences of shares over epochs then cover 97 % (at least 93 %), without it 90 % (65 %).
 ADDED = 0.4
-#: With fewer clusters than this the two items stand for unobserved clusters. For lognormal sizes and
-#: shares near 1 intervals from 20 clusters on cover 92 % or more; without the items 89 %, and if they
-#: stood for clusters throughout, power would be 0.20 instead of 0.28 (``benchmarks items``).
+#: With fewer clusters than this the two items stand for unobserved clusters. With 20 lognormal
+#: clusters and shares near 1 intervals cover at least 92 % (without the items 89 %); if they stood
+#: for clusters there too, power would be 0.11 instead of 0.17 (``benchmarks items``).
 FEW_CLUSTERS = 10
 #: A variance below this share of its parts may be rounding: it is computed again item by item.
 ROUNDING = 1e-9

@@ -199,7 +199,7 @@ def _growth() -> Iterator[Measurement]:
         scores, key = _scores(n_runs, n_tasks), draw_key(np.random.default_rng(0))
 
         def work(scores: np.ndarray = scores, n: int = n_resamples, key: np.uint64 = key) -> None:
-            Resamples(scores, n_resamples=n, key=key).of_all([metric_named("iqm")])
+            Resamples(scores, n_resamples=n, key=key).of(metric_named("iqm"))
 
         work()
         cost = best_seconds(work, 3) / (n_runs * n_tasks * n_resamples) * 1e9

@@ -40,7 +40,7 @@ def test_the_numbers_are_those_of_the_statistics():
     table = score_table(given_board, given_board.contenders)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
-        estimates = estimate(table, METRICS, level=0.95, rng=np.random.default_rng(0))
+        estimates = estimate(table, METRICS, variances="own", rng=np.random.default_rng(0))
         ranking = rank(table, level=0.95)
     for line in found.ranked:
         own = {e.metric: e for e in estimates if e.algorithm == line.contender.name}

@@ -104,7 +104,7 @@ def test_what_does_not_go_together_is_told(command, answers):
         (("compare", answers, "large", "small", *items, "--per-task"), "per_task is for tasks"),
         (("estimate", answers, *items, "--metric", "iqm"), "unknown metric of items 'iqm'"),
         (("estimate", answers, *items, "--metric", "pass@3"), "expected 3 epochs of an item"),
-        (("estimate", answers, *items, "--method", "bca"), "method is for tasks"),
+        (("estimate", answers, *items, "--method", "percentile"), "method is for tasks"),
         (("plan", answers, *items, "--way", "widths"), "way=widths is for tasks"),
     ):
         said = command("gnomon", *arguments)

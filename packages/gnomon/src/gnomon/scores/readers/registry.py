@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from gnomon.errors import ScoreDataError, UnknownNameError, listed
+from gnomon.errors import ScoreDataError, UnknownNameError, check_word, listed
 from gnomon.scores.joined_tables import joined_tables, renamed
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.files import json_content
@@ -291,6 +291,8 @@ def read_scores(
     ...     print(read_scores(path))
     2 scores (score, higher is better): 1 algorithm, 2 tasks, 1 run
     """
+    if columns_are is not None:
+        check_word("columns_are", columns_are, get_args(ColumnsAre))
     named = dict(columns or {}) | ({"step": step_column} if step_column else {})
     wanted = ReadRequest(
         metric=metric,

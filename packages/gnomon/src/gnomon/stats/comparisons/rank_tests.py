@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import check_word
 from gnomon.scores.table import FloatArray
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -76,6 +77,7 @@ def mann_whitney(
     >>> u, round(p, 4)
     (16.0, 0.0143)
     """
+    check_word("alternative", alternative, get_args(Alternative))
     a, b = _sample(x), _sample(y)
     if not a.size or not b.size:
         return float("nan"), float("nan")

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, check_word
 from gnomon.results import Results, Row, finite_or_none, generator, made_by, recorded
 from gnomon.scores.steps import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -227,6 +227,7 @@ def curves(
     >>> area.metric, area.value
     ('area(mean)', 3.0)
     """
+    check_word("method", method, get_args(Method))
     wanted = metrics_for(metrics, gamma=gamma, higher_is_better=scores.higher_is_better)
     draws = generator(rng)
     settings = made_by(

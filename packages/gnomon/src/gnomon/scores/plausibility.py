@@ -29,7 +29,7 @@ WILD, LEAST_OTHERS = 1000.0, 4
 #: Summaries that add up scores of different tasks.
 _SUMMED = ("mean", "iqm", "median")
 #: Larger tables are not searched for copies.
-MOST_ROWS = 200_000
+MOST_ROWS = 20_000
 #: Names that a line shows before it says that there are more.
 MOST_NAMES = 8
 

@@ -17,6 +17,7 @@ from gnomon.errors import ScoreDataError, UnknownNameError, check_word, listed, 
 from gnomon.scores.columns import (
     Column,
     FloatArray,
+    IntArray,
     Rows,
     Texts,
     as_texts,
@@ -368,9 +369,9 @@ def _check_duplicates(rows: Rows, origin: Origin, *, has_runs: bool) -> None:
     key = [name for name in KEY if name in rows]
     number, n_numbers = _numbered(rows, key)
     if n_numbers <= 2 * number.size + 1000:
-        if (np.bincount(number.astype(np.int64)) < 2).all():
+        if (np.bincount(number) < 2).all():
             return
-    elif np.unique(number).size == number.size:
+    elif _are_different(number):
         return
     order = np.argsort(number, kind="stable")
     again = np.flatnonzero(np.diff(number[order]) == 0) + 1
@@ -413,7 +414,7 @@ def _apart(rows: Rows, key: Sequence[str], row: int) -> str:
     mean = "gnomon read FILE --within-run mean averages the rows of a run"
     for name in (x for x in rows.names if x not in SPECIAL):
         number, _ = _numbered(rows, [*key, name])
-        if np.unique(number).size < number.size:
+        if not _are_different(number):
             continue
         if "step" not in key and are_numbers(rows[name]):
             return f"; column {name!r} tells them apart: --step-column {name} for curves; or {mean}"
@@ -422,31 +423,37 @@ def _apart(rows: Rows, key: Sequence[str], row: int) -> str:
     return f"; {mean}"
 
 
-def _numbered(rows: Rows, key: Sequence[str]) -> tuple[npt.NDArray[np.uint64], int]:
+def _numbered(rows: Rows, key: Sequence[str]) -> tuple[IntArray, int]:
     """Return a whole number for each row, the same for equal keys alone, and their limit."""
-    number = np.zeros(len(rows), dtype=np.uint64)
+    number = np.zeros(len(rows), np.int64)
     n_numbers = 1
     for name in key:
         code = _coded(rows[name])
-        n_codes = int(code.max()) + 1 if code.size else 1
+        n_codes = int(code.max(initial=0)) + 1
         n_numbers *= n_codes
-        if n_numbers >= 2**63:
-            number = np.unique(number, return_inverse=True)[1].astype(np.uint64)
+        if n_numbers >= 2**62:
+            number = np.unique(number, return_inverse=True)[1]
             n_numbers = (int(number.max()) + 1) * n_codes
-        number *= np.uint64(n_codes)
+        number *= n_codes
         number += code
     return number, n_numbers
 
 
-def _coded(column: Column) -> npt.NDArray[np.uint64]:
-    """Return a small whole number for each value, the same for equal ones alone."""
+def _are_different(number: IntArray) -> bool:
+    """Return whether no number comes twice."""
+    ordered = np.sort(number)
+    return not (ordered[1:] == ordered[:-1]).any()
+
+
+def _coded(column: Column) -> npt.NDArray[Any]:
+    """Return a small whole number from 0 for each value, the same for equal ones alone."""
     if isinstance(column, Texts):
-        return (column.codes + np.int32(1)).astype(np.uint64)
+        return column.codes + np.int32(1) if column.codes.min(initial=0) < 0 else column.codes
     if column.dtype.kind == "i" and column.size:
         least, most = int(column.min()), int(column.max())
         if most - least < max(column.size, 1000):
-            return (column - least).astype(np.uint64)
-    return np.unique(column, return_inverse=True)[1].astype(np.uint64)
+            return column - least if least else column
+    return np.unique(column, return_inverse=True)[1]
 
 
 def rows_of_records(records: Iterable[Mapping[str, Any]]) -> Rows:
@@ -535,9 +542,9 @@ def with_usual_names(raw: Rows, columns: Mapping[str, str], origin: Origin) -> R
     """
     roles = [x for x in ("algorithm", "task", "run", "score") if x not in (*raw.names, *columns)]
     found = dict(columns) | usual_columns(raw, columns, roles, origin)
-    if "step" not in (*raw.names, *found):
+    if "step" not in (*raw.names, *found) and "step" in map(role_of, raw.names):
         own = [found.get(role, role) for role in ("algorithm", "task", "run")]
         number, _ = _numbered(raw, [name for name in own if name in raw])
-        if np.unique(number).size < number.size:
+        if not _are_different(number):
             found |= usual_columns(raw, found, ["step"], origin)
     return renamed_columns(raw, found, origin)

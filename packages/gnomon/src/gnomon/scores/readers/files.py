@@ -162,12 +162,12 @@ def _loaded(
     has_gaps: bool,
 ) -> list[Column]:
     """Return the columns below the header; numeric ones with another text are added to `bad`."""
-    known: dict[int, dict[str, int]] = {}
+    known: dict[int, _Codes] = {}
     converters: dict[int | str, Callable[[str], float]] = {}
     for at in range(len(names)):
         if at not in numeric:
-            known[at] = {"": -1}
-            converters[at] = _coder(known[at])
+            known[at] = _Codes({"": -1})
+            converters[at] = known[at].__getitem__
         elif has_gaps:
             converters[at] = _parser(at, bad)
     parts: list[list[npt.NDArray[Any]]] = [[] for _ in names]
@@ -194,9 +194,12 @@ def _loaded(
     return columns
 
 
-def _coder(known: dict[str, int]) -> Callable[[str], float]:
-    """Return what gives each text its code; `known` has an entry for no text."""
-    return lambda text: known.setdefault(text, len(known) - 1)
+class _Codes(dict[str, int]):
+    """The code of each text in the order of first sight, -1 for no text."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = code = len(self) - 1
+        return code
 
 
 def _parser(at: int, bad: set[int]) -> Callable[[str], float]:
@@ -218,9 +221,10 @@ def _whole(column: Column) -> Column:
     """Return a column of numbers as whole ones where all are."""
     if isinstance(column, Texts):
         return column
-    if column.size and np.all(np.abs(column) < 2**53) and np.all(column == np.floor(column)):
-        return column.astype(np.int64)
-    return column
+    for part in (column[:_GLANCE], column):  # mostly the first rows tell
+        if not (np.all(np.abs(part) < 2**53) and np.all(part == np.floor(part))):
+            return column
+    return column.astype(np.int64)
 
 
 def header_names(path: Path) -> list[str]:

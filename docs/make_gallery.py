@@ -1,6 +1,6 @@
 """Draw the figures of docs/gnomon/gallery.md: ``python docs/make_gallery.py [FOLDER]``.
 
-They come from two small runs, with fixed seeds, through the same code as any report and audit.
+They come from two small runs, with fixed seeds, through the same code as any report.
 Drawn again, they differ only where the code or the processor does. The figures of statistics are
 drawn by ``make_statistics_gallery.py``.
 """
@@ -12,9 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
-from gnomon.ranking import audit
+from gnomon import compare, rank
 from gohr import report
 from gohr.experiments import load_experiment, run, score_table
 
@@ -27,8 +25,6 @@ OF_REPORT = {
     "tests": "tests-2-linear-dqn",
     "trials": "trials-2-linear-dqn-1-color-match",
 }
-#: Likewise, of the audit.
-OF_AUDIT = {"ranks": "rank-intervals", "wins": "improvement"}
 
 
 def make_gallery(folder: Path, *, trials: int = 12, episodes: int = 100) -> list[Path]:
@@ -36,7 +32,7 @@ def make_gallery(folder: Path, *, trials: int = 12, episodes: int = 100) -> list
     folder.mkdir(parents=True, exist_ok=True)
     pictures = []
     with tempfile.TemporaryDirectory() as played:
-        for name, text in (*report_pictures(played, trials, episodes), *audit_pictures(played)):
+        for name, text in (*report_pictures(played, trials, episodes), *rank_pictures(played)):
             pictures.append(folder / f"{name}.svg")
             pictures[-1].write_text(text, encoding="utf-8")
     return pictures
@@ -51,15 +47,13 @@ def report_pictures(played: str, trials: int, episodes: int) -> Iterator[tuple[s
         yield name, (figures / f"{figure}.svg").read_text(encoding="utf-8")
 
 
-def audit_pictures(played: str) -> Iterator[tuple[str, str]]:
-    """Yield figures of the audit of a suite: three learners, fifteen rules, ten trials."""
+def rank_pictures(played: str) -> Iterator[tuple[str, str]]:
+    """Yield the ranks of a suite: three learners, fifteen rules, ten trials."""
     learners = ["frugal", "tabular_q", "reinforce"]
     config = load_experiment("gohr-core", learners=learners, trials=10, episodes=60)
     table = score_table(run(config, Path(played, "suite")).folder, "tce")
-    found = audit(table, n_resamples=400, rng=np.random.default_rng(0))
-    figures = found.page("suite").save(Path(played, "audit")).parent / "figures"
-    for name, file in OF_AUDIT.items():
-        yield name, (figures / f"{file}.svg").read_text(encoding="utf-8")
+    yield "ranks", rank(table).figure().svg
+    yield "wins", compare(table, metrics="probability_of_improvement").figure().svg
 
 
 if __name__ == "__main__":

@@ -13,24 +13,25 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
+from gnomon import compare
 from gnomon.plot import Figure
-from gnomon.ranking import audit, rank
+from gnomon.ranking import critical_difference, rank
 from gnomon.scores import read_scores
 from gohr.experiments import load_experiment, run, score_table
 
-#: Figures of the audit of six agents on sixty games.
-OF_AUDIT = ("rank-intervals", "improvement", "critical-difference")
 TABLE = "dopamine_atari_legacy_last10.csv"
-NAMES = (*OF_AUDIT, "difficulty")
+NAMES = ("rank-intervals", "improvement", "critical-difference", "difficulty")
 
 
-def audit_figures(data: Path) -> list[Figure]:
-    """Return the figures of the audit that docs/gnomon/audit.md shows the text of."""
-    found = audit(read_scores(data / TABLE), rng=np.random.default_rng(0))
-    figures = {figure.name: figure for figure in found.page(TABLE).figures}
-    return [figures[name] for name in OF_AUDIT]
+def published_figures(data: Path) -> list[Figure]:
+    """Return the figures of six agents on sixty games."""
+    table = read_scores(data / TABLE)
+    found = (
+        rank(table),
+        compare(table, metrics="probability_of_improvement"),
+        critical_difference(table),
+    )
+    return [one.figure() for one in found]
 
 
 def difficulty() -> Figure:
@@ -47,7 +48,7 @@ def make_figures(data: Path, folder: Path) -> list[Path]:
     """Write the pictures into a folder, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     pictures = []
-    for figure in [*audit_figures(data), difficulty()]:
+    for figure in [*published_figures(data), difficulty()]:
         pictures.append(folder / f"{figure.name}.svg")
         figure.write(pictures[-1])
     return pictures

@@ -34,6 +34,6 @@ def test_the_pages_show_every_picture_of_the_script(script):
 def test_the_script_draws_what_is_shown(script):
     # The words; lines may differ in the last digit from one Matplotlib to the next.
     words = re.compile(r"<text[^>]*>([^<]*)</text>")
-    for figure in script.audit_figures(DATA):
+    for figure in script.published_figures(DATA):
         shown = (DOCS / "images" / "ranking" / f"{figure.name}.svg").read_text("utf-8")
         assert words.findall(figure.svg) == words.findall(shown) != []

@@ -194,6 +194,62 @@ def _is_text(records: Sequence[Record], name: str) -> bool:
     return any(not isinstance(record[name], int | float | None) for record in records)
 
 
+def latex_rows(
+    columns: Sequence[str],
+    heads: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    bold: Sequence[Sequence[bool]],
+) -> str:
+    r"""Return a LaTeX table (booktabs) of texts, with the names of its rows in the first column.
+
+    Examples
+    --------
+    >>> print(latex_rows(["task", "dqn"], ["pong"], [["18 [17, 19]"]], [[True]]))
+    \begin{tabular}{lr}
+    \toprule
+    task & dqn \\
+    \midrule
+    pong & \textbf{18 [17, 19]} \\
+    \bottomrule
+    \end{tabular}
+    """
+    rows = [
+        " & ".join(
+            [_escaped(str(head))]
+            + [
+                rf"\textbf{{{_escaped(cell)}}}" if is_bold else _escaped(cell)
+                for cell, is_bold in zip(row, marks, strict=True)
+            ]
+        )
+        for head, row, marks in zip(heads, cells, bold, strict=True)
+    ]
+    lines = [
+        rf"\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}",
+        r"\toprule",
+        " & ".join(map(_escaped, columns)) + r" \\",
+        r"\midrule",
+        *(row + r" \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines)
+
+
+def value_in_brackets(value: float, low: float, high: float) -> str:
+    """Return a value with its interval in brackets, as far as they exist.
+
+    Examples
+    --------
+    >>> value_in_brackets(0.5, 0.4, 0.6), value_in_brackets(0.5, math.nan, math.nan)
+    ('0.5 [0.4, 0.6]', '0.5 (interval not estimable)')
+    """
+    if math.isnan(value):
+        return "not estimable"
+    if math.isnan(low) or math.isnan(high):
+        return f"{_digits(value)} (interval not estimable)"
+    return f"{_digits(value)} [{_digits(low)}, {_digits(high)}]"
+
+
 def _interval(record: Record) -> str:
     if record["low"] is None or record["high"] is None:
         return "--"

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from gnomon.ranking import audit, rank
-from gnomon.reports import audit_report
 from gnomon.scores import ScoreTable, normalize, normalize_by
 from gnomon.stats import compare
 
@@ -86,14 +85,6 @@ def test_of_many_pairs_the_first_are_named():
     found = agreement(made(leads))
     assert found["further"].value == len(found) - 2 + found["further"].value - 12
     assert found["further"].finding == f"and {found['further'].value:.0f} further pairs"
-
-
-def test_the_page_has_the_section():
-    table = made({"often": [0.2] * 16, "once": [0.0] * 15 + [9.0]})
-    page = audit_report(audit(table, n_resamples=50), "x")
-    section = next(one for one in page.sections if one.name == "agreement")
-    assert section.title == "Do means and ranks separate the same pairs?"
-    assert section.text[1].startswith("often ranks above once")
 
 
 GAMES = ["Pong", "Boxing", "Breakout", "AirRaid", "Carnival", "Pooyan"]

@@ -61,8 +61,8 @@ def test_two_models_are_told_apart_by_how_much_where_and_at_what_cost():
 
 def test_models_that_are_alike_are_not_told_apart():
     page = evaluation_report(table_of({"a": 0.0, "b": 0.0}), "logs", by=["topic"])
-    assert "The items do not say whether" in page.answers[0].sentences[0]
-    assert "with a power of 80" in page.answers[0].sentences[0]
+    assert "a and b are not significantly different" in page.answers[0].sentences[0]
+    assert "with power 0.8" in page.answers[0].sentences[0]
     assert {row[-1] for row in section_of(page, "groups-1").tables[0].rows} == {"-"}
 
 

@@ -1,24 +1,19 @@
 """One call reports on a table of scores, or on a file that holds one."""
 
+import csv
 import re
 
 import numpy as np
 import pytest
 
+import gnomon as gn
 from gnomon.errors import GnomonError
 from gnomon.plot import Figure, new_drawing
 from gnomon.reports import Report, Section, report
+from gnomon.results import noted
 from gnomon.scores import ScoreTable, write_scores
 
-PARTS = [
-    "table",
-    "estimates",
-    "profile",
-    "improvement",
-    "ranks",
-    "metrics",
-    "agreement",
-]
+PARTS = ["estimates", "ranks", "tasks", "profile", "table"]
 
 
 def table_of(n_algorithms, n_tasks=3, n_runs=4):
@@ -32,11 +27,15 @@ def sections_of(page):
     return re.findall(r'<section class="part" id="([^"]+)"', page.read_text())
 
 
+def rows_of(page, name):
+    return list(csv.DictReader((page.parent / "tables" / f"{name}.csv").read_text().splitlines()))
+
+
 def figures_of(page):
     return re.findall(r'<figure id="figure-([^"]+)"', page.read_text())
 
 
-def test_a_table_is_told_drawn_ranked_and_audited(tmp_path):
+def test_a_table_has_estimates_ranks_tasks_profiles_and_an_audit(tmp_path):
     page = report(table_of(4), tmp_path / "out", n_resamples=50)
     assert page == tmp_path / "out" / "report.html"
     assert sections_of(page)[: len(PARTS)] == PARTS
@@ -61,7 +60,8 @@ def test_a_page_alone_holds_its_numbers_and_names_no_file(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     text = page.read_text()
     assert "figures/" not in text
-    assert text.count("data:text/csv,") == len(figures_of(page))
+    assert text.count("data:text/csv,") == len(figures_of(page)) + 3
+    assert text.count("data:text/x-tex,") == 3
 
 
 def test_a_table_that_cannot_be_ranked_says_so(tmp_path):
@@ -72,7 +72,7 @@ def test_a_table_that_cannot_be_ranked_says_so(tmp_path):
 
 def test_many_algorithms_are_numbers_and_no_picture(tmp_path):
     page = report(table_of(31, n_tasks=1, n_runs=2), tmp_path, n_resamples=20)
-    assert "Not drawn: more than 30 algorithms." in page.read_text()
+    assert figures_of(page) == ["rank-intervals"]
 
 
 def test_steps_are_drawn_and_the_last_one_is_ranked(tmp_path):
@@ -86,6 +86,38 @@ def test_steps_are_drawn_and_the_last_one_is_ranked(tmp_path):
     ]
     page = report(ScoreTable.from_records(rows), tmp_path, n_resamples=50)
     assert "curves" in sections_of(page)
+    assert {"curves", "curves-per-task"} <= {*figures_of(page)}
+
+
+def test_the_numbers_are_those_of_the_verbs(tmp_path):
+    table = table_of(3)
+    page = report(table, tmp_path, n_resamples=50, title="Three agents")
+    assert "<h1>Three agents</h1>" in page.read_text()
+    shown = rows_of(page, "estimates")
+    with noted():
+        found = gn.estimate(table, n_resamples=50)
+    assert [float(row["value"]) for row in shown] == [one.value for one in found]
+    assert len(rows_of(page, "tasks")) == 9
+    latex = (tmp_path / "tables" / "tasks.tex").read_text()
+    assert latex.count(r"\textbf{") == 3
+    assert latex.startswith(r"\begin{tabular}{lrrr}")
+
+
+def test_scores_of_two_algorithms_with_one_run_stay_as_they_are(tmp_path):
+    rows = [[0.5, 0.7, 0.6]], [[0.4, 0.6, 0.7]]
+    page = report(gn.ScoreTable.from_arrays({"a": rows[0], "b": rows[1]}), tmp_path, n_resamples=50)
+    shown = rows_of(page, "estimates")
+    (value,) = [r["value"] for r in shown if (r["algorithm"], r["metric"]) == ("a", "mean")]
+    assert float(value) == pytest.approx(0.6)
+
+
+def test_the_first_card_names_the_winner_when_low_scores_are_good(tmp_path):
+    rng = np.random.default_rng(0)
+    errors = {"good": rng.normal(2, 1, (5, 4)), "poor": rng.normal(9, 1, (5, 4))}
+    table = gn.ScoreTable.from_arrays(errors, higher_is_better=False)
+    text = report(table, tmp_path / "page.md", n_resamples=50).read_text()
+    assert "good is significantly better than all others" in text
+    assert re.search(r"good is better than poor by [67]\.\d+", text)
 
 
 @pytest.mark.full

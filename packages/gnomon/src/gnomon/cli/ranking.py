@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
 from gnomon.cli.options import Level, NormalizedScores, ReadOptions, Seed, ShowOptions, with_groups
-from gnomon.cli.sources import Sources, places_of, single_place
+from gnomon.cli.sources import Sources, single_place
 
 if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
@@ -84,9 +83,6 @@ def critical_difference(
 @with_groups
 def audit(
     source: Sources,
-    out: Annotated[
-        Path | None, typer.Option(help="Write a page, its figures and the text to this folder.")
-    ] = None,
     level: Level = 0.95,
     resamples: Resamples = 1000,
     seed: Seed = 0,
@@ -99,7 +95,6 @@ def audit(
     from dataclasses import replace
 
     from gnomon.ranking import audit as audited
-    from gnomon.reports.reports import name_of
     from gnomon.results import noted
 
     with answering("audit", as_json=as_json) as answer:
@@ -112,11 +107,6 @@ def audit(
         # The text already contains them.
         for note in found.warnings if as_json else ():
             answer.warn(note)
-        if out is not None:
-            page = found.page(name_of(places_of(source))).save(
-                out, beside={"audit.txt": f"{found}\n"}
-            )
-            answer.say(f"\nwritten to {page}")
 
 
 def _table(

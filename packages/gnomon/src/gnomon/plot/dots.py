@@ -177,7 +177,8 @@ def estimate_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axe
         return task_map_figure(found, rows)
     styles = {name: series_style(i) for i, name in enumerate(_algorithms(found))}
     columns = max(len(metrics) if len(metrics) > 1 else min(len(tasks), 3), 1)
-    height = 0.95 + TALL_ROW * min(len(rows), MOST_ROWS)
+    row = TALL_ROW if max(map(len, rows)) <= 50 else TALL_ROW + 0.14
+    height = 0.95 + row * min(len(rows), MOST_ROWS)
     panels = []
     for i, (task, metric) in enumerate(keys):
         own = {e.algorithm: e for e in found if (e.task, e.metric) == (task, metric)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pkgutil
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from gnomon.stats.comparison import Comparisons, compare
 from gnomon.stats.estimates import Estimate, estimate
 from gnomon.tables import p_value
 
-#: What each section is called on a page.
+#: Headings of the sections.
 TITLES = {
     "table": "What the table holds",
     "estimates": "Summary scores",
@@ -46,8 +45,6 @@ HOPELESS = 100
 MOST_PAIRS = 12
 #: At most one in so many tasks, and at least one, are a few.
 FEW_OF = 8
-#: Statements that no table of a page holds.
-NOT_IN_TABLES = ("unscaled", "not asked", "not estimable", "won outright")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -88,16 +85,6 @@ class Audit(Results[Statement]):
             for section in sections
         ]
         return "\n\n".join([*parts, _part("Notes", self.notes)] if self.notes else parts)
-
-    def page(self, title: str = "Audit") -> Any:
-        """Return the page of the audit; its ``save(folder)`` writes it with figures and tables."""
-        made: Any = pkgutil.resolve_name("gnomon.reports.audit_page:audit_report")(self, title)
-        return made
-
-    @property
-    def figures(self) -> tuple[Any, ...]:
-        """The figures of the page, with their captions and numbers."""
-        return tuple(self.page().figures)
 
     def figure(self) -> Any:
         """Return the first of the figures: rank intervals."""

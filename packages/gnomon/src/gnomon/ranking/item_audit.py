@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -102,11 +101,6 @@ class ItemAudit(Results[Statement]):
         return "\n\n".join(
             "\n".join([title, "-" * len(title), *lines]) for title, lines in parts if lines
         )
-
-    def page(self, title: str = "Audit") -> Any:
-        """Return the page of the audit; its ``save(folder)`` writes it."""
-        made: Any = pkgutil.resolve_name("gnomon.reports.audit_page:item_audit_report")(self, title)
-        return made
 
 
 def item_statements(table: ScoreTable, rng: np.random.Generator) -> tuple[Statement, ...]:

@@ -1,4 +1,3 @@
-from .audit_page import audit_report as audit_report
 from .distillation_page import distillation_report as distillation_report
 from .evaluation_page import evaluation_report as evaluation_report
 from .markdown import report_markdown as report_markdown
@@ -18,7 +17,6 @@ __all__ = [
     "Report",
     "Section",
     "Table",
-    "audit_report",
     "distillation_report",
     "evaluation_report",
     "percent",

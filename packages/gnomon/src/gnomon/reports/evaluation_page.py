@@ -7,13 +7,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gnomon._version import __version__
 from gnomon.errors import counted, joined, shortened
 from gnomon.plot.figure import Figure
 from gnomon.plot.style import default_settings, number
+from gnomon.ranking.item_audit import ITEM_TITLES
 from gnomon.ranking.ranks import Ranked, rank_range, tier_text
-from gnomon.reports.audit_page import MOST_NAMED, MOST_NOTES, item_audit_report, sentence
 from gnomon.reports.evaluation_findings import EvaluationFindings, evaluation_findings
-from gnomon.reports.page import Answer, Report, Section, Table, percent
+from gnomon.reports.page import (
+    MOST_NAMED,
+    MOST_NOTES,
+    Answer,
+    Report,
+    Section,
+    Table,
+    percent,
+    sentence,
+)
 from gnomon.scores.table import ScoreTable
 from gnomon.stats import CostFront, ItemComparison, ItemComparisons
 from gnomon.tables import p_value
@@ -72,7 +82,6 @@ def evaluation_report(
     ('Which model is better?', ['ranks', 'pairs', 'items'])
     """
     found = evaluation_findings(table, pair=pair, by=by, level=level, seed=seed)
-    base = item_audit_report(found.audit, title)
     whole = found.closest
     sections = [
         _ranks(found),
@@ -80,25 +89,42 @@ def evaluation_report(
         *(_group_section(found, column, one) for column, one in found.groups.items()),
         *([_items(found)] if found.items else []),
         *([_costs(found)] if found.costs else []),
-        *base.sections,
+        *_audit_sections(found),
     ]
     answers = [
         Answer("Which model is better?" if found.ranking else "How good is it?", _better(found)),
         *([Answer("Where do they differ?", _where(found, whole))] if whole is not None else []),
         *([Answer("What does it cost?", tuple(map(_cost, found.costs)))] if found.costs else []),
-        Answer("Can it be believed?", _believed(found)),
+        Answer("Is the evaluation sound?", _believed(found)),
     ]
     notes = _notices(found)
     more = len(notes) - MOST_NOTES
     rest = (f"{counted(more, 'more note')}: gnomon estimate and audit print them.",) * (more > 0)
-    card = (("confidence level", percent(level)), ("clusters", table.cluster or "none"))
-    return replace(
-        base,
+    return Report(
+        title=title,
+        subtitle=found.audit[0].finding,
         answers=tuple(answers),
         sections=tuple(sections),
         notices=(*notes[:MOST_NOTES], *rest),
-        card=(*base.card[:2], *card, *base.card[2:]),
+        card=(
+            ("provenance", joined(table.provenance) or "not recorded"),
+            ("score", table.scale),
+            ("confidence level", percent(level)),
+            ("clusters", table.cluster or "none"),
+            ("seed", str(seed)),
+            ("gnomon", __version__),
+        ),
+        source="the table of scores",
     )
+
+
+def _audit_sections(found: EvaluationFindings) -> list[Section]:
+    """Return what the audit found, section by section."""
+    said = {
+        name: tuple(sentence(one.finding) for one in found.audit if one.section == name)
+        for name in ITEM_TITLES
+    }
+    return [Section(name, ITEM_TITLES[name], texts) for name, texts in said.items() if texts]
 
 
 def _notices(found: EvaluationFindings) -> tuple[str, ...]:
@@ -127,8 +153,8 @@ def _better(found: EvaluationFindings) -> tuple[str, ...]:
     shown = first if len(first) <= MOST_NAMED else [*first[:MOST_NAMED], "another"]
     top = f"{first[0]} is first of {len(ranked.names)} models, separated from all others."
     if len(first) > 1:
-        top = f"{joined(shown, 'or')} may be first of {len(ranked.names)} models: the items do "
-        top += "not say which."
+        top = f"{joined(shown, 'or')} may be first of {len(ranked.names)} models: they are not "
+        top += "significantly different."
     return top, *said
 
 
@@ -149,8 +175,8 @@ def _difference(found: EvaluationFindings, one: ItemComparison) -> str:
         ends = (one.low, one.high) if one.value > 0.0 else (-one.high, -one.low)
         by = _value(abs(one.value), *ends)
         return f"{winner} is better than {other} by {by} {on} ({p})."
-    told = f"so many items tell a difference of {one.detectable:.3g} with a power of 80\xa0%"
-    return f"The items do not say whether {one.a} or {one.b} is better: {seen} {on} ({p}); {told}."
+    told = f"this many items detect a difference of {one.detectable:.3g} with power 0.8"
+    return f"{one.a} and {one.b} are not significantly different: {seen} {on} ({p}); {told}."
 
 
 def _value(value: float, low: float, high: float) -> str:
@@ -221,7 +247,9 @@ def _believed(found: EvaluationFindings) -> tuple[str, ...]:
         n = _MOST_SAID if section == "discrimination" else 1
         said += texts[:n]
         if section == "missing" and len(texts) > n:
-            said.append(f"{counted(len(texts) - n, 'other model')} with missing scores")
+            n_more = len(texts) - n
+            verb = "shows" if n_more == 1 else "show"
+            said.append(f"{counted(n_more, 'other model')} {verb} the same problem")
     return tuple(map(sentence, said))
 
 
@@ -294,9 +322,9 @@ def _pairs(found: EvaluationFindings) -> Section:
     more = " The numbers hold every pair." if len(every) > len(shown) else ""
     which = f"{first} minus each other, on" if len(shown) > 1 else "On"
     caption = (
-        f"{which} the items that both have. {corrected}Detectable: the smallest difference that "
-        "so many items tell with a power of 80\xa0%. Unpaired: the interval if each model had had "
-        f"items of its own.{more}"
+        f"{which} the items that both have. {corrected}Detectable: the smallest difference "
+        "that this many items detect with power 0.8. Unpaired: the interval if each model had been "
+        f"given items of its own.{more}"
     )
     numbers = [one.as_record() for one in every]
     table = Table("Differences", columns, rows, caption, name="pairs", numbers=numbers)
@@ -399,7 +427,7 @@ def _costs(found: EvaluationFindings) -> Section:
     with default_settings():
         figures = tuple(front.figure() for front in found.costs)
     text = (
-        "A model on the Pareto front is beaten by none that costs no more. Points are compared, "
-        "not their intervals: of two that the items do not separate, one may be off it by chance."
+        "On the Pareto front: no model is both cheaper and better. Points are compared, not their "
+        "intervals: a model may be off the front by chance."
     )
     return Section("cost", "Cost against score", (text,), figures=figures)

@@ -20,6 +20,8 @@ from gnomon.errors import GnomonError
 from gnomon.files import write_atomically, write_together
 from gnomon.plot.figure import Figure, Numbers, Row, numbers_as_csv, theme_css
 
+#: Names in a sentence, and notes at the top of a page.
+MOST_NAMED, MOST_NOTES = 8, 12
 #: Processes take a second or two to start: fewer figures are drawn in this one.
 _MANY = 40
 #: A page that stands alone holds the numbers of figures that have so many letters at most.
@@ -43,7 +45,9 @@ class Table:
     name : str
         Stem of the file of its numbers, if it has one.
     numbers : sequence of mappings
-        The numbers behind its cells, one mapping a row, all with the same keys.
+        The numbers behind its cells, one mapping per row, all with the same keys.
+    latex : str
+        The table for a paper, if there is one.
 
     Examples
     --------
@@ -57,6 +61,7 @@ class Table:
     caption: str = ""
     name: str = ""
     numbers: Sequence[Row] = ()
+    latex: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,9 +162,9 @@ class Report:
         beside: Mapping[str, str] | None = None,
         workers: int = 1,
     ) -> Path:
-        """Write ``report.html``, ``figures/NAME.svg`` and ``.csv``, and ``tables/NAME.csv``.
+        """Write ``report.html``, with ``figures/`` and ``tables/`` beside it; return its path.
 
-        Returns the path of the page.
+        Figures are SVG and CSV files, tables CSV and LaTeX files.
 
         All files are written, or if something goes wrong, none.
 
@@ -184,6 +189,7 @@ class Report:
             for name, data in figure_files.items()
         }
         files |= {f"tables/{t.name}.csv": numbers_as_csv(t.numbers).encode() for t in self.tables}
+        files |= {f"tables/{t.name}.tex": t.latex.encode() for t in self.tables if t.latex}
         texts = {**(beside or {}), "report.html": report_html(self)}
         files |= {name: text.encode() for name, text in texts.items()}
         write_together(Path(folder), files)
@@ -254,6 +260,11 @@ def _draw(path: Path, *, also: Sequence[str]) -> None:
     path.write_bytes(pickle.dumps(figure.files(also)))
 
 
+def sentence(text: str) -> str:
+    """Return a text with a full stop at its end."""
+    return text if text.endswith(".") else f"{text}."
+
+
 def percent(level: float) -> str:
     r"""Return a share as a percentage.
 
@@ -283,16 +294,18 @@ def report_html(report: Report, *, alone: bool = False) -> str:
     (True, False)
     """
     drawings = {figure.name: Markup(figure.html()) for figure in report.figures}
-    inside, of_tables = {}, {}
+    inside, of_tables, of_papers = {}, {}, {}
     if alone:
         inside = {figure.name: _numbers_inside(figure.rows) for figure in report.figures}
         of_tables = {table.name: _numbers_inside(table.numbers) for table in report.tables}
+        of_papers = {t.name: f"data:text/x-tex,{quote(t.latex)}" for t in report.tables if t.latex}
     return _template().render(
         report=report,
         drawings=drawings,
         alone=alone,
         numbers=inside,
         table_numbers=of_tables,
+        table_latex=of_papers,
         theme=Markup(theme_css()),
     )
 

@@ -28,6 +28,7 @@ def report(
     *,
     metric: str | None = None,
     normalize: str | None = None,
+    title: str | None = None,
     pair: tuple[str, str] | None = None,
     by: Sequence[str] = (),
     level: float = 0.95,
@@ -38,9 +39,10 @@ def report(
 ) -> Path:
     """Write a report: one page to open in a browser, every figure with its numbers beside it.
 
-    The page of a table shows what the table holds, estimates with intervals, performance profiles,
-    the probability of improvement, ranks, and what the order depends on. The page of an evaluation
-    shows which model is better, by how much and how surely, on which groups of items, which items
+    The page of a table shows which algorithm is best and by how much, estimates, ranks, the mean on
+    each task, performance profiles, learning curves, and what an audit finds; its numbers are those
+    of :func:`gnomon.estimate`, :func:`gnomon.compare` and :func:`gnomon.rank`. The page of an
+    evaluation shows which model is better and by how much, on which groups of items, which items
     decide it, and what it costs. Style and drawings are inside the page.
 
     Parameters
@@ -54,8 +56,10 @@ def report(
     metric : str, optional
         Which score, where a source has several.
     normalize : str, optional
-        The scale to put scores on, as :func:`gnomon.normalize` names it; if not given, each task
-        from its worst run to its best.
+        The scale to put scores on, as :func:`gnomon.normalize` names it; nothing is rescaled if
+        it is not given.
+    title : str, optional
+        Heading of the page; the name of the source if not given.
     pair : (str, str), optional
         Of an evaluation, two models to look at closely; the first two of the ranking, if not given.
     by : sequence of str
@@ -98,7 +102,7 @@ def report(
     """
     page, place = report_of_source(
         source, metric=metric, normalize=normalize, pair=pair, by=by, level=level,
-        n_resamples=n_resamples, seed=seed, out=out,
+        n_resamples=n_resamples, seed=seed, title=title, out=out,
     )  # fmt: skip
     with default_settings():
         return write_page(page, place, also, workers)

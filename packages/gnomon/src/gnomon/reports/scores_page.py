@@ -1,45 +1,50 @@
-"""The page of a table of scores: what it holds, estimates, profiles, improvement, ranks, audit."""
+"""The page of a table of scores: who is best, estimates, ranks, tasks, profiles, curves, audit."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any, cast
 
 from gnomon._version import __version__
-from gnomon.errors import GnomonError, ScoreDataError, joined, listed
-from gnomon.plot.style import default_settings
-from gnomon.ranking import Audit, audit
+from gnomon.errors import GnomonError, counted, joined, listed
+from gnomon.plot.figure import Figure
+from gnomon.ranking import Audit, Ranking, audit, rank
 from gnomon.ranking.audits import TITLES
-from gnomon.reports.audit_page import audit_report
+from gnomon.ranking.ranks import rank_range, tier_text
 from gnomon.reports.evaluation_page import evaluation_report
-from gnomon.reports.page import Answer, Report, Section
+from gnomon.reports.page import (
+    MOST_NAMED,
+    MOST_NOTES,
+    Answer,
+    Report,
+    Section,
+    Table,
+    percent,
+    sentence,
+)
 from gnomon.results import Results, noted
 from gnomon.scores import at_common_step
-from gnomon.stats import compare, curves, profile
+from gnomon.scores.table import ScoreTable
+from gnomon.stats import (
+    Comparison,
+    Curves,
+    Estimates,
+    compare,
+    curves,
+    estimate,
+    profile,
+)
 from gnomon.stats.items import expect_items
+from gnomon.stats.learning_curves.curves_by_step import Curve
+from gnomon.tables import latex_rows, p_value, value_in_brackets
 
-if TYPE_CHECKING:
-    from gnomon.scores.table import ScoreTable
-
-#: More curves, or rows and columns of a map, than so many are no picture.
-_MOST_DRAWN = 30
-#: So many are readable at half the width of the page.
-_MOST_HALF = 6
-#: Of each part that is drawn: its heading, and how it is to be read.
-_WORDS = {
-    "profile": (
-        "Performance profile",
-        "The share of runs beyond each score: where one curve lies above another everywhere, its "
-        "algorithm is better whatever the summary.",
-    ),
-    "improvement": (
-        "Probability of improvement",
-        "How likely a run of the one is better than a run of the other on the same task, averaged "
-        "over tasks.",
-    ),
-    "curves": ("Learning curves", "The summary after each step."),
-}
+#: More lines or panels than this hide each other.
+MOST_DRAWN, MOST_CURVES = 30, 24
+#: Sections of an audit that the page shows as cards, tables and figures of its own.
+_SHOWN = ("estimates", "ranks", "metrics", "runs")
 
 
 def scores_report(
@@ -54,14 +59,17 @@ def scores_report(
 ) -> Report:
     """Return the page of a table of scores as data.
 
+    Every number is that of :func:`gnomon.estimate`, :func:`gnomon.compare` and :func:`gnomon.rank`
+    of the same table; nothing is rescaled.
+
     Parameters
     ----------
     table : ScoreTable
-        With steps, the last one of each run counts, and curves are drawn.
+        With steps, the last step that all runs reach counts, and curves are drawn.
     title : str
         What was measured.
     pair, by
-        Of items, as in :func:`gnomon.reports.report`.
+        For items only, as in :func:`gnomon.reports.report`.
     level : float
         Confidence level of all intervals and decisions, between 0 and 1.
     n_resamples : int
@@ -72,7 +80,7 @@ def scores_report(
     Raises
     ------
     ScoreDataError
-        A pair or groups are asked for, and the table is not of items.
+        A pair or groups are requested, and the table is not of items.
 
     Examples
     --------
@@ -82,7 +90,7 @@ def scores_report(
     >>> table = ScoreTable.from_arrays({a: rng.normal(size=(5, 3)) for a in ("dqn", "sac")})
     >>> page = scores_report(table, "scores.csv", n_resamples=100)
     >>> [section.name for section in page.sections]
-    ['table', 'estimates', 'profile', 'improvement', 'ranks', 'metrics', 'agreement', 'runs']
+    ['estimates', 'ranks', 'tasks', 'profile', 'table', 'agreement']
     """
     last = at_common_step(table)
     if last.units == "items":
@@ -90,62 +98,314 @@ def scores_report(
     expect_items(pair=None if pair is None else joined(pair), by=listed(by) or None)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}
     with noted() as notes:
-        page = _audited(last, title, level, n_resamples, seed)
-        made = [
-            _section("profile", lambda: profile(last, **how)),
-            _section("improvement", lambda: compare(last, **how)),
-        ]
+        found = _Findings(last, how)
+        sections = [_estimates(found), *_ranks(found), _tasks(found), _profile(found)]
         if table.n_steps > 1:
-            made.append(_section("curves", lambda: curves(table, **how)))
-    sections = [*page.sections]
-    sections[2:2] = made
-    notices = tuple(dict.fromkeys([*page.notices, *notes]))
-    return replace(page, sections=tuple(sections), notices=notices)
+            sections.append(_curves(table, how))
+        sections += _audit(found)
+        answers = _answers(found)
+    warned = [*found.warnings, *notes]
+    more = len(dict.fromkeys(warned)) - MOST_NOTES
+    rest = [f"{counted(more, 'more note')}: gnomon audit prints them."] if more > 0 else []
+    return Report(
+        title=title,
+        subtitle=last.describe().splitlines()[0],
+        answers=answers,
+        sections=tuple(sections),
+        notices=(*[*dict.fromkeys(warned)][:MOST_NOTES], *rest),
+        card=(
+            ("provenance", joined(last.provenance) or "not recorded"),
+            ("confidence level", percent(level)),
+            ("resamples", f"{n_resamples:,}"),
+            ("seed", str(seed)),
+            ("gnomon", __version__),
+        ),
+        source="the table of scores",
+    )
 
 
-def _audited(table: ScoreTable, title: str, level: float, n_resamples: int, seed: int) -> Report:
-    """Return the page of the audit; of a table that cannot be ranked, what it holds and why not."""
+class _Findings:
+    """What the verbs return for a table, or why they return nothing."""
+
+    def __init__(self, table: ScoreTable, how: dict[str, Any]) -> None:
+        self.table, self.how, self.level = table, how, float(how["level"])
+        self.estimates = cast(Estimates, _try(lambda: estimate(table, **how)))
+        self.ranking = cast(Ranking, _try(lambda: rank(table, level=self.level)))
+        self.audit = cast(Audit, _try(lambda: audit(table, **how)))
+        self.improvement = _try(lambda: compare(table, metrics="probability_of_improvement", **how))
+        made = (self.estimates, self.ranking, self.audit, self.improvement)
+        self.warnings = [note for one in made if isinstance(one, Results) for note in one.warnings]
+
+
+def _try(compute: Callable[[], Any]) -> Any:
+    """Return results, or the error that prevents them."""
     try:
-        found = cast(Audit, audit(table, level=level, n_resamples=n_resamples, rng=seed))
-    except ScoreDataError as error:
-        held, *gaps = table.describe().splitlines()
-        return Report(
-            title,
-            held,
-            (Answer("Who is on top?", (f"The table cannot be ranked: {error}.",)),),
-            (Section("table", TITLES["table"], (f"{held}.", *(f"{gap}." for gap in gaps))),),
-            card=(("seed", str(seed)), ("gnomon", __version__)),
-            source="the table of scores",
-        )
-    return _with_figure(audit_report(found, title), found)
-
-
-def _with_figure(page: Report, found: Audit) -> Report:
-    """Return the page of an audit with a figure of the summary scores that it prints."""
-    if not found.estimates or len(found.ranking.names) > _MOST_DRAWN:
-        return page
-    from gnomon.stats import Estimates
-
-    table = found.table
-    settings = {"scale": table.scale, "higher_is_better": table.higher_is_better}
-    figure = Estimates(tuple(found.estimates), settings).figure()
-    sections = [
-        replace(section, figures=(figure,)) if section.name == "estimates" else section
-        for section in page.sections
-    ]
-    return replace(page, sections=tuple(sections))
-
-
-def _section(name: str, compute: Callable[[], Results[Any]]) -> Section:
-    """Return one part of the page: a figure of results, or why there is none."""
-    title, text = _WORDS[name]
-    try:
-        found = compute()
+        return compute()
     except GnomonError as error:
-        return Section(name, title, (f"Not estimable: {error}.",))
-    names = {record.get("algorithm", record.get("a")) for record in found.as_records()}
-    if not names or len(names) > _MOST_DRAWN:
-        return Section(name, title, (f"Not drawn: more than {_MOST_DRAWN} algorithms.",))
-    with default_settings():
-        figure = replace(found.figure(), wide=len(names) > _MOST_HALF)
-    return Section(name, title, (text,), figures=(figure,))
+        return error
+
+
+# Answers
+
+
+def _answers(found: _Findings) -> tuple[Answer, ...]:
+    ranking = found.ranking
+    if isinstance(ranking, GnomonError):
+        why = sentence(f"The table cannot be ranked: {ranking}")
+        return (Answer("Which algorithm is best?", (why,)),)
+    answers = [
+        Answer("Which algorithm is best?", _best(ranking)),
+        Answer("By how much?", _lead(found)),
+        Answer("Does the order depend on the metric?", _metrics(found)),
+    ]
+    settled = _said(found, "runs")
+    return (*answers, *([Answer("What would settle it?", settled)] if settled else []))
+
+
+def _best(ranking: Ranking) -> tuple[str, ...]:
+    first = [one.name for one in ranking if one.rank_low == 1]
+    n = len(ranking.names) - 1
+    apart = sum(bool(ranking.separated[i, i + 1]) for i in range(n))
+    if len(first) == 1:
+        text = f"{first[0]} is significantly better than all others."
+    else:
+        shown = first if len(first) <= MOST_NAMED else [*first[:MOST_NAMED], "another"]
+        text = f"{joined(shown, 'or')} may be best: they are not significantly different."
+    if n < 2:
+        return (text,)
+    return text, f"Of {counted(n, 'pair')} of neighbours in the order, {apart} are separated."
+
+
+def _lead(found: _Findings) -> tuple[str, ...]:
+    """Return by how much the first of the ranking is better than the second."""
+    a, b = found.ranking.names[:2]
+    pairs = _try(lambda: compare(found.table, a, b, ["mean"], **found.how))
+    chances = found.improvement
+    said = []
+    for one in () if isinstance(pairs, GnomonError) else pairs:
+        better = one.value if found.table.higher_is_better else -one.value
+        ahead, behind = (a, b) if better >= 0 else (b, a)
+        ends = (one.low, one.high) if one.value >= 0 else (-one.high, -one.low)
+        by = value_in_brackets(abs(one.value), *ends)
+        said.append(f"Mean score: {ahead} is better than {behind} by {by} ({_p(one, 1)}).")
+    for one in () if isinstance(chances, GnomonError) else chances:
+        if {one.a, one.b} == {a, b}:
+            value, low, high = one.value, one.low, one.high
+            if (one.a, one.b) != (a, b):
+                value, low, high = 1.0 - value, 1.0 - high, 1.0 - low
+            chance = value_in_brackets(value, low, high)
+            text = f"A run of {a} is better than one of {b} with probability {chance}"
+            said.append(f"{text} ({_p(one, len(chances))}).")
+    return tuple(said)
+
+
+def _p(one: Comparison, n_pairs: int) -> str:
+    """Return the p-value of a pair, with that after correction where there are several pairs."""
+    if math.isnan(one.p_value):
+        return "not testable"
+    text = f"p {p_value(one.p_value, '= ')}"
+    if n_pairs > 1:
+        text += f"; {p_value(one.p_adjusted)} after correction over {counted(n_pairs, 'pair')}"
+    return text
+
+
+def _metrics(found: _Findings) -> tuple[str, ...]:
+    """Return which summaries put another algorithm first."""
+    if isinstance(found.estimates, GnomonError):
+        return (sentence(f"Not estimable: {found.estimates}"),)
+    first = found.ranking.names[0]
+    best: dict[str, str] = {}
+    for metric in dict.fromkeys(one.metric for one in found.estimates):
+        low = metric == "optimality_gap" or not found.table.higher_is_better
+        values = {
+            e.algorithm: -e.value if low else e.value
+            for e in found.estimates
+            if e.metric == metric and math.isfinite(e.value)
+        }
+        if values:
+            most = max(values.values())
+            ahead = [name for name, value in values.items() if value == most]
+            best[metric] = first if first in ahead else ahead[0]
+    others = {metric: name for metric, name in best.items() if name != first}
+    if not best:
+        return ("No summary is estimable.",)
+    if not others:
+        return (f"No: {first} is first by wins and by {joined([*best])}.",)
+    told = joined([f"{name} by {metric}" for metric, name in others.items()])
+    return (f"Yes: {first} is first by wins, but {told}.",)
+
+
+def _said(found: _Findings, section: str) -> tuple[str, ...]:
+    if isinstance(found.audit, GnomonError):
+        return ()
+    return tuple(sentence(one.finding) for one in found.audit if one.section == section)
+
+
+# Sections
+
+
+def _section(
+    name: str, title: str, found: Any, make: Callable[[], tuple[Sequence[Table], Sequence[Figure]]]
+) -> Section:
+    """Return a section, or the reason why there is none."""
+    if isinstance(found, GnomonError):
+        return Section(name, title, (sentence(f"Not reported: {found}"),))
+    if not found:
+        return Section(name, title, ("Nothing to report.",))
+    tables, figures = make()
+    return Section(name, title, (), tuple(tables), tuple(figures))
+
+
+def _estimates(found: _Findings) -> Section:
+    def make() -> tuple[Sequence[Table], Sequence[Figure]]:
+        metrics = list(dict.fromkeys(one.metric for one in found.estimates))
+        of = {(e.algorithm, e.metric): e for e in found.estimates}
+        names = list(dict.fromkeys(one.algorithm for one in found.estimates))
+        if isinstance(found.ranking, Ranking):
+            names = [name for name in found.ranking.names if name in names]
+        table = Table(
+            "Estimates",
+            ("algorithm", *metrics),
+            tuple((name, *(_cell(of.get((name, metric))) for metric in metrics)) for name in names),
+            f"{found.table.scale}; {percent(found.level)} intervals.",
+            name="estimates",
+            numbers=found.estimates.as_records(),
+            latex=found.estimates.to_latex(),
+        )
+        return [table], _drawn(found.estimates, len(names))
+
+    return _section("estimates", "Estimates", found.estimates, make)
+
+
+def _cell(one: Any) -> str:
+    text = "–" if one is None else value_in_brackets(one.value, one.low, one.high)
+    return text.replace(" [", "\xa0[").replace(", ", ",\xa0")
+
+
+def _drawn(found: Results[Any], n: int) -> list[Figure]:
+    return [found.figure()] if n <= MOST_DRAWN else []
+
+
+def _ranks(found: _Findings) -> list[Section]:
+    """Return the ranks, and P(better) of all pairs."""
+
+    def make() -> tuple[Sequence[Table], Sequence[Figure]]:
+        ranking = found.ranking
+        rows = tuple(
+            (
+                one.name,
+                value_in_brackets(one.value, one.low, one.high),
+                rank_range(one.rank_low, one.rank_high),
+                tier_text(one.tiers),
+            )
+            for one in ranking
+        )
+        table = Table(
+            "Ranks",
+            ("algorithm", ranking.title.partition(",")[0], "rank", "tier"),
+            rows,
+            f"Simultaneous {percent(found.level)} intervals. {' '.join(ranking.notes)}",
+            name="ranks",
+            numbers=[
+                record | {"tiers": " ".join(map(str, record["tiers"]))}
+                for record in ranking.as_records()
+            ],
+            latex=ranking.to_latex(),
+        )
+        figures = [ranking.figure()]
+        if isinstance(found.improvement, Results) and len(ranking) > 2:
+            figures += _drawn(found.improvement, len(ranking))
+        return [table], figures
+
+    if isinstance(found.ranking, GnomonError):
+        return []
+    return [_section("ranks", "Ranks", found.ranking, make)]
+
+
+def _tasks(found: _Findings) -> Section:
+    """Return the mean of each algorithm on each task."""
+    per_task = _try(lambda: estimate(found.table, "mean", per_task=True, **found.how))
+
+    def make() -> tuple[Sequence[Table], Sequence[Figure]]:
+        of = {(e.task, e.algorithm): e for e in per_task}
+        names = [n for n in _ordered(found) if any(a == n for _, a in of)]
+        tasks = list(dict.fromkeys(task for task, _ in of))
+        cells = [[_cell(of.get((task, name))) for name in names] for task in tasks]
+        best = max if found.table.higher_is_better else min
+        bold = [
+            [of[task, name].value == best(known) if (task, name) in of and known else False
+             for name in names]
+            for task in tasks
+            for known in [[of[task, n].value for n in names
+                           if (task, n) in of and math.isfinite(of[task, n].value)]]
+        ]  # fmt: skip
+        table = Table(
+            "Mean score per task",
+            ("task", *names),
+            tuple((str(task), *row) for task, row in zip(tasks, cells, strict=True)),
+            f"Means of runs with {percent(found.level)} intervals. In LaTeX the best mean of each "
+            "task is bold.",
+            name="tasks",
+            numbers=per_task.as_records(),
+            latex=latex_rows(("task", *names), tasks, cells, bold),
+        )
+        return [table], []
+
+    return _section("tasks", "Tasks", per_task, make)
+
+
+def _ordered(found: _Findings) -> Sequence[str]:
+    known = found.ranking.names if isinstance(found.ranking, Ranking) else ()
+    return [*known, *(name for name in found.table.algorithms if name not in known)]
+
+
+def _profile(found: _Findings) -> Section:
+    made = _try(lambda: profile(found.table, **found.how))
+    title = "Performance profiles"
+    return _section("profile", title, made, lambda: ([], _drawn(made, len(found.table.algorithms))))
+
+
+@dataclass(frozen=True, eq=False)
+class _TaskCurve(Curve):
+    task: str = ""
+
+    def as_records(self) -> list[dict[str, Any]]:
+        return [{"task": self.task, **record} for record in super().as_records()]
+
+
+def _curves(table: ScoreTable, how: dict[str, Any]) -> Section:
+    """Return the mean along the steps, over all tasks and on each."""
+    whole = _try(lambda: curves(table, "mean", **how))
+
+    def make() -> tuple[Sequence[Table], Sequence[Figure]]:
+        n = len(table.algorithms)
+        figures = _drawn(whole, n)
+        if len(table.tasks) > 1 and n <= MOST_DRAWN:
+            own: list[_TaskCurve] = []
+            for task in table.tasks[:MOST_CURVES]:
+                one = _try(partial(curves, table.select(tasks=[task]), "mean", **how))
+                for curve in () if isinstance(one, GnomonError) else one:
+                    values = {f.name: getattr(curve, f.name) for f in fields(curve)}
+                    own.append(_TaskCurve(**(values | {"task": task})))
+            if own:
+                figure = Curves(tuple(own), whole.settings).figure()
+                some = f" The first {MOST_CURVES} of {len(table.tasks)} tasks are drawn."
+                caption = figure.caption + some * (len(table.tasks) > MOST_CURVES)
+                figures.append(replace(figure, title="Learning curves per task", caption=caption))
+        return [], figures
+
+    return _section("curves", "Learning curves", whole, make)
+
+
+def _audit(found: _Findings) -> list[Section]:
+    """Return what the audit found beside the numbers above, section by section."""
+    if isinstance(found.audit, GnomonError):
+        held, *gaps = found.table.describe().splitlines()
+        return [Section("table", TITLES["table"], tuple(map(sentence, (held, *gaps))))]
+    names = dict.fromkeys(one.section for one in found.audit)
+    sections = [
+        Section(name, TITLES.get(name, name.capitalize()), _said(found, name))
+        for name in names
+        if name not in _SHOWN
+    ]
+    return sections

@@ -194,10 +194,8 @@ def test_the_command_line_audits_items(tmp_path):
     path.write_text("model,item,correct\na,q,1\na,r,0\nb,q,1\nb,r,1\n")
     found = CliRunner().invoke(app, ["audit", str(path), "--json"])
     assert {"section", "name", "finding", "value"} == json.loads(found.stdout)["results"][0].keys()
-    shown = CliRunner().invoke(app, ["audit", str(path), "--out", str(tmp_path / "page")])
+    shown = CliRunner().invoke(app, ["audit", str(path)])
     assert "solved by all models: 1 of 2 items" in shown.stdout
-    page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
-    assert "Do the items separate the models?" in page
 
 
 @given(

@@ -119,18 +119,6 @@ def improvement_figure(found: Results[Any], ax: Axes | None = None) -> Figure | 
     )  # fmt: skip
 
 
-def win_figure(found: Any, ax: Axes | None = None) -> Figure | Axes:
-    """Return the map of P(row better than column) of a ranking."""
-    rows = [
-        {"a": a, "b": b, "probability": float(found.probability[i, j])}
-        for i, a in enumerate(found.names)
-        for j, b in enumerate(found.names)
-        if i != j and not math.isnan(found.probability[i, j])
-    ]
-    verb = "better" if found.by == "algorithm" else "harder"
-    return _probabilities(found.names, found.probability, found.separated, verb, rows, ax)
-
-
 def _probabilities(
     names: Sequence[str],
     p: npt.NDArray[np.float64],

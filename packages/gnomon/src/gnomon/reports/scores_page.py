@@ -28,15 +28,7 @@ from gnomon.reports.page import (
 from gnomon.results import Results, noted
 from gnomon.scores import at_common_step
 from gnomon.scores.table import ScoreTable
-from gnomon.stats import (
-    Comparison,
-    Curves,
-    Estimates,
-    compare,
-    curves,
-    estimate,
-    profile,
-)
+from gnomon.stats import Comparison, Curves, Estimates, compare, curves, estimate, profile
 from gnomon.stats.items import expect_items
 from gnomon.stats.learning_curves.curves_by_step import Curve
 from gnomon.tables import latex_rows, p_value, value_in_brackets

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -230,7 +230,7 @@ class ItemComparisons(Comparisons):
 
     columns = (
         *("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted", "n_items"),
-        *("n_clusters", "detectable", "share"),
+        *("n_clusters", "detectable", "share", "better"),
     )
     drawn_by = "gnomon.plot.dots:item_comparison_figure"
 
@@ -363,23 +363,14 @@ def _compared(
         *(of.value, *of.interval(level), of.p_values, of.methods, of.n, of.units, of.clustered),
         *(of.df, of.only_a, of.only_b, *of.unpaired_interval(level), of.detectable(level, POWER)),
     )
-    return list(_records(items.metric, task, level, pairs, columns))
-
-
-def _records(
-    metric: str,
-    task: str | None,
-    level: float,
-    pairs: Sequence[tuple[str, str]],
-    columns: Sequence[np.ndarray | list[str]],
-) -> Iterator[ItemComparison]:
     rows = zip(*(list(column) for column in columns), strict=True)
+    found = []
     for (a, b), row in zip(pairs, rows, strict=True):
         value, low, high, p, method, n, units, clustered, df, only_a, only_b, *rest = row
-        yield ItemComparison(
+        one = ItemComparison(
             a=a,
             b=b,
-            metric=metric,
+            metric=items.metric,
             task=task,
             value=float(value),
             low=float(low),
@@ -399,6 +390,8 @@ def _records(
             unpaired_high=float(rest[1]),
             detectable=float(rest[2]),
         )
+        found.append(one)
+    return found
 
 
 def _by_groups(items: Items, whole: ItemComparison, by: str, level: float) -> list[ItemComparison]:

@@ -84,7 +84,7 @@ def power(data: Data) -> Figure:
 def widths(data: Data) -> Figure:
     """Draw how wide intervals are with more runs."""
     table = data.control().select(algorithms=["d4pg", "ddpg", "dmpo", "mpo"])
-    return plan(table, way="widths", n_simulations=200).figure()
+    return plan(table, way="widths").figure()
 
 
 def made_evaluation() -> ScoreTable:

@@ -45,7 +45,6 @@ gnomon profile scores.csv --kind average_score --spacing log --resamples 200 --a
 gnomon profile scores.csv --kind ratio --tau 0.5 --tau 1 --tau 2
 gnomon profile scores.csv --kind likelihood --tau 0.5 --tau 1 --tau 2
 gnomon profile scores.csv --kind likelihood --df as_published --tau 1
-gnomon profile scores.csv --kind permutation --tau 0.5 --tau 1
 gnomon profile scores.csv --kind run_score --band simultaneous --spacing data --resamples 200 --algorithm sac
 gnomon profile scores.csv --band none --tau 1
 gnomon profile summaries.csv --kind likelihood --tau 1
@@ -56,10 +55,10 @@ gnomon curves curves.csv --summary area --metric mean --resamples 200
 gnomon curves curves.csv --summary best --metric mean --resamples 200
 gnomon curves curves.csv --summary final --metric mean --resamples 200
 gnomon curves curves.csv --summary time_to_threshold --threshold 2 --metric mean --resamples 200
-gnomon plan scores.csv dqn sac --simulations 20
-gnomon plan scores.csv --simulations 20 --runs 5 --runs 10 --power 0.9 --metric mean
-gnomon plan scores.csv dqn sac --simulations 20 --metric mean
-gnomon plan scores.csv --way widths --simulations 20 --metric mean
+gnomon plan scores.csv dqn sac
+gnomon plan scores.csv --runs 5 --runs 10 --power 0.9 --metric mean
+gnomon plan scores.csv dqn sac --metric mean
+gnomon plan scores.csv --way widths --metric mean
 gnomon plan scores.csv dqn sac --way sequential --runs 3 --runs 5
 gnomon rank scores.csv
 gnomon rank scores.csv --by task
@@ -108,7 +107,7 @@ gnomon estimate run --score tce --resamples 100
 gnomon compare run uniform frugal --resamples 100
 gnomon profile run --tau 5 --tau 20 --resamples 100
 gnomon curves run --resamples 100 --metric mean
-gnomon plan run uniform frugal --simulations 10 --metric mean
+gnomon plan run uniform frugal --metric mean
 gnomon rank run
 gnomon rank run --by task
 gnomon audit run --resamples 50
@@ -170,7 +169,7 @@ gnomon estimate scores.csv --metric mean --resamples 100 --latex
 gnomon compare scores.csv dqn sac --metric mean --resamples 100
 gnomon profile scores.csv --tau 1 --resamples 100
 gnomon curves curves.csv --metric mean --resamples 100
-gnomon plan scores.csv dqn sac --simulations 10 --metric mean
+gnomon plan scores.csv dqn sac --metric mean
 gnomon rank scores.csv
 gnomon audit scores.csv --resamples 50
 gnomon distill suite.csv --size 2 --nested none

@@ -105,11 +105,10 @@ CASES = {
     "compare scores.csv": COMPARISON,
     "profile scores.csv": "algorithm kind tau value low high",
     "profile scores.csv --kind ratio": "algorithm kind tau value low high",
-    "profile scores.csv --metric permutation": "algorithm kind tau value low high",
     "profile scores.csv --kind likelihood": "algorithm kind tau value low high",
     "curves curves.csv": "algorithm metric step value low high",
     "curves curves.csv --summary area": ESTIMATE,
-    "plan scores.csv dqn sac --simulations 20": "a b metric runs power low high assured",
+    "plan scores.csv dqn sac": "a b metric runs power low high",
 }  # fmt: skip
 
 
@@ -130,7 +129,7 @@ def test_records_words_latex_and_figure_of_every_verb(gnomon, command, tmp_path)
     [
         "estimate scores.csv --method percentile",
         "compare scores.csv dqn ppo --method percentile",
-        "plan scores.csv dqn ppo --simulations 20",
+        "plan scores.csv dqn ppo",
     ],
 )
 def test_one_seed_gives_the_same_answer(gnomon, command):
@@ -185,7 +184,7 @@ def test_profiles_at_thresholds(gnomon):
 
 
 def test_widths_and_looks(gnomon):
-    widths = records(gnomon("plan scores.csv --way widths --simulations 20 --json"))
+    widths = records(gnomon("plan scores.csv --way widths --json"))
     assert [r["runs"] for r in widths[:5]] == [6, 12, 18, 24, 36]
     assert widths[0]["relative_width"] == 1.0
     assert widths[3]["relative_width"] < 0.7

@@ -140,7 +140,7 @@ def test_metrics_of_curves_stand_side_by_side_with_one_legend():
 
 
 def test_power_is_drawn_by_runs():
-    found = gn.plan(TABLE, "a", "b", runs=[3, 5], n_simulations=10)
+    found = gn.plan(TABLE, "a", "b", runs=[3, 5])
     (ax,) = found.plot().axes
     assert ax.lines[0].get_xdata().tolist() == [3.0, 5.0]
     assert ax.lines[0].get_ydata().tolist() == [one.power for one in found]

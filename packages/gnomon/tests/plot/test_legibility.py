@@ -25,7 +25,7 @@ FIGURES = {
     "compare all": lambda t: gn.compare(t, metrics="probability_of_improvement", n_resamples=50),
     "profile": lambda t: gn.profile(t, n_resamples=50),
     "curves": lambda t: gn.curves(_along_steps(t), ["mean", "iqm"], n_resamples=20),
-    "widths": lambda t: gn.plan(t, way="widths", n_simulations=5),
+    "widths": lambda t: gn.plan(t, way="widths"),
     "rank": lambda t: gn.rank(t),
 }
 

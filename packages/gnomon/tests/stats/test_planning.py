@@ -1,14 +1,116 @@
+"""Plans: the power of the t test, the promise to 80 % of pilots, sentences, sequential looks."""
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, UnknownWordError
 from gnomon.scores import ScoreTable
-from gnomon.stats import plan, sequential_compare, sequential_levels
+from gnomon.stats import compare, plan, sequential_compare, sequential_levels
 
 
 def rng():
     return np.random.default_rng(0)
+
+
+def theory(runs, shift):
+    df, center = 2 * runs - 2, shift * np.sqrt(runs / 2)
+    critical = stats.t.ppf(0.975, df)
+    return stats.nct.sf(critical, df, center) + stats.nct.cdf(-critical, df, center)
+
+
+def test_power_is_that_of_the_t_test():
+    """A large normal pilot: the power of Welch's test is that of theory."""
+    x = rng().normal(size=(4000, 1))
+    table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 1.0})
+    found = plan(table, metrics="mean", runs=[5, 15, 20])
+    for point in found:
+        assert point.low < theory(point.runs, 1.0) < point.high
+        assert point.high - point.low < 0.1
+        assert point.power == pytest.approx(theory(point.runs, 1.0), abs=0.03)
+    assert found.notes == ("a and b (mean): 20 runs per task give power 0.8 (95 % interval: 20).",)
+
+
+@pytest.mark.parametrize("metric", ["mean", "iqm", "median", "probability_of_improvement"])
+def test_power_has_an_interval_and_grows(metric):
+    x = rng().normal(size=(8, 6))
+    for sign in (1.0, -1.0):
+        table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 0.7 * sign})
+        found = plan(table, metrics=metric, runs=[3, 8, 30])
+        for point in found:
+            assert 0.0 <= point.low <= point.power <= point.high <= 1.0
+            assert point.low < point.high
+        assert found[0].power < found[1].power < found[2].power
+        (pilot,) = compare(table, "a", "b", metric)
+        assert (found[1].high > 0.5) == (pilot.p_value < 0.9)
+
+
+def test_no_difference_has_no_power():
+    x = rng().normal(size=(100, 3))
+    (point,) = plan(ScoreTable.from_arrays({"a": x, "b": x[::-1]}), metrics="mean", runs=[5])
+    assert point.power == pytest.approx(0.05, abs=0.02)
+
+
+@pytest.mark.parametrize(("pilot", "tasks"), [(3, 4), (5, 4), (10, 1)])
+def test_four_of_five_pilots_reach_the_power(pilot, tasks):
+    """Of pilots whose plan says 0.8, at least about 80 % have that power in truth."""
+    draws, held, planned, shift = np.random.default_rng(4), 0, 0, 0.8
+    sizes = [*range(2, 80)]
+    for _ in range(150):
+        x, y = draws.normal(size=(2, pilot, tasks))
+        found = plan(ScoreTable.from_arrays({"a": x + shift, "b": y}), metrics="mean", runs=sizes)
+        enough = [p.runs for p in found if p.power >= 0.8]
+        if enough:
+            planned += 1
+            n = enough[0]
+            center, df = shift * np.sqrt(n * tasks / 2), 2 * (n - 1) * tasks
+            critical = stats.t.ppf(0.975, df)
+            held += stats.nct.sf(critical, df, center) >= 0.8
+        else:
+            held, planned = held + 1, planned + 1
+    assert stats.binomtest(held, planned, 0.8, "less").pvalue > 0.01, (held, planned)
+
+
+def test_sentences_name_the_smallest_and_the_largest_tried():
+    x = rng().normal(size=(6, 5))
+    table = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 9.0})
+    (note,) = plan(table, metrics="mean", runs=[20, 40]).notes
+    assert note == (
+        "a and b (mean): at most 20 runs per task, the smallest tried, give power 0.8 "
+        "(95 % interval: at most 20)."
+    )
+    close = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 0.01})
+    (note,) = plan(close, metrics="mean", runs=[3, 5]).notes
+    assert note.startswith("a and b (mean): more than 5 runs per task are needed for power 0.8")
+
+
+def test_widths_shrink_with_runs():
+    table = ScoreTable.from_arrays({"a": np.random.default_rng(3).normal(size=(10, 5))})
+    found = {one.runs: one for one in plan(table, metrics="mean", way="widths", runs=[5, 40])}
+    assert found[10].relative_width == 1.0
+    expected = stats.t.ppf(0.975, 5 * 39) / stats.t.ppf(0.975, 5 * 9) / 2
+    assert found[40].relative_width == pytest.approx(expected, rel=0.02)
+    assert found[5].width > found[10].width
+    for metric in ("median", "iqm"):
+        few, many = plan(table, metrics=metric, way="widths", runs=[40])
+        assert many.width < few.width
+
+
+def test_misuse():
+    table = ScoreTable.from_arrays({"a": [[1.0], [2.0]], "b": [[1.0], [3.0]]})
+    with pytest.raises(ValueError, match="expected at least 2 runs, found 1"):
+        plan(table, runs=[1])
+    with pytest.raises(UnknownWordError, match="sequential"):
+        plan(table, way="sequentially")
+    single = ScoreTable.from_arrays({"a": [[1.0]], "b": [[1.0]]})
+    with pytest.raises(ScoreDataError, match="expected at least two finite pilot runs on every"):
+        plan(single)
+    with pytest.raises(ScoreDataError, match="expected a metric of one algorithm"):
+        plan(table, metrics="probability_of_improvement", way="widths")
+    same = ScoreTable.from_arrays({"a": [[1.0], [1.0]], "b": [[2.0], [2.0]]})
+    for way in ("power", "widths"):
+        with pytest.raises(ScoreDataError, match="expected pilot runs that vary"):
+            plan(same, way=way)
 
 
 @pytest.mark.full

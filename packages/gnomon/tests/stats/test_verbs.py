@@ -25,11 +25,10 @@ VERBS = {
     "all pairs": lambda rng: compare(TABLE, metrics="mean", method="percentile", rng=rng),
     "improvement": lambda rng: compare(TABLE, method="percentile", rng=rng),
     "profile": lambda rng: profile(TABLE, "average_score", rng=rng),
-    "permutation": lambda rng: profile(TABLE, "permutation", rng=rng),
     "curves": lambda rng: curves(STEPS, method="percentile", rng=rng),
     "area": lambda rng: curves(STEPS, summary="area", rng=rng),
-    "power": lambda rng: plan(TABLE, n_simulations=10, runs=[3, 5], rng=rng),
-    "widths": lambda rng: plan(TABLE, way="widths", n_simulations=10, rng=rng),
+    "power": lambda rng: plan(TABLE, runs=[3, 5], rng=rng),
+    "widths": lambda rng: plan(TABLE, way="widths", rng=rng),
     "looks": lambda rng: plan(TABLE, "dqn", "sac", way="sequential", runs=[3, 6], rng=rng),
 }
 
@@ -77,11 +76,12 @@ def test_a_verb_says_what_it_was_given():
 
 def test_plans_name_the_runs_that_are_needed():
     far = ScoreTable.from_arrays({"a": SCORES["dqn"], "b": SCORES["sac"] + 5.0})
-    assert plan(far, "a", "b", runs=[3, 5], n_simulations=10).notes == (
-        "a, b (iqm): power 0.8 takes 3 runs (95%: 3 to 3); with 3 runs 80% of pilots reach it",
+    assert plan(far, "a", "b", runs=[3, 5]).notes == (
+        "a and b (iqm): at most 3 runs per task, the smallest tried, give power 0.8 (95 % "
+        "interval: at most 3).",
     )
-    near = plan(TABLE, runs=[3], n_simulations=10, power=1.0)
-    assert all("power 1 takes more than 3 runs (95%: " in note for note in near.notes)
+    near = plan(TABLE, runs=[3], power=1.0)
+    assert all("more than 3 runs per task are needed for power 1" in note for note in near.notes)
 
 
 def test_bad_pairs_have_a_message():

@@ -43,7 +43,7 @@ _STALE_S = 6 * 3600
 _LATE = (
     "gnomon.ranking.ranks",
     "gnomon.stats.bootstrap",
-    "gnomon.stats.profiles.performance",
+    "gnomon.stats.profiles",
     "matplotlib.backends.backend_agg",
     "matplotlib.figure",
 )

@@ -41,7 +41,6 @@ def plan(
             help="Power of studies, widths of intervals, or a look after each number of runs."
         ),
     ] = "power",
-    simulations: Annotated[int, typer.Option(min=2, help="Simulated studies.")] = 400,
     level: Level = 0.95,
     seed: Seed = 0,
     gamma: Gamma = None,
@@ -52,27 +51,23 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Estimate how many runs are needed to separate algorithms."""
-    from gnomon.cli.progress import progress_bar
     from gnomon.stats import plan as planned
 
     with answering("plan", as_json=as_json) as answer:
         source, named = sources_and_pair(sources, pair, scores.algorithms_by(reading))
         a, b = named or (None, None)
         table = scores.last(source, reading)
-        with progress_bar("planning") as progress:
-            found = planned(
-                table,
-                a,
-                b,
-                metric,
-                way=way,
-                runs=runs,
-                items=items,
-                power=power,
-                n_simulations=simulations,
-                level=level,
-                gamma=gamma,
-                rng=seed,
-                progress=progress,
-            )
+        found = planned(
+            table,
+            a,
+            b,
+            metric,
+            way=way,
+            runs=runs,
+            items=items,
+            power=power,
+            level=level,
+            gamma=gamma,
+            rng=seed,
+        )
         answer.show(found, **vars(showing))

@@ -172,7 +172,7 @@ def _checked(
 def profile(
     source: Sources,
     kind: Annotated[
-        Literal["run_score", "average_score", "ratio", "likelihood", "permutation"],
+        Literal["run_score", "average_score", "ratio", "likelihood"],
         typer.Option("--kind", "--metric", help="Which share is shown."),
     ] = "run_score",
     tau: Annotated[list[float] | None, typer.Option(help="A threshold; repeatable.")] = None,

@@ -150,7 +150,6 @@ _PROFILES: Mapping[str, tuple[str, str, Literal["steps-post", "steps-pre"] | Non
     "average_score": ("threshold", "share of tasks with a mean", None),
     "ratio": ("factor to the best (log scale)", "share of tasks within this factor", "steps-post"),
     "likelihood": (*_EVIDENCE, "steps-pre"),
-    "permutation": (*_EVIDENCE, "steps-pre"),
 }
 _SCALES = {"log": "log scale", "data": "scaled by quantiles"}
 
@@ -331,7 +330,11 @@ def plan_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
             for p in found
         ]
         labels = ("runs per task (log scale)", "width of the interval, relative to the pilot's")
-        words = ("widths", "Width of intervals", "Mean width of the intervals of simulated studies")
+        words = (
+            "widths",
+            "Width of intervals",
+            "Width of the intervals, if runs vary as those of the pilot",
+        )
         return _by_number(found, points, labels, words, 0.5, ax)
     if hasattr(first, "epochs"):
         own = [p for p in found if (p.a, p.b, p.metric) == (first.a, first.b, first.metric)]

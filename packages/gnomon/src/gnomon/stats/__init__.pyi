@@ -51,29 +51,16 @@ from .metrics import metric_named as metric_named
 from .metrics import optimality_gap as optimality_gap
 from .metrics import share_above as share_above
 from .metrics import trimmed_mean as trimmed_mean
-from .planning.plans import Plan as Plan
-from .planning.plans import plan as plan
-from .planning.power import IntervalWidth as IntervalWidth
-from .planning.power import PowerPoint as PowerPoint
-from .planning.power import interval_widths as interval_widths
-from .planning.power import power_curve as power_curve
-from .planning.power import runs_needed as runs_needed
-from .profiles.bands import average_score_profile as average_score_profile
-from .profiles.bands import resampled_profiles as resampled_profiles
-from .profiles.bands import run_score_profile as run_score_profile
-from .profiles.bands import simultaneous_band as simultaneous_band
-from .profiles.bands import wilson_band as wilson_band
-from .profiles.distance import distance_profiles as distance_profiles
-from .profiles.distance import likelihood_distances as likelihood_distances
-from .profiles.distance import likelihood_profiles as likelihood_profiles
-from .profiles.distance import permutation_distances as permutation_distances
-from .profiles.distance import ratio_profiles as ratio_profiles
-from .profiles.distance import ratios_to_best as ratios_to_best
-from .profiles.kinds import Profiles as Profiles
-from .profiles.kinds import profile as profile
-from .profiles.performance import Profile as Profile
-from .profiles.performance import performance_profiles as performance_profiles
-from .profiles.performance import thresholds as thresholds
+from .planning import IntervalWidth as IntervalWidth
+from .planning import Plan as Plan
+from .planning import PowerPoint as PowerPoint
+from .planning import plan as plan
+from .profiles import Profile as Profile
+from .profiles import Profiles as Profiles
+from .profiles import average_score_profile as average_score_profile
+from .profiles import profile as profile
+from .profiles import run_score_profile as run_score_profile
+from .profiles import wilson_band as wilson_band
 from .proportions import clopper_pearson as clopper_pearson
 from .proportions import effective_wilson as effective_wilson
 from .proportions import mcnemar as mcnemar
@@ -131,7 +118,6 @@ __all__ = [
     "cost_front",
     "curves",
     "difficulty_order",
-    "distance_profiles",
     "draw_key",
     "effective_wilson",
     "equivalence",
@@ -139,9 +125,6 @@ __all__ = [
     "expanded",
     "holm",
     "interquartile_mean",
-    "interval_widths",
-    "likelihood_distances",
-    "likelihood_profiles",
     "mann_whitney",
     "mann_whitney_table",
     "mcnemar",
@@ -157,26 +140,17 @@ __all__ = [
     "pass_hat",
     "percentile",
     "percentile_interval",
-    "performance_profiles",
-    "permutation_distances",
     "plan",
-    "power_curve",
     "probability_of_improvement",
     "profile",
     "quantiles",
-    "ratio_profiles",
-    "ratios_to_best",
-    "resampled_profiles",
     "run_score_profile",
-    "runs_needed",
     "sequential_compare",
     "sequential_levels",
     "share_above",
-    "simultaneous_band",
     "stand_in_runs",
     "summarize_runs",
     "tango",
-    "thresholds",
     "trimmed_mean",
     "wilson",
     "wilson_band",

@@ -178,7 +178,7 @@ def _profiles(
     session: Session, season: Season, entry: Entry, ranked: list[Contender]
 ) -> Profiles | None:
     """Return the profiles of this learner and of the best others."""
-    from gnomon.stats import Profiles, performance_profiles
+    from gnomon.stats import Profiles, profile
 
     if entry.id not in [each.entry_id for each in ranked]:
         return None
@@ -186,10 +186,9 @@ def _profiles(
     own = [each for each in ranked if each.entry_id == entry.id]
     shown = [*own, *others]
     table = score_table(board_of_some(session, season, shown), shown)
-    rng = np.random.default_rng(season.id)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateScoresWarning)
-        found = performance_profiles(table, spacing="data", band="none", rng=rng)
+        found = profile(table, spacing="data", band="none")
     return Profiles(tuple(sorted(found, key=lambda one: one.algorithm != entry.name)))
 
 

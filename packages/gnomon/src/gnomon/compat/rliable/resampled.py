@@ -9,7 +9,7 @@ import numpy as np
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap import Resamples
 from gnomon.stats.metrics import Metric
-from gnomon.stats.profiles.bands import Kind, resampled_profiles
+from gnomon.stats.profiles import ScoreKind, resampled_profiles
 from gnomon.stats.samples import Strata
 
 
@@ -58,7 +58,7 @@ class ResampledScores:
             raise NotBatchedError
         return Strata.from_matrix(self._scores)
 
-    def profiles(self, tau: FloatArray, kind: Kind) -> FloatArray:
+    def profiles(self, tau: FloatArray, kind: ScoreKind) -> FloatArray:
         """Return the profile of every resample, shape (thresholds, resamples)."""
         if self.ndim != 2 or np.any(np.diff(tau) < 0.0):
             raise NotBatchedError

@@ -1,0 +1,440 @@
+"""Planning: how many runs separate two algorithms, and how wide intervals would be.
+
+With R runs per task, a pilot shows a difference d with a standard error s and df degrees of
+freedom. A study of n runs has the error s sqrt(R/n) and df (n - 1)/(R - 1) degrees of freedom, so
+the power of its two-sided t test is that of the noncentral t distribution. The observed difference
+is itself uncertain: the number of runs at which it would have power 0.8 has a true power of 57 to
+79 % after pilots of 3 to 10 runs. So the power is that for the lower confidence limit of d/s that
+80 % of pilots respect (Taylor and Muller 1996).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from gnomon.errors import ScoreDataError, check_word
+from gnomon.results import FieldRecord, Results, made_by, recorded
+from gnomon.scores.table import FloatArray, ScoreTable, Units
+from gnomon.stats.cautions import shared_tasks
+from gnomon.stats.comparison import chosen_pair, metrics_to_compare
+from gnomon.stats.comparisons.improvement import placements
+from gnomon.stats.difference import IMPROVEMENT, on_tasks
+from gnomon.stats.intervals import StandardError, standard_error
+from gnomon.stats.item_plans import ItemPlan, item_plan_notes, plan_items
+from gnomon.stats.items import counted_as, expect_items, refuse_unlike
+from gnomon.stats.medians import MedianProfile
+from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named
+from gnomon.stats.samples import Strata
+from gnomon.stats.sequential import SequentialResult, sequential_compare
+
+Way = Literal["power", "widths", "sequential"]
+
+#: Runs to try for power.
+DEFAULT_RUNS = (3, 5, 10, 20, 40)
+#: Share of pilots that respect the limit of the difference for which the power is.
+ASSURANCE = 0.8
+#: Resamples of a standard error that is not known without.
+N_RESAMPLES = 2000
+#: The normal probability within one standard deviation.
+ONE_DEVIATION = 0.6826894921370859
+#: Nodes of an integral over the standard deviation: exact to 1e-7 from one degree of freedom on.
+N_NODES = 160
+
+
+@dataclass(frozen=True, slots=True)
+class PowerPoint(FieldRecord):
+    """The power of a number of runs to separate two algorithms.
+
+    Parameters
+    ----------
+    a, b, metric : str
+        What is compared.
+    runs : int
+        Runs per task and algorithm.
+    power : float
+        For the lower limit of the difference that 80 % of pilots respect.
+    low, high : float
+        For the ends of the confidence interval of the difference.
+    """
+
+    a: str
+    b: str
+    metric: str
+    runs: int
+    power: float
+    low: float = math.nan
+    high: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalWidth(FieldRecord):
+    """How wide the interval of a metric is with a number of runs.
+
+    Parameters
+    ----------
+    algorithm, metric : str
+        Of what.
+    runs : int
+        Runs per task.
+    width : float
+        Width of the interval, if runs vary as those of the pilot.
+    relative_width : float
+        The same as a share of the width with the pilot's number of runs.
+    """
+
+    algorithm: str
+    metric: str
+    runs: int
+    width: float
+    relative_width: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
+    """Powers or widths for numbers of runs; see :func:`plan`.
+
+    Examples
+    --------
+    >>> points = (PowerPoint("a", "b", "iqm", 5, 0.6), PowerPoint("a", "b", "iqm", 10, 0.9))
+    >>> print(Plan(points, {"power": 0.8}).notes[0])
+    a and b (iqm): 10 runs per task give power 0.8.
+    """
+
+    drawn_by = "gnomon.plot.lines:plan_figure"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many runs each pair needs, with the interval of that number."""
+        curves: dict[tuple[str, str, str], list[PowerPoint]] = {}
+        for point in self:
+            if isinstance(point, PowerPoint):
+                curves.setdefault((point.a, point.b, point.metric), []).append(point)
+        power, level = self.settings.get("power", 0.8), self.settings.get("level", 0.95)
+        found = [
+            f"{a} and {b} ({metric}): {_needed(points, power, level)}"
+            for (a, b, metric), points in curves.items()
+        ]
+        found += item_plan_notes([one for one in self if isinstance(one, ItemPlan)], power)
+        if self.settings.get("way") == "sequential":
+            found.append(
+                "p_value: of the look, whose level is its share of the error of all looks; not "
+                "corrected over metrics"
+            )
+        return tuple(found)
+
+
+def _needed(points: Sequence[PowerPoint], power: float, level: float) -> str:
+    """Return a sentence on the number of runs that has the power."""
+    tried = [point.runs for point in points]
+
+    def runs(by: str) -> int | None:
+        return min((p.runs for p in points if getattr(p, by) >= power), default=None)
+
+    def end(number: int | None) -> str:
+        if number is None:
+            return f"more than {max(tried)}"
+        return f"at most {number}" if number == min(tried) else f"{number}"
+
+    needed = runs("power")
+    if needed is None:
+        text = f"more than {max(tried)} runs per task are needed for power {power:g}"
+    elif needed == min(tried):
+        text = f"at most {needed} runs per task, the smallest tried, give power {power:g}"
+    else:
+        text = f"{needed} runs per task give power {power:g}"
+    if math.isnan(points[0].low):
+        return f"{text}."
+    least, most = end(runs("high")), end(runs("low"))
+    ends = least if least == most else f"{least} to {most}"
+    return f"{text} ({100.0 * level:.4g} % interval: {ends})."
+
+
+def plan(
+    scores: ScoreTable,
+    a: str | None = None,
+    b: str | None = None,
+    metrics: Metrics | None = None,
+    *,
+    way: Way = "power",
+    units: Units | None = None,
+    cluster: str | None = None,
+    runs: Sequence[int] | None = None,
+    items: Sequence[int] | None = None,
+    power: float = 0.8,
+    level: float = 0.95,
+    gamma: float | None = None,
+    rng: np.random.Generator | int | None = None,
+) -> Plan:
+    """Estimate how many runs are needed to separate algorithms.
+
+    Runs are assumed to vary as those at hand. The power is that of the two-sided test of
+    :func:`gnomon.stats.compare` of a pair, for the lower limit of the difference that 80 % of
+    pilots respect; `low` and `high` are those for the ends of its confidence interval.
+
+    Parameters
+    ----------
+    scores : ScoreTable
+        Runs at hand (a pilot), at least two per task.
+    a, b : str, optional
+        Two algorithms; all pairs if not given.
+    metrics : str, Metric or sequence of them, optional
+        ``iqm`` if not given, for items ``mean``.
+    way : str
+        ``power``: the power of each number of runs; ``widths``: how wide intervals would be;
+        ``sequential``: a comparison look by look (:func:`sequential_compare`). For items ``power``
+        only: more items or more epochs.
+    units, cluster : str, optional
+        As in :func:`gnomon.stats.compare`.
+    runs : sequence of int, optional
+        Runs per task to try, or to look after; if not given 3, 5, 10, 20, 40 for power, and up to
+        six times the pilot's for widths. For items, epochs: 1, 2, 4, 8 and those there are.
+    items : sequence of int, optional
+        For items, how many to try; half of those there are to eight times as many, if not given.
+    power : float
+        The power to reach.
+    level : float
+        Confidence level.
+    gamma : float, optional
+        Target of the optimality gap.
+    rng : numpy.random.Generator or int, optional
+        Source of all draws, or their seed; seed 0 if not given.
+
+    Returns
+    -------
+    Plan
+        Records of :class:`PowerPoint`, :class:`IntervalWidth`, :class:`SequentialResult` or, for
+        items, :class:`~gnomon.stats.item_plans.ItemPlan`, metric by metric.
+
+    Raises
+    ------
+    ScoreDataError
+        There are too few algorithms, runs or looks for that way, or runs do not vary; items are
+        given for a table of tasks, or for items a way that they do not have.
+
+    References
+    ----------
+    Taylor and Muller (1996), Bias in linear model power and sample size calculation due to
+    estimating noncentrality, Communications in Statistics 25.
+
+    Examples
+    --------
+    >>> from gnomon.stats import plan
+    >>> scores = ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]], "b": [[3.0], [4.0], [5.0]]})
+    >>> print(plan(scores, "a", "b", "mean", runs=[3, 5, 10, 30]).notes[0])
+    a and b (mean): 10 runs per task give power 0.8 (95 % interval: at most 3 to more than 30).
+    """
+    check_word("way", way, ("power", "widths", "sequential"))
+    scores = counted_as(scores, units, cluster)
+    pair = chosen_pair(scores, a, b)
+    if pair is not None and way != "sequential":
+        scores = scores.select(algorithms=pair)
+    of_items = scores.units == "items"
+    if of_items:
+        refuse_unlike(**{f"way={way}": way != "power", "gamma": gamma is not None})
+    elif items:
+        expect_items(items=f"{items}")
+    wanted = metric_list(metrics or ("mean" if of_items else "iqm"))
+    counts = sorted(set(runs or ()))
+    if way != "sequential" and not of_items and min(counts, default=2) < 2:
+        raise ValueError(f"expected at least 2 runs, found {counts[0]}")
+    found: Any
+    with recorded() as notes:
+        if of_items:
+            found = plan_items(
+                scores, pair, wanted, items=items, epochs=counts, power=power, level=level
+            )
+        elif way == "power":
+            found = _powers(scores, wanted, counts or DEFAULT_RUNS, level, gamma)
+        elif way == "widths":
+            found = _widths(scores, wanted, counts, level, gamma)
+        else:
+            found = _looks(scores, pair, wanted, counts, level, gamma, rng)
+        records = tuple(found)
+    settings = made_by(
+        rng,
+        way=way,
+        scale=scores.scale,
+        higher_is_better=scores.higher_is_better,
+        power=power,
+        level=level,
+        gamma=gamma,
+    )
+    return Plan(records, settings, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Pilot:
+    """The error of a pilot of so many runs, and its least value with each number of runs."""
+
+    distance: float
+    error: StandardError
+    runs: float
+    #: Tasks, where the rank sums bound the error from below.
+    n_tasks: int = 0
+
+    def error_of(self, runs: int) -> StandardError:
+        """Return the error of a study."""
+        size = self.error.error * math.sqrt(self.runs / runs)
+        if self.n_tasks:
+            size = max(size, math.sqrt((2 * runs + 1) / (12.0 * runs**2 * self.n_tasks)))
+        df = self.error.df * (runs - 1.0) / max(self.runs - 1.0, 1.0)
+        return StandardError(size, max(df, runs - 1.0))
+
+    def power(self, distance: float, runs: int, level: float) -> float:
+        """Return the power of a study to find a true difference."""
+        from scipy import special
+
+        study = self.error_of(runs)
+        center = distance / study.error
+        deviations, weights = _deviations(study.df)
+        beyond = float(special.stdtrit(study.df, (1.0 + level) / 2.0)) * deviations
+        chances = special.ndtr(center - beyond) + special.ndtr(-center - beyond)
+        return float(np.clip(weights @ chances, 0.0, 1.0))
+
+
+def _powers(
+    scores: ScoreTable,
+    metrics: Sequence[str | Metric],
+    runs: Sequence[int],
+    level: float,
+    gamma: float | None,
+) -> Iterator[PowerPoint]:
+    if len(scores.algorithms) < 2:
+        raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
+    for metric in metrics_to_compare(metrics, gamma, scores.higher_is_better):
+        for a, b in combinations(scores.algorithms, 2):
+            pilot = _pilot_of_pair(scores, a, b, metric)
+            seen, tail = pilot.distance / pilot.error.error, (1.0 - level) / 2.0
+            power, low, high = (
+                max(noncentrality(seen, pilot.error.df, share), 0.0) * pilot.error.error
+                for share in (ASSURANCE, 1.0 - tail, tail)
+            )
+            for n in runs:
+                powers = (pilot.power(distance, n, level) for distance in (power, low, high))
+                yield PowerPoint(a, b, metric.name, n, *powers)
+
+
+def _pilot_of_pair(scores: ScoreTable, a: str, b: str, metric: Metric) -> _Pilot:
+    """Return the difference of two algorithms, its error and the numbers of runs."""
+    tasks = shared_tasks(scores, (a, b))
+    x, y = (_pilot_runs(scores, name, tasks) for name in (a, b))
+    if not (x.task_variances.any() or y.task_variances.any()):
+        raise ScoreDataError(f"{a} and {b}: expected pilot runs that vary; on each task all agree")
+    runs = 1.0 / float(np.mean(np.concatenate([1.0 / x.counts, 1.0 / y.counts])))
+    if metric.name == IMPROVEMENT:
+        won = placements(x, y, higher_is_better=scores.higher_is_better)
+        distance = abs(float(won[0].task_means.mean()) - 0.5)
+        errors = [_error(one, metric_named("mean")) for one in won]
+        pilot = _Pilot(distance, errors[0].minus(errors[1]), runs, len(tasks))
+        if pilot.error.error > 0.0:
+            return pilot
+        # All pairs won: the placements do not vary, and the rank sums give the error.
+        error = StandardError(pilot.error_of(round(runs)).error, 2.0 * (runs - 1.0) * len(tasks))
+        return _Pilot(distance, error, runs, len(tasks))
+    metric = on_tasks(metric, len(tasks))
+    distance = abs(float(metric.value(x)) - float(metric.value(y)))
+    if metric.name == "median" and len(tasks) > 2:
+        interval = MedianProfile.of(x).minus(MedianProfile.of(y)).interval(ONE_DEVIATION)
+        df = _error(x, metric_named("mean")).minus(_error(y, metric_named("mean"))).df
+        return _Pilot(distance, StandardError((interval.high - interval.low) / 2.0, df), runs)
+    return _Pilot(distance, _error(x, metric).minus(_error(y, metric)), runs)
+
+
+def _pilot_runs(scores: ScoreTable, name: str, tasks: Sequence[str]) -> Strata:
+    """Return finite runs, at least two per task."""
+    pilot = Strata.from_table(scores, name, tasks)
+    if pilot.counts.min() < 2 or not np.isfinite(pilot.values).all():
+        raise ScoreDataError(f"{name}: expected at least two finite pilot runs on every task")
+    return pilot
+
+
+def _error(pilot: Strata, metric: Metric) -> StandardError:
+    return standard_error(
+        pilot, metric, pilot.task_variances, n_resamples=N_RESAMPLES, key=np.uint64(0)
+    )
+
+
+def _widths(
+    scores: ScoreTable,
+    metrics: Sequence[str | Metric],
+    runs: Sequence[int],
+    level: float,
+    gamma: float | None,
+) -> Iterator[IntervalWidth]:
+    for name in scores.algorithms:
+        tasks = scores.tasks_of(name)
+        strata = _pilot_runs(scores, name, tasks)
+        if not strata.task_variances.any():
+            raise ScoreDataError(f"{name}: expected pilot runs that vary; on each task all agree")
+        now = int(strata.counts.min())
+        for metric in metrics_to_compare(metrics, gamma, scores.higher_is_better):
+            if metric.name == IMPROVEMENT:
+                raise ScoreDataError(f"{IMPROVEMENT}: expected a metric of one algorithm")
+            of_tasks = on_tasks(metric, len(tasks))
+            error = _error(strata, of_tasks)
+            if of_tasks.name == "median" and len(tasks) > 2:
+                interval = MedianProfile.of(strata).interval(ONE_DEVIATION)
+                error = StandardError(
+                    (interval.high - interval.low) / 2.0, _error(strata, metric_named("mean")).df
+                )
+            pilot = _Pilot(0.0, error, 1.0 / float(np.mean(1.0 / strata.counts)))
+            own = 2.0 * pilot.error_of(now).half_width(level)
+            for n in sorted({now, *(runs or (2 * now, 3 * now, 4 * now, 6 * now))}):
+                width = 2.0 * pilot.error_of(n).half_width(level)
+                yield IntervalWidth(name, metric.name, n, width, width / own if own else math.nan)
+
+
+def _looks(
+    scores: ScoreTable,
+    pair: tuple[str, str] | None,
+    metrics: Sequence[str | Metric],
+    runs: Sequence[int],
+    level: float,
+    gamma: float | None,
+    rng: np.random.Generator | int | None,
+) -> Iterator[SequentialResult]:
+    if pair is None or len(runs) < 2:
+        raise ScoreDataError(
+            "sequential: expected two algorithms and two numbers of runs to look after, or more"
+        )
+    draws = np.random.default_rng(0 if rng is None else rng)
+    for metric in metrics:
+        yield sequential_compare(
+            scores, *pair, metric, looks=runs, level=level, gamma=gamma, rng=draws
+        )
+
+
+def noncentrality(t: float, df: float, share: float) -> float:
+    """Return the noncentrality at which that share of Student's t values lies below `t`.
+
+    It is a confidence limit of a difference in units of its standard error, from the t that was
+    seen: the lower one for a share near 1, the upper one for a share near 0.
+    """
+    from scipy import optimize, special
+
+    deviations, weights = _deviations(df)
+
+    def excess(center: float) -> float:
+        return float(weights @ special.ndtr(t * deviations - center)) - share
+
+    reach = abs(t) * float(deviations.max()) + 10.0
+    return float(optimize.brentq(excess, -reach, reach, xtol=1e-9))
+
+
+@lru_cache(maxsize=64)
+def _deviations(df: float) -> tuple[FloatArray, FloatArray]:
+    """Return values of the standard deviation, and their probabilities."""
+    from scipy import special
+
+    u, weights = np.polynomial.legendre.leggauss(N_NODES)
+    # Squeezed towards the ends, where its quantiles run away.
+    share = (1.0 + np.sin(np.pi * u / 2.0)) / 2.0
+    weights = weights * np.pi / 4.0 * np.cos(np.pi * u / 2.0)
+    return np.sqrt(2.0 * special.gammaincinv(df / 2.0, share) / df), weights

@@ -1,1 +1,0 @@
-"""How many runs: power, widths of intervals, sequential comparisons."""

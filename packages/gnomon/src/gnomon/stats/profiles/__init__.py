@@ -1,1 +1,0 @@
-"""Performance profiles and their bands."""

@@ -418,8 +418,9 @@ def _improvements(differences: Differences, pair: tuple[str, str] | None) -> lis
     scores = differences.scores if pair is None else differences.scores.select(algorithms=pair)
     names = scores.algorithms if pair is None else pair
     places = [scores.algorithms.index(name) for name in names]
-    for two in combinations(names, 2):
-        shared_tasks(with_left_out(scores), two)
+    if (scores.run_counts == 0).any():
+        for two in combinations(names, 2):
+            shared_tasks(with_left_out(scores), two)
     for name in names:
         tasks = scores.tasks_of(name)
         if tasks:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -101,35 +102,45 @@ class Differences:
     def __init__(self, scores: ScoreTable, how: ComparisonOptions) -> None:
         self.scores, self.how = scores, how
         self._variances = table_variances(scores, how.variances)
-        self._errors: dict[tuple[str, str, tuple[str, ...]], StandardError] = {}
+        self._whole = with_left_out(scores)
+        self._has_gaps = bool((scores.run_counts == 0).any())
+        # Of each algorithm once, and not for every pair.
+        self._runs = cache(self._read)
+        self._value = cache(
+            lambda name, tasks, metric: float(metric.value(self._runs(name, tasks)))
+        )
+        self._error = cache(self._error_of)
+        self._profile = cache(lambda name, tasks: MedianProfile.of(self._runs(name, tasks)))
         self._doubted: set[tuple[str, tuple[str, ...]]] = set()
         #: Algorithms whose runs share an effect over tasks.
         self.shared: dict[str, None] = {}
 
     def of(self, a: str, b: str, metric: Metric, task: str | None = None) -> Difference:
         """Return the difference of two algorithms, over the tasks that both have or on one."""
-        scores, improvement = self.scores, metric.name == IMPROVEMENT
-        table = with_left_out(scores) if improvement else scores
-        tasks = (task,) if task else shared_tasks(table, (a, b))
+        if metric.name == IMPROVEMENT:
+            return self._improvement(a, b, task)
+        tasks = (task,) if task else self._shared_tasks(a, b)
         metric = on_tasks(metric, len(tasks))
         if self.how.paired:
-            x, y = _pairs(table, a, b, tasks)
+            x, y = _pairs(self.scores, a, b, tasks)
+            of_x, of_y = float(metric.value(x)), float(metric.value(y))
         else:
-            x, y = (Strata.from_table(table, name, tasks) for name in (a, b))
+            x, y = self._runs(a, tasks), self._runs(b, tasks)
+            of_x, of_y = self._value(a, tasks, metric), self._value(b, tasks, metric)
         if task is None:
             self._name_doubts(((a, x), (b, y)), tasks)
-        if improvement:
-            return self._improvement(x, y)
-        of_x, of_y = float(metric.value(x)), float(metric.value(y))
         value, size = of_x - of_y, max(abs(of_x), abs(of_y))
         if min(x.counts.max(), y.counts.max()) == 1 or not math.isfinite(value):
             return Difference(value, math.nan, size, None)
         of_tasks = metric.name == "median" and len(tasks) > 2
         if self.how.method == "auto" and of_tasks and _finite(x) and _finite(y):
-            profile = self._median_difference(x, y)
+            profile = self._median_difference((a, x), (b, y), tasks)
             return Difference(value, profile.p_value(), size, profile)
         if self.how.method == "auto":
-            error = self._error_of((a, x), (b, y), metric, tasks)
+            if self.how.paired:
+                error = _paired_error(x, y, metric, self.how)
+            else:
+                error = self._error(a, tasks, metric).minus(self._error(b, tasks, metric))
             if error.error <= 1e-12 * size:
                 return Difference(value, self._p_without_variance(x, y, value), size, error)
             if math.isfinite(error.error):
@@ -147,32 +158,35 @@ class Differences:
         """The key of the second algorithm's draws: the same for pairs."""
         return self.how.key if self.how.paired else self.how.other_key
 
-    def _error_of(
-        self, a: tuple[str, Strata], b: tuple[str, Strata], metric: Metric, tasks: Sequence[str]
-    ) -> StandardError:
-        """Return the standard error of a difference."""
-        if self.how.paired:
-            return _paired_error(a[1], b[1], metric, self.how)
-        errors = []
-        for name, strata in (a, b):
-            key = name, metric.name, tuple(tasks)
-            if key not in self._errors:
-                variances = np.array([self._variances[name][task] for task in tasks])
-                options: dict[str, Any] = {"n_resamples": self.how.n_resamples, "key": self.how.key}
-                self._errors[key] = standard_error(strata, metric, variances, **options)
-            errors.append(self._errors[key])
-        return errors[0].minus(errors[1])
+    def _shared_tasks(self, a: str, b: str) -> tuple[str, ...]:
+        return shared_tasks(self.scores, (a, b)) if self._has_gaps else self.scores.tasks
 
-    def _median_difference(self, x: Strata, y: Strata) -> MedianProfile:
-        correlation, n_resamples = 0.0, 0
-        if self.how.paired:
-            n_resamples = self.how.n_resamples
-            options: dict[str, Any] = {"n_resamples": self.how.n_resamples, "key": self.how.key}
-            correlation = paired_correlation(x, y, **options)
-        return MedianProfile.of(x).minus(MedianProfile.of(y), correlation, n_resamples)
+    def _read(self, name: str, tasks: tuple[str, ...]) -> Strata:
+        return Strata.from_table(self.scores, name, tasks)
 
-    def _improvement(self, x: Strata, y: Strata) -> Difference:
-        """Return P(X > Y) of two algorithms."""
+    def _error_of(self, name: str, tasks: tuple[str, ...], metric: Metric) -> StandardError:
+        """Return the standard error of one algorithm."""
+        variances = np.array([self._variances[name][task] for task in tasks])
+        options: dict[str, Any] = {"n_resamples": self.how.n_resamples, "key": self.how.key}
+        return standard_error(self._runs(name, tasks), metric, variances, **options)
+
+    def _median_difference(
+        self, a: tuple[str, Strata], b: tuple[str, Strata], tasks: tuple[str, ...]
+    ) -> MedianProfile:
+        if not self.how.paired:
+            return self._profile(a[0], tasks).minus(self._profile(b[0], tasks))
+        options: dict[str, Any] = {"n_resamples": self.how.n_resamples, "key": self.how.key}
+        correlation = paired_correlation(a[1], b[1], **options)
+        of_a, of_b = MedianProfile.of(a[1]), MedianProfile.of(b[1])
+        return of_a.minus(of_b, correlation, self.how.n_resamples)
+
+    def _improvement(self, a: str, b: str, task: str | None) -> Difference:
+        """Return P(X > Y) of two algorithms, on tasks that normalising left out too."""
+        tasks = (task,) if task else shared_tasks(self._whole, (a, b))
+        if self.how.paired:
+            x, y = _pairs(self._whole, a, b, tasks)
+        else:
+            x, y = (Strata.from_table(self._whole, name, tasks) for name in (a, b))
         higher = self.scores.higher_is_better
         if not self.how.paired and self.how.method == "auto":
             if min(x.counts.max(), y.counts.max()) == 1 and x.n_tasks == 1:

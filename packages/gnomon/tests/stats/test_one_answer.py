@@ -1,0 +1,110 @@
+"""One question, one answer: the verbs and their JSON give one number, whatever the table."""
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import gnomon as gn
+from gnomon.cli import app
+from gnomon.errors import GnomonError
+from gnomon.ranking import critical_difference
+from gnomon.scores import ScoreTable, write_scores
+
+IMPROVEMENT = "probability_of_improvement"
+
+
+@st.composite
+def tables(draw):
+    """Ragged, tied, single runs, two algorithms, missing cells, unlike scales."""
+    n, n_tasks = draw(st.integers(2, 4)), draw(st.integers(1, 4))
+    most, digits = draw(st.sampled_from([1, 2, 5])), draw(st.sampled_from([0, 3]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    scale = 10.0 ** rng.integers(0, 5, n_tasks) if draw(st.booleans()) else np.ones(n_tasks)
+    missing = draw(st.booleans())
+    rows = [
+        {
+            "algorithm": f"a{i}",
+            "task": f"t{t}",
+            "run": r,
+            "score": round(float(scale[t] * (1 + rng.normal(i / 4, 1))), digits),
+        }
+        for t in range(n_tasks)
+        for i in range(n)
+        if not (missing and n_tasks > 2 and i == 0 and t == 0)
+        for r in range(rng.integers(1, most + 1))
+    ]
+    return ScoreTable.from_records(rows, higher_is_better=draw(st.booleans()))
+
+
+def quiet(verb, *arguments, **options):
+    """The results of a verb, or the kind of error that it raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return verb(*arguments, **options)
+        except GnomonError as error:
+            return type(error)
+
+
+def same(x, y):
+    return (math.isnan(x) and math.isnan(y)) or x == pytest.approx(y, rel=1e-9, abs=1e-12)
+
+
+@given(tables())
+@settings(max_examples=60, deadline=None)
+def test_verbs_agree(table):
+    ranking, pairs = quiet(gn.rank, table), quiet(gn.compare, table, metrics=IMPROVEMENT)
+    found = quiet(gn.audit, table, n_resamples=200)
+    if isinstance(ranking, type):
+        assert found is ranking
+        return
+    assert found.ranking.as_records() == ranking.as_records()
+    estimates = quiet(gn.estimate, table, ["mean", "median", "iqm"], n_resamples=200)
+    if found.estimates:
+        assert [one.as_record() for one in found.estimates] == estimates.as_records()
+    place = {name: i for i, name in enumerate(ranking.names)}
+    for one in () if isinstance(pairs, type) else pairs:
+        i, j = place[one.a], place[one.b]
+        assert same(ranking.probability[i, j], one.value)
+        assert same(ranking.p_adjusted[i, j], one.p_adjusted)
+        assert ranking.separated[i, j] == (one.p_adjusted <= 0.05)
+        (alone,) = quiet(gn.compare, table, one.a, one.b, metrics=IMPROVEMENT)
+        for field in ("value", "low", "high", "p_value"):
+            assert same(getattr(alone, field), getattr(one, field)), field
+    diagram = quiet(critical_difference, table)
+    if not isinstance(diagram, type):
+        at = [place[name] for name in diagram.names]
+        expected = ranking.p_adjusted[np.ix_(at, at)]
+        off = ~np.eye(len(at), dtype=bool)
+        assert diagram.p_values[off] == pytest.approx(expected[off], nan_ok=True)
+
+
+@given(tables())
+@settings(max_examples=8, deadline=None)
+def test_json_has_the_numbers_of_python(tmp_path_factory, table):
+    path = tmp_path_factory.mktemp("scores") / "scores.csv"
+    write_scores(table, path)
+    options = [] if table.higher_is_better else ["--lower-is-better"]
+    for arguments, results in (
+        (["rank"], quiet(gn.rank, table)),
+        (["compare", "--metric", IMPROVEMENT], quiet(gn.compare, table, metrics=IMPROVEMENT)),
+        (["estimate", "--metric", "mean"], quiet(gn.estimate, table, "mean")),
+    ):
+        verb, *rest = arguments
+        said = CliRunner().invoke(app, [verb, str(path), *rest, *options, "--json"])
+        if isinstance(results, type):
+            assert said.exit_code == 2
+            continue
+        records = json.loads(said.stdout)["results"]
+        for record, own in zip(records, results.as_records(), strict=True):
+            for field in ("value", "low", "high", "p_value", "p_adjusted", "rank_low", "rank_high"):
+                if own.get(field) is not None:
+                    assert record[field] == pytest.approx(own[field], rel=1e-9), (verb, field)
+                else:
+                    assert record.get(field) is None

@@ -25,13 +25,7 @@ _N_RANDOM = 6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sizes(Results[Distilled]):
-    """The best subset of each size.
-
-    Parameters
-    ----------
-    random : tuple of float
-        Errors of random sets of each size, on the same folds.
-    """
+    """The best subset of each size, and the errors of random sets of as many tasks."""
 
     random: tuple[float, ...] = field(kw_only=True)
 
@@ -76,7 +70,7 @@ def sizes(
     >>> [round(one.r2, 2) for one in found]
     [0.94, 0.98]
     """
-    chosen, draws = procedure_of(procedure, n_folds=folds), generator(rng)
+    chosen, draws = procedure_of(procedure, folds), generator(rng)
     seed = int(copy.deepcopy(draws).integers(0, 2**32))
     every = range(1, most + 1)
     with recorded() as notes:
@@ -93,17 +87,8 @@ def sizes(
 class Baseline(FieldRecord):
     """Nested error of a way to choose a few tasks.
 
-    Parameters
-    ----------
-    method : str
-    error : float
-        Mean absolute relative error.
-    skill : float
-        1 minus the error over that of random tasks.
-    n_tasks, n_predicted : int
-        Number of tasks, and of algorithms predicted.
-    hindsight : bool
-        Whether the set was fixed with all algorithms known, so that nothing is chosen inside.
+    `skill` is 1 minus the error over that of random tasks; a set fixed in hindsight was chosen with
+    all algorithms known.
     """
 
     method: str
@@ -134,13 +119,7 @@ class _Singles(FactorProcedure):
     """The tasks most correlated with the summary, each by itself."""
 
     def choose(
-        self,
-        data: PreparedScores,
-        size: int,
-        *,
-        forced: Sequence[str] = (),
-        n_best: int = 1,
-        progress: Progress | None = None,
+        self, data: PreparedScores, size: int, *, forced: Sequence[str] = (), n_best: int = 1
     ) -> Subsets:
         names, moments = self.moments(data)
         c = moments.covariance

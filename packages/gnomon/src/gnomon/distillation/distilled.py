@@ -231,7 +231,8 @@ def distill(
     size : int, optional
         Number of tasks, those of `have` included; five if not given, or exactly those of `have`.
     procedure : {"factor", "paper", "paper-code"}, Procedure, or a sequence of these
-        How to choose and weigh; see :func:`procedure_of`.
+        How to choose and weigh: ``factor`` minimises the variance left under a factor model,
+        ``paper`` is the rule that the Atari-5 paper states, ``paper-code`` what its code does.
     have : sequence of str
         Tasks already run: every subset contains them.
     costs, budget : mapping from task to float, and float, optional
@@ -277,7 +278,7 @@ def distill(
     """
     check_word("nested", nested, ("folds", "algorithms", "groups", "time", "none"))
     several = [procedure] if isinstance(procedure, str | Procedure) else procedure
-    chosen = [procedure_of(one, n_folds=folds) for one in several]
+    chosen = [procedure_of(one, folds, progress) for one in several]
     size = size or len(have) or 5
     if (costs is None) != (budget is None):
         raise ScoreDataError("expected costs and a budget together, found one of them")
@@ -320,10 +321,7 @@ def best_subsets(
     progress: Progress | None = None,
     beside: bool = True,
 ) -> list[Distilled]:
-    """Return the best subsets of one procedure, best first; see :func:`distill`.
-
-    With `beside`, the validations in time and by groups are added to the one that is asked for.
-    """
+    """Return the best subsets of one procedure, best first; `beside` adds further validations."""
     n = len(data.algorithms)
     if n < n_folds:
         raise ScoreDataError(
@@ -332,13 +330,12 @@ def best_subsets(
         )
     data.check_target()
     data.columns(forced)
-    work: dict[str, Any] = {"forced": forced, "progress": progress}
     chosen: Subsets = (tuple(forced),)
     if len(forced) != size:
-        chosen = procedure.choose(data, size, n_best=n_best, **work)
+        chosen = procedure.choose(data, size, n_best=n_best, forced=forced)
     ranked = [_distilled(data, procedure, tasks, i, n_folds) for i, tasks in enumerate(chosen, 1)]
     if outer is not None:
-        work |= {"rng": rng, "spread": True}
+        work: dict[str, Any] = {"forced": forced, "progress": progress, "rng": rng, "spread": True}
         nested = nested_error(data, procedure, size, outer=outer, n_folds=n_folds, **work)
         ranked[0] = _with_nested(ranked[0], data, nested)
         if beside and ranked[0].model.forecaster is not None:

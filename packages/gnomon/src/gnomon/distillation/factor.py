@@ -32,15 +32,9 @@ _N_ITERATIONS = 20
 
 @dataclass(frozen=True, eq=False)
 class FactorFits:
-    """One-factor models of the same columns, one for each way to count the rows.
+    """One-factor models of the same columns, one for each way to count the rows: (fits, columns).
 
-    Parameters
-    ----------
-    mean : ndarray of float, shape (fits, chosen columns)
-    loadings : ndarray of float, shape (fits, chosen columns)
-        Correlation of each column with the factor.
-    covariance : ndarray of float, shape (fits, chosen columns, chosen columns)
-        Shrunk and positive definite, where each chosen column varies.
+    `loadings` are correlations with the factor; each covariance is shrunk and positive definite.
     """
 
     mean: FloatArray
@@ -225,19 +219,10 @@ def _standard_normals(n_tasks: int) -> tuple[FloatArray, FloatArray]:
 class SuiteModel:
     """Normal distribution of the transformed scores of a whole suite, with a heavy-tailed level.
 
-    The covariance is Sigma + (g - 1) l l', with g drawn from 1, 2, 4, ... 32: an algorithm may be
-    much better or worse than all others on all tasks together. An algorithm's missing tasks are
-    simulated given the known ones, and the summary is taken of each simulated suite.
-
-    Parameters
-    ----------
-    tasks : tuple of str
-        Tasks whose scores differ between algorithms.
-    mean, loadings : ndarray of float, shape (tasks,)
-    covariance : ndarray of float, shape (tasks, tasks)
-    fixed : tuple of float
-        Transformed scores that are the same for all algorithms; the summary includes them.
-    summary, transform : str
+    The covariance is Sigma + (g - 1) l l', with loadings l and g drawn from 1, 2, 4, ... 32: an
+    algorithm may be much better or worse than all others on all tasks together. Missing tasks are
+    simulated given the known ones, and the summary is taken of each simulated suite. `fixed` are
+    transformed scores that are the same for all algorithms.
     """
 
     tasks: tuple[str, ...]

@@ -45,15 +45,7 @@ _ALIKE, _REACH, _NOT_SHARED = 0.6, 0.5, 0.5
 
 
 class Moments:
-    """Means and covariance of some tasks and the target: the best linear prediction by any of them.
-
-    Parameters
-    ----------
-    mean : ndarray of float, shape (tasks + 1,)
-        The target last.
-    covariance : ndarray of float, shape (tasks + 1, tasks + 1)
-        Positive definite.
-    """
+    """Means and covariance of some tasks and, last, the target: the best linear prediction."""
 
     def __init__(self, mean: npt.ArrayLike, covariance: npt.ArrayLike) -> None:
         self.mean = np.array(mean, dtype=np.float64)
@@ -88,13 +80,7 @@ class Moments:
 
 
 def non_negative(gram: FloatArray, cross: FloatArray) -> FloatArray:
-    """Return the least squares weights w >= 0, from the products of the columns (Lawson, Hanson).
-
-    Examples
-    --------
-    >>> non_negative(np.array([[1.0, 0.8], [0.8, 1.0]]), np.array([1.0, 0.5]))
-    array([1., 0.])
-    """
+    """Return the weights w >= 0 of least squares from products of columns (Lawson and Hanson)."""
     w, active = np.zeros(len(cross)), np.zeros(len(cross), dtype=bool)
     least = 1e-12 * float(np.abs(cross).max(initial=0.0))
     while True:
@@ -119,25 +105,11 @@ def non_negative(gram: FloatArray, cross: FloatArray) -> FloatArray:
 class Forecast:
     """Summary of one algorithm, transformed, with the parts of its variance.
 
-    Parameters
-    ----------
-    center : float
-        NaN if no score is known.
-    own, shared : float
-        Variance of the algorithm's own error, and of the error of extrapolating, which algorithms
-        beyond the training have in common.
-    noise : float
-        Variance that fewer runs than those of the training add. No scale widens it.
-    rise : float
-        Variance that the upper end adds, if scores exceed all training scores.
-    outside : float
-        Greatest distance of a score from the training range, in standard deviations.
-    shift : float
-        Mean of the simulated suites minus the line.
-    position : tuple of float
-        Standardised scores, NaN where missing.
-    df : float
-        Degrees of freedom of Student's t.
+    `own` is the algorithm's own error, `shared` that of extrapolating, which algorithms beyond the
+    training have in common; `noise` is what fewer runs than those of the training add, `rise` what
+    the upper end adds if scores exceed all training scores. `outside` is the greatest distance of a
+    score from the training range in standard deviations, `shift` the mean of the simulated suites
+    minus the line, `position` the standardised scores.
     """
 
     center: float
@@ -217,25 +189,9 @@ class Forecast:
 class Forecaster:
     """What a fitted subset keeps of the suite and of its training, to predict with an interval.
 
-    Parameters
-    ----------
-    tasks : tuple of str
-    suite : SuiteModel
-    moments : Moments
-        Of the tasks of the subset and the target.
-    low, high, spread : ndarray of float, shape (tasks,)
-        Range and standard deviation of the transformed training scores.
-    resampled : tuple of Moments
-        The same from resampled training papers; empty if they were not drawn.
-    run_variance : ndarray of float, shape (tasks,)
-        Variance between runs of each task's transformed score.
-    runs : float, optional
-        Runs of a training score; None if unknown.
-    unit : float
-        A relative difference of 100 %, transformed: 1 / ln 10 for log10, else a standard deviation
-        of the target.
-    n_groups : int
-        Families of algorithms in the training.
+    `moments` are those of the tasks of the subset and the target, `resampled` the same from
+    resampled training papers. `unit` is a relative difference of 100 %, transformed: 1 / ln 10 for
+    log10, else a standard deviation of the target. Arrays have one entry for each task.
     """
 
     tasks: tuple[str, ...]
@@ -268,10 +224,7 @@ class Forecaster:
         return (1.0 - share) * self._simulated(seen, x)[0] + share * self.moments.line(seen, x)
 
     def forecast(self, x: FloatArray, runs: FloatArray | None = None) -> Forecast:
-        """Return the predictive distribution from transformed scores, NaN where missing.
-
-        `runs` is the number of runs of each score; that of the training if not given.
-        """
+        """Return the predictive distribution; NaN where a score is missing."""
         seen = ~np.isnan(x)
         if not seen.any():
             return Forecast(nan, nan, nan)

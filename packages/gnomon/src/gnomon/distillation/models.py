@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -18,36 +19,39 @@ from gnomon.distillation.preparation import PreparedScores
 from gnomon.distillation.summaries import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.files import write_atomically
+from gnomon.results import FieldRecord
 from gnomon.scores.table import FloatArray
 
 _FORMAT = "gnomon subset model 3"
 
 
 @dataclass(frozen=True)
-class SummaryEstimate:
+class Prediction(FieldRecord):
     """The summary score of one algorithm as a model predicts it, with a prediction interval.
 
     Parameters
     ----------
+    algorithm : str
     value, low, high : float
-        In units of the (normalised) scores. The value is NaN if the algorithm is too far from the
-        training, the ends are NaN if it is farther than anything that was measured or if the model
-        has no residuals.
+        In units of the (normalised) scores; NaN if too many scores are missing or the algorithm is
+        too far from the training. The ends are also NaN if the model has no residuals.
     level : float
         Of the interval, for one new algorithm like those of the training.
-    outside : tuple of str
-        Tasks whose score lies outside the training range.
+    outside, missing : tuple of str
+        Tasks whose score lies outside the training range; tasks without a score.
     extrapolation : float
         Greatest distance of a score from that range, in standard deviations of the training.
     verdict : str
-        Why the estimate is doubtful; empty if it is not.
+        Why the prediction is doubtful; empty if it is not.
     """
 
-    value: float
-    low: float
-    high: float
-    level: float
+    algorithm: str
+    value: float = nan
+    low: float = nan
+    high: float = nan
+    level: float = 0.9
     outside: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     extrapolation: float = 0.0
     verdict: str = ""
 
@@ -170,7 +174,8 @@ class SubsetModel:
         *,
         level: float = 0.9,
         runs: Mapping[str, float] | None = None,
-    ) -> SummaryEstimate:
+        algorithm: str = "",
+    ) -> Prediction:
         """Estimate the summary of one algorithm, with a prediction interval.
 
         The interval of a model that simulates the suite grows with the distance from the training
@@ -185,10 +190,8 @@ class SubsetModel:
             Of the prediction interval, between 0 and 1.
         runs : mapping from task to float, optional
             Number of runs of each score; that of the training if not given.
-
-        Returns
-        -------
-        SummaryEstimate
+        algorithm : str
+            Its name.
 
         Raises
         ------
@@ -213,16 +216,17 @@ class SubsetModel:
             center, far = float(self.predict(x)), self._distance(x)
             half = self.half_width(level) * (1.0 + far**2) ** 0.5
             value, low, high = inverse(np.array([center, center - half, center + half])).tolist()
-            return SummaryEstimate(value, low, high, level, outside, far)
+            return Prediction(algorithm, value, low, high, level, outside, missing, far)
         found = self.forecast(scores, runs=runs)
         ends_of = found.interval(level, self.scale)
         value, low, high = inverse(np.array([found.center, *ends_of])).tolist()
         verdict = found.verdict(scale=self.scale, unit=self.forecaster.unit, n_training=self.n_rows)
         if "too far" in verdict:
-            value = float("nan")
+            value = nan
         if "beyond" in verdict:
-            low = high = float("nan")
-        return SummaryEstimate(value, low, high, level, outside, found.outside, verdict)
+            low = high = nan
+        told = value, low, high, level, outside, missing
+        return Prediction(algorithm, *told, found.outside, verdict)
 
     def forecast(
         self, scores: Mapping[str, float], *, runs: Mapping[str, float] | None = None
@@ -253,14 +257,14 @@ class SubsetModel:
         """Return half the width of a prediction interval, transformed; NaN without residuals."""
         n = len(self.residuals)
         if n < 2:
-            return float("nan")
+            return nan
         from scipy.special import stdtrit
 
         spread = float(np.sqrt(np.mean(np.square(self.residuals))))
         return spread * float(np.sqrt(1 + 1 / n) * stdtrit(n - 1, (1 + level) / 2))
 
     def _transformed(self, scores: Mapping[str, float]) -> FloatArray:
-        known = [scores.get(task, float("nan")) for task in self.tasks]
+        known = [scores.get(task, nan) for task in self.tasks]
         return transform_of(self.transform).forward(np.array(known, dtype=np.float64))
 
     def _distance(self, x: FloatArray) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -31,24 +31,13 @@ _LEAST_PROMISED = 0.15
 
 @dataclass(frozen=True)
 class NextStep(FieldRecord):
-    """How much a task, or one more run of a task, would show about the summary.
+    """How much a task would show about the summary.
 
-    Parameters
-    ----------
-    task : str
-    kind : {"task", "run"}
-    reduction : float
-        Expected share of the variance of the answer that it removes, between 0 and 1.
-    cost : float
-        1 where no cost is given.
-    worth : float
-        Reduction per cost.
-    joint : bool
-        Whether the task is in the set of five that is chosen jointly.
+    `reduction` is the expected share of the variance of the answer that it removes, `worth` the
+    reduction per cost, `joint` whether the task is in the set of five that is chosen jointly.
     """
 
     task: str
-    kind: Literal["task", "run"]
     reduction: float
     cost: float
     worth: float
@@ -116,8 +105,7 @@ def next_steps(
     Parameters
     ----------
     scores : ScoreTable or PreparedScores
-        The suite's table, with the few scores of the algorithm in it. Further runs are listed if
-        most scores have several runs, so that their noise is known.
+        The suite's table, with the few scores of the algorithm in it.
     algorithm : str
         An algorithm that is not in the table has no task yet.
     costs : mapping from task to float, optional
@@ -161,7 +149,7 @@ def next_steps(
         known = tuple(task for task in data.tasks if own[task] == own[task] and task in names)
         x = np.array([own[task] for task in known])
         model = _model_of(train, known) if known else None
-        steps = _steps(train, known, x, model, costs)
+        steps = _steps(train, known, x, costs)
     half = math.nan
     if model is not None and model.forecaster is not None:
         low, high = model.forecaster.forecast(x).interval(0.9, model.scale)
@@ -192,10 +180,9 @@ def _steps(
     train: PreparedScores,
     known: tuple[str, ...],
     x: FloatArray,
-    model: SubsetModel | None,
     costs: Mapping[str, float],
 ) -> list[NextStep]:
-    """Return how much each task, and each further run, would remove, best first for its cost."""
+    """Return how much each task would remove, best first for its cost."""
     procedure = FactorProcedure()
     suite, names = procedure.suite(train), procedure.moments(train)[0]
     suites = suite.suites(suite.columns(known), x, heavy=False)
@@ -207,18 +194,9 @@ def _steps(
         able = [task for task in known if task in train.candidates]
         size = min(_JOINT, len(train.candidates))
         joint = {*procedure.choose(train, size, forced=able)[0]} - {*known}
-    found: list[tuple[Literal["task", "run"], str, float]] = [
-        ("task", task, float(s)) for task, s in zip(free, share, strict=True)
-    ]
-    if model is not None and train.run_variances is not None and train.n_runs is not None:
-        variance = train.run_variances[train.columns(known)]
-        noise = np.array(model.weights) ** 2 * variance
-        noise *= 1.0 / train.n_runs - 1.0 / (train.n_runs + 1.0)
-        shares = np.minimum(1.0, noise / (float(summaries.var()) + noise.sum())).tolist()
-        found += [("run", task, s) for task, s in zip(known, shares, strict=True)]
     steps = [
-        NextStep(task, kind, s, costs.get(task, 1.0), s / costs.get(task, 1.0), task in joint)
-        for kind, task, s in found
+        NextStep(task, s, costs.get(task, 1.0), s / costs.get(task, 1.0), task in joint)
+        for task, s in zip(free, share.tolist(), strict=True)
     ]
     first = len(known) < _JOINT
     return sorted(steps, key=lambda one: (first and not one.joint, -one.worth))

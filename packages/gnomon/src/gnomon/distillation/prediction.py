@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import overload
 
 from gnomon.distillation.atari import published_set
-from gnomon.distillation.models import SubsetModel
+from gnomon.distillation.models import Prediction, SubsetModel
 from gnomon.distillation.preparation import References
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, recorded
@@ -19,37 +19,6 @@ from gnomon.stats.proportions import student_quantile
 
 #: With a lower probability either way, the comparison is undecided.
 _DECIDED = 0.9
-
-
-@dataclass(frozen=True)
-class Prediction(FieldRecord):
-    """The predicted summary of an algorithm.
-
-    Parameters
-    ----------
-    algorithm : str
-    value, low, high : float
-        The summary and its prediction interval, in units of the (normalised) scores; NaN if too
-        many scores are missing or the algorithm is too far from the training.
-    level : float
-        Of the interval.
-    outside, missing : tuple of str
-        Tasks whose score lies outside the training range; tasks without a score.
-    extrapolation : float
-        How far outside, in standard deviations of the training.
-    verdict : str
-        Why the prediction is doubtful or refused; empty if it is neither.
-    """
-
-    algorithm: str
-    value: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    level: float = 0.9
-    outside: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    extrapolation: float = 0.0
-    verdict: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,16 +32,9 @@ class Predictions(Results[Prediction]):
 class PairPrediction(FieldRecord):
     """Which of two algorithms is better on the full suite, judged by a few tasks.
 
-    Parameters
-    ----------
-    a, b : str
-    probability : float
-        That `a` has the greater summary.
-    difference, low, high : float
-        Of the transformed summaries, a minus b, with its interval.
-    level : float
-    verdict : str
-        The better one; ``undecided`` if the probability is below 0.9 either way.
+    `probability` is that of `a` having the greater summary; the difference is a minus b, of the
+    transformed summaries, with its interval. `verdict` is the better algorithm, or ``undecided`` if
+    the probability is below 0.9 either way.
     """
 
     a: str
@@ -240,9 +202,8 @@ def predict(
                 lacking.append(f"{name}: not estimable, no score on {', '.join(missing)}")
                 found.append(Prediction(name, level=level, missing=missing))
                 continue
-            said = fitted.estimate(known, level=level, runs=counts[name])
-            numbers = said.value, said.low, said.high, level, said.outside, missing
-            found.append(Prediction(name, *numbers, said.extrapolation, said.verdict))
+            runs_of = counts[name]
+            found.append(fitted.estimate(known, level=level, runs=runs_of, algorithm=name))
     if len(lacking) == len(found):
         raise ScoreDataError(
             f"expected an algorithm with scores on {', '.join(fitted.tasks)}; found none"

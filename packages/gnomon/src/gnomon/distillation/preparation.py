@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from gnomon.errors import (
     counted,
     listed,
 )
+from gnomon.scores.columns import Rows
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 
@@ -247,12 +248,17 @@ def _prepared(
     if references is not None:
         rows = _normalized(rows, references, record)
     rows = _with_least_tasks(rows, least_tasks, record)
-    cells = _Cells.of(rows, scale)
-    _check_clipped(cells.mean, scale)
+    cells = _Cells(rows, scale)
+    share = (cells.mean < scale.low).sum() / np.isfinite(cells.mean).sum()
+    if share > 0.5:
+        _warn(
+            f"{share:.0%} of the scores are below {scale.low:g}, which the transform {transform} "
+            "maps to one value; normalise the scores or use 'identity'"
+        )
     z = cells.mean if runs == "scores" else cells.last
     x = scale.forward(cells.mean) if runs == "scores" else cells.transformed
     values = summarize(z, summary, scale)
-    keep = np.ones(len(cells.algorithms), dtype=bool)
+    keep = np.ones(len(values), dtype=bool)
     if least_summary is not None:
         keep = values > least_summary
         record.append(f"{keep.sum()} with a summary above {least_summary:g}")
@@ -261,20 +267,14 @@ def _prepared(
                 f"expected algorithms whose summary is above {least_summary:g}; "
                 f"the greatest is {np.nanmax(values):.4g}"
             )
-    counts = (~np.isnan(x[keep])).sum(axis=0)
-    candidates = tuple(
-        task
-        for task, n in zip(cells.tasks, counts, strict=True)
-        if n >= least_algorithms and task not in set(exclude)
-    )
+    n = dict(zip(cells.tasks, (~np.isnan(x[keep])).sum(axis=0).tolist(), strict=True))
+    able = [task for task in cells.tasks if n[task] >= least_algorithms and task not in exclude]
     record.append(
-        f"{len(candidates)} of {len(cells.tasks)} tasks with at least {least_algorithms} "
-        "algorithms are candidates"
+        f"{len(able)} of {len(n)} tasks with at least {least_algorithms} algorithms are candidates"
     )
     record.append(f"target: {summary} over the tasks of an algorithm; transform: {transform}")
-    algorithms = tuple(a for a, k in zip(cells.algorithms, keep, strict=True) if k)
-    groups = _entries(rows, group_by, algorithms)
-    dates = _entries(rows, date_by, algorithms)
+    algorithms = tuple(name for name, k in zip(cells.algorithms, keep, strict=True) if k)
+    groups, dates = (_entries(rows, column, algorithms) for column in (group_by, date_by))
     how = "" if table.normalization is None else table.normalization.name
     prepared = PreparedScores(
         algorithms=algorithms,
@@ -282,13 +282,13 @@ def _prepared(
         x=np.ascontiguousarray(x[keep]),
         target=scale.forward(values[keep]),
         smoothed=half_summaries(z[keep], summary, scale),
-        candidates=candidates,
-        groups=algorithms if groups is None else tuple(map(str, groups)),
+        candidates=tuple(able),
+        groups=algorithms if groups is None else tuple(groups),
         transform=scale,
         summary=summary,
         references=references,
         record=tuple(record),
-        years=None if dates is None else np.array([_year(date) for date in dates]),
+        years=None if dates is None else np.array([*map(_year, dates)]),
         n_runs=cells.n_runs,
         run_variances=cells.run_variances,
         normalized="references" if references is not None else how,
@@ -296,134 +296,106 @@ def _prepared(
     return _completed(_without_constant_tasks(prepared))
 
 
-Row = dict[str, Any]
-
-
-def _usable_rows(table: ScoreTable) -> list[Row]:
+def _usable_rows(table: ScoreTable) -> Rows:
     """Return the rows with a finite score."""
-    rows = [
-        row
-        for row in table.iter_records()
-        if row["score"] is not None and not row.get("censored", False)
-    ]
-    n_lost = int(table.run_counts.sum()) - len(rows)
+    score = table.effective_scores
+    rows = table.rows.take(np.isfinite(score))
+    n_lost = int(np.isinf(score).sum())
     if n_lost:
         _warn(f"{n_lost} censored or infinite scores are treated as missing")
-    if not rows:
+    if not len(rows):
         raise ScoreDataError("expected scores to distil; all are missing")
-    single = len({(row["algorithm"], row["task"]) for row in rows}) == len(rows)
-    if single and all(row["score"] in (0.0, 1.0) for row in rows):
+    if table.run_counts.max() == 1 and np.isin(rows["score"], (0.0, 1.0)).all():
         _warn("every score is 0 or 1: a single item of an evaluation predicts little")
     return rows
 
 
-def _normalized(rows: list[Row], references: References, record: list[str]) -> list[Row]:
+def _normalized(rows: Rows, references: References, record: list[str]) -> Rows:
     """Return the rows of the tasks that have references, normalised."""
-    tasks = list(dict.fromkeys(row["task"] for row in rows))
-    for task in tasks:
-        low, high = references.get(task, (0.0, 1.0))
-        if not (np.isfinite(low) and np.isfinite(high)):
+    tasks = rows["task"]
+    ends = [references.get(task, (np.nan, np.nan)) for task in tasks.names]
+    for task, (low, high) in zip(tasks.names, ends, strict=True):
+        if task in references and not (np.isfinite(low) and np.isfinite(high) and low != high):
             raise ScoreDataError(
-                f"reference scores of {task}: expected numbers, found {low}, {high}"
+                f"reference scores of {task}: expected two different numbers, found {low}, {high}"
             )
-        if low == high:
-            raise ScoreDataError(f"reference scores of {task} must differ, both are {low:g}")
-    without = [task for task in tasks if task not in references]
-    if len(without) == len(tasks):
-        raise ScoreDataError(f"expected reference scores of some task; none of {listed(tasks)}")
+    without = [task for task in tasks.names if task not in references]
+    if len(without) == len(tasks.names):
+        raise ScoreDataError(f"expected reference scores of some task; none of {listed(without)}")
     if without:
         record.append(f"{counted(len(without), 'task')} without references: {listed(without)}")
         _warn(f"left out {record[-1]}")
     record.append("normalised: 0 is random, 100 is human")
-    found = []
-    for row in rows:
-        if row["task"] in references:
-            low, high = references[row["task"]]
-            found.append(row | {"score": 100.0 * (row["score"] - low) / (high - low)})
-    return found
+    low, high = np.array(ends, dtype=np.float64)[tasks.codes].T
+    scaled = rows.with_columns({"score": 100.0 * (rows["score"] - low) / (high - low)})
+    return scaled.take(tasks.isin(references))
 
 
-def _with_least_tasks(rows: list[Row], least: int, record: list[str]) -> list[Row]:
-    tasks: dict[str, set[str]] = {}
-    for row in rows:
-        tasks.setdefault(row["algorithm"], set()).add(row["task"])
-    if max(map(len, tasks.values())) < least:
+def _with_least_tasks(rows: Rows, least: int, record: list[str]) -> Rows:
+    algorithm, task = rows["algorithm"], rows["task"]
+    there = np.zeros((len(algorithm.names), len(task.names)), dtype=bool)
+    there[algorithm.codes, task.codes] = True
+    n = there.sum(axis=1)
+    if n.max() < least:
         raise ScoreDataError(
-            f"expected algorithms with at least {least} tasks; none has more than "
-            f"{max(map(len, tasks.values()))}"
+            f"expected algorithms with at least {least} tasks; none has more than {n.max()}"
         )
     if least > 1:
-        n = sum(len(own) >= least for own in tasks.values())
-        record.append(f"{n} with at least {least} tasks")
-    return [row for row in rows if len(tasks[row["algorithm"]]) >= least]
+        record.append(f"{(n >= least).sum()} with at least {least} tasks")
+    return rows.take(n[algorithm.codes] >= least)
 
 
-@dataclass(frozen=True, eq=False)
 class _Cells:
-    """Matrices (algorithms, tasks) of the runs of each cell, NaN where there is none."""
+    """Runs of each cell as matrices (algorithms, tasks), NaN where there is none.
 
-    algorithms: tuple[str, ...]
-    tasks: tuple[str, ...]
-    mean: FloatArray
-    last: FloatArray
-    transformed: FloatArray
-    n_runs: float | None
-    run_variances: FloatArray | None
+    They are the mean score, the last one, and the mean transformed one; beside them stand the
+    median number of runs and the variances between runs, if most cells have several.
+    """
 
-    @classmethod
-    def of(cls, rows: list[Row], transform: Transform) -> _Cells:
-        algorithms, i = np.unique([row["algorithm"] for row in rows], return_inverse=True)
-        tasks, j = np.unique([row["task"] for row in rows], return_inverse=True)
-        z = np.array([row["score"] for row in rows], dtype=np.float64)
+    def __init__(self, rows: Rows, transform: Transform) -> None:
+        names = [sorted(rows[column].names) for column in ("algorithm", "task")]
+        self.algorithms, self.tasks = map(tuple, names)
+        i, j = (
+            np.array([found.index(name) for name in rows[column].names])[rows[column].codes]
+            for found, column in zip(names, ("algorithm", "task"), strict=True)
+        )
+        z, shape = rows["score"], (len(self.algorithms), len(self.tasks))
         x = transform.forward(z)
-        shape, cell = (algorithms.size, tasks.size), i * tasks.size + j
 
         def summed(values: FloatArray) -> FloatArray:
-            sums = np.bincount(cell, values, minlength=shape[0] * shape[1])
-            return sums.reshape(shape).astype(np.float64)
+            sums = np.zeros(shape)
+            np.add.at(sums, (i, j), values)
+            return sums
 
         n = summed(np.ones_like(z))
-        last = np.full(shape, np.nan)
-        last[i, j] = z
+        self.last = np.full(shape, np.nan)
+        self.last[i, j] = z
         with np.errstate(invalid="ignore"):
-            mean, transformed = summed(z) / n, summed(x) / n
-        squares = summed((x - transformed[i, j]) ** 2).sum(axis=0)
-        n_runs, variances = float(np.median(n[n > 0])), None
-        if n_runs >= 2:
+            self.mean, self.transformed = summed(z) / n, summed(x) / n
+        self.n_runs: float | None = None
+        self.run_variances: FloatArray | None = None
+        if np.median(n[n > 0]) >= 2:
+            self.n_runs = float(np.median(n[n > 0]))
+            squares = summed((x - self.transformed[i, j]) ** 2).sum(axis=0)
             df = np.maximum(n - 1, 0).sum(axis=0)
-            pooled = squares.sum() / df.sum()
-            variances = (squares + _PRIOR_RUNS * pooled) / (df + _PRIOR_RUNS)
-        names = tuple(algorithms.tolist()), tuple(tasks.tolist())
-        known = None if variances is None else n_runs
-        return cls(*names, mean, last, transformed, known, variances)
+            prior = _PRIOR_RUNS * squares.sum() / df.sum()
+            self.run_variances = (squares + prior) / (df + _PRIOR_RUNS)
 
 
-def _check_clipped(z: FloatArray, transform: Transform) -> None:
-    share = (z < transform.low).sum() / np.isfinite(z).sum()
-    if share > 0.5:
-        _warn(
-            f"{share:.0%} of the scores are below {transform.low:g}, which the transform "
-            f"{transform.name} maps to one value; normalise the scores or use 'identity'"
-        )
-
-
-def _entries(
-    rows: list[Row], column: str | None, algorithms: Sequence[str]
-) -> tuple[Any, ...] | None:
+def _entries(rows: Rows, column: str | None, algorithms: Sequence[str]) -> list[str] | None:
     """Return the first entry of a column for each algorithm; None if no column is given."""
     if column is None:
         return None
-    if column not in rows[0]:
-        raise UnknownNameError("column", column, rows[0])
-    first: dict[str, Any] = {}
-    for row in rows:
-        first.setdefault(row["algorithm"], row[column])
-    return tuple(first[name] for name in algorithms)
+    if column not in rows:
+        raise UnknownNameError("column", column, rows.names)
+    pairs = zip(rows.tolist("algorithm"), rows.texts(column).tolist(), strict=True)
+    first = dict(reversed([*pairs]))
+    return [str(first[name]) for name in algorithms]
 
 
-def _year(entry: Any) -> float:
-    """Return the year of a number, a date, or a text that begins with one; NaN otherwise."""
-    found = _YEAR.match(str(entry))
+def _year(entry: str) -> float:
+    """Return the year with which a number, a date or a text begins; NaN otherwise."""
+    found = _YEAR.match(entry)
     return float(found.group()) if found else float("nan")
 
 

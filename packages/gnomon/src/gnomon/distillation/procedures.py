@@ -51,7 +51,7 @@ class Procedure(ABC):
     >>> class Alphabetic(Procedure):
     ...     name = "alphabetic"
     ...
-    ...     def choose(self, data, size, *, forced=(), n_best=1, progress=None):
+    ...     def choose(self, data, size, *, forced=(), n_best=1):
     ...         return (data.candidates[:size],)
     ...
     ...     def fit(self, data, tasks, *, spread=False):
@@ -66,13 +66,7 @@ class Procedure(ABC):
 
     @abstractmethod
     def choose(
-        self,
-        data: PreparedScores,
-        size: int,
-        *,
-        forced: Sequence[str] = (),
-        n_best: int = 1,
-        progress: Progress | None = None,
+        self, data: PreparedScores, size: int, *, forced: Sequence[str] = (), n_best: int = 1
     ) -> Subsets:
         """Return the best subsets of a size that contain the forced tasks, best first."""
 
@@ -149,6 +143,8 @@ class PaperProcedure(Procedure):
         ``cv`` is the rule that the paper states. ``in_sample`` is what its code does: rank all by
         the in-sample error, cross-validate the best 20, take the least.
     n_folds : int
+    progress : function of (done, all), optional
+        Called with the number of subsets searched.
 
     Examples
     --------
@@ -161,6 +157,7 @@ class PaperProcedure(Procedure):
 
     criterion: Literal["cv", "in_sample"] = "cv"
     n_folds: int = 10
+    progress: Progress | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -168,13 +165,7 @@ class PaperProcedure(Procedure):
         return "paper" if self.criterion == "cv" else "paper-code"
 
     def choose(
-        self,
-        data: PreparedScores,
-        size: int,
-        *,
-        forced: Sequence[str] = (),
-        n_best: int = 1,
-        progress: Progress | None = None,
+        self, data: PreparedScores, size: int, *, forced: Sequence[str] = (), n_best: int = 1
     ) -> Subsets:
         """Return the best subsets of a size, best first."""
         found = search_subsets(
@@ -184,7 +175,7 @@ class PaperProcedure(Procedure):
             criterion=self.criterion,
             n_best=n_best if self.criterion == "cv" else max(_N_CHECKED, n_best),
             forced=forced,
-            progress=progress,
+            progress=self.progress,
         ).subsets
         if self.criterion == "in_sample":
             found = tuple(sorted(found, key=lambda tasks: self._error(data, tasks)))
@@ -245,13 +236,7 @@ class FactorProcedure(Procedure):
         return "factor"
 
     def choose(
-        self,
-        data: PreparedScores,
-        size: int,
-        *,
-        forced: Sequence[str] = (),
-        n_best: int = 1,
-        progress: Progress | None = None,
+        self, data: PreparedScores, size: int, *, forced: Sequence[str] = (), n_best: int = 1
     ) -> Subsets:
         """Return the best subsets of a size, best first."""
         free_tasks(data, size, forced)
@@ -390,13 +375,7 @@ class BudgetProcedure(Procedure):
     """As many tasks as a budget pays for, each the one that leaves least variance for its cost.
 
     With a small budget the reduction per cost finds cheap tasks; the list by the reduction alone
-    is taken instead where it leaves less variance.
-
-    Parameters
-    ----------
-    costs : mapping from task to float
-        A task without a cost is no candidate.
-    budget : float
+    is taken instead where it leaves less variance. A task without a cost is no candidate.
     """
 
     costs: Mapping[str, float] = field(hash=False)
@@ -408,13 +387,7 @@ class BudgetProcedure(Procedure):
         return f"factor within {self.budget:g}"
 
     def choose(
-        self,
-        data: PreparedScores,
-        size: int,
-        *,
-        forced: Sequence[str] = (),
-        n_best: int = 1,
-        progress: Progress | None = None,
+        self, data: PreparedScores, size: int, *, forced: Sequence[str] = (), n_best: int = 1
     ) -> Subsets:
         """Return the tasks that the budget pays for; the size is ignored."""
         names, moments = FactorProcedure().moments(data)
@@ -452,28 +425,16 @@ class BudgetProcedure(Procedure):
         return FactorProcedure().fit(data, tasks, spread=spread)
 
 
-def procedure_of(name: str | Procedure, *, n_folds: int = 10) -> Procedure:
-    """Return the procedure of a name; your own is returned as it is.
-
-    Parameters
-    ----------
-    name : {"factor", "paper", "paper-code"} or Procedure
-        ``factor``, the default, minimises the variance left under a factor model; ``paper`` is the
-        rule that the Atari-5 paper states, ``paper-code`` what its code does.
-    n_folds : int
-        Of the cross-validation by which the paper's procedures choose.
-
-    Examples
-    --------
-    >>> procedure_of("paper", n_folds=5)
-    PaperProcedure(criterion='cv', n_folds=5)
-    """
+def procedure_of(
+    name: str | Procedure, n_folds: int = 10, progress: Progress | None = None
+) -> Procedure:
+    """Return the procedure of a name; your own is returned as it is."""
     if isinstance(name, Procedure):
         return name
     found: dict[str, Procedure] = {
         "factor": FactorProcedure(),
-        "paper": PaperProcedure(n_folds=n_folds),
-        "paper-code": PaperProcedure("in_sample", n_folds),
+        "paper": PaperProcedure("cv", n_folds, progress),
+        "paper-code": PaperProcedure("in_sample", n_folds, progress),
     }
     check_word("procedure", name, found)
     return found[name]

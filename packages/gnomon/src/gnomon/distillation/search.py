@@ -70,13 +70,7 @@ def folds_of(n_rows: int, n_folds: int = 10, seed: int = 1982) -> I64:
 
 
 def least_rows(n_tasks: int, n_folds: int) -> int:
-    """Return the number of rows needed to fit the weights without any one fold.
-
-    Examples
-    --------
-    >>> least_rows(3, 10), least_rows(3, 2)
-    (10, 6)
-    """
+    """Return the number of rows needed to fit the weights without any one fold."""
     n = max(n_folds, n_tasks + 1)
     while n - -(-n // n_folds) < n_tasks:
         n += 1
@@ -108,17 +102,7 @@ def free_tasks(data: PreparedScores, size: int, forced: Sequence[str]) -> tuple[
 
 @dataclass(frozen=True, eq=False)
 class FoundSubsets:
-    """The best subsets of a search, best first.
-
-    Parameters
-    ----------
-    subsets : tuple of tuples of str
-        Forced tasks first, then in the order of their names.
-    errors : ndarray of float
-        The criterion of each.
-    n_subsets : int
-        Number of subsets searched.
-    """
+    """The best subsets, best first, forced tasks in front; their errors; the number searched."""
 
     subsets: Subsets
     errors: FloatArray
@@ -217,8 +201,7 @@ def search_subsets(
 class _Block:
     """Subsets that consist of one of several parts with gaps and one of several other parts.
 
-    `bounds` has the residual sum of squares of each by scale, (parts, others); inf if it has too
-    few rows.
+    `bounds` are lower bounds of their errors, (parts, others); inf with too few rows.
     """
 
     bounds: FloatArray
@@ -417,13 +400,7 @@ def _chunks(columns: I64, m: int, most: int) -> Iterator[I64]:
 
 
 def subsets_between(n: int, size: int, start: int, stop: int) -> I64:
-    """Return the subsets of 0 ... n - 1 with these numbers, in lexicographic order.
-
-    Examples
-    --------
-    >>> subsets_between(4, 2, 2, 5).tolist()
-    [[0, 3], [1, 2], [1, 3]]
-    """
+    """Return the subsets of 0 ... n - 1 with these numbers, in lexicographic order."""
     number = np.arange(start, stop)
     subsets = np.empty((stop - start, size), dtype=np.int64)
     least = np.zeros(stop - start, dtype=np.int64)

@@ -147,15 +147,7 @@ def _correlation_matrix(x: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True)
 class ExplainedTask:
-    """How well a subset predicts one task: least squares with intercept, in-sample.
-
-    Parameters
-    ----------
-    task : str
-    r2 : float
-        On the algorithms that have the task and the subset; 1 for the subset's own tasks.
-    model : SubsetModel
-    """
+    """How well a subset predicts one task: least squares with intercept, in-sample."""
 
     task: str
     r2: float
@@ -170,14 +162,10 @@ class ExplainedTask:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExplainedTasks(Results[ExplainedTask]):
-    """How well a subset predicts every task, best first, and all of them together.
+    """How well a subset predicts every task, best first.
 
-    Parameters
-    ----------
-    subset : tuple of str
-    explained, explained_others : float
-        Share of the variance of all tasks pooled, with and without the tasks of the subset; NaN if
-        there are none.
+    `explained` and `explained_others` are the shares of the variance of all tasks pooled, with and
+    without the tasks of the subset.
     """
 
     subset: tuple[str, ...] = field(kw_only=True)

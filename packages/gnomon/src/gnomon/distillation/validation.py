@@ -165,16 +165,8 @@ def _mean(values: FloatArray) -> float:
 class OrderAgreement:
     """How well a predicted order agrees with the true one.
 
-    Parameters
-    ----------
-    n_pairs : int
-        Pairs of algorithms whose true summaries differ.
-    concordance : float
-        Share of these in the right order.
-    tau : float
-        Kendall's tau-b.
-    clear_concordance : float
-        The share among pairs whose summaries differ by more than a quarter of the smaller one.
+    `concordance` is the share of pairs in the right order, `clear_concordance` that among pairs
+    whose summaries differ by more than a quarter of the smaller one, `tau` Kendall's tau-b.
     """
 
     n_pairs: int

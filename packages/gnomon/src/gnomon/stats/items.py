@@ -257,7 +257,8 @@ class Items:
         """Return the variance components of a model's mean, or of the difference of two."""
         there = self.shared(models) if among is None else self.shared(models) & among
         rows = [self.models.index(name) for name in models]
-        values, noise = self.values[rows][:, there], np.array([self.noise(m) for m in models])
+        values = np.compress(there, self.values[rows], axis=1)
+        noise = np.array([self.noise(m) for m in models])
         value = values[0] - values[1] if len(rows) > 1 else values[0]
         n_epochs = self.n_epochs[rows][:, there].min(axis=0)
         return variance_components(
@@ -273,19 +274,19 @@ class Items:
         self, pairs: Sequence[tuple[str, str]], among: Mask | None = None
     ) -> Differences:
         """Return the differences of pairs of models on the items that both have (among some)."""
-        names = list(dict.fromkeys(name for pair in pairs for name in pair))
-        rows = [self.models.index(name) for name in names]
-        there = self.shared(names) if among is None else self.shared(names) & among
-        gaps = any((self.known[row] & ~there).any() for row in rows)
-        if among is not None:
-            gaps = any((self.known[row] & among & ~there).any() for row in rows)
-        if gaps and len(pairs) > 1:
+        place = {name: row for row, name in enumerate(self.models)}
+        names = sorted({name for pair in pairs for name in pair}, key=place.__getitem__)
+        rows = [place[name] for name in names]
+        known = self.known[rows] if among is None else self.known[rows] & among
+        there = np.asarray(known.all(axis=0))
+        if len(pairs) > 1 and known.sum() > there.sum() * len(rows):  # items differ by pair
             parts = [self.differences([pair], among) for pair in pairs]
             return Differences(
                 *(np.concatenate([getattr(x, f.name) for x in parts]) for f in fields(Differences))
             )
         whole = bool(there.all())
-        y = self.values[rows] if whole else self.values[rows][:, there]
+        y = self.values if len(rows) == len(self.models) else self.values[rows]
+        y = y if whole else np.compress(there, y, axis=1)
         scales = np.array([self.scales[row] for row in rows])
         at = np.array([[names.index(name) for name in pair] for pair in pairs])
         clusters = self._all_clusters if whole else self.clusters(there)

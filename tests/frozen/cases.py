@@ -62,8 +62,6 @@ gnomon plan scores.csv --way widths --metric mean
 gnomon plan scores.csv dqn sac --way sequential --runs 3 --runs 5
 gnomon rank scores.csv
 gnomon rank scores.csv --by task
-gnomon critical-difference wide.csv
-gnomon critical-difference wide.csv --test nemenyi
 gnomon rank scores.csv --resample-tasks
 gnomon rank scores.csv --method gohr-ev
 gnomon rank scores.csv --method bradley-terry
@@ -73,7 +71,6 @@ gnomon rank scores.csv --method best
 gnomon audit scores.csv --resamples 100
 gnomon audit wide.csv --resamples 100
 gnomon audit summaries.csv
-gnomon audit games.csv --resamples 100 --normalize random-human --out audited
 gnomon read scores.csv
 gnomon read scores.csv --where task=t1
 gnomon read wide.csv

@@ -61,35 +61,6 @@ def test_rank_by_another_method(scores):
     assert found[2]["low"] is None
 
 
-def test_mean_ranks_by_either_test(tmp_path):
-    rng = np.random.default_rng(0)
-    means = {"dqn": 0.0, "sac": 0.1, "uniform": 3.0}
-    table = ScoreTable.from_arrays(
-        {name: rng.normal(mean, 1, (3, 14)) for name, mean in means.items()},
-        higher_is_better=False,
-    )
-    path, picture = tmp_path / "scores.csv", tmp_path / "cd.svg"
-    write_scores(table, path)
-    view = ("critical-difference", path, "--lower-is-better", "--test")
-    for test in ("nemenyi", "pairwise"):
-        found = records(*view, test)
-        assert [*found[0]] == [
-            "name", "test", "mean_rank", "groups", "n_tasks", "friedman_p", "critical_difference",
-            "p_values",
-        ]  # fmt: skip
-        assert [r["groups"] for r in found] == [[1], [1], []]
-        assert (found[2]["name"], found[2]["test"]) == ("uniform", test)
-    # Demsar (2006): q = 2.343 for three, CD = q sqrt(k (k + 1) / 6 N).
-    expected = 2.343 * (3 * 4 / (6 * 14)) ** 0.5
-    assert records(*view, "nemenyi")[0]["critical_difference"] == pytest.approx(expected, abs=1e-3)
-    assert records(*view, "pairwise")[0]["critical_difference"] is None
-    text = run(*view, "nemenyi", "--figure", picture)
-    assert "mean ranks over 14 tasks, 95%" in text
-    assert "Nemenyi's critical difference 0.886, which depends on the other entries" in text
-    assert picture.read_text(encoding="utf-8").startswith("<?xml")
-    assert "3 algorithms" in run(*view, "nemenyi", "--by", "task")
-
-
 def test_a_ranking_says_what_it_counts(scores):
     text = run("rank", scores)
     assert "Ranks are based on pairwise wins between runs on shared tasks" in text
@@ -122,7 +93,6 @@ def test_an_option_that_means_nothing_to_a_verb_is_not_there(scores):
     for verb, *options in [
         ("rank", "--resamples", "50"),
         ("rank", "--best-of", "begun"),
-        ("critical-difference", "--resamples", "50"),
     ]:
         result = CliRunner().invoke(app, [verb, str(scores), *options], env={"COLUMNS": "200"})
         assert (result.exit_code, f"No such option: {options[0]}" in result.output) == (2, True)
@@ -131,7 +101,6 @@ def test_an_option_that_means_nothing_to_a_verb_is_not_there(scores):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["critical-difference", "--test", "tukey"], "'tukey' is not one of"),
         (["audit", "--resamples", "1"], "1 is not in the range"),
     ],
 )
@@ -142,7 +111,7 @@ def test_a_value_out_of_range_is_misuse(scores, arguments, message):
     assert message in result.output
 
 
-@pytest.mark.parametrize("verb", ["rank", "critical-difference"])
+@pytest.mark.parametrize("verb", ["rank"])
 def test_a_scale_that_changes_nothing_is_said(scores, verb):
     result = CliRunner().invoke(app, [verb, str(scores), "--normalize", "min-max"])
     assert result.exit_code == 0
@@ -268,7 +237,7 @@ def strange(tmp_path):
 
 
 def test_any_name_is_ranked_drawn_and_escaped(strange, tmp_path):
-    for verb, *options in (*VIEWS, ("rank", "--by", "task"), ("critical-difference", "--latex")):
+    for verb, *options in (*VIEWS, ("rank", "--by", "task")):
         run(verb, strange, *options)
     run("report", strange, "--out", tmp_path / "page")
     page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ when it is needed, so that ``--help`` appears at once.
 from __future__ import annotations
 
 import gc
+import inspect
 import io
 import os
 import sys
@@ -90,7 +91,8 @@ class Command:
                     inner.cls = _Verbs
                 continue
             keyword, place = self.parsing.get(verb, ("", ""))
-            made.command(verb, **({keyword: self._at(place)} if keyword else {}))(found)
+            text = (inspect.getdoc(found) or "").replace("\n\nExample:", "\n\n\b\nExample:")
+            made.command(verb, help=text, **({keyword: self._at(place)} if keyword else {}))(found)
         return made
 
     def run(self) -> None:

@@ -116,7 +116,8 @@ def distill(
 ) -> None:
     """Find the few tasks that predict a suite's summary score, with a nested error.
 
-    For example: gnomon distill scores.csv --size 5 --model small-suite.json
+    Example:
+      gnomon distill scores.csv --size 5 --model small-suite.json
     """
     from gnomon.distillation import distill as distilled
     from gnomon.distillation import next_steps

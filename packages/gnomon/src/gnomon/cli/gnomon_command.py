@@ -24,7 +24,6 @@ COMMAND = Command(
         "curves": "statistics.curves",
         "plan": "planning.plan",
         "audit": "ranking.audit",
-        "critical-difference": "ranking.critical_difference",
         "distill": "distill.distill",
         "predict": "predict.predict",
         "report": "reports.report",

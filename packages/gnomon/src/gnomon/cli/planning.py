@@ -50,7 +50,12 @@ def plan(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate how many runs are needed to separate algorithms."""
+    """Estimate how many runs are needed to separate algorithms.
+
+    Example:
+      gnomon plan scores.csv ppo dqn
+      gnomon plan scores.csv --way widths
+    """
     from gnomon.stats import plan as planned
 
     with answering("plan", as_json=as_json) as answer:

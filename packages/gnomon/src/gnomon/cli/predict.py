@@ -40,7 +40,9 @@ def predict(
 ) -> None:
     """Predict the summary of algorithms from a few tasks, with intervals.
 
-    For example: gnomon predict atari-5 my-runs.csv
+    Example:
+      gnomon predict model.json new.csv
+      gnomon predict atari-5 my-runs.csv
     """
     from gnomon.distillation import predict as predicted
 

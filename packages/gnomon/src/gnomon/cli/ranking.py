@@ -1,4 +1,4 @@
-"""The ranking verbs: ``gnomon rank``, ``critical-difference`` and ``audit``."""
+"""The verbs ``rank`` and ``audit``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,12 @@ def rank(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Rank algorithms (or tasks), with intervals of ranks and tiers that are not separated."""
+    """Rank algorithms (or tasks), with intervals of ranks and tiers.
+
+    Example:
+      gnomon rank scores.csv
+      gnomon rank scores.csv --by task --figure ranks.svg
+    """
     from gnomon.ranking import rank as ranked
 
     with answering("rank", as_json=as_json) as answer:
@@ -57,30 +62,6 @@ def rank(
 
 
 @with_groups
-def critical_difference(
-    source: Sources,
-    test: Annotated[
-        Literal["pairwise", "nemenyi"],
-        typer.Option(help="Test of each pair: that of rank, or Nemenyi's."),
-    ] = "pairwise",
-    by: By = "algorithm",
-    level: Level = 0.95,
-    *,
-    scores: NormalizedScores,
-    reading: ReadOptions,
-    showing: ShowOptions,
-    as_json: JsonOption = False,
-) -> None:
-    """Compare mean ranks over common tasks, with groups of algorithms that are not separated."""
-    from gnomon.ranking import critical_difference as compared
-
-    with answering("critical-difference", as_json=as_json) as answer:
-        table = _table(answer, source, scores, reading, by)
-        found = compared(table, by=by, test=test, level=level)
-        answer.show(found, **vars(showing))
-
-
-@with_groups
 def audit(
     source: Sources,
     level: Level = 0.95,
@@ -91,7 +72,11 @@ def audit(
     reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Audit a table of scores: what it holds, and how reliable its ranks are."""
+    """Audit a table of scores: what it contains, and how reliable its ranks are.
+
+    Example:
+      gnomon audit scores.csv
+    """
     from dataclasses import replace
 
     from gnomon.ranking import audit as audited

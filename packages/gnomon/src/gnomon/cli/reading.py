@@ -30,7 +30,12 @@ def read(
     reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Read scores of any known layout, and print or write them as a tidy table."""
+    """Read scores of any known layout, and print or write them as a tidy table.
+
+    Example:
+      gnomon read runs.csv --out scores.csv
+      gnomon read table.csv --column algorithm=agent --column task=env --out scores.csv
+    """
     with answering("read", as_json=as_json) as answer:
         show_scores(answer, normalized(scores_of(source, score, reading), normalize), out)
 

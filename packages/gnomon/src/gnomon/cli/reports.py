@@ -36,6 +36,7 @@ def report(
         typer.Option(help="Of items: a column whose groups are compared; repeatable."),
     ] = None,
     normalize: Normalize = None,
+    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     level: Level = 0.95,
     seed: Seed = 0,
     markdown: Annotated[
@@ -52,7 +53,11 @@ def report(
     reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a report: one page, and each figure with its numbers beside it."""
+    """Write a report: one page, and each figure with its numbers beside it.
+
+    Example:
+      gnomon report scores.csv --out report.html
+    """
     for kind in also or ():
         if kind not in ("png", "pdf"):
             raise typer.BadParameter(f"expected png or pdf, found {kind!r}", param_hint="--also")
@@ -66,8 +71,8 @@ def report(
         if out is not None:
             try_place(out)  # before scores are read
         page, place = _report_of(
-            sources, pair, metric, reading, normalize=normalize, by=by or (), level=level,
-            seed=seed, out=out, is_written=not printed,
+            sources, pair, metric, reading, normalize=normalize, title=title, by=by or (),
+            level=level, seed=seed, out=out, is_written=not printed,
         )  # fmt: skip
         if printed:
             text = report_markdown(page)
@@ -95,4 +100,5 @@ def _report_of(
         words, pair, lambda sources: scores_of(sources, metric, reading).algorithms
     )
     table = scores_of(source, metric, reading)
-    return report_of_source(table, pair=two, title=name_of(places_of(source)), **options)
+    options["title"] = options["title"] or name_of(places_of(source))
+    return report_of_source(table, pair=two, **options)

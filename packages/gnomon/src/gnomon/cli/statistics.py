@@ -62,7 +62,12 @@ def estimate(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate summaries of every algorithm, with intervals."""
+    """Estimate summaries of every algorithm, with intervals.
+
+    Example:
+      gnomon estimate scores.csv
+      gnomon estimate scores.csv --metric iqm --normalize atari --figure iqm.svg
+    """
     if per_task and (method != "auto" or resampling != "runs"):
         raise typer.BadParameter("--per-task goes without --method and --resampling")
     from gnomon import stats
@@ -112,7 +117,12 @@ def compare(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two algorithms, or all pairs: differences with intervals and tests."""
+    """Compare two algorithms, or all pairs: differences with intervals and tests.
+
+    Example:
+      gnomon compare scores.csv
+      gnomon compare scores.csv ppo dqn --per-task
+    """
     source, two = sources_and_pair(sources, pair, scores.algorithms_by(reading))
     of_pair = {"--by": by is not None, "--sequential": sequential is not None}
     for option in [name for name, is_set in of_pair.items() if is_set]:
@@ -201,7 +211,12 @@ def profile(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what share of runs, or of tasks, gets past each threshold."""
+    """Show the share of runs, or of tasks, above each threshold.
+
+    Example:
+      gnomon profile scores.csv --figure profile.svg
+      gnomon profile scores.csv --kind ratio
+    """
     from gnomon.stats import profile as profiles_of
 
     with answering("profile", as_json=as_json) as answer:
@@ -254,7 +269,12 @@ def curves(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Show metrics along the steps of training, with bands, or numbers about whole curves."""
+    """Show metrics along the steps of training, with bands, or numbers about whole curves.
+
+    Example:
+      gnomon curves curves.csv --figure curves.svg
+      gnomon curves curves.csv --summary area
+    """
     if threshold is not None and summary != "time_to_threshold":
         raise typer.BadParameter("--threshold is for --summary time_to_threshold")
     from gnomon.scores.readers.registry import reader_of

@@ -67,12 +67,6 @@ def test_final_and_best_have_the_intervals_of_their_steps(metric):
         curve.low[place],
         curve.high[place],
     )
-    (corrected,) = curves(TABLE, metric, summary="best_corrected")
-    assert corrected.value == best.value
-    assert corrected.low < best.low
-    assert corrected.high == curve.high.max()
-    (strict,) = curves(TABLE, metric, level=1 - 0.05 / 8)
-    assert corrected.low == strict.low.max()
 
 
 def test_the_best_has_no_resamples_however_many_runs_there_are():
@@ -101,10 +95,9 @@ def test_coverage_of_the_best_of_a_long_plateau(n_runs):
 
 def test_the_best_of_a_falling_curve_mirrors_that_of_a_rising_one():
     falling = ScoreTable.from_arrays({"a": -X}, higher_is_better=False)
-    for summary in ("best", "best_corrected"):
-        (up,) = curves(TABLE, "mean", summary=summary)
-        (down,) = curves(falling, "mean", summary=summary)
-        assert (down.low, down.high) == pytest.approx((-up.high, -up.low))
+    (up,) = curves(TABLE, "mean", summary="best")
+    (down,) = curves(falling, "mean", summary="best")
+    assert (down.low, down.high) == pytest.approx((-up.high, -up.low))
 
 
 def test_which_summaries_have_resamples_and_what_they_say():

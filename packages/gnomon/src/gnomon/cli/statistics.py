@@ -245,7 +245,7 @@ def curves(
     source: Sources,
     metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
     summary: Annotated[
-        Literal["area", "best", "best_corrected", "final", "time_to_threshold"] | None,
+        Literal["area", "best", "final", "time_to_threshold"] | None,
         typer.Option(help="One number about each curve instead of the curve."),
     ] = None,
     threshold: Annotated[float | None, typer.Option(help="For time_to_threshold.")] = None,

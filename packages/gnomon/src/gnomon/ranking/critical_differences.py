@@ -15,7 +15,7 @@ from gnomon.ranking.ranks import By, Field, ground_of, rank, tier_text
 from gnomon.ranking.ratings import task_ranks
 from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.comparisons.rank_tests import tiers
+from gnomon.stats.rank_tests import tiers
 from gnomon.tables import p_value
 
 PairTest = Literal["pairwise", "nemenyi"]

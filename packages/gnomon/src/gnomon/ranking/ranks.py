@@ -25,15 +25,11 @@ from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.comparisons.improvement import (
-    PairwiseImprovement,
-    pairwise_improvement,
-    table_samples,
-)
-from gnomon.stats.comparisons.rank_tests import tiers as tiers
 from gnomon.stats.estimates import Resampling
+from gnomon.stats.improvement import PairwiseImprovement, pairwise_improvement, table_samples
 from gnomon.stats.item_results import compare_items
 from gnomon.stats.items import Items, counted_as
+from gnomon.stats.rank_tests import tiers as tiers
 from gnomon.tables import latex_table
 
 By = Literal["algorithm", "task"]
@@ -219,7 +215,7 @@ def rank(
 
     Every two algorithms are compared by P(X > Y), averaged over the tasks that both have, with the
     test and the correction of :func:`gnomon.stats.compare`
-    (:func:`gnomon.stats.comparisons.improvement.pairwise_improvement`). The rank of an algorithm
+    (:func:`gnomon.stats.improvement.pairwise_improvement`). The rank of an algorithm
     lies between 1 plus the number of algorithms that are significantly better and K minus the
     number that are significantly worse; all these intervals hold together. The order is by the mean
     probability of winning against the others, ties by name. Tiers are the longest runs of

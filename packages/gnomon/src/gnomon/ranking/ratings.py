@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError
 from gnomon.ranking.kemeny import kemeny_order
 from gnomon.scores.table import FloatArray
-from gnomon.stats.comparisons.improvement import wins_on_task
+from gnomon.stats.improvement import wins_on_task
 
 Samples = Sequence[Sequence[FloatArray]]
 

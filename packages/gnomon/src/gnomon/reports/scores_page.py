@@ -30,7 +30,7 @@ from gnomon.scores import at_common_step
 from gnomon.scores.table import ScoreTable
 from gnomon.stats import Comparison, Curves, Estimates, compare, curves, estimate, profile
 from gnomon.stats.items import expect_items
-from gnomon.stats.learning_curves.curves_by_step import Curve
+from gnomon.stats.learning_curves import Curve
 from gnomon.tables import latex_rows, p_value, value_in_brackets
 
 #: More lines or panels than this hide each other.

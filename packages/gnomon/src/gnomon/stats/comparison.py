@@ -21,13 +21,13 @@ from gnomon.scores.plausibility import warn_of_unlike_scales
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.cautions import name_uneven_runs, shared_tasks, warn
-from gnomon.stats.comparisons.improvement import SIGN_FLIPS, table_improvement
-from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.difference import IMPROVEMENT, ComparisonOptions, Differences
 from gnomon.stats.estimates import rule_notes
+from gnomon.stats.improvement import SIGN_FLIPS, table_improvement
 from gnomon.stats.intervals import Method, Variances, checked
 from gnomon.stats.items import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
+from gnomon.stats.rank_tests import holm
 from gnomon.stats.samples import Strata
 
 #: Why tasks are the sample where no algorithm has several runs on a task.

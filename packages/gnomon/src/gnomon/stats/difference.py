@@ -2,7 +2,7 @@
 
 The squared standard errors of the two algorithms, by the rule of :mod:`gnomon.stats.intervals`,
 add; they are computed once for each algorithm of a table. Runs that are pairs have the standard
-error of their differences. P(X > Y) is in :mod:`gnomon.stats.comparisons.improvement`.
+error of their differences. P(X > Y) is in :mod:`gnomon.stats.improvement`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import Resamples
 from gnomon.stats.cautions import name_dependent_runs, name_uneven_runs, shared_tasks, warn
-from gnomon.stats.comparisons.improvement import Improvement, placements, resampled_improvement
+from gnomon.stats.improvement import Improvement, placements, resampled_improvement
 from gnomon.stats.intervals import (
     Interval,
     Method,
@@ -35,7 +35,7 @@ from gnomon.stats.medians import MedianProfile, paired_correlation
 from gnomon.stats.metrics import Metric, metric_named
 from gnomon.stats.samples import Strata
 
-#: The metric that is no difference: see :mod:`gnomon.stats.comparisons.improvement`.
+#: The metric that is no difference: see :mod:`gnomon.stats.improvement`.
 IMPROVEMENT = "probability_of_improvement"
 #: On one task the median is that of its runs.
 MEDIAN_OF_RUNS = Metric("median", lambda s: np.median(s.values, axis=-1), of_batch=True)

@@ -27,11 +27,11 @@ from gnomon.results import FieldRecord, Results, Row, generator, noted
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.comparison import Comparison, compare, metrics_to_compare
-from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.difference import IMPROVEMENT, ComparisonOptions, Differences
 from gnomon.stats.intervals import Method, Variances, checked
 from gnomon.stats.items import Items, counted_as
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list
+from gnomon.stats.rank_tests import holm
 
 #: The smallest p-value that is looked for: a smaller one says no more.
 LEAST_P = 1e-9

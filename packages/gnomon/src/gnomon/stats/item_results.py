@@ -14,10 +14,10 @@ from gnomon.results import Row, recorded
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.cautions import warn
 from gnomon.stats.comparison import Comparison, Comparisons
-from gnomon.stats.comparisons.rank_tests import holm
 from gnomon.stats.estimates import Estimate, Estimates
 from gnomon.stats.items import Items, Mask, item_metrics, item_settings
 from gnomon.stats.metrics import Metrics
+from gnomon.stats.rank_tests import holm
 
 #: Power of the smallest detectable difference.
 POWER = 0.8

@@ -24,8 +24,8 @@ from gnomon.results import FieldRecord, Results, made_by, recorded
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.cautions import shared_tasks
 from gnomon.stats.comparison import chosen_pair, metrics_to_compare
-from gnomon.stats.comparisons.improvement import placements
 from gnomon.stats.difference import IMPROVEMENT, on_tasks
+from gnomon.stats.improvement import placements
 from gnomon.stats.intervals import StandardError, standard_error
 from gnomon.stats.item_plans import ItemPlan, item_plan_notes, plan_items
 from gnomon.stats.items import counted_as, expect_items, refuse_unlike

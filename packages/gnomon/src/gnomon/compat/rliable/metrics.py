@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from gnomon.compat.rliable.resampled import ResampledScores
 from gnomon.scores.table import FloatArray
-from gnomon.stats.comparisons.improvement import probability_of_improvement as _improvement
-from gnomon.stats.comparisons.improvement import resampled_improvement
+from gnomon.stats.improvement import probability_of_improvement as _improvement
+from gnomon.stats.improvement import resampled_improvement
 from gnomon.stats.metrics import metric_named
 
 

@@ -1,16 +1,22 @@
 """Learning curves: a metric at each step with its band, and numbers about whole curves.
 
-A run is drawn with its whole curve: one index for all its steps. So bands at different steps come
-from the same resamples, and what is computed across steps (an area, a time to a threshold, the best
-so far) has a valid interval, which it has not if every step draws its own runs.
+A run is drawn with its whole curve: the same runs at all steps. A summary *of the aggregate curve*
+(the area under the curve of interquartile means, say) is not an aggregate *of each run's summary*;
+the second is that of a table like any other (:func:`summarize_runs`).
+
+The standard error of the area is that of resamples of whole runs; the interval of the last value is
+that at the last step. The best value is lucky where several steps are nearly as good: its interval
+is that of the step where the curve is best, with the lower end moved by what luck is worth. A time
+to a threshold has the percentile interval, which is too short with few runs.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,18 +25,33 @@ from gnomon.errors import ScoreDataError, check_word
 from gnomon.results import Results, Row, finite_or_none, generator, made_by, recorded
 from gnomon.scores.steps import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap import draw_key
+from gnomon.stats.bootstrap import Resamples, draw_key
 from gnomon.stats.cautions import shared_tasks, warn
-from gnomon.stats.estimates import Estimates, interval_of
-from gnomon.stats.intervals import Method, checked, moderated_variances
-from gnomon.stats.learning_curves.curve_summaries import (
-    OF_LENGTH,
-    CurveSummary,
-    SummaryOptions,
-    summarized,
+from gnomon.stats.estimates import Estimate, Estimates, interval_of
+from gnomon.stats.intervals import (
+    Interval,
+    Method,
+    StandardError,
+    checked,
+    moderated_variances,
+    percentile,
+    satterthwaite,
+    standard_error,
 )
-from gnomon.stats.metrics import Metric, Metrics, metrics_for
+from gnomon.stats.metrics import Metric, Metrics, metric_named, metrics_for
 from gnomon.stats.samples import Strata
+
+CurveSummary = Literal["area", "best", "final", "time_to_threshold"]
+
+#: Summaries that depend on how long a curve is, in the plural.
+OF_LENGTH: Mapping[str, str] = {
+    "area": "areas",
+    "best": "best scores",
+    "final": "final scores",
+}
+
+#: From steps and curves, (..., steps), to one number about each curve.
+Reduce = Callable[[FloatArray, FloatArray], FloatArray]
 
 #: Steps that people see of a curve.
 MOST_STEPS = 12
@@ -173,9 +194,8 @@ def curves(
         As in :func:`~gnomon.stats.estimates.estimate`.
     summary : str, optional
         One number about the curve of the metric instead: ``area`` (its mean over the steps' range,
-        by the trapezoidal rule), ``best``, ``best_corrected`` (the same number, with an interval
-        that holds over the choice of the step), ``final``, or ``time_to_threshold`` (the first step
-        that reaches it); see :mod:`gnomon.stats.learning_curves.curve_summaries`.
+        by the trapezoidal rule), ``best``, ``final``, or ``time_to_threshold`` (the first step
+        that reaches it); see below.
     threshold : float, optional
         For ``time_to_threshold``.
     level : float
@@ -244,14 +264,14 @@ def curves(
             scores = on_grid(scores, grid)
             drawn = tuple(_aggregate(scores, wanted, level, method, n_resamples, draws))
         return Curves(drawn, settings | {"step": step}, tuple(notes))
-    options = SummaryOptions(
+    options = _SummaryOptions(
         summary, threshold, scores.higher_is_better, level, method, n_resamples
     )
     with recorded() as notes:
         if summary in OF_LENGTH:
             refuse_unequal_lengths(scores, OF_LENGTH[summary])
         along = _strata_by_step(on_grid(scores, grid), complete=True)
-        found = [one for metric in wanted for one in summarized(along, metric, options, draws)]
+        found = [one for metric in wanted for one in _summarized(along, metric, options, draws)]
     settings |= {
         "title": f"{summary} of the aggregate curve, which is not that of each run's own",
         "summary": summary,
@@ -366,3 +386,211 @@ def _shown(scores: FloatArray, *, complete: bool) -> npt.NDArray[np.bool_]:
         return np.asarray(there.all(axis=0))
     goes_on = there[:, ::-1].cumsum(axis=1)[:, ::-1] > 0
     return np.asarray((there | ~goes_on).all(axis=0) & (2 * there.sum(axis=0) >= len(there)))
+
+
+def summarize_runs(
+    table: ScoreTable, summary: CurveSummary, *, threshold: float | None = None
+) -> ScoreTable:
+    """Return the table of one number about each run's own curve.
+
+    It is a table of scores like any other, so every estimate and comparison takes it.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        With a column ``step``; steps that a run lacks are passed over.
+    summary, threshold
+        As in :func:`curves`. For ``time_to_threshold`` lower is better, and a run that
+        never gets there is censored.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_arrays({"dqn": [[[1, 5]], [[2, 3]]]})
+    >>> summarize_runs(table, "time_to_threshold", threshold=4).runs("dqn", "task_0")
+    array([ 1., inf])
+    """
+    reduce = _reducing(summary, threshold, table.higher_is_better)
+    if summary in OF_LENGTH:
+        refuse_unequal_lengths(table, OF_LENGTH[summary])
+    records = []
+    for algorithm in table.algorithms:
+        for task in table.tasks:
+            steps, scores = table.curves(algorithm, task)
+            for run, row in enumerate(scores):
+                seen = ~np.isnan(row)
+                score = float(reduce(steps[seen], row[None, seen])[0]) if seen.any() else None
+                never = score is not None and np.isinf(score)
+                key = {"algorithm": algorithm, "task": task, "run": run}
+                records.append(key | {"score": score, "censored": never})
+    is_time = summary == "time_to_threshold"
+    return ScoreTable.from_records(
+        records,
+        metric=f"{summary}({table.metric})",
+        unit="steps" if is_time else table.unit,
+        higher_is_better=table.higher_is_better and not is_time,
+        provenance=(*table.provenance, f"{summary} of each run's curve"),
+    )
+
+
+@dataclass(frozen=True)
+class _SummaryOptions:
+    """What is asked of every curve of one call."""
+
+    summary: CurveSummary
+    threshold: float | None
+    higher_is_better: bool
+    level: float
+    method: Method
+    n_resamples: int
+
+
+def _summarized(
+    curves: Mapping[str, tuple[FloatArray, Sequence[Strata]]],
+    metric: Metric,
+    options: _SummaryOptions,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """Yield one number about each algorithm's aggregate curve."""
+    reduce = _reducing(options.summary, options.threshold, options.higher_is_better)
+    for algorithm, (steps, at_steps) in curves.items():
+        values = np.array([metric.value(strata) for strata in at_steps])
+        value = float(reduce(steps, values[None, :])[0])
+        strata, key = at_steps[0], draw_key(rng)
+        found = Interval(math.nan, math.nan, "none", 0, math.nan)
+        fault: str | None = "interval not estimable from one run per task"
+        if strata.counts.max() > 1:
+            found = _interval(steps, at_steps, metric, values, reduce, options, key)
+            found, fault = _checked(options, found)
+            by_choice = options.method == "percentile" and options.summary != "time_to_threshold"
+            if fault is None and found.method == "percentile" and not by_choice:
+                fault = "the interval is from resamples, and too short with few runs"
+        if fault is not None:
+            warn(f"{options.summary} of {algorithm}: {fault}")
+        yield Estimate(
+            algorithm,
+            f"{options.summary}({metric.name})",
+            value,
+            found.low,
+            found.high,
+            options.level,
+            found.method,
+            strata.n_runs,
+            strata.n_tasks,
+            found.n_resamples,
+            found.mc_error,
+        )
+
+
+def _interval(
+    steps: FloatArray,
+    at_steps: Sequence[Strata],
+    metric: Metric,
+    values: FloatArray,
+    reduce: Reduce,
+    options: _SummaryOptions,
+    key: np.uint64,
+) -> Interval:
+    """Return the interval of one number about a curve; runs are drawn as whole curves."""
+    # The same key: the same runs at every step.
+    how: dict[str, Any] = {"n_resamples": options.n_resamples, "key": key}
+
+    def at(place: int, level: float) -> Interval:
+        strata, value = at_steps[place], float(values[place])
+        return interval_of(metric, value, strata, strata.task_variances, level=level, **how)
+
+    students = options.method == "auto" and bool(np.isfinite(values).all())
+    if students and options.summary == "final":
+        return at(-1, options.level)
+    weights = _weights(steps)
+    if students and options.summary == "area" and metric.each is not None:
+        of_runs = weights @ np.stack([metric.each(one.values) for one in at_steps])
+        areas = Strata(of_runs, at_steps[0].starts, at_steps[0].same_runs)
+        exact = standard_error(areas, metric_named("mean"), areas.task_variances, **how)
+        return exact.interval(float(weights @ values), options.level, metric.bounds)
+    drawn = np.stack([Resamples(one, **how).of(metric) for one in at_steps], axis=1)
+    if not students or options.summary == "time_to_threshold" or not np.isfinite(drawn).all():
+        return percentile(reduce(steps, drawn), options.level)
+    # The variance of resamples is (R - 1)/R of the unbiased one.
+    runs = 1.0 / float(np.mean(1.0 / at_steps[0].counts))
+    noise = (drawn - values) * math.sqrt(runs / max(runs - 1.0, 1.0))
+    if options.summary == "best":
+        best = int(values.argmax() if options.higher_is_better else values.argmin())
+        return _without_luck(at(best, options.level), noise, values, options.higher_is_better)
+    area = Strata(weights @ np.stack([one.values for one in at_steps]), at_steps[0].starts)
+    df = satterthwaite(area.task_variances / area.counts, np.maximum(area.counts - 1.0, 1.0))
+    spread = float((noise @ weights).std(ddof=1))
+    error = StandardError(spread, float(df), options.n_resamples)
+    return error.interval(float(weights @ values), options.level, metric.bounds)
+
+
+#: How many times luck counts: where steps are equal, noise added to noise raises the best of them
+#: by two fifths of what the first noise did.
+LUCK_FACTOR = 2.0
+
+
+def _without_luck(
+    found: Interval, noise: FloatArray, values: FloatArray, higher_is_better: bool
+) -> Interval:
+    """Return the interval with the end towards worse scores farther off by what luck is worth.
+
+    Luck is by how much the highest point of a curve rises when its noise is added once more.
+    """
+    sign = 1.0 if higher_is_better else -1.0
+    centred = sign * (noise - noise.mean(axis=0))
+    highest = [np.max(sign * values + one, axis=1) for one in (centred, -centred)]
+    rise = np.mean(highest, axis=0) - np.max(sign * values)
+    luck = LUCK_FACTOR * float(rise.mean())
+    error = LUCK_FACTOR * float(rise.std() / math.sqrt(rise.size))
+    low, high = (luck, 0.0) if higher_is_better else (0.0, luck)
+    return Interval(
+        found.low - low, found.high + high, found.method, rise.size, max(found.mc_error, error)
+    )
+
+
+def _weights(steps: FloatArray) -> FloatArray:
+    """Return the weight of each step in a mean height by the trapezoidal rule."""
+    if steps.size == 1:
+        return np.ones(1)
+    widths = np.diff(steps)
+    weights = np.zeros(steps.size)
+    weights[:-1] += widths / 2.0
+    weights[1:] += widths / 2.0
+    return np.asarray(weights / (steps[-1] - steps[0]))
+
+
+def _checked(options: _SummaryOptions, interval: Interval) -> tuple[Interval, str | None]:
+    """Return an interval and what is wrong with it; an infinite time is that of no arrival."""
+    if options.summary == "time_to_threshold" and np.isinf(interval.high):
+        often = "not always" if np.isfinite(interval.low) else "seldom or never"
+        reached = f"the threshold {options.threshold:g} is {often} reached by the resampled curves"
+        return interval, reached
+    return checked(interval)
+
+
+def _reducing(summary: CurveSummary, threshold: float | None, higher_is_better: bool) -> Reduce:
+    """Return the function of (steps, curves) that reduces the last axis."""
+    check_word("summary", summary, get_args(CurveSummary))
+    if summary == "time_to_threshold":
+        if threshold is None:
+            raise ScoreDataError("time_to_threshold: expected a threshold; found none")
+        return lambda steps, x: _first_time(steps, x, threshold, higher_is_better)
+    if summary == "area":
+        return _mean_height
+    if summary == "best":
+        return lambda steps, x: x.max(axis=-1) if higher_is_better else x.min(axis=-1)
+    return lambda steps, x: x[..., -1]
+
+
+def _mean_height(steps: FloatArray, curves: FloatArray) -> FloatArray:
+    """Return the area under each curve over the range of its steps."""
+    if steps.size == 1:
+        return curves[..., 0]
+    return np.asarray(np.trapezoid(curves, steps, axis=-1) / (steps[-1] - steps[0]))
+
+
+def _first_time(
+    steps: FloatArray, curves: FloatArray, threshold: float, higher_is_better: bool
+) -> FloatArray:
+    """Return the first step at which each curve is at the threshold or better, else infinity."""
+    reached = curves >= threshold if higher_is_better else curves <= threshold
+    return np.where(reached.any(axis=-1), steps[np.argmax(reached, axis=-1)], np.inf)

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.comparisons.rank_tests import holm, mann_whitney_rows
 from gnomon.stats.intervals import Interval
+from gnomon.stats.rank_tests import holm, mann_whitney_rows
 from gnomon.stats.samples import IntArray, Strata, as_strata
 
 BoolArray = npt.NDArray[np.bool_]

@@ -1,1 +1,0 @@
-"""Comparisons of algorithms: differences, tests, effect sizes."""

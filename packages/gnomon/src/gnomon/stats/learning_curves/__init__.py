@@ -1,1 +1,0 @@
-"""Learning curves: metrics along the steps, and summaries of curves."""

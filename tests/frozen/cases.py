@@ -16,8 +16,7 @@ import numpy as np
 SCORES = """
 gnomon estimate scores.csv
 gnomon estimate scores.csv --metric mean --metric iqm --metric optimality_gap --method percentile --resamples 300
-gnomon estimate scores.csv --metric mean --method bca --resamples 300
-gnomon estimate scores.csv --metric mean --method small_sample
+gnomon estimate scores.csv --metric mean --variances own
 gnomon estimate scores.csv --metric iqm --per-task --resamples 300
 gnomon estimate scores.csv --metric mean --resampling runs_and_tasks --resamples 300
 gnomon estimate scores.csv --metric optimality_gap --gamma 1.5 --level 0.8 --resamples 300 --seed 3
@@ -35,7 +34,7 @@ gnomon estimate scores.csv --metric best
 gnomon compare scores.csv dqn sac --resamples 300
 gnomon compare scores.csv dqn sac --metric probability_of_improvement --resamples 300
 gnomon compare scores.csv dqn sac --metric mean --per-task --method percentile --resamples 300
-gnomon compare scores.csv dqn sac --metric mean --method small_sample
+gnomon compare scores.csv dqn sac --metric mean --variances own
 gnomon compare scores.csv dqn sac --metric iqm --paired --resamples 300
 gnomon compare scores.csv --metric mean --resamples 300
 gnomon compare scores.csv --metric iqm --lower-is-better --normalize min-max --resamples 300

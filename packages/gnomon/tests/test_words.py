@@ -26,11 +26,6 @@ NEEDED = {
     "on_grid": (CURVES,),
     "summarize_runs": (CURVES,),
 }
-#: Functions of profiles and plans that do not check their words yet.
-LATER = {
-    *("profile", "plan", "distance_profiles", "likelihood_distances", "likelihood_profiles"),
-    *("performance_profiles", "resampled_profiles", "runs_needed", "thresholds"),
-}
 OPTIONS = {"equivalence": {"margin": 1.0}}
 
 
@@ -51,7 +46,7 @@ def arguments():
     for package in (gnomon, gnomon.stats, gnomon.ranking, gnomon.scores):
         for name in package.__all__:
             function = getattr(package, name)
-            if not inspect.isfunction(function) or function in seen or name in LATER:
+            if not inspect.isfunction(function) or function in seen:
                 continue
             seen.add(function)
             hints = typing.get_type_hints(function, localns={"ScoreTable": gnomon.ScoreTable})

@@ -8,7 +8,7 @@ Scores
     `read_scores` reads a file of almost any layout, `load_scores` a data set by its name and
     `normalize` puts scores on a common scale; each returns a `ScoreTable`.
 Statistics
-    `estimate` (how good), `compare` (which of two, by how much), `compare` (every pair),
+    `estimate` (how good), `compare` (which of two, or of every pair, by how much),
     `profile`, `curves` (over training), `plan` (how many runs).
 Ranks and smaller suites
     `rank` (which ranks hold), `audit` (what a table supports), `distill` (the few tasks that

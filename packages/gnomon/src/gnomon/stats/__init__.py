@@ -7,9 +7,9 @@ How good is each algorithm?
     :func:`estimate` gives means, medians, interquartile means, optimality gaps and metrics of your
     own (:class:`Metric`), over all tasks or for each, with intervals that hold with few runs.
 Which is better, and by how much?
-    :func:`compare` takes two algorithms, :func:`compare` every pair; differences and the
-    probability of improvement, with intervals and corrected p-values. :func:`equivalence`
-    tests that a difference does not matter.
+    :func:`compare` takes two algorithms or every pair; differences and the probability of
+    improvement, with intervals and corrected p-values. :func:`equivalence` tests that a difference
+    does not matter.
 Where is it better?
     :func:`profile` shows the whole distribution of scores, or the distance from the best.
 When is it better?
@@ -27,7 +27,7 @@ Models on the same items?
 What it is made of
     arrays of shape (runs, tasks) or :class:`Strata`; aggregates (:func:`mean`,
     :func:`interquartile_mean`, ...); :class:`Resamples`; intervals (:func:`percentile`,
-    :func:`delta_interval`, ...).
+    :func:`expanded`).
 """
 
 import lazy_loader as _lazy

@@ -311,7 +311,10 @@ def _family(found: Sequence[Comparison]) -> str:
     pairs, tasks = counted(n_pairs, "pair"), counted(n_tasks, "task")
     if n_pairs > 1:
         inside = f"; those of tasks over {tasks} and {pairs}" if n_tasks else ""
-        return f"Holm's correction over {pairs}{each}{inside}"
+        correction = "Holm's correction"
+        if any(one.method == SIGN_FLIPS and one.task is None for one in found):
+            correction = "max-t by random signs of the tasks"
+        return f"{correction} over {pairs}{each}{inside}"
     if n_tasks:
         return f"Holm's correction over {tasks}{each}; of all tasks together, not corrected"
     return "not corrected, " + ("one test" if n_metrics == 1 else "one test for each metric")

@@ -245,7 +245,7 @@ class Improvement:
     def of(cls, a: Strata, b: Strata, *, higher_is_better: bool = True) -> Improvement:
         """Compare the runs of two algorithms on the same tasks."""
         found = pairwise_improvement(_paired_samples(a, b, higher_is_better))
-        of_runs = "newcombe" if a.n_tasks == 1 else "delta_t"
+        of_runs = "newcombe" if a.n_tasks == 1 else "delong"
         return cls(found, SIGN_FLIPS if found.sample == "tasks" else of_runs)
 
     @property

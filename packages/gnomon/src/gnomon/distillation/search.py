@@ -265,6 +265,9 @@ class _Problem:
         """Return the products of some columns on the rows of each part."""
         first, which = np.unique(np.packbits(rows, axis=1), axis=0, return_index=True,
                                  return_inverse=True)[1:]  # fmt: skip
+        if 2 * first.size > len(rows):  # Scattered gaps: hardly any two parts share their rows.
+            own = self.z.T[columns] * rows[:, None]
+            return np.asarray(own @ own.transpose(0, 2, 1))
         grams = np.stack([self.z[r].T @ self.z[r] for r in rows[first]])
         return grams[which.ravel()[:, None, None], columns[:, :, None], columns[:, None, :]]
 

@@ -87,3 +87,12 @@ def test_the_pictures_of_the_first_pages_are_there_and_small():
     for name, page in first.items():
         assert (DOCS / "images" / name).stat().st_size < 400_000, name
         assert f"images/{name}" in page.read_text("utf-8"), name
+
+
+def test_pictures_of_the_site_are_written_in_markdown():
+    # MkDocs rewrites these addresses for the built page, and checks them; not those of raw HTML.
+    raw = re.compile(r"<img[^>]*src=\"(?!https?:|data:)")
+    pages = [
+        page for page in DOCS.rglob("*.md") if raw.search(without_code(page.read_text("utf-8")))
+    ]
+    assert pages == []

@@ -165,7 +165,7 @@ def _best(ranking: Ranking) -> tuple[str, ...]:
         text = f"{joined(shown, 'or')} may be best: they are not significantly different."
     if n < 2:
         return (text,)
-    return text, f"Of {counted(n, 'pair')} of neighbours in the order, {apart} are separated."
+    return text, f"{apart} of {counted(n, 'pair')} of neighbours are significantly different."
 
 
 def _lead(found: _Findings) -> tuple[str, ...]:
@@ -179,7 +179,9 @@ def _lead(found: _Findings) -> tuple[str, ...]:
         ahead, behind = (a, b) if better >= 0 else (b, a)
         ends = (one.low, one.high) if one.value >= 0 else (-one.high, -one.low)
         by = value_in_brackets(abs(one.value), *ends)
-        said.append(f"Mean score: {ahead} is better than {behind} by {by} ({_p(one, 1)}).")
+        sure = one.p_value <= 1.0 - found.level
+        verb = "is better than" if sure else "is not significantly better than"
+        said.append(f"Mean score: {ahead} {verb} {behind}, by {by} ({_p(one, 1)}).")
     for one in () if isinstance(chances, GnomonError) else chances:
         if {one.a, one.b} == {a, b}:
             value, low, high = one.value, one.low, one.high

@@ -25,7 +25,7 @@ from gnomon.distillation.validation import (
 )
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, check_word
 from gnomon.results import Results, generator, made_by, recorded
-from gnomon.scores.table import ScoreTable
+from gnomon.scores.readers.registry import Scores, table_of
 
 #: What a nested validation leaves out at a time.
 Nested = Literal["folds", "algorithms", "groups", "time", "none"]
@@ -204,7 +204,7 @@ def _covered(held: HeldOut, scale: float, data: PreparedScores) -> str:
 
 
 def distill(
-    scores: ScoreTable | PreparedScores,
+    scores: Scores | PreparedScores,
     *,
     size: int | None = None,
     procedure: str | Procedure | Sequence[str | Procedure] = "factor",
@@ -276,6 +276,8 @@ def distill(
     >>> bool(found[0].nested_relative_error > 0.8 * found[0].relative_error)
     True
     """
+    if not isinstance(scores, PreparedScores):
+        scores = table_of(scores)
     check_word("nested", nested, ("folds", "algorithms", "groups", "time", "none"))
     several = [procedure] if isinstance(procedure, str | Procedure) else procedure
     chosen = [procedure_of(one, folds, progress) for one in several]

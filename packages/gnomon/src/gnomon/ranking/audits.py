@@ -18,6 +18,7 @@ from gnomon.ranking.ranks import Ranking, rank, rank_range, separation
 from gnomon.results import Results, generator, made_by, noted
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.plausibility import unlike_scales, wild_scores
+from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.comparison import Comparisons, compare
@@ -101,7 +102,7 @@ def _part(title: str, lines: Sequence[str]) -> str:
 
 
 def audit(
-    scores: ScoreTable,
+    scores: Scores,
     *,
     level: float = 0.95,
     n_resamples: int = 1000,
@@ -145,6 +146,7 @@ def audit(
     >>> next(one.finding for one in found if one.section == "runs")[:35]
     'rainbow and iqn: not separated; abo'
     """
+    scores = table_of(scores)
     table, draws = at_common_step(scores), generator(rng)
     if table.units == "items":
         return ItemAudit(item_statements(table, draws), made_by(rng), table=table)

@@ -14,7 +14,8 @@ from gnomon.errors import ScoreDataError, check_word, counted
 from gnomon.ranking.ranks import By, Field, ground_of, rank, tier_text
 from gnomon.ranking.ratings import task_ranks
 from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
-from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.scores.readers.registry import Scores, table_of
+from gnomon.scores.table import FloatArray
 from gnomon.stats.rank_tests import tiers
 from gnomon.tables import p_value
 
@@ -136,7 +137,7 @@ class CriticalDifference(Results[MeanRank]):
 
 
 def critical_difference(
-    scores: ScoreTable,
+    scores: Scores,
     *,
     by: By = "algorithm",
     test: PairTest = "pairwise",
@@ -184,6 +185,7 @@ def critical_difference(
     >>> found.names[0], float(found.mean_ranks[0]), found.groups
     ('c', 1.0, (('b', 'a'),))
     """
+    scores = table_of(scores)
     check_word("test", test, ("pairwise", "nemenyi"))
     with recorded() as warned:
         ranking = rank(scores, by=by, level=level)

@@ -23,6 +23,7 @@ from gnomon.errors import DegenerateScoresWarning, ScoreDataError, check_word, c
 from gnomon.ranking.ratings import RATINGS, Samples
 from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.normalization import with_left_out
+from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.estimates import Resampling
@@ -202,7 +203,7 @@ _BASIS = {
 
 
 def rank(
-    scores: ScoreTable,
+    scores: Scores,
     method: str | None = None,
     *,
     units: Units | None = None,
@@ -275,6 +276,7 @@ def rank(
     >>> ranking.tiers
     (('dqn', 'tabular'), ('uniform',))
     """
+    scores = table_of(scores)
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
     check_word("by", by, ("algorithm", "task"))

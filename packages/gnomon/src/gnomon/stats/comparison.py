@@ -18,6 +18,7 @@ from gnomon.errors import ScoreDataError, UnknownNameError, check_word, counted,
 from gnomon.results import FieldRecord, Results, Row, generator, made_by, recorded
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.plausibility import warn_of_unlike_scales
+from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.cautions import name_uneven_runs, shared_tasks, warn
@@ -138,7 +139,7 @@ class Comparisons(Results[Comparison]):
 
 
 def compare(
-    scores: ScoreTable,
+    scores: Scores,
     a: str | None = None,
     b: str | None = None,
     metrics: Metrics | None = None,
@@ -227,6 +228,7 @@ def compare(
     ...     print(f"{c.better} by {c.value:.2f} [{c.low:.2f}, {c.high:.2f}], p = {c.p_value:.3f}")
     sac by 3.25 [-1.30, 7.80], p = 0.084
     """
+    scores = table_of(scores)
     check_word("method", method, get_args(Method))
     check_word("variances", variances, get_args(Variances))
     if sequential is not None:

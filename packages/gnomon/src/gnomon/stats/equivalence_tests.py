@@ -24,6 +24,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, Row, generator, noted
+from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.comparison import Comparison, compare, metrics_to_compare
@@ -142,7 +143,7 @@ class Equivalences(Results[Equivalence]):
 
 
 def equivalence(
-    scores: ScoreTable,
+    scores: Scores,
     a: str | None = None,
     b: str | None = None,
     *,
@@ -207,6 +208,7 @@ def equivalence(
     0.1: p = 0.363, cannot tell
     1.0: p = 0.000, equivalent
     """
+    scores = table_of(scores)
     scores = counted_as(scores, units, cluster)
     of_items = scores.units == "items"
     wanted = metric_list(metrics or ("mean" if of_items else METRICS[:3]))

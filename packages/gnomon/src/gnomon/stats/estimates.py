@@ -12,6 +12,7 @@ import numpy as np
 from gnomon.errors import check_word, listed
 from gnomon.results import FieldRecord, Results, Row, generator, made_by, recorded
 from gnomon.scores.plausibility import warn_of_unlike_scales
+from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.bootstrap import Resamples, draw_key, median_interval, replicates
 from gnomon.stats.cautions import (
@@ -149,7 +150,7 @@ def rule_notes(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def estimate(
-    scores: ScoreTable,
+    scores: Scores,
     metrics: Metrics | None = None,
     *,
     units: Units | None = None,
@@ -236,6 +237,7 @@ def estimate(
     mean: 2.875 [2.215, 3.535] student
     median: 2.850 [1.982, 3.743] profile
     """
+    scores = table_of(scores)
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
     check_word("resampling", resampling, get_args(Resampling))

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.results import Results, Row, finite_or_none, generator, made_by, recorded
+from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.steps import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import Resamples, draw_key
@@ -141,7 +142,7 @@ def _some(records: Sequence[Row]) -> list[Row]:
 
 @overload
 def curves(
-    scores: ScoreTable,
+    scores: Scores,
     metrics: Metrics = ...,
     *,
     summary: None = None,
@@ -155,7 +156,7 @@ def curves(
 ) -> Curves: ...
 @overload
 def curves(
-    scores: ScoreTable,
+    scores: Scores,
     metrics: Metrics = ...,
     *,
     summary: CurveSummary,
@@ -168,7 +169,7 @@ def curves(
     rng: np.random.Generator | int | None = ...,
 ) -> Estimates: ...
 def curves(
-    scores: ScoreTable,
+    scores: Scores,
     metrics: Metrics = "iqm",
     *,
     summary: CurveSummary | None = None,
@@ -247,6 +248,7 @@ def curves(
     >>> area.metric, area.value
     ('area(mean)', 3.0)
     """
+    scores = table_of(scores)
     check_word("method", method, get_args(Method))
     wanted = metrics_for(metrics, gamma=gamma, higher_is_better=scores.higher_is_better)
     draws = generator(rng)

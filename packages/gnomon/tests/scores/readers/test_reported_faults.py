@@ -318,3 +318,20 @@ def test_whatever_a_verb_is_given(tmp_path):
             table_of(odd)
     with pytest.warns(DegenerateScoresWarning):
         table_of({"a": [[1.0, 1.0], [1.0, 1.0]], "b": [[2.0, 2.0], [2.0, 2.0]]})
+
+
+@pytest.mark.parametrize("kind", ["arrays", "path", "frame", "records"])
+def test_verbs_take_whatever_holds_scores(tmp_path, kind):
+    scores = {"dqn": np.arange(8.0).reshape(4, 2) ** 1.5, "ppo": np.ones((3, 2)) + 0.1}
+    scores["ppo"][0] = 3.0
+    table = ScoreTable.from_arrays(scores)
+    path = tmp_path / "t.csv"
+    gn.scores.write_scores(table, path)
+    given = {"arrays": scores, "path": str(path), "records": table.to_records()}
+    given["frame"] = {name: list(table.rows.tolist(name)) for name in table.rows.names}
+    for verb in (gn.estimate, gn.compare, gn.rank, gn.audit):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert str(verb(given[kind])) == str(verb(table))
+    with pytest.raises(TypeError, match="expected a ScoreTable, a path, a data frame"):
+        gn.estimate(3)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word, listed
 from gnomon.scores.joined_tables import joined_tables, renamed
@@ -320,7 +320,18 @@ def read_scores(
     return normalization.normalize(table, normalize)
 
 
-def table_of(scores: Any) -> ScoreTable:
+class Frame(Protocol):
+    """A data frame, a mapping or a list: its columns or rows are looked up by name or place."""
+
+    def __getitem__(self, key: Any, /) -> Any:
+        """Return a column."""
+
+
+#: What a verb takes: a table, a path, a data frame, arrays by algorithm, or records.
+Scores = ScoreTable | os.PathLike[str] | Frame
+
+
+def table_of(scores: Scores) -> ScoreTable:
     """Return the table of whatever a verb is given.
 
     Parameters
@@ -344,9 +355,10 @@ def table_of(scores: Any) -> ScoreTable:
         return scores
     if isinstance(scores, str | os.PathLike):
         return read_scores(scores)
-    many = list(scores.values()) if isinstance(scores, Mapping) else scores
+    source: Any = scores
+    many = list(source.values()) if isinstance(source, Mapping) else source
     if isinstance(many, list | tuple) and many and all(isinstance(x, str | Path) for x in many):
-        return read_scores(scores)
+        return read_scores(source)
     return warn_of_suspicions(ScoreTable(scores))
 
 

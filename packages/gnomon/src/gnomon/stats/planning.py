@@ -21,6 +21,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.results import FieldRecord, Results, made_by, recorded
+from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.cautions import shared_tasks
 from gnomon.stats.comparison import chosen_pair, metrics_to_compare
@@ -157,7 +158,7 @@ def _needed(points: Sequence[PowerPoint], power: float, level: float) -> str:
 
 
 def plan(
-    scores: ScoreTable,
+    scores: Scores,
     a: str | None = None,
     b: str | None = None,
     metrics: Metrics | None = None,
@@ -230,6 +231,7 @@ def plan(
     >>> print(plan(scores, "a", "b", "mean", runs=[3, 5, 10, 30]).notes[0])
     a and b (mean): 10 runs per task give power 0.8 (95 % interval: at most 3 to more than 30).
     """
+    scores = table_of(scores)
     check_word("way", way, ("power", "widths", "sequential"))
     scores = counted_as(scores, units, cluster)
     pair = chosen_pair(scores, a, b)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word, listed
 from gnomon.results import Results, Row, finite_or_none, generator, made_by, recorded
+from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import Resamples, draw_key, percentile_interval
@@ -149,7 +150,7 @@ class Profiles(Results[Profile]):
 
 
 def profile(
-    scores: ScoreTable | SummaryTable,
+    scores: Scores | SummaryTable,
     kind: ProfileKind = "run_score",
     tau: npt.ArrayLike | None = None,
     *,
@@ -220,6 +221,8 @@ def profile(
     >>> profile(scores, tau=[1.5, 2.5])[0].value
     array([0.75, 0.5 ])
     """
+    if not isinstance(scores, SummaryTable):
+        scores = table_of(scores)
     check_word("kind", kind, ("run_score", "average_score", "ratio", "likelihood"))
     check_word("spacing", spacing, ("auto", "linear", "log", "data"))
     check_word("band", band, ("pointwise", "simultaneous", "none"))

@@ -195,6 +195,8 @@ def scores_of(
     *,
     default_metric: str | None = None,
     count_empty: bool = True,
+    within_run: Literal["mean"] | None = None,
+    window: int | None = None,
 ) -> ScoreTable:
     """Return the scores of a source, or of several, read as the options say."""
     from gnomon.scores import read_scores
@@ -214,6 +216,8 @@ def scores_of(
         units=options.units,
         cluster=options.cluster,
         rename=conditions(options.rename, "--rename", "OLD=NEW"),
+        within_run=within_run,
+        window=window,
     )
 
 

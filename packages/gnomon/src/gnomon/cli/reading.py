@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,6 +26,12 @@ def read(
     out: Annotated[
         Path | None, typer.Option(help="Write a tidy file: .csv, .tsv or .parquet.")
     ] = None,
+    within_run: Annotated[
+        Literal["mean"] | None, typer.Option(help="Average several rows of a run, as of episodes.")
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option(min=1, help="Of logs of episodes, average the last ones.")
+    ] = None,
     *,
     reading: ReadOptions,
     as_json: JsonOption = False,
@@ -37,7 +43,8 @@ def read(
       gnomon read table.csv --column algorithm=agent --column task=env --out scores.csv
     """
     with answering("read", as_json=as_json) as answer:
-        show_scores(answer, normalized(scores_of(source, score, reading), normalize), out)
+        table = scores_of(source, score, reading, within_run=within_run, window=window)
+        show_scores(answer, normalized(table, normalize), out)
 
 
 def show_scores(answer: Answer, table: ScoreTable, out: Path | None) -> None:

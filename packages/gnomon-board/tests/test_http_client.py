@@ -81,6 +81,14 @@ def test_a_token_that_no_header_can_hold():
         Client("http://127.0.0.1:9", "to ken")
 
 
+def test_a_token_goes_to_another_machine_over_https_only():
+    with pytest.raises(GnomonError, match=r"expected https:// for another machine.*--insecure"):
+        Client("http://board.example.org", "token")
+    for url in ("https://board.example.org", "http://127.0.0.1:8080", "http://[::1]:8080"):
+        Client(url, "token")
+    Client("http://board.example.org", "token", insecure=True)
+
+
 def test_a_refusal_has_its_error_and_when_to_ask_again():
     body = b'{"error": {"message": "slow", "code": "x"}}'
     soon = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 60)).encode()

@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import email.utils
 import http.client
+import ipaddress
 import json
 import math
 import time
@@ -49,11 +50,14 @@ class Client:
         Most times that a request is sent; None sets no bound.
     headers : mapping of str to str
         Sent with every request, beside those of the client.
+    insecure : bool
+        Whether a token may be sent without encryption to another machine.
 
     Raises
     ------
     GnomonError
-        The address is not one, or the token has letters that a header cannot hold.
+        The address is not one, the token would go to another machine over ``http://``, or it has
+        letters that a header cannot hold.
     """
 
     def __init__(
@@ -65,9 +69,16 @@ class Client:
         patience_s: float = 30.0,
         max_tries: int | None = None,
         headers: Mapping[str, str] = MappingProxyType({}),
+        insecure: bool = False,
     ) -> None:
         if not is_address(url):
             raise GnomonError(f"expected an address as http://HOST:PORT, found {url!r}")
+        parts = parse.urlsplit(url)
+        if token and not insecure and parts.scheme == "http" and not _is_here(parts.hostname or ""):
+            raise GnomonError(
+                f"{url}: expected https:// for another machine, found http://, over which anyone "
+                "on the way reads the token and changes the answers (--insecure permits it)"
+            )
         if not token.isascii() or any(letter.isspace() for letter in token):
             raise GnomonError(f"{url}: expected a token of ASCII without blanks, found others")
         self.url = url.rstrip("/")
@@ -168,6 +179,14 @@ class _NoRedirects(request.HTTPRedirectHandler):
 
     def redirect_request(self, *_: Any) -> None:
         """Follow nothing."""
+
+
+def _is_here(host: str) -> bool:
+    """Return whether a host is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def is_address(url: str) -> bool:

@@ -17,32 +17,43 @@ TokenOption = Annotated[
 ]
 
 
+InsecureOption = Annotated[
+    bool, typer.Option("--insecure", help="Send the token over http:// to another machine.")
+]
+
+
 def register(
     season: Annotated[str, typer.Argument(help="The season.")],
     name: Annotated[str, typer.Argument(help="How the learner is called on the board.")],
     to: ServerOption,
     token: TokenOption,
     out: Annotated[Path | None, typer.Option(help="Write what to play to this TOML file.")] = None,
+    learner: Annotated[str, typer.Option(help="The learner that the file names.")] = "uniform",
     description: Annotated[str, typer.Option(help="What it is, as plain text.")] = "",
     link: Annotated[str, typer.Option(help="A page about it.")] = "",
+    insecure: InsecureOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Register a learner in a season of a leaderboard, and get what it has to play."""
-    from urllib.parse import quote
+    """Register a learner in a season, or find it, and write what it has to play.
 
+    Of the server's answer only rules, boards, numbers and seed are written to the file.
+    """
     from gnomon.files import write_atomically
-    from gnomon_board.http_client import Client
+    from gnomon_board.leaderboard import RemoteBoard
+    from gnomon_board.leaderboard.client.submit_run import assignment_from
 
     with answering("register", as_json=as_json) as answer:
-        client = Client(to, token)
-        value: dict[str, Any] = {"name": name, "description": description, "link": link}
-        entry = client.ask("POST", f"/api/seasons/{quote(season, safe='')}/entries", value)
+        board = RemoteBoard(to, token, insecure=insecure)
+        entry = board.entry(season, name, description=description, link=link)
         answer.results([entry])
         answer.say(f"{entry['name']} is entry {entry['id']} of {entry['season']}")
         if out is not None:
-            text = client.text(f"/api/entries/{entry['id']}/attempts/1/config")
-            write_atomically(out, text.encode())
-            answer.say(f"What it has to play is in {out}: put the learner in, then gohr run {out}")
+            last = max(attempt["number"] for attempt in entry["attempts"])
+            assigned = assignment_from(board.client, entry["id"], last)
+            write_atomically(out, assigned.to_toml(learner).encode())
+            answer.say(
+                f"What it has to play is in {out}, with the learner {learner}: gohr run {out}"
+            )
 
 
 def submit(
@@ -58,6 +69,7 @@ def submit(
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Send it even if the server is bound to refuse it.")
     ] = False,
+    insecure: InsecureOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Submit a run to a leaderboard, once it has been verified here, and tell the verdict."""
@@ -73,7 +85,7 @@ def submit(
     with answering("submit", as_json=as_json) as answer:
         packed = pack_run(folder, learner)
         where = (entry, attempt) if entry is not None else entry_of(packed)
-        client = Client(to, token)
+        client = Client(to, token, insecure=insecure)
         refusal = None if anyway else refusal_of(client, packed, *where)
         record: dict[str, Any] = {"id": None, "state": "not sent", "reason": refusal}
         if refusal is None:
@@ -92,6 +104,7 @@ def play(
     again: Annotated[
         bool, typer.Option("--again", help="Ask the server for another attempt first.")
     ] = False,
+    insecure: InsecureOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Play a hidden season on the server; after an interruption the same command continues."""
@@ -104,7 +117,7 @@ def play(
         planned = RemotePlan.from_toml(plan)
         if seed is not None:
             planned = dataclasses.replace(planned, seed=seed)
-        board = RemoteBoard(to, token)
+        board = RemoteBoard(to, token, insecure=insecure)
         try:
             with bar_of("trials") as progress:
                 summary = play_remotely(planned, board, again=again, progress=progress)

@@ -135,12 +135,20 @@ class RemoteBoard:
         How long the server may be away before it is given up.
     websocket : bool, optional
         Whether to play over a websocket; by default if websockets is installed.
+    insecure : bool
+        Whether the token may go over ``http://`` to another machine.
     """
 
     def __init__(
-        self, url: str, token: str, *, patience_s: float = 90.0, websocket: bool | None = None
+        self,
+        url: str,
+        token: str,
+        *,
+        patience_s: float = 90.0,
+        websocket: bool | None = None,
+        insecure: bool = False,
     ) -> None:
-        self.client = Client(url, token, patience_s=patience_s)
+        self.client = Client(url, token, patience_s=patience_s, insecure=insecure)
         self._token, self._patience_s, self._websocket = token, patience_s, websocket
 
     def connect(self) -> Connection:
@@ -158,7 +166,9 @@ class RemoteBoard:
                     ) from None
         return HttpConnection(self.client)
 
-    def entry(self, season: str, name: str) -> dict[str, Any]:
+    def entry(
+        self, season: str, name: str, *, description: str = "", link: str = ""
+    ) -> dict[str, Any]:
         """Return the entry of a name in a season, and register it if there is none."""
         path = f"/api/seasons/{quote(season, safe='')}/entries"
         after = 0
@@ -168,7 +178,8 @@ class RemoteBoard:
                     found: dict[str, Any] = entry
                     return found
             after = page[-1]["id"]
-        made: dict[str, Any] = self.client.ask("POST", path, {"name": name})
+        value = {"name": name, "description": description, "link": link}
+        made: dict[str, Any] = self.client.ask("POST", path, value)
         return made
 
     def next_attempt(self, entry: int) -> dict[str, Any]:

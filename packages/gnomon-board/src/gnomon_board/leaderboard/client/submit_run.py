@@ -17,7 +17,7 @@ from gnomon import __version__
 from gnomon_board.errors import LeaderboardError, RefusedError
 from gnomon_board.http_client import Client
 from gohr import RunFolder
-from gohr.experiments import read_card, score_trial
+from gohr.experiments import Assignment, read_card, score_trial
 
 _ENDS = ("verified", "refused", "error", "withdrawn")
 
@@ -121,6 +121,18 @@ def entry_of(packed: Packed) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
+def assignment_from(client: Client, entry: int, attempt: int) -> Assignment:
+    """Return what a server assigns: rules, boards and seed, and nothing else that it says.
+
+    Raises GnomonError: it is no assignment.
+    """
+    text = client.text(f"/api/entries/{entry}/attempts/{attempt}/config")
+    try:
+        return Assignment.from_record(tomllib.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise LeaderboardError(f"{client.url}: expected an assignment: {error}") from None
+
+
 def refusal_of(client: Client, packed: Packed, entry: int, attempt: int) -> str | None:
     """Say why the server would refuse a run, by what its worker does; None if it would not.
 
@@ -129,7 +141,7 @@ def refusal_of(client: Client, packed: Packed, entry: int, attempt: int) -> str 
     from gnomon_board.leaderboard.verification.verify_submission import answer
 
     try:
-        text = client.text(f"/api/entries/{entry}/attempts/{attempt}/config")
+        assigned = assignment_from(client, entry, attempt)
     except RefusedError as refused:
         if refused.status == 403:
             return None
@@ -138,7 +150,7 @@ def refusal_of(client: Client, packed: Packed, entry: int, attempt: int) -> str 
         "origin": "upload",
         "manifest": packed.manifest,
         "log": io.BytesIO(packed.log),
-        "assignment": tomllib.loads(text),
+        "assignment": assigned.to_record(),
     }
     try:
         found: str | None = answer(request).get("refused")

@@ -8,6 +8,7 @@ leave the server.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -19,6 +20,7 @@ from gohr.game.board import N_BUCKETS, Board
 from gohr.game.outcomes import IN_PROGRESS
 from gohr.game.reference import ReferenceGame
 from gohr.people.board_dealing import boards_of
+from gohr.people.mastery import attempts_to_master
 from gohr.people.play_records import (
     END_WORDS,
     Action,
@@ -27,11 +29,14 @@ from gohr.people.play_records import (
     Game,
     PlayError,
     PlayView,
+    PointsView,
     State,
     check_place,
+    shown_piece,
+    streak_at_end,
+    told_attempt,
 )
-from gohr.people.play_view import view_of
-from gohr.people.rewards import BoardEnd, earned
+from gohr.people.rewards import BoardEnd, earned, points_of
 from gohr.rules.parser import parse
 
 if TYPE_CHECKING:
@@ -316,7 +321,7 @@ class PlaySession:
 
     def view(self) -> PlayView:
         """Return all that the player may see now."""
-        return view_of(self)
+        return _view_of(self)
 
     def movable_cells(self) -> set[int]:
         """Return the cells of the pieces that can be moved now."""
@@ -345,3 +350,49 @@ def _longest_streak(attempts: Iterable[Attempt]) -> int:
             streak = streak + 1 if attempt.accepted else 0
             longest = max(longest, streak)
     return longest
+
+
+def _view_of(played: PlaySession) -> PlayView:
+    """Return all that the player may see now."""
+    here, state = played.here(), played.state
+    good = [attempt.accepted for attempt in played.attempts if attempt.counts]
+    moves = sum(good)
+    movable = played.movable_cells() if played.is_fixed else None
+    return PlayView(
+        played.game.rule_name,
+        state,
+        "" if state == "playing" else played.end(),
+        played.n_boards,
+        played.game.episodes,
+        played.game.horizon - len(here),
+        tuple(
+            shown_piece(p.pos, p) | ({} if movable is None else {"movable": p.pos in movable})
+            for p in played.table.pieces
+        ),
+        tuple(
+            shown_piece(m.piece.pos, m.piece) | {"bucket": m.bucket, "order": order}
+            for order, m in enumerate(played.table.memory, 1)
+        ),
+        tuple(told_attempt(each, played.cells.get(each.cell)) for each in here),
+        len(good) - moves,
+        played.errors_by_board()[played.episode],
+        moves,
+        streak_at_end(good),
+        _found(good) and played.game.terms.mastery is None,
+        played.may,
+        _points_view(played),
+    )
+
+
+def _found(good: list[bool]) -> bool:
+    """Tell whether there were ten successes in a row."""
+    return bool(good) and math.isfinite(attempts_to_master(good))
+
+
+def _points_view(played: PlaySession) -> PointsView | None:
+    plan = played.game.terms.points
+    if plan is None:
+        return None
+    cost = played.costs_by_board()[played.episode]
+    total = sum(played.points_by_board())
+    return PointsView(total, points_of(plan, math.inf), points_of(plan, cost))

@@ -392,14 +392,19 @@ BAD_INPUT = [
         ".: not a run folder (run.sqlite is missing), and not empty\n",
     ),
     ("", "gnomon read none", "none: expected a file of scores; there is none\n"),
-    ("", "gnomon read .", ".: expected scores in a known format (arrays, dataset, evaluations, "),
+    (
+        "",
+        "gnomon read .",
+        ".: expected scores in a known format (arrays, board, dataset, evalplus, ",
+    ),
     ("", "gohr report none", "none: expected a run folder, there is none\n"),
     ("", "gnomon report bad.csv", "bad.csv: expected a table with a header line, found none\n"),
     (
         SCORES.replace("run,", "try,"),
         "gnomon estimate bad.csv",
-        "bad.csv: missing column 'run'; found algorithm, task, try, score "
-        "(columns={'run': NAME} or --column run=NAME says how it is called)\n",
+        "bad.csv, lines 2 and 3, column 'run': several rows of a on t and no column of runs: name "
+        "it (columns={'run': NAME}, gnomon read FILE --column run=NAME) or average the rows "
+        "(within_run='mean', gnomon read FILE --within-run mean)\n",
     ),
     (
         SCORES.replace("1,2", "1,two"),
@@ -410,7 +415,8 @@ BAD_INPUT = [
         SCORES.replace("1,2", "0,2"),
         "gnomon estimate bad.csv",
         "bad.csv, lines 2 and 3, column 'run': expected one row for each algorithm, task, run; "
-        "found algorithm a, task t, run 0 twice\n",
+        "found algorithm a, task t, run 0 twice; gnomon read FILE --within-run mean averages the "
+        "rows of a run\n",
     ),
     (
         SCORES.replace("1,2", "1,inf"),

@@ -267,6 +267,7 @@ def distill(
 
     Examples
     --------
+    >>> from gnomon import ScoreTable
     >>> rng = np.random.default_rng(0)
     >>> skill = rng.normal(3, 1, size=(40, 1))
     >>> rows = {f"a{i:02}": [r] for i, r in enumerate(skill + rng.normal(0, 0.5, (40, 8)))}

@@ -183,6 +183,15 @@ def frame(
     ------
     ValueError
         Axes are given for several panels.
+
+    Examples
+    --------
+    >>> panel = Panel(lambda ax: ax.plot([1, 2], [3, 5]))
+    >>> found = frame(
+    ...     [panel], name="line", title="A line", caption="Two points.", alt="A line.", rows=[]
+    ... )
+    >>> found.name, len(found.drawing.axes)
+    ('line', 1)
     """
     if ax is not None:
         if len(panels) > 1:

@@ -180,7 +180,14 @@ def drawing_of(ax: Axes) -> Drawing:
 
 
 def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
-    """Give axes one look: no frame, muted ticks, and a grid if wanted."""
+    """Give axes one look: no frame, muted ticks, and a grid if wanted.
+
+    Examples
+    --------
+    >>> ax = dress(new_drawing(3, 2).subplots(), grid="y")
+    >>> ax.spines["left"].get_visible(), ax.spines["bottom"].get_visible()
+    (False, True)
+    """
     ax.set_facecolor("none")
     for side, spine in ax.spines.items():
         spine.set_visible(side == "bottom")
@@ -199,7 +206,15 @@ def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
 
 
 def mark_numbers(*axes: Axis, most: int | None = None, whole: bool = False) -> None:
-    """Mark axes with round numbers as a reader wants them, about so many if that is given."""
+    """Mark axes with round numbers as a reader wants them, about so many if that is given.
+
+    Examples
+    --------
+    >>> ax = new_drawing(3, 2).subplots()
+    >>> mark_numbers(ax.xaxis, most=2)
+    >>> ax.xaxis.get_major_formatter().format_ticks([0, 0.5, 1])
+    ['0', '0.5', '1']
+    """
     for axis in axes:
         if most is not None:
             axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=whole))

@@ -178,6 +178,7 @@ def critical_difference(
 
     Examples
     --------
+    >>> from gnomon import ScoreTable
     >>> rng = np.random.default_rng(0)
     >>> scores = {name: rng.normal(mean, 1, (5, 12)) for name, mean in
     ...           {"a": 0, "b": 0, "c": 3}.items()}

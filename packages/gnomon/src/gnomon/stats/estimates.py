@@ -418,14 +418,16 @@ def _of_tasks(
     """Yield the estimates of each task by itself."""
     for task in scores.tasks:
         cells = scores.select(tasks=[task])
+        present = [name for name in cells.algorithms if cells.runs(name, task).size]
         for metric in metric_list(metrics or "median"):
             if metric == "median":
                 for name in cells.algorithms:
                     yield _median_of_runs(name, task, cells.runs(name, task), how)
                 continue
             one = metrics_for(metric, gamma=how.gamma, higher_is_better=scores.higher_is_better)
-            for found in _of_table(cells, [task], one, how, spread):
-                yield replace(found, task=task)
+            if present:
+                for found in _of_table(cells.select(algorithms=present), [task], one, how, spread):
+                    yield replace(found, task=task)
 
 
 def _median_of_runs(algorithm: str, task: str, runs: FloatArray, how: _Settings) -> Estimate:

@@ -141,7 +141,8 @@ def read_monitors(
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
+    >>> with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # the note on the window of episodes
     ...     path = Path(folder) / "monitor.csv"
     ...     _ = path.write_text("#{}\nr,l,t\n1.5,10,0.1\n2.5,20,0.2\n")
     ...     read_monitors({("ppo", "Ant-v5", 0): path}).curves("ppo", "Ant-v5")

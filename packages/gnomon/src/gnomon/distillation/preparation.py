@@ -169,24 +169,23 @@ def prepare(
     ----------
     scores : ScoreTable or PreparedScores
         Of learning curves, the last common step. Prepared scores are returned as they are.
-    transform : {"log", "identity"}
-        ``log``, the default, is log10(1 + max(0, z)).
-    summary : {"median", "mean", "iqm", "mean_log"}
-        What to predict, over the tasks of an algorithm.
-    references : mapping from task to (random, human), optional
-        Scores become 100 (x - random) / (human - random); other tasks are dropped.
-    least_tasks, least_algorithms : int
-        Fewest tasks of an algorithm; fewest algorithms of a candidate task.
-    least_summary : float, optional
-        Algorithms must exceed it.
-    exclude : sequence of str
-        Tasks that are no candidates.
-    group_by, date_by : str, optional
-        Columns of the table: the paper or family of an algorithm, and its year or date of
-        publication.
-    runs : {"scores", "transformed"}
-        How several runs become one number: the mean of the scores; or, as in the code of the
-        Atari-5 paper, the mean of the transformed scores, with the summary of the last run.
+    **options
+        Keywords, of a table that is not prepared yet:
+
+        * ``transform``: ``"log"``, the default, is log10(1 + max(0, z)); or ``"identity"``.
+        * ``summary``: what to predict, over the tasks of an algorithm: ``"median"`` (default),
+          ``"mean"``, ``"iqm"`` or ``"mean_log"``.
+        * ``references``: a mapping from task to (random, human); scores become
+          100 (x - random) / (human - random), and other tasks are dropped.
+        * ``least_tasks``, ``least_algorithms``: fewest tasks of an algorithm (1), fewest algorithms
+          of a candidate task (1).
+        * ``least_summary``: algorithms must exceed it.
+        * ``exclude``: tasks that are no candidates.
+        * ``group_by``, ``date_by``: columns of the table with the paper or family of an algorithm,
+          and its year or date of publication.
+        * ``runs``: how several runs become one number: ``"scores"`` (default), the mean of the
+          scores; or ``"transformed"``, as in the code of the Atari-5 paper, the mean of the
+          transformed scores, with the summary of the last run.
 
     Returns
     -------

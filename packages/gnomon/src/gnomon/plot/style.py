@@ -29,7 +29,11 @@ from matplotlib.typing import LineStyleType
 
 FloatArray = npt.NDArray[np.float64]
 
-INK, MUTED, GRID, PAPER = "#1f2933", "#5c6773", "#e3e7ec", "#ffffff"
+#: Colours of text, of lesser text, of grids and of the paper.
+INK = "#1f2933"
+MUTED = "#5c6773"
+GRID = "#e3e7ec"
+PAPER = "#ffffff"
 
 #: Okabe and Ito's colours without black and yellow, which vanish on one of the two papers.
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -52,7 +56,12 @@ THEME: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 #: Size of text in points; a drawing of `HALF_WIDTH` inches is readable on a phone.
 SIZE = 9.5
-HALF_WIDTH, FULL_WIDTH, HEIGHT = 4.9, 10.2, 3.1
+#: Width in inches of a drawing that takes half of a page.
+HALF_WIDTH = 4.9
+#: Width in inches of a drawing that takes a whole page.
+FULL_WIDTH = 10.2
+#: Height in inches of a drawing.
+HEIGHT = 3.1
 #: Names in one column of a legend.
 MOST_IN_COLUMN = 40
 #: A longer name, in letters, is cut where it would take the room of a drawing.

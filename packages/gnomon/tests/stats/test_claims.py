@@ -157,9 +157,10 @@ def test_the_gate_finds_what_it_says_it_finds():
         told = np.mean([check.detectable for check in checks])
         power = np.mean([check.established for check in checks])
         assert abs(power - 0.8) < 0.1 + 2.5 * abs(lost - told) / told, (n, power, lost, told)
-    scores = [{"old": rng.normal(0, 1, (5, 8)), "new": rng.normal(-0.66, 1, (5, 8))}
+    scores = [{"old": rng.normal(0, 1, (5, 8)), "new": rng.normal(-0.74, 1, (5, 8))}
               for _ in range(n_studies)]  # fmt: skip
     checks = [one(ScoreTable.from_arrays(x), "B worse than A", "mean") for x in scores]
     told = np.mean([check.detectable for check in checks])
-    assert told == pytest.approx(0.66, abs=0.05)
+    # Without the allowance for effects that runs share over tasks it would be 0.64.
+    assert told == pytest.approx(0.74, abs=0.05)
     assert np.mean([check.established for check in checks]) == pytest.approx(0.8, abs=0.08)

@@ -175,10 +175,12 @@ def test_no_p_value_is_smaller_than_resamples_can_show():
 
 
 @pytest.mark.full
-def test_a_difference_at_the_margin_is_called_equivalent_in_one_of_twenty():
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+def test_a_difference_at_the_margin_is_called_equivalent_in_at_most_one_of_twenty():
     trials, called = 1500, 0
     for seed in range(trials):
         x = draws(seed).normal(size=(2, 10, 4))
         (one,) = equivalence(table(a=x[0] + 1.5, b=x[1]), margin=1.5, metrics="mean")
         called += one.verdict.endswith("equivalent")
-    assert stats.binomtest(called, trials, 0.05).pvalue > 1e-3
+    assert stats.binomtest(called, trials, 0.05, "greater").pvalue > 1e-3
+    assert called > trials / 50

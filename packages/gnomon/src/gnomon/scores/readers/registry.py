@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import pkgutil
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -414,6 +414,15 @@ def _no_path(source: object) -> TypeError:
     )
 
 
+def _recognising(path: Path, readers: Sequence[Reader]) -> Iterator[Reader]:
+    """Yield the readers that recognise a path; a log of inspect by its head alone."""
+    inspect = next((reader for reader in readers if reader.name == "inspect"), None)
+    if inspect is not None and path.is_file() and inspect.recognises(path):
+        yield inspect
+        return
+    yield from (reader for reader in readers if reader.recognises(path))
+
+
 def _recognised(path: Path, wanted: ReadRequest) -> Reader:
     """Return the reader that recognises a path, or the first general one that takes all options."""
     if path.suffix.lower() in _PICKLES and path.is_file():
@@ -424,7 +433,7 @@ def _recognised(path: Path, wanted: ReadRequest) -> Reader:
     every = [r for r in _readers() if wanted.units != "tasks" or r.units == "tasks"]
     if wanted.columns_are is not None:
         return _named("pivot")
-    found = [reader for reader in every if not reader.is_general and reader.recognises(path)]
+    found = list(_recognising(path, [reader for reader in every if not reader.is_general]))
     if len(found) > 1:
         names = " and ".join(repr(reader.name) for reader in found)
         raise ScoreDataError(
@@ -435,9 +444,8 @@ def _recognised(path: Path, wanted: ReadRequest) -> Reader:
     found = found or [reader for reader in general if reader.recognises(path)]
     if not found and not path.exists():
         raise ScoreDataError(f"{path}: expected a file of scores; there is none")
-    logs = [
-        r.name for r in _readers() if r not in every and r.name != "items" and r.recognises(path)
-    ]
+    others = [r for r in _readers() if r not in every and r.name != "items"]
+    logs = [reader.name for reader in _recognising(path, others)]
     # Beside samples of lm-eval lie results, which are of tasks.
     if logs and "lm-eval" not in [reader.name for reader in found]:
         raise ScoreDataError(f"{path}: expected tasks, found items of the format {logs[0]!r}")
@@ -459,13 +467,14 @@ def _recognised(path: Path, wanted: ReadRequest) -> Reader:
 
 def reader_of(path: Path) -> Reader | None:
     """Return the specific reader that recognises a path; None if there is none."""
-    return next((r for r in _readers() if not r.is_general and r.recognises(path)), None)
+    return next(_recognising(path, [r for r in _readers() if not r.is_general]), None)
 
 
 def is_recognised(path: Path) -> bool:
     """Return whether a reader recognises what lies in a place, or the name of a data set."""
     there = path.exists()
-    return any((there or not r.is_general) and r.recognises(path) for r in _readers())
+    asked = [reader for reader in _readers() if there or not reader.is_general]
+    return any(True for _ in _recognising(path, asked))
 
 
 def _named(name: str) -> Reader:

@@ -128,7 +128,8 @@ class Estimates(Results[Estimate]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the interval rule did."""
-        return rule_notes(self.settings)
+        by_rule = any(one.method == "student" for one in self)
+        return rule_notes(self.settings) if by_rule else ()
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         return ("task", *self.columns[:-1]) if rows and "task" in rows[0] else self.columns

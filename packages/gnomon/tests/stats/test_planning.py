@@ -157,6 +157,7 @@ def test_an_early_look_does_not_decide_by_one_task():
 
 
 @pytest.mark.full
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 def test_type_one_error_of_looks_on_two_humps():
     """A binomial test: at most 6 % where one task's runs fall in two clusters."""
     draws, false, n, looks = np.random.default_rng(9), 0, 250, (2, 4, 8)

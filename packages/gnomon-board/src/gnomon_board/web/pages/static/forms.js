@@ -83,21 +83,22 @@
   /** Load a page, or this one anew: it may be another by now. */
   const leadTo = (address) => (address === location.pathname ? location.reload() : location.assign(address));
 
-  for (const form of document.querySelectorAll("form[data-api]")) {
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      const buttons = form.querySelectorAll("button");
-      for (const each of buttons) each.disabled = true;
-      try {
-        const told = await send(form, event.submitter);
-        if (form.dataset.show) show(form, told);
-        else if (form.dataset.then) location.assign(filled(form.dataset.then, told));
-        else if (told.address) leadTo(told.address);
-        else location.reload();
-      } catch (error) {
-        output(form, "bad").textContent = error.message;
-      }
-      for (const each of buttons) each.disabled = false;
-    });
-  }
+  // Forms come after this script, so that none can be sent before it listens.
+  document.addEventListener("submit", async (event) => {
+    const form = event.target;
+    if (!form.dataset.api) return;
+    event.preventDefault();
+    const buttons = form.querySelectorAll("button");
+    for (const each of buttons) each.disabled = true;
+    try {
+      const told = await send(form, event.submitter);
+      if (form.dataset.show) show(form, told);
+      else if (form.dataset.then) location.assign(filled(form.dataset.then, told));
+      else if (told.address) leadTo(told.address);
+      else location.reload();
+    } catch (error) {
+      output(form, "bad").textContent = error.message;
+    }
+    for (const each of buttons) each.disabled = false;
+  });
 })();

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import MetaData, StaticPool, create_engine, inspect, text
+from sqlalchemy import MetaData, StaticPool, create_engine, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
 from app_client import AppClient
 from gnomon_board import create_app
 from gnomon_board.database import (
+    Account,
     AuditRecord,
     Base,
     Database,
@@ -95,6 +96,27 @@ def test_a_filled_board_of_the_first_version_is_carried_over(database, settings)
     with database.reading() as session:
         assert session.query(PlayAttempt).count() == 5
         assert session.query(AuditRecord).count() == 9
+
+
+def test_reasons_that_people_gave_leave_the_audit_log(database):
+    downgrade(database, "0002")
+    told = {"before": "verified", "reason": "call me at +49 123"}
+    kept = {"before": "verifying", "reason": "rule red-first, trial 1: not what was dealt"}
+    with database.writing() as session:
+        session.add(Account(name="ada", name_key="ada"))
+        session.flush()
+        for action, by, detail in (
+            ("submission withdrawn", 1, told),
+            ("submission refused", 1, told),
+            ("submission refused", None, kept),
+            ("entry withdrawn", 1, told),
+        ):
+            session.add(AuditRecord(action=action, account_id=by, detail=detail))
+    upgrade(database)
+    with database.reading() as session:
+        found = session.scalars(select(AuditRecord.detail).order_by(AuditRecord.id)).all()
+    bare = {"before": "verified"}
+    assert found == [bare, bare, kept, bare]
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,8 @@ def _prepare(connection: Any, record: object) -> None:
         "foreign_keys = ON",
         f"busy_timeout = {_PATIENCE_S * 1000}",
         "trusted_schema = OFF",
+        # Zeros take the place of what was deleted: a text that was erased is not in the file.
+        "secure_delete = ON",
     ):
         connection.execute(f"PRAGMA {pragma}")
 

@@ -73,7 +73,10 @@ class BrowserSession(Base):
 
 
 class TokenRequest(Base):
-    """Somebody who asks for a token: ``waiting``, ``granted``, ``refused`` or ``claimed``, once."""
+    """A request for a token: ``waiting``, ``granted``, ``claimed``, ``refused`` or ``expired``.
+
+    ``network`` is a keyed hash of the network that it came from; the address is not kept.
+    """
 
     __tablename__ = "token_requests"
     id: Mapped[Id]
@@ -81,6 +84,7 @@ class TokenRequest(Base):
     contact: Mapped[str] = mapped_column(default="")
     reason: Mapped[str] = mapped_column(default="")
     claim: Mapped[Sha256] = mapped_column(unique=True)
+    network: Mapped[Sha256 | None] = mapped_column(index=True)
     state: Mapped[str] = mapped_column(String(8), default="waiting", index=True)
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)

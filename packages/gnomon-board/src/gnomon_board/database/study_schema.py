@@ -44,7 +44,8 @@ class StudyAssignment(Base):
     identifier by which a recruiter knows the player; ``identifiers`` are kept as they came, and
     leave the database only when asked for. ``step`` counts the pages after the consent. ``ending``
     is ``finished``, ``left`` or ``screened out``, empty before. ``end_key`` is the hash of what the
-    browser holds after the last game: it leads to the pages at the end.
+    browser holds after the last game: it leads to the pages at the end. ``browser`` and ``device``
+    are names such as ``Firefox 128`` and ``phone``.
     """
 
     __tablename__ = "study_assignments"
@@ -65,6 +66,8 @@ class StudyAssignment(Base):
     completion_code: Mapped[Name] = mapped_column(default="")
     excluded_at: Mapped[datetime.datetime | None]
     end_key: Mapped[Sha256 | None] = mapped_column(unique=True)
+    browser: Mapped[Name | None]
+    device: Mapped[Name | None]
     study: Mapped[Study] = relationship(back_populates="assignments")
 
 

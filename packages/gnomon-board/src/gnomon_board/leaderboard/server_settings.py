@@ -147,6 +147,11 @@ class Settings:
         return self.data / "standings"
 
     @property
+    def archives(self) -> Path:
+        """The folder of archives of seasons; it may be deleted at any time."""
+        return self.data / "archives"
+
+    @property
     def incoming(self) -> Path:
         """The folder of uploads that are not complete yet."""
         return self.data / "incoming"

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import pytest
 from sqlalchemy import inspect, select, text
 
 from app_client import AppClient
 from gnomon_board import create_app
-from gnomon_board.database import Account, Entry, ServerSecret, VerifiedTrial
+from gnomon_board.database import Account, Entry, ServerSecret, Submission, VerifiedTrial
 from gnomon_board.leaderboard import token_for
-from small_season import fill
+from small_season import fill, make_season
 from submitted import bearer, register
 
 
-def test_an_erased_account_leaves_scores_and_no_name(client, database, settings, admin_token):
+def erase(client, admin_token, number):
+    answer = client.post(f"/api/accounts/{number}/erase", headers=bearer(admin_token))
+    assert answer.status_code == 204
+
+
+def test_an_erased_account_leaves_scores_and_no_text(
+    client, database, settings, admin_token, token
+):
+    """Reasons of withdrawals are texts too: no page, table, archive or log keeps one."""
     fill(database, settings)
     with database.writing() as session:
         ada = session.scalars(select(Account).where(Account.name == "ada")).one()
@@ -21,19 +30,57 @@ def test_an_erased_account_leaves_scores_and_no_name(client, database, settings,
         for entry in session.scalars(select(Entry)):
             entry.account_id, entry.description = number, "by Ada Personal"
             entry.name, entry.link = f"Personal {entry.id}", "https://personal.example.org"
+        for submission in session.scalars(select(Submission)):
+            submission.manifest = {
+                **submission.manifest,
+                "config": {"name": "personal", "episodes": 3, "learners": ["personal"]},
+                "card": {"host": "personal-laptop"},
+            }
+    headers, why = bearer(token), {"reason": "Personal: call me at +49 123"}
+    assert client.post("/api/entries/1/withdraw", json=why, headers=headers).status_code == 200
+    assert client.post("/api/submissions/2/withdraw", json=why, headers=headers).status_code == 200
+    refused = client.post("/api/submissions/3/refuse", json=why, headers=bearer(admin_token))
+    assert refused.status_code == 200
+    assert why["reason"] in client.get("/submissions/2").text
+    assert "Personal:" not in client.get("/moderation").text + client.get("/api/audit-log").text
+    archive = client.get("/seasons/filled/season.zip")
+    assert archive.status_code == 200
     before = client.get("/api/seasons/filled").json()["version"]
-    path = f"/api/accounts/{number}/erase"
-    assert client.post(path, headers=bearer(admin_token)).status_code == 204
+    erase(client, admin_token, number)
     assert client.get("/api/seasons/filled").json()["version"] > before
     with database.engine.connect() as connection:
         for table in inspect(database.engine).get_table_names():
             rows = str(connection.execute(text(f"SELECT * FROM {table}")).all())
             assert "ersonal" not in rows, table
+    assert not list(settings.archives.glob("*"))
+    pages = ("/submissions/2", "/entries/1", "/seasons/filled", "/api/seasons/filled/entries")
+    assert not [page for page in pages if "ersonal" in client.get(page).text]
     with database.reading() as session:
         assert len(session.scalars(select(VerifiedTrial)).all()) == 12
+        kept = session.scalars(select(Submission.manifest).order_by(Submission.id)).all()
+    assert kept[0] == {
+        "learner": "Learner 0",
+        "totals": [],
+        "config": {"episodes": 3},
+        "card": None,
+    }
     entries = client.get("/api/seasons/filled/entries").json()
     assert [entry["name"] for entry in entries] == ["erased-1", "erased-2", "erased-3"]
     assert {entry["account"] for entry in entries} == {f"erased-{number}"}
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_an_erased_text_is_not_in_the_file(client, database, settings, admin_token, token):
+    make_season(database)
+    entry = register(client, token, "First")["id"]
+    why = {"reason": "call me at +49 123"}
+    client.post(f"/api/entries/{entry}/withdraw", json=why, headers=bearer(token))
+    with database.reading() as session:
+        number = session.get_one(Entry, entry).account_id
+    erase(client, admin_token, number)
+    database.close()
+    left = b"".join(path.read_bytes() for path in database.file.parent.glob("board.sqlite*"))
+    assert b"+49 123" not in left
 
 
 def test_two_accounts_do_not_look_alike(client, admin_token):

@@ -10,11 +10,24 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import Account, Entry, Season, ServerSecret, Token, TokenRequest
+from gnomon_board.database.schema import (
+    Account,
+    Entry,
+    EntryAttempt,
+    Season,
+    ServerSecret,
+    Submission,
+    Token,
+    TokenRequest,
+)
 from gnomon_board.errors import Conflict, Missing
 from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.accounts.names import clean_name, name_key
 from gnomon_board.leaderboard.accounts.tokens import issue_token, revoke_token
+from gnomon_board.leaderboard.server_settings import Settings
+
+#: The fields of a run's config that the server assigned; the others are the participant's own.
+_ASSIGNED = ("rules", "trials", "episodes", "horizon", "seed", "board")
 
 
 def make_account(session: Session, name: str) -> Account:
@@ -47,22 +60,49 @@ def close_account(session: Session, account: Account) -> None:
         revoke_token(token)
 
 
-def erase_account(session: Session, account: Account) -> None:
-    """Close an account and take the person off it: the scores stay, under a pseudonym."""
-    close_account(session, account)
-    account.name = f"erased-{account.id}"
-    account.name_key = name_key(account.name) + secrets.token_hex(4)
-    account.erased_at = now()
-    for token in session.scalars(select(Token).where(Token.account_id == account.id)):
-        token.label = ""
-    asked = select(TokenRequest).where(TokenRequest.account_id == account.id)
-    for request in session.scalars(asked):
-        request.name = account.name
-    for entry in session.scalars(select(Entry).where(Entry.account_id == account.id)):
-        entry.description = entry.link = ""
-        entry.name = f"erased-{entry.id}"
-        entry.name_key = name_key(entry.name) + secrets.token_hex(4)
-        session.get_one(Season, entry.season_id).touch()
+def erase_account(database: Database, settings: Settings, account_id: int, *, by: int) -> None:
+    """Close an account and erase the person's name and texts; the scores stay, under a pseudonym.
+
+    What is left of a manifest is needed to verify the log again: the learner's name, which the log
+    has too, and what was assigned. Archives and standings that show the name are deleted.
+    """
+    with database.writing() as session:
+        account = find_account(session, account_id)
+        close_account(session, account)
+        account.name = f"erased-{account.id}"
+        account.name_key = name_key(account.name) + secrets.token_hex(4)
+        account.erased_at = now()
+        for token in session.scalars(select(Token).where(Token.account_id == account.id)):
+            token.label = ""
+        asked = select(TokenRequest).where(TokenRequest.account_id == account.id)
+        for request in session.scalars(asked):
+            request.name = account.name
+        entries = session.scalars(select(Entry).where(Entry.account_id == account.id)).all()
+        for entry in entries:
+            entry.description = entry.link = entry.withdrawn_reason = ""
+            entry.name = f"erased-{entry.id}"
+            entry.name_key = name_key(entry.name) + secrets.token_hex(4)
+            for submission in session.scalars(
+                select(Submission).join(EntryAttempt).where(EntryAttempt.entry_id == entry.id)
+            ):
+                _erase_texts(submission)
+        seasons = {entry.season_id for entry in entries}
+        for season in seasons:
+            session.get_one(Season, season).touch()
+        note(session, "account erased", "account", account.id, by=by)
+    for season in seasons:
+        files = [*settings.archives.glob(f"{season}-*.zip"), settings.snapshots / f"{season}.json"]
+        for path in files:
+            path.unlink(missing_ok=True)
+
+
+def _erase_texts(submission: Submission) -> None:
+    if submission.state in ("withdrawn", "refused"):
+        submission.reason = ""
+    sent = submission.manifest
+    config = sent.get("config", {}) if submission.state == "verified" else {}
+    assigned = {name: config[name] for name in _ASSIGNED if name in config}
+    submission.manifest = sent | {"config": assigned, "card": None}
 
 
 def server_secret(session: Session, name: str = "seeds") -> bytes:

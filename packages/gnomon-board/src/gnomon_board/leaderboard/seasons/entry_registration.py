@@ -137,7 +137,7 @@ def withdraw_entry(session: Session, entry: Entry, reason: str, *, by: int) -> N
         raise Conflict(f"entry {entry.id} is withdrawn already")
     entry.withdrawn_at, entry.withdrawn_reason = now(), clean_text(reason, "reason")
     entry.season.touch()
-    note(session, "entry withdrawn", "entry", entry.id, by=by, reason=entry.withdrawn_reason)
+    note(session, "entry withdrawn", "entry", entry.id, by=by)
 
 
 def assignment_of(attempt: EntryAttempt) -> Assignment:

@@ -10,6 +10,8 @@ Every step is one transaction with its reason, its audit record and the season's
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -43,21 +45,17 @@ def set_state(
     *,
     by: int | None = None,
 ) -> None:
-    """Bring a submission to a state, with the reason that the page shows."""
+    """Bring a submission to a state, with the reason that the page shows.
+
+    The audit log keeps a reason only if the server gave it: what a person wrote can be erased.
+    """
     before, submission.state = submission.state, state
     submission.reason, submission.changed_at = reason, now()
     if state == "verified":
         submission.verified_at = submission.changed_at
     session.get_one(Season, submission.season_id).touch()
-    note(
-        session,
-        f"submission {state}",
-        "submission",
-        submission.id,
-        by=by,
-        before=before,
-        reason=reason,
-    )
+    detail: dict[str, Any] = {"before": before} | ({"reason": reason} if by is None else {})
+    note(session, f"submission {state}", "submission", submission.id, by=by, **detail)
 
 
 def announce(

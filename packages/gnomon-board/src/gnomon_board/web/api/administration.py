@@ -145,18 +145,16 @@ def revoke(session: WriteSession, token: RowId, who: Anybody) -> TokenRecord:
 
 
 @router.post("/accounts/{account}/close", status_code=204)
-def close(session: WriteSession, account: RowId, why: Reason, who: Admin) -> None:
+def close(session: WriteSession, account: RowId, who: Admin) -> None:
     """Close an account and revoke all its tokens; its entries stay."""
     close_account(session, find_account(session, account))
-    reason = clean_text(why.reason, "reason")
-    note(session, "account closed", "account", account, by=who.account_id, reason=reason)
+    note(session, "account closed", "account", account, by=who.account_id)
 
 
 @router.post("/accounts/{account}/erase", status_code=204)
-def erase(session: WriteSession, account: RowId, who: Admin) -> None:
-    """Take a person's name and texts off an account, on request; its scores stay."""
-    erase_account(session, find_account(session, account))
-    note(session, "account erased", "account", account, by=who.account_id)
+def erase(database: DatabaseOf, settings: CurrentSettings, account: RowId, who: Admin) -> None:
+    """Erase a person's name and texts everywhere except in backups; the scores stay."""
+    erase_account(database, settings, account, by=who.account_id)
 
 
 def _issue(session: WriteSession, account_id: int, wanted: NewToken, who: Caller) -> IssuedToken:

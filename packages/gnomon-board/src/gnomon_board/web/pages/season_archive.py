@@ -141,7 +141,7 @@ def season_archive(
     """
     if snapshot is None or not snapshot.is_current:
         raise Conflict("the standings are being computed; ask for the archive again in a minute")
-    folder = settings.data / "archives"
+    folder = settings.archives
     path = folder / f"{season.id}-{season.version}.zip"
     if not path.exists():
         # Who comes meanwhile does not wait: hundreds who did would hold all threads.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import select
 
+from app_client import AppClient
+from gnomon_board import create_app
 from gnomon_board.database import AuditRecord, TokenRequest
 from gnomon_board.web import CSRF_HEADER
 from small_season import make_account
@@ -91,6 +94,70 @@ def test_names_that_are_refused(client, moderator, name, problem):
 def test_ten_requests_an_hour_of_one_address(client):
     statuses = [asked(client, f"Learner {n}").status_code for n in range(11)]
     assert statuses == [201] * 10 + [429]
+
+
+@pytest.fixture
+def behind_proxy(settings, database):
+    """A client whose requests come from the address that a proxy names."""
+    settings = replace(settings, trusted_proxies=("127.0.0.1",))
+    with AppClient(create_app(settings, database)) as client:
+        yield client
+
+
+def asked_from(client, address, name):
+    headers = {"X-Forwarded-For": address}
+    return client.post("/api/token-requests", json={"name": name}, headers=headers)
+
+
+@pytest.mark.parametrize("network", ["127.0.1.{}", "2001:db8:1:{}::1"])
+def test_a_network_has_twenty_places(behind_proxy, database, network):
+    """Registration was shut by 999 requests from 101 addresses of one network."""
+    statuses = [
+        asked_from(behind_proxy, network.format(n), f"Junk {n}").status_code for n in range(1, 26)
+    ]
+    assert statuses == [201] * 20 + [429] * 5
+    assert asked_from(behind_proxy, "192.0.2.7", "Grace").status_code == 201
+    with database.reading() as session:
+        rows = session.scalars(select(TokenRequest)).all()
+        kept = str([vars(row) for row in rows])
+        assert len({row.network for row in rows}) == 2
+    assert "127.0.1" not in kept
+    assert "2001:" not in kept
+
+
+def test_a_full_list_loses_the_oldest_of_the_largest_network(behind_proxy, database, moderator):
+    claim = asked_from(behind_proxy, "192.0.2.7", "Grace").json()["claim"]
+    with database.writing() as session:
+        session.add_all(
+            TokenRequest(name=f"Junk {n}", contact="c", claim=f"{n:064}", network=f"{n // 20:064}")
+            for n in range(999)
+        )
+    assert asked_from(behind_proxy, "198.51.100.7", "Linus").status_code == 201
+    with database.reading() as session:
+        states = session.scalars(select(TokenRequest.state).order_by(TokenRequest.id)).all()
+        expired = session.get_one(TokenRequest, 2)
+    assert (states.count("waiting"), states[1]) == (1000, "expired")
+    assert (expired.name, expired.contact) == ("", "")
+    assert "waits for a moderator" in behind_proxy.get(f"/account/ask/{claim}").text
+    listed = behind_proxy.get("/api/token-requests", headers=moderator).json()
+    assert {listed[0]["name"], listed[1]["name"]} == {"Grace", "Linus"}
+
+
+def test_a_moderator_refuses_many_at_once(client, database, moderator, token):
+    claims = [asked(client, f"Learner {n}").json()["claim"] for n in range(4)]
+    page = client.get("/moderation", headers=moderator).text
+    assert "Refuse these 4" in page
+    assert 'value="[1, 2, 3, 4]"' in page
+    body, path = {"requests": [1, 2, 3, 999]}, "/api/token-requests/refusals"
+    assert client.post(path, json=body, headers=bearer(token)).status_code == 403
+    assert client.post(path, json=body, headers=moderator).json() == {"refused": 3}
+    assert client.post(path, json=body, headers=moderator).json() == {"refused": 0}
+    assert "refused" in client.get(f"/account/ask/{claims[0]}").text
+    [left] = client.get("/api/token-requests", headers=moderator).json()
+    assert left["name"] == "Learner 3"
+    with database.reading() as session:
+        names = session.scalars(select(TokenRequest.name).order_by(TokenRequest.id)).all()
+    assert names == ["", "", "", "Learner 3"]
 
 
 def test_nobody_guesses_a_claim(client):

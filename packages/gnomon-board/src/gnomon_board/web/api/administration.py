@@ -25,6 +25,7 @@ from gnomon_board.leaderboard.accounts.registration import (
     ask_for_token,
     claim_token,
     decide,
+    refuse_requests,
     registration,
     request_of,
     set_registration,
@@ -229,12 +230,14 @@ class ClaimedToken(BaseModel):
 
 @router.post("/token-requests", status_code=201)
 def ask(request: Request, database: DatabaseOf, wanted: TokenAsked) -> Claim:
-    """Ask for an account and a token; an address may ask ten times an hour."""
+    """Request an account and a token; ten requests an hour from one address are taken."""
     with database.writing() as session:
         key = f"ask {address_of(request.scope)}"
         count_or_refuse(session, key, _ASKS_PER_HOUR, HOUR_S)
     with database.writing() as session:
-        return Claim(claim=ask_for_token(session, wanted.name, wanted.contact, wanted.reason))
+        address = address_of(request.scope)
+        told = (wanted.name, wanted.contact, wanted.reason)
+        return Claim(claim=ask_for_token(session, *told, address))
 
 
 @router.post("/token-requests/{claim}/token")
@@ -332,8 +335,27 @@ class Decision(BaseModel):
 
 @moderation_router.get("/token-requests")
 def list_requests(session: ReadSession, who: Moderator) -> list[TokenRequestRecord]:
-    """List the requests for a token that wait, the oldest first."""
+    """List up to 200 requests that wait, those of networks with few requests first."""
     return [TokenRequestRecord.of(each) for each in waiting_requests(session)]
+
+
+class Refusals(BaseModel):
+    """Requests to refuse."""
+
+    model_config = ConfigDict(extra="forbid")
+    requests: Annotated[list[Annotated[int, Field(ge=1, lt=2**31)]], Field(max_length=1000)]
+
+
+class RefusedRequests(BaseModel):
+    """The number of requests that were refused; those decided before are not counted."""
+
+    refused: int
+
+
+@moderation_router.post("/token-requests/refusals")
+def refuse_many(session: WriteSession, chosen: Refusals, who: Moderator) -> RefusedRequests:
+    """Refuse several requests at once."""
+    return RefusedRequests(refused=refuse_requests(session, chosen.requests, by=who.account_id))
 
 
 @moderation_router.post("/token-requests/{request}/decision")

@@ -245,19 +245,23 @@ class IssuedToken(TokenRecord):
 
 
 class TokenRequestRecord(_RowRecord):
-    """Somebody who asks for a token; how to reach them, and why, only while it waits."""
+    """A request for a token; contact and reason only while it waits.
+
+    ``network`` is the same for requests from one network.
+    """
 
     id: int
     name: str
     contact: str
     reason: str
     state: str
+    network: str
     created_at: _Moment
 
     @classmethod
     def of(cls, request: TokenRequest) -> TokenRequestRecord:
         """Return a request."""
-        return cls._of_row(request)
+        return cls._of_row(request, network=(request.network or "")[:12])
 
 
 class AuditLine(_RowRecord):

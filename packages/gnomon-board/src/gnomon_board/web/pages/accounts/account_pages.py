@@ -57,7 +57,7 @@ def ask_page(session: ReadSession) -> AskPage:
 
 @dataclass(frozen=True)
 class ClaimPage:
-    """The state of a request: ``waiting``, ``granted``, ``refused`` or ``claimed``."""
+    """The state of a request: ``waiting``, ``granted``, ``claimed``, ``refused`` or ``expired``."""
 
     name: str
     state: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -123,7 +124,7 @@ class ModerationPage:
 
     ``everything`` says whether the reader sees what is not for everybody; ``one_address`` then has
     the accounts that began attempts of a season from one address, ``requests`` the requests for a
-    token that wait, and ``registration`` is the switch.
+    token that wait, grouped by network, and ``registration`` is the switch.
     """
 
     lines: list[AuditLine]
@@ -131,7 +132,7 @@ class ModerationPage:
     everything: bool
     older_before: int | None
     one_address: list[SharedAddress]
-    requests: list[TokenRequestRecord]
+    requests: list[list[TokenRequestRecord]]
     registration: Registration
 
 
@@ -156,9 +157,14 @@ def moderation_page(
         everything,
         found[_PAGE - 1].id if len(found) > _PAGE else None,
         _of_one_address(session) if everything else [],
-        [TokenRequestRecord.of(e) for e in waiting_requests(session)] if everything else [],
+        _requests(session) if everything else [],
         registration(session),
     )
+
+
+def _requests(session: Session) -> list[list[TokenRequestRecord]]:
+    found = map(TokenRequestRecord.of, waiting_requests(session))
+    return [[*group] for _, group in itertools.groupby(found, lambda each: each.network)]
 
 
 def _of_one_address(session: Session) -> list[SharedAddress]:

@@ -10,7 +10,10 @@ terminal would obey it. A mistake in a program that calls Gnomon is an ordinary 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 #: As many characters of a message are shown: a name in it may fill a file.
 _LONGEST = 300
@@ -89,6 +92,74 @@ class DegenerateScoresWarning(GnomonWarning):
 
     What could not be estimated is NaN in the result, which a report prints as "not estimable".
     """
+
+
+_ON_COMMAND_LINE = ContextVar("on_command_line", default=False)
+#: Arguments whose options on the command line have other names.
+_OPTIONS = {"metric": "score", "columns": "column"}
+
+
+@contextmanager
+def on_command_line() -> Iterator[None]:
+    """Phrase remedies as options of the command line instead of arguments of a call."""
+    token = _ON_COMMAND_LINE.set(True)
+    try:
+        yield
+    finally:
+        _ON_COMMAND_LINE.reset(token)
+
+
+def option(**arguments: object) -> str:
+    """Return arguments as the caller writes them: in Python, or as options on the command line.
+
+    Examples
+    --------
+    >>> option(columns={"run": "id"}, columns_are="tasks")
+    "columns={'run': 'id'}, columns_are='tasks'"
+    >>> with on_command_line():
+    ...     option(columns={"run": "id"}, columns_are="tasks", metric="eval return")
+    "--column run=id --columns-are tasks --score 'eval return'"
+    """
+    if not _ON_COMMAND_LINE.get():
+        return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    words = []
+    for name, value in arguments.items():
+        word = "--" + _OPTIONS.get(name, name).replace("_", "-")
+        pairs = value.items() if isinstance(value, Mapping) else ()
+        if value is True:
+            words.append(word)
+        elif pairs:
+            words += [f"{word} {shlex.quote(f'{key}={each}')}" for key, each in pairs]
+        else:
+            words.append(f"{word} {shlex.quote(str(value))}")
+    return " ".join(words)
+
+
+def reading(file: str | None, **arguments: object) -> str:
+    """Return the call, or the command, that reads a file with these arguments.
+
+    Examples
+    --------
+    >>> reading("a.csv", within_run="mean")
+    "read_scores('a.csv', within_run='mean')"
+    """
+    if file is None:
+        return option(**arguments)
+    if _ON_COMMAND_LINE.get():
+        return f"gnomon read {shlex.quote(file)} {option(**arguments)}"
+    return f"read_scores({file!r}, {option(**arguments)})"
+
+
+def several(found: Sequence[str], noun: str = "score") -> str:
+    """Return a message about several scores of which one has to be named, and how.
+
+    Examples
+    --------
+    >>> several(["accuracy", "f1"])
+    "expected one score; found accuracy and f1: metric='accuracy' names the first"
+    """
+    shown = shortened(joined(found) if len(found) <= 6 else listed(found, 6), 160)
+    return f"expected one {noun}; found {shown}: {option(metric=found[0])} names the first"
 
 
 def joined(words: Sequence[str], last: str = "and") -> str:

@@ -44,18 +44,23 @@ def test_curves_are_taken_at_the_last_step_that_all_reach(command, curves):
     expected = [np.mean([x[:, 0, 3], x[:, 1, 1]]) for x in curves]
     np.testing.assert_allclose(values(said), expected)
     assert "1 run fell short of the others on the same task (dqn run 2 on chess)" in said.out
-    said = command("gnomon", "estimate", "curves.csv", "--metric", "mean", "--at", "30", "--json")
+    read = command("gnomon", "read", "curves.csv", "--at", "30", "--out", "at.csv")
+    assert "1 run without a score at step 30, kept as missing: dqn run 2 on chess" in read.err
+    said = command("gnomon", "estimate", "at.csv", "--metric", "mean", "--json")
     expected = [np.nanmean(x[..., 3], axis=0).mean() for x in curves]
     np.testing.assert_allclose(values(said), expected)
-    assert "1 run without a score at step 30, kept as missing: dqn run 2 on chess" in said.out
     last = [np.mean([x[r, t, ~np.isnan(x[r, t])][-1] for r in range(5) for t in (0, 1)])
             for x in curves]  # fmt: skip
-    assert "empty" not in command("gnomon", "rank", "curves.csv", "--last", "--resamples", "20").err
     rows = Path("curves.csv").read_text().splitlines()
     Path("short.csv").write_text("\n".join(r for r in rows if not r.endswith(",")) + "\n")
-    said = command("gnomon", "estimate", "short.csv", "--metric", "mean", "--last", "--json")
+    assert command("gnomon", "read", "short.csv", "--at", "end", "--out", "end.csv").status == 0
+    said = command("gnomon", "estimate", "end.csv", "--metric", "mean", "--json")
     np.testing.assert_allclose(values(said), last)
-    assert command("gnomon", "estimate", "curves.csv", "--last", "--at", "3").status == 2
+    assert command("gnomon", "read", "curves.csv", "--window", "2", "--out", "w.csv").status == 0
+    said = command("gnomon", "estimate", "w.csv", "--metric", "mean", "--json")
+    expected = [np.mean([x[:, 0, 2:], x[:, 1, :2]]) for x in curves]
+    np.testing.assert_allclose(values(said), expected)
+    assert command("gnomon", "read", "curves.csv", "--at", "last").status == 2
 
 
 def test_a_crashed_run_does_not_erase_the_curve(command, curves):
@@ -170,12 +175,12 @@ def test_options_of_foreign_files_reach_the_readers(command, tmp_path):
     (tmp_path / "pivot.csv").write_text("seed,dqn,ppo\n0,1,2\n1,3,5\n")
     said = command("gnomon", "estimate", "pivot.csv")
     assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
-    found = command(
-        "gnomon", "estimate", "pivot.csv", "--columns-are", "algorithms", "--metric", "mean"
-    )
-    assert found.status == 0
+    remedy = "gnomon read pivot.csv --columns-are algorithms"
+    assert f"{remedy} or --columns-are tasks chooses" in said.err
+    assert command(*remedy.split(), "--out", "tidy.csv").status == 0
+    assert command("gnomon", "estimate", "tidy.csv", "--metric", "mean").status == 0
     (tmp_path / "chart.csv").write_text('"Step","dqn_1 - r","dqn_2 - r"\n"0","1","2"\n')
-    said = command("gohr", "score", "chart.csv", "--run-names", "{algorithm}_{run}", "--json")
+    said = command("gnomon", "read", "chart.csv", "--run-names", "{algorithm}_{run}", "--json")
     assert [row["run"] for row in json.loads(said.out)["results"]] == [1, 2]
     (tmp_path / "tidy.csv").write_text("agent,env_id,seed,eval/return\na,t,0,1\na,t,1,2\n")
     said = command("gohr", "score", "tidy.csv", "--score", "eval/return", "--json")

@@ -13,7 +13,7 @@ def answers(tmp_path):
     """Write two models' answers to forty questions of four topics, two epochs each."""
     rng = np.random.default_rng(0)
     ease = rng.random(40)
-    lines = ["algorithm,task,run,topic,score"]
+    lines = ["model,item,epoch,topic,correct"]
     for model, by in (("large", 0.2), ("small", -0.1)):
         for i in range(40):
             for run in range(2):
@@ -29,29 +29,27 @@ def records(said):
 
 
 def test_verbs_know_items(command, answers):
-    items = ("--units", "items")
-    (one,) = records(command("gnomon", "compare", answers, "large", "small", *items, "--json"))
+    (one,) = records(command("gnomon", "compare", answers, "large", "small", "--json"))
     assert one["method"] == "paired_t"
     assert one["n_items"] == 40
     assert one["unpaired_low"] < one["low"]
     whole, *topics = records(
-        command("gnomon", "compare", answers, "large", "small", *items, "--by", "topic", "--json")
+        command("gnomon", "compare", answers, "large", "small", "--by", "topic", "--json")
     )
     assert [topic["task"] for topic in topics] == ["t0", "t1", "t2", "t3"]
     assert sum(topic["contribution"] for topic in topics) == pytest.approx(whole["value"])
     looks = records(
-        command(
-            "gnomon", "compare", answers, "large", "small", *items, "--sequential", "e", "--json"
-        )
+        command("gnomon", "compare", answers, "large", "small", "--sequential", "e", "--json")
     )
     assert [look["n_items"] for look in looks] == [5, 10, 20, 40]
+    clustered = answers.replace("answers", "clustered")
+    read = command("gnomon", "read", answers, "--cluster", "topic", "--out", clustered)
+    assert read.status == 0
     of = ("--metric", "pass@2", "--metric", "pass^2", "--metric", "mean")
-    found = records(
-        command("gnomon", "estimate", answers, *items, *of, "--cluster", "topic", "--json")
-    )
+    found = records(command("gnomon", "estimate", clustered, *of, "--json"))
     assert [one["metric"] for one in found[:3]] == ["pass@2", "pass^2", "mean"]
     assert found[2]["n_clusters"] == 4
-    ranks = records(command("gnomon", "rank", answers, *items, "--json"))
+    ranks = records(command("gnomon", "rank", answers, "--json"))
     assert [one["name"] for one in ranks] == ["large", "small"]
     plans = records(
         command(
@@ -60,7 +58,6 @@ def test_verbs_know_items(command, answers):
             answers,
             "large",
             "small",
-            *items,
             "--items",
             "80",
             "--runs",
@@ -70,9 +67,7 @@ def test_verbs_know_items(command, answers):
     )
     assert [(one["items"], one["epochs"]) for one in plans] == [(80, 4)]
     (equal,) = records(
-        command(
-            "gnomon", "compare", answers, "large", "small", *items, "--equivalence", "0.9", "--json"
-        )
+        command("gnomon", "compare", answers, "large", "small", "--equivalence", "0.9", "--json")
     )
     assert "equivalent" in equal["verdict"]
 
@@ -81,7 +76,7 @@ def test_tables_and_figures_of_items_are_shown(command, answers, tmp_path):
     figure = tmp_path / "items.svg"
     said = command(
         "gnomon",
-        *("compare", answers, "large", "small", "--units", "items", "--by", "topic"),
+        *("compare", answers, "large", "small", "--by", "topic"),
         *("--figure", str(figure)),
     )
     assert said.status == 0, said.err
@@ -90,22 +85,20 @@ def test_tables_and_figures_of_items_are_shown(command, answers, tmp_path):
 
 
 def test_what_does_not_go_together_is_told(command, answers):
-    items = ("--units", "items")
     for arguments, told in (
-        (("compare", answers, "large", "small", "--sequential", "e"), "sequential is for items"),
-        (("compare", answers, *items, "--by", "topic"), "--by needs two algorithms, A and B"),
-        (("compare", answers, *items, "--sequential", "e"), "--sequential needs two algorithms"),
+        (("compare", answers, "--by", "topic"), "--by needs two algorithms, A and B"),
+        (("compare", answers, "--sequential", "e"), "--sequential needs two algorithms"),
         (
-            ("compare", answers, "large", "small", *items, "--by", "topic", "--equivalence", "0.1"),
+            ("compare", answers, "large", "small", "--by", "topic", "--equivalence", "0.1"),
             "--by goes without --equivalence",
         ),
-        (("compare", answers, "large", "small", *items, "--by", "topik"), "did you mean 'topic'?"),
-        (("compare", answers, "large", "small", *items, "--cluster", "x"), "no column 'x' of clus"),
-        (("compare", answers, "large", "small", *items, "--per-task"), "per_task is for tasks"),
-        (("estimate", answers, *items, "--metric", "iqm"), "unknown metric of items 'iqm'"),
-        (("estimate", answers, *items, "--metric", "pass@3"), "expected 3 epochs of an item"),
-        (("estimate", answers, *items, "--method", "percentile"), "method is for tasks"),
-        (("plan", answers, *items, "--way", "widths"), "way=widths is for tasks"),
+        (("compare", answers, "large", "small", "--by", "topik"), "did you mean 'topic'?"),
+        (("read", answers, "--cluster", "x"), "no column 'x' of clus"),
+        (("compare", answers, "large", "small", "--per-task"), "per_task is for tasks"),
+        (("estimate", answers, "--metric", "iqm"), "unknown metric of items 'iqm'"),
+        (("estimate", answers, "--metric", "pass@3"), "expected 3 epochs of an item"),
+        (("estimate", answers, "--method", "percentile"), "method is for tasks"),
+        (("plan", answers, "--way", "widths"), "way=widths is for tasks"),
     ):
         said = command("gnomon", *arguments)
         assert said.status == 2, arguments

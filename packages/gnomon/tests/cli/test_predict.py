@@ -163,7 +163,8 @@ def test_what_to_run_next(command, suite, tmp_path):
 
 
 def test_items_are_refused(command, suite):
-    status, out, err = command("gnomon", "distill", "suite.csv", "--units", "items")
+    assert command("gnomon", "read", "suite.csv", "--units", "items", "--out", "x.csv")[0] == 0
+    status, out, err = command("gnomon", "distill", "x.csv")
     assert (status, out) == (2, "")
     assert "expected a suite of tasks, found items of an evaluation" in err
 

@@ -98,7 +98,8 @@ def test_unknown_names_are_answered_with_near_ones():
         (
             with_row(algorithm="dqn", task="pong"),
             "rows 1 and 6, column 'run': expected one row for each algorithm, task, run; "
-            "found algorithm dqn, task pong, run 0 twice",
+            "found algorithm dqn, task pong, run 0 twice; column 'suite' tells them apart: "
+            "within_run='mean' averages the rows of a run, where={'suite': 'atari'} takes some",
         ),
         (
             with_row(score=float("inf")),
@@ -113,8 +114,7 @@ def test_unknown_names_are_answered_with_near_ones():
         (
             [{k: v for k, v in row.items() if k != "run"} for row in ROWS],
             "rows 1 and 2, column 'run': several rows of dqn on pong and no column of runs: "
-            "name it (columns={'run': NAME}, gnomon read FILE --column run=NAME) or average the "
-            "rows (within_run='mean', gnomon read FILE --within-run mean)",
+            "columns={'run': 'NAME'} names it, within_run='mean' averages the rows",
         ),
         (
             [row | {"step": None} for row in ROWS],

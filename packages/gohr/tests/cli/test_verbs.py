@@ -402,9 +402,8 @@ BAD_INPUT = [
     (
         SCORES.replace("run,", "try,"),
         "gnomon estimate bad.csv",
-        "bad.csv, lines 2 and 3, column 'run': several rows of a on t and no column of runs: name "
-        "it (columns={'run': NAME}, gnomon read FILE --column run=NAME) or average the rows "
-        "(within_run='mean', gnomon read FILE --within-run mean)\n",
+        "bad.csv, lines 2 and 3, column 'run': several rows of a on t and no column of runs: "
+        "gnomon read bad.csv --column run=NAME names it, --within-run mean averages the rows\n",
     ),
     (
         SCORES.replace("1,2", "1,two"),
@@ -415,8 +414,8 @@ BAD_INPUT = [
         SCORES.replace("1,2", "0,2"),
         "gnomon estimate bad.csv",
         "bad.csv, lines 2 and 3, column 'run': expected one row for each algorithm, task, run; "
-        "found algorithm a, task t, run 0 twice; gnomon read FILE --within-run mean averages the "
-        "rows of a run\n",
+        "found algorithm a, task t, run 0 twice; gnomon read bad.csv --within-run mean "
+        "averages the rows of a run\n",
     ),
     (
         SCORES.replace("1,2", "1,inf"),

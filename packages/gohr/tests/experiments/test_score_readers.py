@@ -17,7 +17,7 @@ def test_a_run_folder_is_scored_as_asked(tmp_path):
             score_table(folder, "tce", count_empty=count_empty).to_polars()
         )
     assert read_scores(tmp_path / "run", metric="learned").metric == "learned"
-    assert read_scores(tmp_path / "run", default_metric="cumulated_errors").n_steps == 3
+    assert read_scores(tmp_path / "run", curves=True).n_steps == 3
     # What a report leaves beside the run does not make it another tool's folder.
     (tmp_path / "run" / "results.json").write_text('{"results": {}}')
     assert read_scores(tmp_path / "run").metric == "tce"

@@ -2,11 +2,10 @@
 
 A :class:`Command` runs verbs. A verb prints through :func:`answering`, which gives an
 :class:`Answer`: a table for people, or one JSON object with :data:`JsonOption`; :func:`bar_of`
-shows its progress and :func:`message` prints a line on standard error. :class:`ReadOptions`,
-:class:`ShowOptions`, :data:`Level`, :data:`Seed`, :data:`Normalize` and :data:`Sources` are options
-that several verbs have: :func:`with_groups` spreads a group of options over a verb,
-:func:`scores_of` reads the scores, :func:`normalized` puts them on a scale and
-:func:`show_scores` prints or writes them.
+shows its progress and :func:`message` prints a line on standard error. Several verbs share the
+options :class:`ScoreOptions` (which scores, and their scale), :class:`ShowOptions`, :data:`Level`,
+:data:`Seed` and :data:`Sources`: :func:`with_groups` spreads a group over a verb, and
+:func:`show_scores` prints or writes a table of scores.
 """
 
 from __future__ import annotations

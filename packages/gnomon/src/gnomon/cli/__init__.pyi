@@ -7,12 +7,9 @@ from .gnomon_command import COMMAND as COMMAND
 from .gnomon_command import app as app
 from .gnomon_command import main as main
 from .options import Level as Level
-from .options import Normalize as Normalize
-from .options import ReadOptions as ReadOptions
+from .options import ScoreOptions as ScoreOptions
 from .options import Seed as Seed
 from .options import ShowOptions as ShowOptions
-from .options import normalized as normalized
-from .options import scores_of as scores_of
 from .options import with_groups as with_groups
 from .progress import bar_of as bar_of
 from .reading import show_scores as show_scores
@@ -24,8 +21,7 @@ __all__ = [
     "Command",
     "JsonOption",
     "Level",
-    "Normalize",
-    "ReadOptions",
+    "ScoreOptions",
     "Seed",
     "ShowOptions",
     "Sources",
@@ -34,8 +30,6 @@ __all__ = [
     "bar_of",
     "main",
     "message",
-    "normalized",
-    "scores_of",
     "show_scores",
     "with_groups",
 ]

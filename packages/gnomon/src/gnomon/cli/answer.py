@@ -17,7 +17,7 @@ import typer
 
 from gnomon._version import __version__
 from gnomon.cli.command import message
-from gnomon.errors import GnomonWarning, visible
+from gnomon.errors import GnomonWarning, on_command_line, visible
 from gnomon.results import Results
 from gnomon.tables import text_table
 
@@ -112,7 +112,8 @@ def answering(command: str, *, as_json: bool) -> Iterator[Answer]:
     with warnings.catch_warnings(record=True) as caught:
         for ours in _OURS:
             warnings.simplefilter("always", ours)
-        yield answer
+        with on_command_line():
+            yield answer
     raised = [str(w.message) for w in caught if _is_ours(w)]
     for text in dict.fromkeys([*raised, *answer.noted]):
         answer.warn(text)

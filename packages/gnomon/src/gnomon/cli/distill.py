@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.options import ReadOptions, Score, Seed, scores_of, with_groups
+from gnomon.cli.options import ScoreOptions, Seed, with_groups
 from gnomon.cli.progress import check_writable, progress_bar
 from gnomon.errors import ScoreDataError, UnknownNameError
 
@@ -34,7 +34,7 @@ def _checked(path: Path | None) -> Path | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuiteScores(ReadOptions):
+class SuiteScores(ScoreOptions):
     """Where the scores of a suite are, and how they become a matrix."""
 
     source: Annotated[
@@ -52,7 +52,6 @@ class SuiteScores(ReadOptions):
         str | None, typer.Option(help="The column of its year or date of publication.")
     ] = None
     exclude: Annotated[Names, typer.Option(help="A task to leave out; repeatable.")] = None
-    score: Score = None
 
     def prepared(self) -> PreparedScores:
         """Return the scores of a file, or of the data set as the Atari-5 paper prepares it."""
@@ -67,7 +66,7 @@ class SuiteScores(ReadOptions):
                 if value is not None:
                     raise ScoreDataError(f"atari5 is prepared as in the paper: omit --{option}")
             return atari.paper_scores(**options)
-        table = scores_of(Path(self.source), self.score, self)
+        table = self.table([self.source])
         options |= {"group_by": self.group_by, "date_by": self.date_by}
         return prepare(table, references=references_of(self.normalize, table), **options)
 

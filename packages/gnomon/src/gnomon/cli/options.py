@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter, Signature, signature
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from gnomon.cli.sources import places_of, single_place
-from gnomon.errors import ScoreDataError
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.scores.readers.summaries import SummaryTable
@@ -64,10 +65,6 @@ Normalize = Annotated[
         "procgen-hard, dmc, minatar; or a CSV file of task, low, high."
     ),
 ]
-At = Annotated[
-    float | None, typer.Option(help="Of curves, the step to take; runs short of it are missing.")
-]
-OwnEnd = Annotated[bool, typer.Option("--last", help="Of curves, the end of each run by itself.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")]
 Only = Annotated[
     list[str] | None, typer.Option("--algorithm", help="Only these algorithms; repeatable.")
@@ -82,81 +79,49 @@ Resampling = Literal["runs", "runs_and_tasks"]
 
 
 @dataclass(frozen=True)
-class ReadOptions:
-    """How scores are read."""
-
-    where: Where = None
-    column: Annotated[
-        list[str] | None,
-        typer.Option(help="NAME=COLUMN: what a column is called, as in algorithm=Name."),
-    ] = None
-    step_column: Annotated[
-        str | None, typer.Option(help="The column of a score file to read as the step.")
-    ] = None
-    lower_is_better: Annotated[
-        bool, typer.Option("--lower-is-better", help="Low scores of a score file are good.")
-    ] = False
-    format: Annotated[
-        str | None,
-        typer.Option("--format", help="The format of the scores, if it is not recognised."),
-    ] = None
-    run_names: Annotated[
-        str | None,
-        typer.Option(help="How a tracker's names of runs are made, as in '{algorithm}-{run}'."),
-    ] = None
-    columns_are: Annotated[
-        Literal["algorithms", "tasks", "runs"] | None,
-        typer.Option("--columns-are", help="What the columns of a table of seeds or steps are."),
-    ] = None
-    units: Annotated[
-        Literal["tasks", "items"] | None,
-        typer.Option("--units", help="What a task is: a task, or an item of an evaluation."),
-    ] = None
-    cluster: Annotated[
-        str | None, typer.Option("--cluster", help="The column that tells the cluster of an item.")
-    ] = None
-    rename: Annotated[
-        list[str] | None, typer.Option(help="OLD=NEW: what to call an algorithm or model.")
-    ] = None
-
-
-@dataclass(frozen=True)
-class NormalizedScores:
-    """Which scores are read, and on what scale they are put."""
+class ScoreOptions:
+    """Which scores of a source are taken, and on what scale."""
 
     score: Score = None
+    where: Where = None
+    lower_is_better: Annotated[
+        bool, typer.Option("--lower-is-better", help="Low scores of a file are good.")
+    ] = False
     normalize: Normalize = None
-    at: At = None
-    own_end: OwnEnd = False
 
-    def last(
-        self,
-        source: Path | Sequence[str],
-        options: ReadOptions,
-        algorithms: list[str] | None = None,
-    ) -> ScoreTable:
-        """Return one score of each run, on the scale that was asked for."""
-        return normalized(self.raw(source, options, algorithms), self.normalize)
+    def table(self, source: Sequence[str], **options: Any) -> ScoreTable:
+        """Return the raw scores of sources, read as these options and further ones say."""
+        from gnomon.scores import read_scores
 
-    def algorithms_by(self, options: ReadOptions) -> Callable[[Sequence[str]], Collection[str]]:
-        """Return what tells the algorithms of sources."""
-        return lambda sources: scores_of(sources, self.score, options).algorithms
+        return read_scores(
+            places_of(source),
+            metric=self.score,
+            where=pairs_of(self.where, "--where", "COLUMN=VALUE"),
+            higher_is_better=False if self.lower_is_better else None,
+            **options,
+        )
 
-    def raw(
-        self,
-        source: Path | Sequence[str],
-        options: ReadOptions,
-        algorithms: list[str] | None = None,
-    ) -> ScoreTable:
-        """Return one raw score of each run: of curves the last that all runs on a task reach."""
-        if self.own_end and self.at is not None:
-            raise typer.BadParameter("--last and --at choose different steps: expected one of them")
-        table = scores_of(source, self.score, options).select(algorithms=algorithms)
-        if self.own_end:
-            return table.last_step()
+    def of_runs(self, source: Sequence[str], algorithms: list[str] | None = None) -> ScoreTable:
+        """Return one score of each run, raw: of curves the last that all runs on a task reach."""
         from gnomon.scores.steps import at_common_step
 
-        return at_common_step(table, self.at)
+        return at_common_step(self.table(source).select(algorithms=algorithms))
+
+    def normalized(self, table: ScoreTable) -> ScoreTable:
+        """Return a table on the scale that was asked for."""
+        if self.normalize is None:
+            return table
+        from gnomon.scores.normalization import normalize
+
+        return normalize(table, self.normalize)
+
+    def last(self, source: Sequence[str], algorithms: list[str] | None = None) -> ScoreTable:
+        """Return one score of each run, on the scale that was asked for."""
+        return self.normalized(self.of_runs(source, algorithms))
+
+    def algorithms_of(self, source: Sequence[str]) -> Collection[str]:
+        """Return the algorithms of sources."""
+        return self.table(source).algorithms
 
 
 @dataclass(frozen=True)
@@ -188,145 +153,55 @@ class ShowOptions:
     )
 
 
-def scores_of(
-    source: Path | Sequence[str],
-    metric: str | None,
-    options: ReadOptions,
-    *,
-    default_metric: str | None = None,
-    count_empty: bool = True,
-    within_run: Literal["mean"] | None = None,
-    window: int | None = None,
-) -> ScoreTable:
-    """Return the scores of a source, or of several, read as the options say."""
-    from gnomon.scores import read_scores
-
-    return read_scores(
-        source if isinstance(source, Path) else places_of(source),
-        metric=metric,
-        default_metric=default_metric,
-        where=conditions(options.where),
-        columns=conditions(options.column, "--column", "NAME=COLUMN"),
-        step_column=options.step_column,
-        run_names=options.run_names,
-        columns_are=options.columns_are,
-        higher_is_better=False if options.lower_is_better else None,
-        format=options.format,
-        count_empty=count_empty,
-        units=options.units,
-        cluster=options.cluster,
-        rename=conditions(options.rename, "--rename", "OLD=NEW"),
-        within_run=within_run,
-        window=window,
-    )
-
-
 def scores_or_summaries(
     source: Sequence[str],
-    scores: NormalizedScores,
-    reading: ReadOptions,
+    scores: ScoreOptions,
     metrics: Sequence[str] | None,
-    method: Method,
     needs_runs: Mapping[str, bool],
-) -> tuple[ScoreTable, Sequence[str] | None, Method]:
-    """Return scores, metrics and method: as they are, or what a file of summaries allows.
+) -> tuple[ScoreTable, Sequence[str] | None]:
+    """Return scores and metrics: as they are, or runs that stand in for a file of summaries.
 
-    `needs_runs` says which options are set that summaries cannot serve.
+    `needs_runs` maps an option that summaries do not allow to whether it is set. Single scores with
+    standard errors are summaries of their items.
     """
-    from gnomon.scores.readers.summaries import holds_summaries
-
-    place = single_place(source)
-    if place is None or not holds_summaries(place):
-        return _runs_or_errors(source, scores, reading, metrics, method, needs_runs)
-    asked = [name for name, is_set in needs_runs.items() if is_set]
-    if method != "auto":
-        asked.append(f"--method {method}")
-    if asked:
-        raise ScoreDataError(f"{place}: {asked[0]} needs the runs, and these are summaries")
-    from gnomon.stats.summary_statistics import summary_metrics
-
-    table = _stand_ins(place, reading, scores.normalize)
-    return table, summary_metrics(metrics), method
-
-
-def _runs_or_errors(
-    source: Sequence[str],
-    scores: NormalizedScores,
-    reading: ReadOptions,
-    metrics: Sequence[str] | None,
-    method: Method,
-    needs_runs: Mapping[str, bool],
-) -> tuple[ScoreTable, Sequence[str] | None, Method]:
-    """Return runs; of single ones with their standard errors, items that stand in for them."""
     from gnomon.scores.readers.summaries import of_standard_errors
-    from gnomon.stats.summary_statistics import SUMMARY_METRICS, stand_in_runs
+    from gnomon.stats.summary_statistics import SUMMARY_METRICS, stand_in_runs, summary_metrics
 
-    table = scores.raw(source, reading)
+    of_ranks = (scores.normalize or "").partition(":")[0]
+    is_set = [option for option, value in needs_runs.items() if value]
+    is_set += [f"--normalize {of_ranks}"] if of_ranks in ("min-max", "percentile") else []
+    summaries = summaries_of(source, scores)
+    if summaries is not None:
+        if is_set:
+            raise ScoreDataError(f"{source[0]}: {is_set[0]} needs runs, and these are summaries")
+        table = stand_in_runs(summaries, higher_is_better=not scores.lower_is_better)
+        return scores.normalized(table), summary_metrics(metrics)
+    table = scores.of_runs(source)
     found = of_standard_errors(table)
-    linear = (scores.normalize or "").partition(":")[0] not in ("min-max", "percentile")
-    can = linear and not any(needs_runs.values()) and method == "auto"
-    if found is None or not can or not set(metrics or ()) <= set(SUMMARY_METRICS):
-        return normalized(table, scores.normalize), metrics, method
-    warn_of_items()
-    runs = stand_in_runs(found, higher_is_better=table.higher_is_better)
-    return normalized(runs, scores.normalize), metrics or SUMMARY_METRICS, method
-
-
-def warn_of_items() -> None:
-    """Say what an interval from standard errors is of."""
-    import warnings
-
-    from gnomon.errors import DegenerateScoresWarning
-
+    if found is None or is_set or not set(metrics or ()) <= set(SUMMARY_METRICS):
+        return scores.normalized(table), metrics
     warnings.warn(
         "intervals come from the standard errors of the source: they are of other items of the "
         "same kind, not of other runs, and n_runs counts items",
         DegenerateScoresWarning,
         stacklevel=2,
     )
+    runs = stand_in_runs(found, higher_is_better=table.higher_is_better)
+    return scores.normalized(runs), metrics or SUMMARY_METRICS
 
 
-def summaries_of(
-    source: Sequence[str],
-    reading: ReadOptions,
-    keep_apart: str | None,
-    algorithms: list[str] | None,
-) -> SummaryTable | None:
+def summaries_of(source: Sequence[str], scores: ScoreOptions) -> SummaryTable | None:
     """Return a file of means and standard deviations; None if the source is none."""
-    from gnomon.scores.readers.summaries import holds_summaries
+    from gnomon.scores.readers.summaries import holds_summaries, read_summaries
 
     place = single_place(source)
     if place is None or not holds_summaries(place):
         return None
-    found = _summaries(place, reading, keep_apart)
-    return found if algorithms is None else found.select(algorithms)
+    return read_summaries(place, where=pairs_of(scores.where, "--where", "COLUMN=VALUE"))
 
 
-def _stand_ins(source: Path, options: ReadOptions, normalize: str | None) -> ScoreTable:
-    """Return runs that stand in for a file of means and standard deviations."""
-    if normalize is not None and normalize.partition(":")[0] in ("min-max", "percentile"):
-        raise ScoreDataError(f"{source}: {normalize} needs the runs, and these are summaries")
-    from gnomon.stats.summary_statistics import stand_in_runs
-
-    found = _summaries(source, options)
-    table = stand_in_runs(found, higher_is_better=not options.lower_is_better)
-    return normalized(table, normalize)
-
-
-def _summaries(source: Path, options: ReadOptions, keep_apart: str | None = None) -> SummaryTable:
-    from gnomon.scores import read_summaries
-
-    where, columns = (
-        conditions(options.where),
-        conditions(options.column, "--column", "NAME=COLUMN"),
-    )
-    return read_summaries(source, where=where, columns=columns, keep_apart=keep_apart)
-
-
-def conditions(
-    texts: list[str] | None, option: str = "--where", form: str = "COLUMN=VALUE"
-) -> dict[str, str]:
-    """Return names and values, from texts such as ``COLUMN=VALUE``."""
+def pairs_of(texts: list[str] | None, option: str, form: str) -> dict[str, str]:
+    """Return names and values from texts such as ``COLUMN=VALUE``."""
     found = {}
     for text in texts or []:
         name, equals, value = text.partition("=")
@@ -334,15 +209,6 @@ def conditions(
             raise typer.BadParameter(f"expected {form}, found {text!r}", param_hint=option)
         found[name] = value
     return found
-
-
-def normalized(table: ScoreTable, name: str | None) -> ScoreTable:
-    """Return the table on the scale that was asked for, or as it is."""
-    if name is None:
-        return table
-    from gnomon.scores.normalization import normalize
-
-    return normalize(table, name)
 
 
 def with_groups(verb: Callable[..., None]) -> Callable[..., None]:

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.options import (
-    Gamma,
-    Level,
-    NormalizedScores,
-    ReadOptions,
-    Seed,
-    ShowOptions,
-    with_groups,
-)
+from gnomon.cli.options import Gamma, Level, ScoreOptions, Seed, ShowOptions, with_groups
 from gnomon.cli.sources import Pair, SourcesAndPair, sources_and_pair
 
 if TYPE_CHECKING:
@@ -45,8 +37,7 @@ def plan(
     seed: Seed = 0,
     gamma: Gamma = None,
     *,
-    scores: NormalizedScores,
-    reading: ReadOptions,
+    scores: ScoreOptions,
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
@@ -59,9 +50,9 @@ def plan(
     from gnomon.stats import plan as planned
 
     with answering("plan", as_json=as_json) as answer:
-        source, named = sources_and_pair(sources, pair, scores.algorithms_by(reading))
+        source, named = sources_and_pair(sources, pair, scores.algorithms_of)
         a, b = named or (None, None)
-        table = scores.last(source, reading)
+        table = scores.last(source)
         found = planned(
             table,
             a,

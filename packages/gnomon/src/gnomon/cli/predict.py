@@ -8,10 +8,10 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.distill import Normalize, references_of
-from gnomon.cli.options import Level, ReadOptions, Score, Source, scores_of, with_groups
+from gnomon.cli.options import Level, Score, ScoreOptions, Where
+from gnomon.cli.sources import Sources
 
 
-@with_groups
 def predict(
     model: Annotated[
         str,
@@ -20,7 +20,7 @@ def predict(
             "atari-1, atari-3, atari-5, atari-10, atari-3-val or atari-5-val."
         ),
     ],
-    source: Source,
+    source: Sources,
     pair: Annotated[
         tuple[str, str] | None,
         typer.Option(metavar="A B", help="Which of two algorithms is better on the full suite."),
@@ -34,8 +34,8 @@ def predict(
     ] = None,
     level: Level = 0.9,
     score: Score = None,
+    where: Where = None,
     *,
-    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Predict the summary of algorithms from a few tasks, with intervals.
@@ -47,7 +47,7 @@ def predict(
     from gnomon.distillation import predict as predicted
 
     with answering("predict", as_json=as_json) as answer:
-        table = scores_of(source, score, reading)
+        table = ScoreOptions(score=score, where=where).table(source)
         found = predicted(
             model,
             table,

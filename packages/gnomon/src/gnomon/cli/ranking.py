@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.cli.options import Level, NormalizedScores, ReadOptions, Seed, ShowOptions, with_groups
-from gnomon.cli.sources import Sources, single_place
-
-if TYPE_CHECKING:
-    from gnomon.scores.table import ScoreTable
+from gnomon.cli.answer import JsonOption, answering
+from gnomon.cli.options import Level, ScoreOptions, Seed, ShowOptions, with_groups
+from gnomon.cli.sources import Sources
 
 # One resample has no spread.
 Resamples = Annotated[int, typer.Option(min=2, help="Bootstrap resamples.")]
@@ -36,8 +32,7 @@ def rank(
     ] = False,
     level: Level = 0.95,
     *,
-    scores: NormalizedScores,
-    reading: ReadOptions,
+    scores: ScoreOptions,
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
@@ -48,9 +43,15 @@ def rank(
       gnomon rank scores.csv --by task --figure ranks.svg
     """
     from gnomon.ranking import rank as ranked
+    from gnomon.scores.plausibility import own_scales
 
     with answering("rank", as_json=as_json) as answer:
-        table = _table(answer, source, scores, reading, by)
+        table = scores.last(source)
+        if by == "task" and (unlike := own_scales(table)) is not None:
+            answer.warn(unlike)
+        if by == "algorithm" and table.normalization is not None:
+            answer.warn("ranks of algorithms depend on the order of scores on each task alone: "
+                        "normalization does not change them")  # fmt: skip
         found = ranked(
             table,
             method,
@@ -68,8 +69,7 @@ def audit(
     resamples: Resamples = 1000,
     seed: Seed = 0,
     *,
-    scores: NormalizedScores,
-    reading: ReadOptions,
+    scores: ScoreOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Audit a table of scores: what it contains, and how reliable its ranks are.
@@ -84,7 +84,7 @@ def audit(
 
     with answering("audit", as_json=as_json) as answer:
         with noted() as of_reading:
-            table = scores.last(source, reading)
+            table = scores.last(source)
         found = audited(table, level=level, n_resamples=resamples, rng=seed)
         found = replace(found, warnings=tuple(dict.fromkeys([*of_reading, *found.warnings])))
         answer.results(found.as_records())
@@ -92,36 +92,3 @@ def audit(
         # The text already contains them.
         for note in found.warnings if as_json else ():
             answer.warn(note)
-
-
-def _table(
-    answer: Answer,
-    source: Sequence[str],
-    scores: NormalizedScores,
-    reading: ReadOptions,
-    by: Literal["algorithm", "task"],
-) -> ScoreTable:
-    """Read scores; warn where tasks are compared on scales of their own, or a scale is idle."""
-    table = scores.last(source, reading)
-    if by == "algorithm":
-        _warn_of_scale(answer, table)
-    if by == "task" and table.normalization is None:
-        _warn_of_own_scales(answer, source, table)
-    return table
-
-
-def _warn_of_scale(answer: Answer, table: ScoreTable) -> None:
-    if table.normalization is not None:
-        answer.warn("--normalize changes nothing here: only the order of scores on one task counts")
-
-
-def _warn_of_own_scales(answer: Answer, source: Sequence[str], table: ScoreTable) -> None:
-    """Warn where tasks seem to have scales of their own."""
-    from gnomon.scores.plausibility import own_scales
-    from gnomon.scores.readers.registry import reader_of
-
-    place = single_place(source)
-    reader = reader_of(place) if place is not None else None
-    found = None if reader and reader.common_scale else own_scales(table)
-    if found is not None:
-        answer.warn(found)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from gnomon.cli.answer import Answer, JsonOption, answering
-from gnomon.cli.options import Normalize, ReadOptions, Score, normalized, scores_of, with_groups
+from gnomon.cli.options import ScoreOptions, pairs_of, with_groups
 from gnomon.cli.sources import Sources
 from gnomon.errors import ScoreDataError
 from gnomon.tables import MOST_ROWS
@@ -18,22 +19,64 @@ if TYPE_CHECKING:
     from gnomon.scores.table import ScoreTable
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How scores lie in a source whose layout is not recognised, or has two readings."""
+
+    format: Annotated[
+        str | None, typer.Option("--format", help="The format, if it is not recognised.")
+    ] = None
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=COLUMN: what a column is called, as in algorithm=Name."),
+    ] = None
+    step_column: Annotated[str | None, typer.Option(help="The column to read as the step.")] = None
+    columns_are: Annotated[
+        Literal["algorithms", "tasks", "runs"] | None,
+        typer.Option(help="What the columns of a table of seeds or steps are."),
+    ] = None
+    run_names: Annotated[
+        str | None,
+        typer.Option(help="How a tracker's names of runs are made, as in '{algorithm}-{run}'."),
+    ] = None
+    units: Annotated[
+        Literal["tasks", "items"] | None,
+        typer.Option(help="What a task is: a task, or an item of an evaluation."),
+    ] = None
+    cluster: Annotated[
+        str | None, typer.Option(help="The column that names the cluster of an item.")
+    ] = None
+    rename: Annotated[
+        list[str] | None, typer.Option(help="OLD=NEW: what to call an algorithm or model.")
+    ] = None
+    within_run: Annotated[
+        Literal["mean"] | None, typer.Option(help="Average several rows of a run, as of episodes.")
+    ] = None
+    at: Annotated[
+        str | None, typer.Option(help="Of curves, take this step, or the end of each run: end.")
+    ] = None
+    window: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of logs of training, average the last episodes or evaluations."),
+    ] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the options as :func:`gnomon.scores.read_scores` takes them."""
+        columns = pairs_of(self.column, "--column", "NAME=COLUMN")
+        rename = pairs_of(self.rename, "--rename", "OLD=NEW")
+        given = {name: value for name, value in vars(self).items() if name != "column"}
+        return given | {"columns": columns, "rename": rename, "at": _step(self.at)}
+
+
 @with_groups
 def read(
     source: Sources,
-    score: Score = None,
-    normalize: Normalize = None,
     out: Annotated[
         Path | None, typer.Option(help="Write a tidy file: .csv, .tsv or .parquet.")
     ] = None,
-    within_run: Annotated[
-        Literal["mean"] | None, typer.Option(help="Average several rows of a run, as of episodes.")
-    ] = None,
-    window: Annotated[
-        int | None, typer.Option(min=1, help="Of logs of episodes, average the last ones.")
-    ] = None,
     *,
-    reading: ReadOptions,
+    layout: Layout,
+    scores: ScoreOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Read scores of any known layout, and print or write them as a tidy table.
@@ -43,8 +86,18 @@ def read(
       gnomon read table.csv --column algorithm=agent --column task=env --out scores.csv
     """
     with answering("read", as_json=as_json) as answer:
-        table = scores_of(source, score, reading, within_run=within_run, window=window)
-        show_scores(answer, normalized(table, normalize), out)
+        table = scores.table(source, **layout.arguments())
+        show_scores(answer, scores.normalized(table), out)
+
+
+def _step(text: str | None) -> float | Literal["end"] | None:
+    if text is None or text == "end":
+        return "end" if text else None
+    try:
+        return float(text)
+    except ValueError:
+        message = f"expected a step or end, found {text!r}"
+        raise typer.BadParameter(message, param_hint="--at") from None
 
 
 def show_scores(answer: Answer, table: ScoreTable, out: Path | None) -> None:

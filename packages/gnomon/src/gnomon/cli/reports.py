@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.options import Level, Normalize, ReadOptions, Seed, scores_of, with_groups
+from gnomon.cli.options import Level, ScoreOptions, Seed, with_groups
 from gnomon.cli.sources import Pair, SourcesAndPair, places_of, sources_and_pair
-
-if TYPE_CHECKING:
-    from gnomon.reports.page import Report
 
 
 @with_groups
@@ -28,14 +24,10 @@ def report(
             "By default NAME-report in the current folder."
         ),
     ] = None,
-    metric: Annotated[
-        str | None, typer.Option("--score", help="Which score, where there are several.")
-    ] = None,
     by: Annotated[
         list[str] | None,
         typer.Option(help="Of items: a column whose groups are compared; repeatable."),
     ] = None,
-    normalize: Normalize = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     level: Level = 0.95,
     seed: Seed = 0,
@@ -50,7 +42,7 @@ def report(
         int | None, typer.Option("--workers", "-j", min=1, help="Processes; all cores by default.")
     ] = None,
     *,
-    reading: ReadOptions,
+    scores: ScoreOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Write a report: one page, and each figure with its numbers beside it.
@@ -65,14 +57,16 @@ def report(
         raise typer.BadParameter(f"expected a name that ends in .md, found {out}")
     from gnomon.plot.style import default_settings
     from gnomon.reports import report_markdown, try_place, write_page
+    from gnomon.reports.reports import name_of, report_of_source
 
     printed = markdown and out is None
     with answering("report", as_json=as_json) as answer:
         if out is not None:
             try_place(out)  # before scores are read
-        page, place = _report_of(
-            sources, pair, metric, reading, normalize=normalize, title=title, by=by or (),
-            level=level, seed=seed, out=out, is_written=not printed,
+        source, two = sources_and_pair(sources, pair, scores.algorithms_of)
+        page, place = report_of_source(
+            scores.table(source), pair=two, normalize=scores.normalize, by=by or (), level=level,
+            title=title or name_of(places_of(source)), seed=seed, out=out, is_written=not printed,
         )  # fmt: skip
         if printed:
             text = report_markdown(page)
@@ -84,21 +78,3 @@ def report(
             written = write_page(page, place, also or (), cores)
         answer.results([{"path": str(written)}])
         answer.say(str(written))
-
-
-def _report_of(
-    words: Sequence[str],
-    pair: tuple[str, str] | None,
-    metric: str | None,
-    reading: ReadOptions,
-    **options: Any,
-) -> tuple[Report, Path]:
-    """Return the report of scores that are read as the options say, and its place."""
-    from gnomon.reports.reports import name_of, report_of_source
-
-    source, two = sources_and_pair(
-        words, pair, lambda sources: scores_of(sources, metric, reading).algorithms
-    )
-    table = scores_of(source, metric, reading)
-    options["title"] = options["title"] or name_of(places_of(source))
-    return report_of_source(table, pair=two, **options)

@@ -12,17 +12,13 @@ from gnomon.cli.options import (
     DrawOptions,
     Level,
     Method,
-    Normalize,
-    NormalizedScores,
     Only,
-    ReadOptions,
     Resamples,
     Resampling,
+    ScoreOptions,
     Seed,
     ShowOptions,
     Variances,
-    normalized,
-    scores_of,
     scores_or_summaries,
     summaries_of,
     with_groups,
@@ -56,9 +52,8 @@ def estimate(
     ] = "runs",
     variances: Variances = "moderated",
     *,
-    scores: NormalizedScores,
+    scores: ScoreOptions,
     draws: DrawOptions,
-    reading: ReadOptions,
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
@@ -74,8 +69,9 @@ def estimate(
 
     with answering("estimate", as_json=as_json) as answer:
         runs_only = {"--per-task": per_task, "--resampling": resampling != "runs"}
-        table, wanted, how = scores_or_summaries(source, scores, reading, metric, method, runs_only)
-        options = draws.arguments() | {"method": how}
+        runs_only[f"--method {method}"] = method != "auto"
+        table, wanted = scores_or_summaries(source, scores, metric, runs_only)
+        options = draws.arguments() | {"method": method}
         options |= {"per_task": per_task, "resampling": resampling, "variances": variances}
         found = stats.estimate(table, wanted, by=by, **options)
         answer.show(found, **vars(showing))
@@ -111,9 +107,8 @@ def compare(
         ),
     ] = None,
     *,
-    scores: NormalizedScores,
+    scores: ScoreOptions,
     draws: DrawOptions,
-    reading: ReadOptions,
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
@@ -123,11 +118,8 @@ def compare(
       gnomon compare scores.csv
       gnomon compare scores.csv ppo dqn --per-task
     """
-    source, two = sources_and_pair(sources, pair, scores.algorithms_by(reading))
     of_pair = {"--by": by is not None, "--sequential": sequential is not None}
     for option in [name for name, is_set in of_pair.items() if is_set]:
-        if two is None:
-            raise typer.BadParameter(f"{option} needs two algorithms, A and B")
         if equivalence is not None:
             raise typer.BadParameter(f"{option} goes without --equivalence")
     if fail_if is not None:
@@ -142,9 +134,12 @@ def compare(
     from gnomon.stats.comparison import chosen_pair
 
     with answering("compare", as_json=as_json) as answer:
-        runs_only = {"--paired": paired}
-        table, wanted, how = scores_or_summaries(source, scores, reading, metric, method, runs_only)
-        options = draws.arguments() | {"paired": paired, "method": how, "variances": variances}
+        source, two = sources_and_pair(sources, pair, scores.algorithms_of)
+        for option in [name for name, is_set in of_pair.items() if is_set and two is None]:
+            raise typer.BadParameter(f"{option} needs two algorithms, A and B")
+        runs_only = {"--paired": paired, f"--method {method}": method != "auto"}
+        table, wanted = scores_or_summaries(source, scores, metric, runs_only)
+        options = draws.arguments() | {"paired": paired, "method": method, "variances": variances}
         if wanted:
             options["metrics"] = wanted
         two = chosen_pair(table, *(two or (None, None)))
@@ -199,15 +194,11 @@ def profile(
         typer.Option(help="Degrees of freedom of a likelihood profile."),
     ] = "welch",
     algorithm: Only = None,
-    keep_apart: Annotated[
-        str | None, typer.Option(help="Column of a summary table that makes algorithms differ.")
-    ] = None,
     level: Level = 0.95,
     resamples: Resamples = 2000,
     seed: Seed = 0,
     *,
-    scores: NormalizedScores,
-    reading: ReadOptions,
+    scores: ScoreOptions,
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
@@ -220,17 +211,17 @@ def profile(
     from gnomon.stats import profile as profiles_of
 
     with answering("profile", as_json=as_json) as answer:
-        summaries = kind in ("ratio", "likelihood") and summaries_of(
-            source, reading, keep_apart, algorithm
-        )
+        summaries = summaries_of(source, scores) if kind in ("ratio", "likelihood") else None
+        if summaries is not None and algorithm is not None:
+            summaries = summaries.select(algorithm)
         found = profiles_of(
-            summaries or scores.last(source, reading, algorithm),
+            summaries or scores.last(source, algorithm),
             kind,
             tau,
             spacing=spacing,
             band=band,
             df=df,
-            higher_is_better=not reading.lower_is_better,
+            higher_is_better=not scores.lower_is_better,
             level=level,
             n_resamples=resamples,
             rng=seed,
@@ -251,11 +242,6 @@ def curves(
     threshold: Annotated[float | None, typer.Option(help="For time_to_threshold.")] = None,
     method: Annotated[Method, typer.Option(help="How bands are made.")] = "auto",
     algorithm: Only = None,
-    score: Annotated[
-        str | None,
-        typer.Option(help="Which score, or column of a file, where there are several."),
-    ] = None,
-    normalize: Normalize = None,
     at: Annotated[
         float | None, typer.Option(help="The step at which curves end; shorter runs are left out.")
     ] = None,
@@ -264,8 +250,8 @@ def curves(
         typer.Option(help="Number of evenly spaced steps, or shared: those that all runs have."),
     ] = None,
     *,
+    scores: ScoreOptions,
     draws: DrawOptions,
-    reading: ReadOptions,
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
@@ -284,12 +270,10 @@ def curves(
     with answering("curves", as_json=as_json) as answer:
         place = single_place(source)
         reader = reader_of(place) if place is not None else None
-        curve = reader.curve_metric if reader else None
-        table = scores_of(source, score, reading, default_metric=curve)
-        table = table.select(algorithms=algorithm)
-        table = normalized(table if at is None else up_to(table, at), normalize)
+        table = scores.table(source, curves=True).select(algorithms=algorithm)
+        table = scores.normalized(table if at is None else up_to(table, at))
         wanted, options = metric or "iqm", draws.arguments() | {"grid": _grid(grid)}
-        step = reading.step_column or (reader.step if reader else "step")
+        step = reader.step if reader else "step"
         found = (
             curves_of(table, wanted, method=method, step=step.replace("_", " "), **options)
             if summary is None

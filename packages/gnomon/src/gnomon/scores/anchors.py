@@ -87,8 +87,8 @@ def _within_limits(table: ScoreTable) -> Anchors:
         row = next(table.rows.take(outside[:1]).records())
         raise ScoreDataError(
             f"dmc: expected returns from {low:g} to {high:g}, found {row['score']:g} of "
-            f"{row['algorithm']} on {row['task']}: other tasks need another normalisation, and "
-            "--normalize FILE names the anchors of each"
+            f"{row['algorithm']} on {row['task']}: other tasks need a file of "
+            "the anchors of each (task, low, high) as normalization"
         )
     return dict.fromkeys(table.tasks, _DMC)
 

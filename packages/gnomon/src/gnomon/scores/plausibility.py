@@ -248,7 +248,7 @@ def own_scales(table: ScoreTable) -> str | None:
     Parameters
     ----------
     table : ScoreTable
-        Raw scores: of normalised ones nothing is said.
+        Raw scores: of normalised ones, and of those in a unit, nothing is said.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def own_scales(table: ScoreTable) -> str | None:
     >>> own_scales(ScoreTable.from_arrays(games, tasks=["Pong", "Atlantis"])).partition(":")[0]
     'scores of different tasks may not be on one scale (median 19.0 on Pong, 60,000 on Atlantis)'
     """
-    if table.normalization is not None:
+    if table.normalization is not None or table.unit is not None:
         return None
     ends = _ends(table)
     if ends is None or ends[1][1] <= FAR * ends[0][1]:
@@ -313,7 +313,7 @@ def unlike_scales(
     (low_task, low), (high_task, high) = ends
     return (
         f"raw scores on scales of their own (median {_shown(low)} on {low_task}, {_shown(high)} "
-        f"on {high_task}): {' and '.join(faults)}; --normalize puts all on one scale"
+        f"on {high_task}): {' and '.join(faults)}; normalize the scores first"
     )
 
 
@@ -338,7 +338,7 @@ def unlike_target(table: ScoreTable) -> str | None:
         fault = f"holds raw scores (median {_shown(middle)}) against a target of 1"
     else:
         return None
-    return f"optimality_gap {fault}; --gamma names another, --normalize puts all on one scale"
+    return f"optimality_gap {fault}; give another target (gamma), or normalize the scores"
 
 
 def warn_of_unlike_scales(

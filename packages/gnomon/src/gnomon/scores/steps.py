@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, counted, listed
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, counted, listed, option, reading
 from gnomon.scores.columns import FloatArray, IntArray, Rows
 from gnomon.scores.table import ScoreTable
 
@@ -75,7 +75,9 @@ def curve_runs(table: ScoreTable) -> list[CurveRun]:
     return found
 
 
-def at_common_step(table: ScoreTable, step: float | None = None) -> ScoreTable:
+def at_common_step(
+    table: ScoreTable, step: float | None = None, *, window: int | None = None
+) -> ScoreTable:
     """Return one score for each run: at the last step that all runs on its task reach.
 
     A run that has no score at that very step is interpolated between its neighbours.
@@ -86,11 +88,15 @@ def at_common_step(table: ScoreTable, step: float | None = None) -> ScoreTable:
         One without steps is returned as it is.
     step : float, optional
         Another step; a run that does not reach it is a missing run.
+    window : int, optional
+        Take the mean of this number of scores of a run, the last ones up to that step; of a run
+        with fewer, of all.
 
     Raises
     ------
     ScoreDataError
-        A run on a task begins after another one has ended, or no run reaches the step.
+        A run on a task begins after another one has ended, or no run reaches the step; or a
+        step or a window is asked for and there are no steps.
 
     Warns
     -----
@@ -107,22 +113,27 @@ def at_common_step(table: ScoreTable, step: float | None = None) -> ScoreTable:
     array([2., 4.])
     """
     if "step" not in table.rows:
-        if step is None:
+        if step is None and window is None:
             return table
         raise ScoreDataError("expected a column 'step' to select by; found none")
-    if step is None and _end_alike(table):
+    if step is None and window is None and _end_alike(table):
         return table.last_step()
     runs = curve_runs(table)
     if step is not None:
         return _at(
-            table, runs, dict.fromkeys(table.tasks, step), f"step {in_words(step)}", _say_missing
+            table,
+            runs,
+            dict.fromkeys(table.tasks, step),
+            f"step {in_words(step)}",
+            _say_missing,
+            window,
         )
     if all(run.steps.size == 1 for run in runs):
         _say_own_ends(runs)
         return table.last_step()
     ends = {task: min(r.steps[-1] for r in alike) for task, alike in by_task(runs).items()}
     _refuse_late_starts(runs, ends)
-    return _at(table, runs, ends, "last step that all runs of a task reach", _say_short)
+    return _at(table, runs, ends, "last step that all runs of a task reach", _say_short, window)
 
 
 def _end_alike(table: ScoreTable) -> bool:
@@ -151,15 +162,22 @@ def _at(
     ends: dict[str, float],
     note: str,
     tell: Callable[[Sequence[CurveRun], dict[str, float]], None],
+    window: int | None,
 ) -> ScoreTable:
     """Return the rows of each run at the step of its task, missing runs with no score."""
     _, first = np.unique(table.run_of_row, return_index=True)
     chosen, score = first.copy(), np.full(first.size, np.nan)
     for run in runs:
         end, place = ends[run.key[1]], table.run_of_row[run.rows[0]]
+        n = int(np.searchsorted(run.steps, end, "right"))
         score[place] = run.at(end)
-        chosen[place] = run.rows[max(int(np.searchsorted(run.steps, end, "right")) - 1, 0)]
+        if window is not None and not np.isnan(score[place]):
+            score[place] = run.scores[max(n - window, 0) : n].mean()
+        chosen[place] = run.rows[max(n - 1, 0)]
     tell(runs, ends)
+    if window is not None:
+        note = f"mean of the last {counted(window, 'score')} of each run up to the {note}"
+        say(f"the score of a run is the {note}")
     if np.isnan(score).all():
         reached = max((run.steps[-1] for run in runs), default=float("nan"))
         raise ScoreDataError(
@@ -177,7 +195,7 @@ def _say_short(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
     if not differing:
         return
     short = [r for r in runs if is_short(r.steps[-1], longest[r.key[1]], r.spacing)]
-    choose = "--last takes the end of each run, --at STEP another step"
+    choose = _other_steps()
     if short:
         task = short[0].key[1]
         say(
@@ -222,9 +240,12 @@ def _refuse_late_starts(runs: Sequence[CurveRun], ends: dict[str, float]) -> Non
             first = next(r for r in runs if r.key[1] == run.key[1] and r.steps[-1] == end)
             raise ScoreDataError(
                 f"no step that all runs on {run.key[1]} reach: {first.name} ends at "
-                f"{in_words(end)}, {run.name} begins at {in_words(run.steps[0])}; --last takes the "
-                "end of each run, --at STEP another step"
+                f"{in_words(end)}, {run.name} begins at {in_words(run.steps[0])}; " + _other_steps()
             )
+
+
+def _other_steps() -> str:
+    return f"{reading('FILE', at='end')} takes the end of each run, a number another step"
 
 
 def is_short(end: float, longest: float, spacing: float = 0.0) -> bool:
@@ -458,8 +479,8 @@ def refuse_unequal_lengths(table: ScoreTable, what: str = "areas") -> None:
         if is_short(least, most, shortest.spacing):
             raise ScoreDataError(
                 f"{what} of unequal lengths do not compare: {shortest.name} ends at "
-                f"{in_words(least)}, {longest.name} at {in_words(most)}; --at {least:.0f} cuts all "
-                f"there, --at {most:.0f} leaves out the runs that fall short"
+                f"{in_words(least)}, {longest.name} at {in_words(most)}; {option(at=float(least))} "
+                f"cuts all there, {option(at=float(most))} leaves out the runs that fall short"
             )
 
 

@@ -160,6 +160,7 @@ class ScoreTable:
         higher_is_better: bool = True,
         provenance: Sequence[str] = (),
         where: Mapping[str, Any] | None = None,
+        within_run: str | None = None,
         units: Units = "tasks",
         cluster: str | None = None,
     ) -> ScoreTable:
@@ -177,6 +178,8 @@ class ScoreTable:
             As in the class.
         where : mapping, optional
             Attribute values that a row must have to be read.
+        within_run : {"mean"}, optional
+            Average several rows of one run, such as episodes; without it they are an error.
 
         Raises
         ------
@@ -194,7 +197,7 @@ class ScoreTable:
         array([3., 4.])
         """
         rows = with_usual_names(rows_of_frame(frame), columns or {}, Origin())
-        tidy = tidy_rows(rows, Origin(), where or {})
+        tidy = tidy_rows(rows, Origin(), where or {}, within_run)
         return cls(tidy, metric, unit, higher_is_better, (*provenance,), None, units, cluster)
 
     @classmethod

@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, UnknownNameError, check_word, listed, shortened
+from gnomon.errors import (
+    ScoreDataError,
+    UnknownNameError,
+    check_word,
+    listed,
+    option,
+    reading,
+    shortened,
+)
 from gnomon.scores.columns import (
     Column,
     FloatArray,
@@ -174,12 +182,9 @@ def missing_columns(raw: Rows, origin: Origin, named: Iterable[str] = ()) -> Sco
     found = shortened(", ".join(raw.names), 200) or "none"
     plural = "s" if len(missing) > 1 else ""
     message = f"missing column{plural} {', '.join(map(repr, missing))}; found {found}"
-    if origin.file:
-        options = " ".join(f"--column {name}=NAME" for name in missing)
-        message += f" (name {'them' if plural else 'it'}: columns={{'{missing[0]}': NAME}} in "
-        message += f"Python, gnomon read FILE {options} on the command line)"
-    elif raw.names:
-        message += f" (name {'them' if plural else 'it'}: columns={{'{missing[0]}': NAME}})"
+    if raw.names:
+        columns = dict.fromkeys(missing, "NAME")
+        message += f"; {reading(origin.file, columns=columns)} names {'them' if plural else 'it'}"
     return origin.error(message)
 
 
@@ -259,7 +264,7 @@ def usual_columns(
                 first = candidates[0]
                 raise origin.error(
                     f"columns {first!r} and {other!r} may both be the {role}; "
-                    f"--column {role}={first} (columns={{{role!r}: {first!r}}}) chooses the first"
+                    f"{reading(origin.file, columns={role: first})} chooses the first"
                 )
         if candidates:
             found[role] = candidates[0]
@@ -382,14 +387,13 @@ def _check_duplicates(rows: Rows, origin: Origin, *, has_runs: bool) -> None:
         raise origin.error_at(
             [earlier, at],
             "run",
-            f"several rows of {algorithm} on {task} and no column of runs: name it "
-            "(columns={'run': NAME}, gnomon read FILE --column run=NAME) or average the rows "
-            "(within_run='mean', gnomon read FILE --within-run mean)",
+            f"several rows of {algorithm} on {task} and no column of runs: "
+            f"{reading(origin.file, columns={'run': 'NAME'})} names it, "
+            f"{option(within_run='mean')} averages the rows",
         )
     shown = ", ".join(f"{name} {rows.take([at]).tolist(name)[0]}" for name in key)
     message = f"expected one row for each {', '.join(key)}; found {shown} twice"
-    remedy = _apart(rows, key, earlier) if origin.file else ""
-    raise origin.error_at([earlier, at], "run", message + remedy)
+    raise origin.error_at([earlier, at], "run", message + _apart(rows, key, earlier, origin))
 
 
 def _averaged(rows: Rows) -> Rows:
@@ -409,17 +413,19 @@ def _averaged(rows: Rows) -> Rows:
     return kept.with_columns({"score": mean[order]})
 
 
-def _apart(rows: Rows, key: Sequence[str], row: int) -> str:
+def _apart(rows: Rows, key: Sequence[str], row: int, origin: Origin) -> str:
     """Return the remedies for rows of one key: another column, or their mean."""
-    mean = "gnomon read FILE --within-run mean averages the rows of a run"
+    mean = f"{reading(origin.file, within_run='mean')} averages the rows of a run"
     for name in (x for x in rows.names if x not in SPECIAL):
         number, _ = _numbered(rows, [*key, name])
         if not _are_different(number):
             continue
         if "step" not in key and are_numbers(rows[name]):
-            return f"; column {name!r} tells them apart: --step-column {name} for curves; or {mean}"
+            curves = f"{option(columns={'step': name})} reads curves"
+            return f"; column {name!r} tells them apart: {mean}, {curves}"
         value = rows.take([row]).tolist(name)[0]
-        return f"; column {name!r} tells them apart: --where {name}={value} takes some; or {mean}"
+        some = option(where={name: value})
+        return f"; column {name!r} tells them apart: {mean}, {some} takes some"
     return f"; {mean}"
 
 

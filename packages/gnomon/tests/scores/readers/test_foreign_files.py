@@ -124,13 +124,13 @@ WRONG = {
     "lines of two metrics": (
         '"Step","dqn - ret","dqn - loss"\n"0","1","2"\n',
         {},
-        ": expected lines of one metric, found ret and loss: --score ret names the first",
+        ": expected one metric of the lines; found ret and loss: metric='ret' names the first",
     ),
     "lines that may be runs": (
         '"Step","dqn-1 - ret","dqn-2 - ret"\n"0","1","2"\n',
         {},
-        ": dqn-1, dqn-2 may be runs of 'dqn' or algorithms with one run each: --run-names "
-        "'{algorithm}-{run}' or --run-names '{algorithm}' chooses",
+        ": dqn-1, dqn-2 may be runs of 'dqn' or algorithms with one run each: read_scores('FILE', "
+        "run_names='{algorithm}-{run}') or run_names='{algorithm}' chooses",
     ),
     "a pattern that does not fit": (
         '"Step","dqn - ret"\n"0","1"\n',
@@ -140,25 +140,25 @@ WRONG = {
     "two columns of algorithms": (
         RUNS.replace('"Runtime"', '"algo"'),
         {},
-        ": columns 'algo' and 'exp_name' may both be the algorithm; --column algorithm=algo "
-        "(columns={'algorithm': 'algo'}) chooses the first",
+        ": columns 'algo' and 'exp_name' may both be the algorithm; read_scores('FILE', "
+        "columns={'algorithm': 'algo'}) chooses the first",
     ),
     "two columns of steps": (
         HISTORY.replace("_runtime", "global_step"),
         {"metric": "ret"},
-        ": columns '_step' and 'global_step' may both be the step; --column step=_step "
-        "(columns={'step': '_step'}) chooses the first",
+        ": columns '_step' and 'global_step' may both be the step; read_scores('FILE', "
+        "columns={'step': '_step'}) chooses the first",
     ),
     "two scores": (
         HISTORY,
         {},
-        ": expected one score; found ret and loss: --score ret names the first",
+        ": expected one score; found ret and loss: metric='ret' names the first",
     ),
     "a setting, and scores that diverged": (
         "Name,State,algo,env_id,seed,rate,ret\na,finished,ppo,Ant,1,0.1,Infinity\n"
         "b,finished,ppo,Ant,2,0.1,3\n",
         {},
-        ": expected one score; found rate and ret: --score rate names the first",
+        ": expected one score; found rate and ret: metric='rate' names the first",
     ),
     "a score that is none": (
         RUNS,
@@ -168,52 +168,52 @@ WRONG = {
     "seeds by what": (
         "seed,dqn,ppo\n0,1,2\n",
         {},
-        ": beside 'seed' the columns dqn, ppo may be algorithms or tasks: --columns-are "
-        "algorithms or --columns-are tasks chooses",
+        ": beside 'seed' the columns dqn, ppo may be algorithms or tasks: read_scores('FILE', "
+        "columns_are='algorithms') or columns_are='tasks' chooses",
     ),
     "tasks or scores": (
         "agent,seed,return,length\na,0,1,2\n",
         {},
         ": beside 'agent' and 'seed' the columns return, length may be tasks, or different "
-        "scores: --columns-are tasks, or --score return, chooses",
+        "scores: read_scores('FILE', columns_are='tasks'), or metric='return', chooses",
     ),
     "steps by what": (
         "global_step,dqn,ppo\n0,1,2\n",
         {},
-        ": beside 'global_step' the columns dqn, ppo may be algorithms or runs: --columns-are "
-        "algorithms or --columns-are runs chooses",
+        ": beside 'global_step' the columns dqn, ppo may be algorithms or runs: "
+        "read_scores('FILE', columns_are='algorithms') or columns_are='runs' chooses",
     ),
     "numbers as headings": (
         "model,0,1\na,1,2\n",
         {},
-        ": beside 'model' the columns 0, 1 may be runs or tasks: --columns-are runs or "
-        "--columns-are tasks chooses",
+        ": beside 'model' the columns 0, 1 may be runs or tasks: read_scores('FILE', "
+        "columns_are='runs') or columns_are='tasks' chooses",
     ),
     "no heading": (
         ",pong,chess\na,1,2\n",
         {},
         ": the first column has no heading: rows may be algorithms and columns tasks, or the other "
-        "way round: --columns-are tasks or --columns-are algorithms chooses",
+        "way round: read_scores('FILE', columns_are='tasks') or columns_are='algorithms' chooses",
     ),
     "one curve": (
         "step,return\n0,1\n10,2\n",
         {},
-        ": beside 'step' the column return may be that of an algorithm or of a run: --columns-are "
-        "algorithms or --columns-are runs chooses",
+        ": beside 'step' the column return may be that of an algorithm or of a run: "
+        "read_scores('FILE', columns_are='algorithms') or columns_are='runs' chooses",
     ),
     "rows of numbers": (
         "x,y,z\n0,1,2\n1,2,3\n",
         {},
-        ": column 'x' holds numbers: rows may be steps (--step-column x), runs (--column run=x) or "
-        "algorithms (--column algorithm=x); one of these, and --columns-are algorithms, tasks or "
-        "runs, chooses",
+        ": column 'x' holds numbers: rows may be steps, runs (columns={'run': 'x'}) or algorithms "
+        "(columns={'algorithm': 'x'}); say which, and what the columns are, as in "
+        "read_scores('FILE', step_column='x', columns_are='algorithms')",
     ),
     "steps that repeat": (
         "algorithm,task,run,frames,score\na,t,0,0,1\na,t,0,10,2\n",
         {},
         ", lines 2 and 3, column 'run': expected one row for each algorithm, task, run; found "
-        "algorithm a, task t, run 0 twice; column 'frames' tells them apart: --step-column frames "
-        "for curves; or gnomon read FILE --within-run mean averages the rows of a run",
+        "algorithm a, task t, run 0 twice; column 'frames' tells them apart: read_scores('FILE', "
+        "within_run='mean') averages the rows of a run, columns={'step': 'frames'} reads curves",
     ),
     "a text in a chart": (
         '"Step","dqn - ret"\n"0","high"\n',
@@ -254,7 +254,7 @@ def test_files_with_two_readings_are_refused_in_one_line(tmp_path):
         path.write_text(text)
         with pytest.raises(ScoreDataError) as error:
             quietly(path, **options)
-        assert str(error.value) == f"{path}{said}", name
+        assert str(error.value) == f"{path}{said}".replace("FILE", str(path)), name
 
 
 def test_what_a_refusal_names_is_taken(tmp_path):

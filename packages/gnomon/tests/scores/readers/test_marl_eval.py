@@ -47,7 +47,7 @@ def test_marl_eval_by_its_look(tmp_path):
     assert not table.higher_is_better
     assert table.last_step().runs("qmix", "env/task").tolist() == [2.0]
     both = write(tmp_path / "b.json", marl("return", "win_rate"))
-    with pytest.raises(ScoreDataError, match="a metric to be named; found return, win_rate"):
+    with pytest.raises(ScoreDataError, match="expected one metric; found return and win_rate"):
         read_scores(both)
     assert read_scores(both, metric="win_rate").metric == "win_rate"
     for content in ({}, {"env": 3}, {"env": {"task": {"qmix": [1]}}}):

@@ -74,7 +74,7 @@ def test_each_format_is_recognised_by_its_own_reader(tmp_path):
         path = source(tmp_path / name, name)
         strong = [r.name for r in registry._readers() if not r.is_general and r.recognises(path)]
         assert strong in ([], [name]), name
-        assert registry._recognised(path, registry.ReadRequest()).name == name
+        assert registry._recognised(path, registry.ReadRequest(), None).name == name
     assert set(available_readers()) == {*SOURCES, "dataset", "evaluations"}
 
 
@@ -96,7 +96,7 @@ def test_a_file_that_two_readers_recognise_is_refused(tmp_path, added, monkeypat
         read_scores(path)
     assert str(error.value) == (
         f"{path}: recognised as 'one' and 'two'; expected one format: "
-        "name it, as format='one' (--format one)"
+        f"read_scores({str(path)!r}, format='one') names it"
     )
     assert read_scores(path, format="two").algorithms == ("two",)
 

@@ -130,7 +130,7 @@ def test_monitors_of_the_zoo_cut_off_and_empty(tmp_path):
 def test_episodes_are_averaged_on_request_and_never_runs(tmp_path):
     lines = [f"ppo,ant,0,{i},{i}" for i in range(5)] + [f"ppo,ant,1,{i},{i + 10}" for i in range(5)]
     path = written(tmp_path, "e.csv", "algorithm,task,seed,episode,score\n" + "\n".join(lines))
-    with pytest.raises(ScoreDataError, match="--within-run mean averages the rows"):
+    with pytest.raises(ScoreDataError, match=r"within_run='mean'\) averages the rows"):
         quietly(path)
     table = quietly(path, within_run="mean")
     assert table.runs("ppo", "ant").tolist() == [2.0, 12.0]

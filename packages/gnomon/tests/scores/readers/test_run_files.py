@@ -111,7 +111,7 @@ def test_scalars_by_their_names(tmp_path):
         write(tmp_path / f"run-{run}-tag-eval_mean_reward.csv", SCALAR.format(3))
         write(tmp_path / f"run-{run}-tag-loss.csv", SCALAR.format(0))
     with pytest.raises(
-        ScoreDataError, match="expected files of one tag, found eval_mean_reward and"
+        ScoreDataError, match="expected one tag of the files; found eval_mean_reward and"
     ):
         read_scores(tmp_path)
     with pytest.raises(ScoreDataError, match="ppo_1, ppo_2 may be runs of 'ppo' or algorithms"):

@@ -100,8 +100,8 @@ def test_another_column_may_be_the_step(tmp_path):
         (
             HEADER + "a,t,0,1\na,t,1,2\na,t,0,3\n",
             "lines 2 and 4, column 'run': expected one row for each algorithm, task, run; "
-            "found algorithm a, task t, run 0 twice; gnomon read FILE --within-run mean averages "
-            "the rows of a run",
+            "found algorithm a, task t, run 0 twice; read_scores('FILE', within_run='mean') "
+            "averages the rows of a run",
         ),
         (
             HEADER + "a,t,0,inf\n",
@@ -115,7 +115,7 @@ def test_messages_name_file_line_and_column(tmp_path, text, message):
     path = written(tmp_path, text)
     with pytest.raises(ScoreDataError) as error:
         read_scores(path)
-    assert str(error.value) == f"{path}, {message}"
+    assert str(error.value) == f"{path}, {message}".replace("FILE", str(path))
 
 
 @pytest.mark.parametrize(

@@ -182,8 +182,8 @@ def test_the_columns_of_a_tidy_file_with_other_headings_are_to_be_named(tmp_path
     with pytest.raises(ScoreDataError) as error:
         read_scores(path)
     assert str(error.value) == (
-        f"{path}: missing column 'score'; found agent, game, seed, outcome (name it: columns="
-        "{'score': NAME} in Python, gnomon read FILE --column score=NAME on the command line)"
+        f"{path}: missing column 'score'; found agent, game, seed, outcome; "
+        f"read_scores({str(path)!r}, columns={{'score': 'NAME'}}) names it"
     )
     path = written(tmp_path, "method,game,seed,outcome\na,pong,0,1\na,chess,0,2\n")
     names = {"algorithm": "method", "task": "game", "run": "seed", "score": "outcome"}

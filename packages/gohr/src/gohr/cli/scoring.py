@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from gnomon.cli import (
-    JsonOption,
-    Normalize,
-    ReadOptions,
-    Sources,
-    answering,
-    normalized,
-    scores_of,
-    show_scores,
-    with_groups,
-)
+from gnomon.cli import JsonOption, Sources, answering, show_scores, with_groups
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
@@ -56,21 +46,17 @@ def score(
             help="Which score, if not tce of a run or of a transcript.",
         ),
     ] = None,
-    normalize: Normalize = None,
     out: Annotated[Path | None, typer.Option(help="Write the scores to this file.")] = None,
     leave_out_empty_cells: Annotated[
         bool, typer.Option("--leave-out-empty-cells", help="Attempts on empty cells are no errors.")
     ] = False,
     *,
     people: PeopleOptions,
-    reading: ReadOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Score the attempts of a run or of people: one score for each trial or series."""
     with answering("score", as_json=as_json) as answer:
-        table = normalized(
-            _table(source, metric, people, reading, not leave_out_empty_cells), normalize
-        )
+        table = _table(source, metric, people, not leave_out_empty_cells)
         show_scores(answer, table, out)
 
 
@@ -78,10 +64,10 @@ def _table(
     source: Sequence[str],
     metric: str | None,
     people: PeopleOptions,
-    reading: ReadOptions,
     count_empty: bool,
 ) -> ScoreTable:
     """Return the scores of runs and files, or of the series in transcripts of people."""
+    from gnomon import read_scores
     from gohr.experiments.scoring.attempt_scores import ATTEMPT_METRICS
     from gohr.people.transcripts import is_transcript, read_transcripts, score_series
 
@@ -94,7 +80,7 @@ def _table(
     if people != PeopleOptions() and not found:
         raise ScoreDataError(f"{places[0]}: expected a transcript of people; found none")
     if not found or (people == PeopleOptions() and metric not in ATTEMPT_METRICS):
-        return scores_of(source, metric, reading, count_empty=count_empty)
-    if reading != ReadOptions() or not count_empty:
-        raise ScoreDataError(f"{places[0]}: a transcript of people takes no options of reading")
+        return read_scores(places, metric=metric, count_empty=count_empty)
+    if not count_empty:
+        raise ScoreDataError(f"{places[0]}: a transcript of people has no empty cells to leave out")
     return score_series(read_transcripts(places), metric or "m_star", **vars(people))

@@ -27,7 +27,7 @@ def _read_run_folder(path: Path, wanted: ReadRequest) -> ScoreTable:
     from gohr.experiments.run_folder import RunFolder
     from gohr.experiments.scoring.run_scores import score_table
 
-    metric = wanted.metric or wanted.default_metric or "tce"
+    metric = wanted.metric or ("cumulated_errors" if wanted.curves else "tce")
     return score_table(RunFolder.open(path), metric, count_empty=wanted.count_empty)
 
 
@@ -42,7 +42,7 @@ def _read_game_log(path: Path, wanted: ReadRequest) -> ScoreTable:
     from gohr.experiments.scoring.attempt_scores import ATTEMPT_METRICS
     from gohr.people.transcripts import is_transcript, read_transcripts, score_series
 
-    metric = wanted.metric or wanted.default_metric or "tce"
+    metric = wanted.metric or "tce"
     if metric in ATTEMPT_METRICS and is_transcript(path):
         return score_series(read_transcripts(path), metric)
     return read_game_log(path, metric)
@@ -54,9 +54,7 @@ RUN_FOLDER = Reader(
     recognises=_is_run_folder,
     read=_read_run_folder,
     takes=frozenset({"metric"}),
-    curve_metric="cumulated_errors",
     step="episode",
-    common_scale=True,
 )
 
 GAME_LOG = Reader(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted, joined, listed
+from gnomon.errors import ScoreDataError, counted, joined, listed, option
 from gnomon.scores.readers.files import json_object, mapping_at
 from gnomon.scores.readers.json_stream import array_elements, object_members
 from gnomon.scores.readers.registry import Reader, ReadRequest
@@ -123,7 +123,7 @@ def _warn_of_splits(logs: list[Log], path: Path) -> None:
     if len(splits) > 1:
         warn(
             f"{path.name}: the splits {joined(splits)} are read together; HELM reports each by "
-            f"itself: --where split={splits[0]} selects one"
+            f"itself: {option(where={'split': splits[0]})} selects one"
         )
 
 

@@ -17,7 +17,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
-from gnomon.errors import ScoreDataError, UnknownNameError, check_word, listed
+from gnomon.errors import ScoreDataError, UnknownNameError, check_word, listed, reading
 from gnomon.scores.joined_tables import joined_tables, renamed
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.files import json_content
@@ -67,7 +67,6 @@ _NEEDS = {
     "run_names": "names of runs to take apart",
     "columns_are": "columns of which to say what they are",
     "within_run": "rows of one run to average",
-    "window": "episodes to average",
 }
 
 
@@ -79,8 +78,8 @@ class ReadRequest:
     ----------
     metric : str, optional
         Which score, where there are several.
-    default_metric : str, optional
-        Which one of an experiment's scores if none is named.
+    curves : bool
+        Whether learning curves are wanted, where a source holds other scores as well.
     where : mapping
         Attribute values that a row must have.
     columns : mapping
@@ -107,7 +106,7 @@ class ReadRequest:
     """
 
     metric: str | None = None
-    default_metric: str | None = None
+    curves: bool = False
     where: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     run_names: str | None = None
@@ -151,12 +150,8 @@ class Reader:
         other reader recognises the file.
     units : {"tasks", "items"}
         What a task of its tables is. One of items is not asked where tasks are wanted.
-    curve_metric : str, optional
-        The score that its learning curves show, if none is named.
     step : str
         What a step of its learning curves is, such as an episode.
-    common_scale : bool
-        Whether the scores of all tasks are on one scale.
 
     Examples
     --------
@@ -177,9 +172,7 @@ class Reader:
     takes: frozenset[str] = frozenset()
     is_general: bool = False
     units: Units = "tasks"
-    curve_metric: str | None = None
     step: str = "step"
-    common_scale: bool = False
 
 
 def available_readers() -> dict[str, str]:
@@ -210,11 +203,12 @@ def read_scores(
     higher_is_better: bool | None = None,
     format: str | None = None,
     count_empty: bool = True,
-    default_metric: str | None = None,
+    curves: bool = False,
     units: Units | None = None,
     cluster: str | None = None,
     rename: Mapping[str, str] | None = None,
     within_run: str | None = None,
+    at: float | Literal["end"] | None = None,
     window: int | None = None,
 ) -> ScoreTable:
     r"""Read scores from a file or folder of any format that a reader recognises.
@@ -248,8 +242,9 @@ def read_scores(
         The name of a reader, for a source that is not recognised, or by several.
     count_empty : bool
         Whether attempts on empty cells are errors, in a run folder.
-    default_metric : str, optional
-        Which score of a run folder or a game log if none is named; ``tce`` if not given.
+    curves : bool
+        Whether learning curves are wanted, where a source holds other scores as well: a run folder,
+        or results of marl-eval.
     units : {"tasks", "items"}, optional
         What a task is; as the source has it if not given: logs of evaluations and files of
         ``model, item, correct`` are of items, all else is of tasks.
@@ -260,9 +255,12 @@ def read_scores(
     within_run : {"mean"}, optional
         What becomes of several rows of one run, such as evaluation episodes: their mean. Without
         it, such rows are refused.
+    at : float or "end", optional
+        Of curves, the step whose score is that of the run, or the end of each run by itself.
     window : int, optional
-        Of logs with a row for each episode, the number of last episodes whose mean is the score of
-        a run; 100 if not given.
+        The score of a run is the mean of this number of scores: of logs with a row for each episode
+        the last ones (100 if not given), of curves those up to the last step that all runs on the
+        task reach.
 
     Returns
     -------
@@ -293,10 +291,12 @@ def read_scores(
     """
     if columns_are is not None:
         check_word("columns_are", columns_are, get_args(ColumnsAre))
+    if isinstance(at, str):
+        check_word("at", at, ("end",))
     named = dict(columns or {}) | ({"step": step_column} if step_column else {})
     wanted = ReadRequest(
         metric=metric,
-        default_metric=default_metric,
+        curves=curves,
         where=where or {},
         columns=named,
         run_names=run_names,
@@ -307,17 +307,33 @@ def read_scores(
         within_run=within_run,
         window=window,
     )
+    places = _named_paths(source)
+    readers = [_recognised(path, wanted, format) for path in places.values()]
     tables = [
-        _under(name, _read(path, wanted, format)) for name, path in _named_paths(source).items()
+        _under(name, _read(path, wanted, reader))
+        for (name, path), reader in zip(places.items(), readers, strict=True)
     ]
     table = renamed(joined_tables(tables), rename or {})
     if units is not None or cluster is not None:
         table = replace(table, units=units or table.units, cluster=cluster)
+    if at == "end":
+        table = table.last_step()
+    elif at is not None or not all("window" in reader.takes for reader in readers):
+        table = _one_score(table, at, window)
     if normalize is None:
         return table
     from gnomon.scores import normalization
 
     return normalization.normalize(table, normalize)
+
+
+def _one_score(table: ScoreTable, at: float | None, window: int | None) -> ScoreTable:
+    """Return one score of each run where a step or a window is asked for."""
+    if at is None and window is None:
+        return table
+    from gnomon.scores.steps import at_common_step
+
+    return at_common_step(table, at, window=window)
 
 
 class Frame(Protocol):
@@ -362,9 +378,8 @@ def table_of(scores: Scores) -> ScoreTable:
     return warn_of_suspicions(ScoreTable(scores))
 
 
-def _read(path: Path, wanted: ReadRequest, format: str | None) -> ScoreTable:
+def _read(path: Path, wanted: ReadRequest, reader: Reader) -> ScoreTable:
     """Read one source with the reader of its format."""
-    reader = _recognised(path, wanted) if format is None else _named(format)
     for name in wanted.names():
         if name not in reader.takes:
             raise ScoreDataError(f"{path}: the format {reader.name!r} has no {_NEEDS[name]}")
@@ -423,8 +438,10 @@ def _recognising(path: Path, readers: Sequence[Reader]) -> Iterator[Reader]:
     yield from (reader for reader in readers if reader.recognises(path))
 
 
-def _recognised(path: Path, wanted: ReadRequest) -> Reader:
-    """Return the reader that recognises a path, or the first general one that takes all options."""
+def _recognised(path: Path, wanted: ReadRequest, format: str | None) -> Reader:
+    """Return the named reader, the one that recognises a path, or the first apt general one."""
+    if format is not None:
+        return _named(format)
     if path.suffix.lower() in _PICKLES and path.is_file():
         raise ScoreDataError(
             f"{path}: pickles are not read, since they run code when they are opened: load it in "
@@ -438,7 +455,7 @@ def _recognised(path: Path, wanted: ReadRequest) -> Reader:
         names = " and ".join(repr(reader.name) for reader in found)
         raise ScoreDataError(
             f"{path}: recognised as {names}; expected one format: "
-            f"name it, as format={found[0].name!r} (--format {found[0].name})"
+            f"{reading(str(path), format=found[0].name)} names it"
         )
     general = [reader for reader in every if reader.is_general]
     found = found or [reader for reader in general if reader.recognises(path)]

@@ -30,6 +30,7 @@ from gnomon.errors import (
     counted,
     joined,
     listed,
+    several,
     shortened,
 )
 from gnomon.scores.columns import FloatArray, Rows, Texts
@@ -288,17 +289,13 @@ def _chosen(
         found = f"none in {_paths(logs)}{reasons and f' ({reasons})'}"
         raise ScoreDataError(f"{source}: expected scores of samples; found {found}")
     if asked is None and len(every) > 1:
-        found = f"expected one score; found {_some(every)}"
-        raise ScoreDataError(f"{source}: {found}: --score {every[0]} names the first")
+        raise ScoreDataError(f"{source}: {several(every)}")
     metric = every[0] if asked is None else asked
     having: list[tuple[Log, str]] = []
     for log in logs:
         names = [name for name in log.metrics if metric in _aliases(name)]
         if len(names) > 1 and metric not in names:
-            raise ScoreDataError(
-                f"{log.path}: expected one score {metric!r}; found {joined(names)}: "
-                f"--score {names[0]} names the first"
-            )
+            raise ScoreDataError(f"{log.path}: {several(names, f'score {metric!r}')}")
         having += [(log, metric if metric in names else name) for name in names[:1]]
         if not log.metrics and log.has_failed:
             having.append((log, metric))

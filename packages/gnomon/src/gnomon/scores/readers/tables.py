@@ -23,6 +23,8 @@ from gnomon.errors import (
     ScoreDataError,
     joined,
     listed,
+    option,
+    several,
     shortened,
 )
 from gnomon.files import write_atomically
@@ -280,7 +282,9 @@ def _score_of_items(
     usual = [lower[name] for name in _OF_ITEMS["score"] if name in lower]
     if wanted.metric is None and "score" not in named and usual:
         if len(usual) > 1 and usual[0] != "score":
-            message = f"expected one score; found {joined(usual)}: --score {usual[0]} names the"
+            message = (
+                f"expected one score; found {joined(usual)}: {option(metric=usual[0])} names the"
+            )
             raise origin.error(f"{message} first")
         return usual[0]
     return chosen_score(raw, wanted.metric, named, list(named.values()), origin)
@@ -349,10 +353,7 @@ def chosen_score(
         if len(same) == 1 or wanted in raw:
             return wanted if wanted in raw else same[0]
         if same:
-            raise origin.error(
-                f"expected one column {wanted!r}; found {joined(same)}: "
-                f"--score {same[0]} names the first"
-            )
+            raise origin.error(several(same, f"column {wanted!r}"))
         known = listed(_with_numbers(raw, taken)) or "none"
         raise origin.error(f"no column {wanted!r} to read as the score; with numbers: {known}")
     if "score" in raw:
@@ -364,8 +365,7 @@ def chosen_score(
     if not metrics:
         shown = shortened(", ".join(raw.names), 200)
         raise origin.error(f"expected a column of numbers for the score, found none among {shown}")
-    shown = shortened(joined(metrics[:6]) + (", ..." if len(metrics) > 6 else ""), 160)
-    raise origin.error(f"expected one score; found {shown}: --score {metrics[0]} names the first")
+    raise origin.error(several(metrics))
 
 
 def _with_numbers(raw: Rows, taken: Sequence[str]) -> list[str]:

@@ -18,7 +18,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, counted, joined, listed
+from gnomon.errors import (
+    DegenerateScoresWarning,
+    ScoreDataError,
+    counted,
+    joined,
+    listed,
+    option,
+    reading,
+    several,
+)
 from gnomon.scores.columns import Column, FloatArray, IntArray, Rows, Texts
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.files import header_names, is_table, read_csv, reported_number
@@ -104,7 +113,8 @@ def _refuse_numbered(names: Sequence[str], place: str) -> None:
         sign = alike[0][len(stem) :].rstrip("0123456789") or "-"
         raise ScoreDataError(
             f"{place}: {listed(alike, 3)} may be runs of {stem!r} or algorithms with one run each: "
-            f"--run-names '{{algorithm}}{sign}{{run}}' or --run-names '{{algorithm}}' chooses"
+            f"{reading(place, run_names=f'{{algorithm}}{sign}{{run}}')} or "
+            f"{option(run_names='{algorithm}')} chooses"
         )
 
 
@@ -164,7 +174,8 @@ def _read_chart(path: Path, wanted: ReadRequest) -> ScoreTable:
             provenance=(f"read from {path.name} (Weights & Biases chart)",),
         )
     except ScoreDataError as error:
-        raise origin.error(f"{error}; --run-names has to tell the lines apart") from None
+        pattern = option(run_names="{algorithm}-{run}")
+        raise origin.error(f"{error}; {pattern} or another pattern tells lines apart") from None
     return warn_of_suspicions(table)
 
 
@@ -174,10 +185,7 @@ def _lines(headings: Sequence[str], metric: str | None, origin: Origin) -> dict[
     parted = {name: _line_and_metric(name) for name in kept}
     metrics = dict.fromkeys(m for _, m in parted.values() if m not in ("_step", "Step"))
     if metric is None and len(metrics) > 1:
-        raise origin.error(
-            f"expected lines of one metric, found {joined(list(metrics)[:6])}: "
-            f"--score {next(iter(metrics))} names the first"
-        )
+        raise origin.error(several(list(metrics), "metric of the lines"))
     metric = metric or next(iter(metrics), None)
     if metric not in metrics:
         raise origin.error(f"no lines of the metric {metric!r}; found {listed(metrics)}")
@@ -290,9 +298,7 @@ def _only_metric(raw: Rows, origin: Origin) -> str:
     """Return the one metric of a history with a row for each metric and step."""
     found = raw.texts("metric").names
     if len(found) > 1:
-        raise origin.error(
-            f"expected one metric, found {joined(found[:6])}: --score {found[0]} names the first"
-        )
+        raise origin.error(several(found, "metric"))
     return found[0]
 
 
@@ -307,14 +313,15 @@ def _keys(raw: Rows, columns: dict[str, str], wanted: ReadRequest, origin: Origi
         if names is None:
             raise origin.error(
                 "expected a column that names the algorithm (algorithm, algo, exp_name or agent); "
-                f"found {listed(raw.names, 12)}: --column algorithm=NAME says how it is called"
+                f"found {listed(raw.names, 12)}; "
+                f"{reading(origin.file, columns={'algorithm': 'NAME'})} names it"
             )
         texts = raw.texts(names)
         parts = keys_of_runs(texts.names, wanted.run_names, str(origin.file))
         for role in dict.fromkeys(role for part in parts for role in part):
             keys[role] = Texts.merged(texts.codes, [part.get(role) for part in parts])
     if "algorithm" not in keys:
-        raise origin.error("--run-names: expected {algorithm} in it, since no column tells it")
+        raise origin.error("run names: expected {algorithm} in the pattern; no column names it")
     if "task" not in keys:
         keys["task"] = Texts.repeated(stem, len(raw))
         _warn(f"{origin.file}: no column names the task (env_id, env, task or game): all runs are "

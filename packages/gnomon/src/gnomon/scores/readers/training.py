@@ -19,7 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, counted, joined, listed
+from gnomon.errors import (
+    DegenerateScoresWarning,
+    ScoreDataError,
+    counted,
+    joined,
+    listed,
+    option,
+    several,
+)
 from gnomon.scores.columns import FloatArray
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.files import (
@@ -467,10 +475,7 @@ def _of_names(files: list[Path], place: Path, wanted: ReadRequest) -> ScoreTable
     tags = {file: match["tag"] if match else "value" for file, match in found.items()}
     wanted_tags = dict.fromkeys(tags.values())
     if wanted.metric is None and len(wanted_tags) > 1:
-        raise ScoreDataError(
-            f"{place}: expected files of one tag, found {joined(list(wanted_tags)[:6])}: "
-            f"--score {next(iter(wanted_tags))} names the first"
-        )
+        raise ScoreDataError(f"{place}: {several(list(wanted_tags), 'tag of the files')}")
     tag = (wanted.metric or next(iter(wanted_tags))).replace("/", "_")
     chosen = [file for file in files if tag in (tags[file], tags[file].replace("/", "_"))]
     if not chosen:
@@ -481,8 +486,8 @@ def _of_names(files: list[Path], place: Path, wanted: ReadRequest) -> ScoreTable
     stem = place.resolve().parent.name if is_named else place.stem
     if place.is_file() and "task" not in keys[0]:
         _note(
-            f"{place.name} names no task: read as of {stem!r}; --run-names, or a folder "
-            "ALGORITHM/TASK/RUN.csv, names all"
+            f"{place.name} names no task: read as of {stem!r}; a folder ALGORITHM/TASK/RUN.csv, or "
+            f"{option(run_names='{task}-{algorithm}')}, names all"
         )
     paths: dict[RunKey, Path] = {}
     for file, key in zip(chosen, keys, strict=True):
@@ -519,8 +524,6 @@ TENSORBOARD_CSV = Reader(
 
 _MARL = "environment, task, algorithm, run, step_N with step_count"
 _ABSOLUTE = "absolute_metrics"
-#: The word by which the curves of evaluations are asked for, in the place of absolute metrics.
-_CURVES = "evaluations"
 
 
 def read_marl_eval(
@@ -572,10 +575,7 @@ def read_marl_eval(
     if not metrics:
         raise ScoreDataError(f"{path}: expected {_MARL}, as marl-eval has them; found none")
     if metric is None and len(metrics) > 1:
-        raise ScoreDataError(
-            f"{path}: expected a metric to be named; found {', '.join(metrics)}: "
-            f"--score {next(iter(metrics))} names the first"
-        )
+        raise ScoreDataError(f"{path}: {several(list(metrics), 'metric')}")
     metric = metric or next(iter(metrics))
     records = []
     for key, parts in runs:
@@ -643,10 +643,9 @@ MARL_EVAL = Reader(
         path,
         metric=wanted.metric,
         higher_is_better=wanted.is_higher_better,
-        curves=wanted.default_metric == _CURVES,
+        curves=wanted.curves,
     ),
     takes=frozenset({"metric"}),
-    curve_metric=_CURVES,
 )
 
 #: A heading: who, which project, which experiment, and how its runs were filtered.

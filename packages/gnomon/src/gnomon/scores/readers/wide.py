@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, joined, listed
+from gnomon.errors import DegenerateScoresWarning, joined, listed, option, reading
 from gnomon.scores.columns import Column, Rows, Texts
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.files import (
@@ -162,9 +162,10 @@ def _refuse_numbers(raw: Rows, layout: WideLayout | None, origin: Origin) -> Non
     found = [reported_number(text) for text in raw.tolist(names)]
     if None not in found:
         raise origin.error(
-            f"column {names!r} holds numbers: rows may be steps (--step-column {names}), runs "
-            f"(--column run={names}) or algorithms (--column algorithm={names}); one of these, and "
-            "--columns-are algorithms, tasks or runs, chooses"
+            f"column {names!r} holds numbers: rows may be steps, runs "
+            f"({option(columns={'run': names})}) or algorithms "
+            f"({option(columns={'algorithm': names})}); say which, and what the columns are, as in "
+            f"{reading(origin.file, step_column=names, columns_are='algorithms')}"
         )
 
 
@@ -434,7 +435,8 @@ def _read_pivot(path: Path, wanted: ReadRequest) -> ScoreTable:
     if _INDEX in values and wanted.columns_are is None and not columns:
         raise origin.error(
             "the first column has no heading: rows may be algorithms and columns tasks, or the "
-            "other way round: --columns-are tasks or --columns-are algorithms chooses"
+            f"other way round: {reading(origin.file, columns_are='tasks')} or "
+            f"{option(columns_are='algorithms')} chooses"
         )
     what = wanted.columns_are or _meaning(columns, values, origin)
     one = _ONE[what]
@@ -489,14 +491,14 @@ def _meaning(columns: dict[str, str], values: list[str], origin: Origin) -> Colu
     if one == other:
         raise origin.error(
             f"beside {rows} {shown} may be {one}, or different scores: "
-            f"--columns-are {one}, or --score {values[0]}, chooses"
+            f"{reading(origin.file, columns_are=one)}, or {option(metric=values[0])}, chooses"
         )
     meant = f"{one} or {other}"
     if len(values) == 1:
         meant = f"that of an algorithm or of a {'run' if 'runs' in (one, other) else 'task'}"
     raise origin.error(
         f"beside {rows} {shown} may be {meant}: "
-        f"--columns-are {one} or --columns-are {other} chooses"
+        f"{reading(origin.file, columns_are=one)} or {option(columns_are=other)} chooses"
     )
 
 

@@ -229,7 +229,7 @@ def test_wrong_logs_are_told(tmp_path):
         (
             two_scorers(a="C", b=1),
             {},
-            "expected one score; found a and b: --score a names the first",
+            "expected one score; found a and b: metric='a' names the first",
         ),
         (two_scorers(a="C"), {"metric": "b"}, "no score 'b'; found a"),
         (two_scorers(a="Rome"), {}, "score 'a' is no number for each item: found the text 'Rome'"),

@@ -55,7 +55,7 @@ def test_usual_names_are_said(tmp_path):
     ("text", "message"),
     [
         ("model,item,acc,exact_match\na,q,1,0\n",
-         "expected one score; found acc and exact_match: --score acc names the first"),
+         "expected one score; found acc and exact_match: metric='acc' names the first"),
         ("model,item,answer\na,q,Rome\n",
          "expected a column of numbers for the score, found none among model, item, answer"),
         ("model,item,correct\na,q,maybe\n",

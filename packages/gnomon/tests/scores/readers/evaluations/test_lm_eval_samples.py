@@ -35,7 +35,7 @@ def test_real_samples_give_the_means_of_the_results():
 @is_shared
 @pytest.mark.filterwarnings(ODD)
 def test_real_scores_that_are_refused():
-    both = "found exact_match,strict-match and exact_match,maj: --score exact_match,strict-match"
+    both = "found exact_match,strict-match and exact_match,maj: metric='exact_match,strict-match'"
     with pytest.raises(ScoreDataError, match=re.escape(both)):
         read_scores(REAL, metric="exact_match")
     with pytest.raises(ScoreDataError, match="'word_perplexity' is no number for each item: found"):

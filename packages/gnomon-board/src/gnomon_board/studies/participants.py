@@ -1,13 +1,15 @@
 """Participants of a study: joining, the pages before and after play, leaving, the next series.
 
-A browser needs one key and no cookie: the key of a player leads to the key of the first game, and
-each game's key to the next one's. Who has one can go on, and cannot go back.
+A participant is known by a key: it is in the address of the participant's page, and in a cookie,
+so that the invitation leads back to that page. It leads to the key of the first game, and each
+game's key to the next one's, never back.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
@@ -49,16 +51,20 @@ def next_key(key: str) -> str:
 
 
 def find_invitation(session: Session, key: str) -> Study:
-    """Return the study that a key invites to.
+    """Return the study that a key invites to, open or closed.
 
-    Raises Missing, NotAllowed: there is none, or it is over.
+    Raises Missing: there is none.
     """
     study = session.scalar(select(Study).where(Study.invitation == digest_of(key)))
     if study is None:
         raise Missing("there is no such invitation")
+    return study
+
+
+def check_open(study: Study) -> None:
+    """Raise NotAllowed if a study takes no more participants."""
     if study.closes_at is not None and study.closes_at <= now():
         raise NotAllowed("this study is over")
-    return study
 
 
 def find_player(session: Session, key: str) -> StudyAssignment:
@@ -74,49 +80,74 @@ def find_player(session: Session, key: str) -> StudyAssignment:
     return found
 
 
-def join(session: Session, study: Study, query: Mapping[str, str] | None = None) -> str:
-    """Take in a player who agreed, and return the player's key.
+def join(
+    session: Session,
+    study: Study,
+    query: Mapping[str, str] | None = None,
+    *,
+    held: str = "",
+    agent: str = "",
+) -> str:
+    """Add a participant who agreed, and return the key.
 
-    ``query`` are the parameters of the invitation's address, of which the plan says what is kept.
-    Who comes again by the same identity gets a new key to the same place: the old one ends.
+    Parameters
+    ----------
+    session : Session
+    study : Study
+    query : mapping from str to str, optional
+        Parameters of the invitation's address; the plan says which are kept.
+    held : str, optional
+        The key in the browser's cookie: a participant who joins again continues.
+    agent : str, optional
+        How the browser names itself.
+
+    Raises
+    ------
+    Conflict
+        The participant with this identifier joined in another browser.
+    NotAllowed
+        The study is closed.
     """
     plan = StudyPlan.from_record(study.plan)
-    kept = plan.recruitment.kept(query or {})
-    identity = identity_of(study, plan, kept)
     # Two who come at once are dealt with one after the other.
     session.get_one(Study, study.id, with_for_update=True)
+    if returning(session, study, query or {}, held):
+        return held
+    check_open(study)
     key = secrets.token_urlsafe(24)
-    known = None if identity is None else _of_identity(session, study, identity)
-    if known is not None:
-        # A key of a game follows from the player's: the games that were begun go over to the new.
-        rename_games(session, known, key)
-        known.key = digest_of(key)
-        return key
     player = add_player(session, study, key)
-    player.identity, player.identifiers = identity, kept
-    consent(session, player)
+    player.identifiers = plan.recruitment.kept(query or {})
+    player.identity = _identity_of(study, plan, player.identifiers)
+    consent(session, player, agent)
     return key
 
 
-def identity_of(study: Study, plan: StudyPlan, kept: Mapping[str, str]) -> str | None:
+def returning(session: Session, study: Study, query: Mapping[str, str], held: str) -> bool:
+    """Return whether the holder of a key joined by this invitation with the same identifier.
+
+    Raises Conflict: the participant with this identifier joined in another browser. An identifier
+    is no secret, so it does not give access to what was begun.
+    """
+    plan = StudyPlan.from_record(study.plan)
+    identity = _identity_of(study, plan, plan.recruitment.kept(query))
+    if identity is None:
+        return False
+    known = session.scalar(
+        select(StudyAssignment.key).where(
+            StudyAssignment.study_id == study.id, StudyAssignment.identity == identity
+        )
+    )
+    if known is not None and known != digest_of(held):
+        raise Conflict(texts(plan.language)["other_browser"])
+    return known is not None
+
+
+def _identity_of(study: Study, plan: StudyPlan, kept: Mapping[str, str]) -> str | None:
     """Return the hash by which a participant is known again, None if nothing identifies one."""
     name = plan.recruitment.identity
     if name is None or name not in kept:
         return None
     return hashlib.sha256(f"{study.id} {kept[name]}".encode()).hexdigest()
-
-
-def _of_identity(session: Session, study: Study, identity: str) -> StudyAssignment | None:
-    query = select(StudyAssignment).where(StudyAssignment.study_id == study.id)
-    return session.scalar(query.where(StudyAssignment.identity == identity))
-
-
-def rename_games(session: Session, player: StudyAssignment, key: str) -> None:
-    """Give the games of a player the keys that follow from a new one."""
-    games = select(PlaySession).where(PlaySession.assignment_id == player.id)
-    for game in session.scalars(games.order_by(PlaySession.series)):
-        key = next_key(key)
-        game.key = digest_of(key)
 
 
 def add_player(session: Session, study: Study, key: str) -> StudyAssignment:
@@ -134,8 +165,8 @@ def add_player(session: Session, study: Study, key: str) -> StudyAssignment:
     return player
 
 
-def consent(session: Session, player: StudyAssignment) -> None:
-    """Note that a player agrees, and deal the list that lacks players most."""
+def consent(session: Session, player: StudyAssignment, agent: str = "") -> None:
+    """Note that a player agrees, in which browser, and deal the list that lacks players most."""
     if player.consented_at is not None:
         return
     study = session.get_one(Study, player.study_id, with_for_update=True)
@@ -144,7 +175,53 @@ def consent(session: Session, player: StudyAssignment) -> None:
     rng = np.random.default_rng(secrets.randbits(64))
     player.rule_list = next_list(list(plan.lists), counts, plan.already, rng=rng)
     player.consented_at = now()
+    player.browser, player.device = browser_of(agent), device_of(agent)
     session.flush()
+
+
+#: Browsers by what only they call themselves; those further down claim to be others, too.
+_BROWSERS = {
+    "Edge": r"Edg\w*/(\d+)",
+    "Opera": r"OPR/(\d+)",
+    "Samsung Internet": r"SamsungBrowser/(\d+)",
+    "Firefox": r"(?:Firefox|FxiOS)/(\d+)",
+    "Chrome": r"(?:Chrome|CriOS)/(\d+)",
+    "Safari": r"Version/(\d+)\S* .*Safari/",
+}
+_SYSTEMS = {
+    "Android": "Android",
+    "iOS": "iPhone|iPad",
+    "Windows": "Windows",
+    "macOS": "Macintosh",
+    "ChromeOS": "CrOS",
+    "Linux": "Linux",
+}
+
+
+def browser_of(agent: str) -> str:
+    """Return name and version of a browser, ``other`` for an unknown one.
+
+    Examples
+    --------
+    >>> browser_of("Mozilla/5.0 (Android 14; Mobile; rv:128.0) Gecko/128.0 Firefox/128.0")
+    'Firefox 128'
+    """
+    found = ((name, re.search(pattern, agent)) for name, pattern in _BROWSERS.items())
+    return next((f"{name} {version[1]}" for name, version in found if version), "other")
+
+
+def device_of(agent: str) -> str:
+    """Return the kind and the system of a device; a tablet of Apple calls itself a computer.
+
+    Examples
+    --------
+    >>> device_of("Mozilla/5.0 (Android 14; Mobile; rv:128.0) Gecko/128.0 Firefox/128.0")
+    'phone, Android'
+    """
+    is_tablet = re.search("iPad|Tablet", agent) or ("Android" in agent and "Mobile" not in agent)
+    kind = "tablet" if is_tablet else "phone" if "Mobile" in agent else "computer"
+    found = (name for name, pattern in _SYSTEMS.items() if re.search(pattern, agent))
+    return f"{kind}, {next(found, 'other')}"
 
 
 def player_counts(session: Session, study: Study) -> list[tuple[StudyAssignment, PlayerCount]]:
@@ -197,7 +274,12 @@ def step_of(player: StudyAssignment, plan: StudyPlan) -> tuple[Step, int]:
 
 
 def take_step(
-    session: Session, player: StudyAssignment, step: Step, given: Mapping[str, str]
+    session: Session,
+    player: StudyAssignment,
+    step: Step,
+    given: Mapping[str, str],
+    *,
+    agent: str = "",
 ) -> tuple[str, ...]:
     """Take the answers to a page, and go on to the next.
 
@@ -219,7 +301,7 @@ def take_step(
     if step == "consent":
         if given.get("agree") != "yes":
             raise Conflict("without consent nobody takes part")
-        consent(session, player)
+        consent(session, player, agent)
         return ()
     if step == "quiz":
         return _take_quiz(session, player, plan, given)

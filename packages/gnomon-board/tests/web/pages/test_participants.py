@@ -139,19 +139,58 @@ def test_pages_come_in_their_order_to_the_code(client, study, database, admin_to
     assert "abc" not in told
 
 
-def test_who_comes_again_goes_on_where_the_first_visit_ended(client, study, database):
+def test_the_same_browser_continues_and_is_asked_for_nothing_twice(
+    client, study, database, admin_token
+):
     first = join(client, study)
+    cookie = client.cookies.jar._cookies["127.0.0.1"]["/"]["gnomon_study_1"]
+    assert cookie.value == first.removeprefix("/players/")
+    assert cookie.has_nonstandard_attr("HttpOnly")
     to_play(client, first)
     game = client.post(f"/api{first}/begin").json()["address"]
     play_out(client, game)
-    again = join(client, study)
-    assert again != first
-    assert client.get(first).status_code == client.get(game).status_code == 404
-    found = client.post(f"/api{again}/begin").json()["address"]
-    assert client.get(f"/api{found}").json()["guess_due"] is True
-    assert join(client, study, "?PID=other") != again
+    back = client.get(f"{study}?PID=abc")
+    assert (back.status_code, back.headers["location"]) == (303, first)
+    assert join(client, study) == first
+    assert where(client, first) == "play"
+    assert client.post(f"/api{first}/begin").json()["address"] == game
+    assert client.get(f"/api{game}").json()["guess_due"] is True
+    client.post("/api/studies/1/close", headers=bearer(admin_token))
+    assert client.get(f"{study}?PID=abc").headers["location"] == first
+    assert client.get(f"{study}?PID=other").status_code == 403
+    with database.writing() as session:
+        study_named(session, "pilot").closes_at = None
+    assert client.get(f"{study}?PID=other").status_code == 200, "two people may share a browser"
+    assert join(client, study, "?PID=other") != first
     with database.reading() as session:
         assert len(session.scalars(select(StudyAssignment)).all()) == 2
+
+
+def test_an_identifier_gives_no_access_to_what_was_begun(client, study, app, database):
+    """Identifiers stand in addresses and forums; whoever knew one took over the session."""
+    player = join(client, study)
+    to_play(client, player)
+    game = client.post(f"/api{player}/begin").json()["address"]
+    with AppClient(app) as thief:
+        notice = thief.get(f"{study}?PID=abc")
+        assert notice.status_code == 409
+        assert "in another browser" in notice.text
+        assert "<form" not in notice.text
+        refused = thief.post(f"/api{study}?PID=abc", json={"agree": True})
+        assert (refused.status_code, "set-cookie" in refused.headers) == (409, False)
+    for address in (player, game):
+        assert client.get(address).status_code == 200
+    play_out(client, game)
+
+
+def test_without_an_identifier_the_page_offers_to_continue(client, study):
+    player = join(client, study, "")
+    page = client.get(study)
+    assert page.status_code == 200
+    assert f'href="{player}"' in page.text
+    assert "Take part" in page.text
+    assert join(client, study, "") != player
+    client.post(f"/api{player}/leave")
 
 
 def test_a_personal_link_begins_with_the_consent(client, study, database):
@@ -279,6 +318,7 @@ def test_who_is_who_leaves_the_server_only_when_asked_for(client, study, databas
 def test_texts_that_look_like_formulas_are_no_formulas_in_csv(
     client, study, database, admin_token, tmp_path
 ):
+    client.headers["User-Agent"] = "Mozilla/5.0 (Android 14; Mobile; rv:128.0) Firefox/128.0"
     player = join(client, study)
     to_play(client, player)
     game = client.post(f"/api{player}/begin").json()["address"]
@@ -295,6 +335,7 @@ def test_texts_that_look_like_formulas_are_no_formulas_in_csv(
         assert pl.read_csv(tmp_path / f"{name}.csv").columns == columns
     (player,) = pl.read_csv(tmp_path / "participants.csv").iter_rows(named=True)
     assert (player["player"], player["n_attempts"], player["points"]) == ("pilot-0001", 2, 10)
+    assert (player["browser"], player["device"]) == ("Firefox 128", "phone, Android")
     attempts = pl.read_csv(tmp_path / "attempts.csv")
     assert attempts["outcome_words"].to_list() == ["accepted", "accepted"]
     assert attempts["client_action_ms"].null_count() == 2, "a missing number is an empty cell"

@@ -49,6 +49,8 @@ TABLES: dict[str, dict[str, str]] = {
         "n_attempts": "moves and picks",
         "points": "points of all series",
         "trial": "number of the player's trials in the run folders; empty: not in them",
+        "browser": "name and version, as the browser named itself when the player agreed",
+        "device": "computer, tablet or phone, and its system, as the browser named it",
         "excluded": "1 if the experimenter took the player out, else 0",
     },
     "attempts": {
@@ -177,7 +179,7 @@ def _participants(
         yield (
             *(p.player, p.rule_list, p.created_at, p.consented_at, p.finished_at, p.ending),
             *(p.n_played, count.n_attempts, points.get(p.id, 0), trials.get(p.player)),
-            int(p.excluded_at is not None),
+            *(p.browser, p.device, int(p.excluded_at is not None)),
         )
 
 

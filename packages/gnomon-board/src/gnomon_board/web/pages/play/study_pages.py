@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
@@ -20,6 +20,7 @@ from gnomon_board.studies.game_store import find_game
 from gnomon_board.studies.languages import texts
 from gnomon_board.studies.participants import (
     Step,
+    check_open,
     end_key,
     find_invitation,
     find_player,
@@ -27,6 +28,7 @@ from gnomon_board.studies.participants import (
     join,
     leave,
     quiz_tries,
+    returning,
     step_of,
     take_step,
 )
@@ -67,6 +69,8 @@ router = APIRouter(tags=["studies"])
 
 Admin = Annotated[Caller, Depends(caller("admin"))]
 
+#: Seconds that a browser keeps the key of a participant: 90 days.
+_COOKIE_S = 90 * 86_400
 #: What the form for a new study begins with.
 EXAMPLE = """\
 name = "pilot"
@@ -106,10 +110,16 @@ class StudyPage:
 
 @dataclass(frozen=True)
 class InvitationPage:
-    """What somebody who is invited reads first."""
+    """The consent text of a study.
+
+    ``begun`` is the address of a participant who joined in this browser, ``notice`` the reason why
+    nobody can join in it.
+    """
 
     title: str
     consent: str
+    begun: str = ""
+    notice: str = ""
 
 
 class PlanForm(BaseModel):
@@ -257,13 +267,34 @@ def _file(name: str, text: str) -> Response:
 
 @router.get("/join/{key}", include_in_schema=False)
 def invitation_html(request: Request, session: ReadSession, key: Key) -> Response:
-    """Show what one is invited to; the form hands on what the plan keeps of the address."""
+    """Show the consent text; lead a participant who joined in this browser to where it stands.
+
+    Without an identifier two people may share a browser: then the page offers to continue.
+    """
     study = find_invitation(session, key)
     plan = StudyPlan.from_record(study.plan)
-    kept = urlencode(plan.recruitment.kept(request.query_params))
-    shown = {"action": f"/api/join/{key}{'?' if kept else ''}{kept}", **_language(plan)}
-    page = InvitationPage(study.title, study.consent)
-    return html_response(request, "play/invitation.html", page, key=key, **shown)
+    kept = plan.recruitment.kept(request.query_params)
+    held = request.cookies.get(_cookie(study), "")
+    begun, notice = "", ""
+    try:
+        if returning(session, study, kept, held):
+            return RedirectResponse(f"/players/{held}", 303)
+        check_open(study)
+        if held and plan.recruitment.identity not in kept:
+            player = find_player(session, held)
+            begun = "" if player.ending or player.study_id != study.id else f"/players/{held}"
+    except Missing:
+        pass
+    except Conflict as error:
+        notice = str(error)
+    shown = {"action": f"/api/join/{key}?{urlencode(kept)}", **_language(plan)}
+    page = InvitationPage(study.title, study.consent, begun, notice)
+    status = 409 if notice else 200
+    return html_response(request, "play/invitation.html", page, status=status, key=key, **shown)
+
+
+def _cookie(study: Study) -> str:
+    return f"gnomon_study_{study.id}"
 
 
 def _language(plan: StudyPlan) -> dict[str, Any]:
@@ -278,19 +309,34 @@ def _language(plan: StudyPlan) -> dict[str, Any]:
 @router.post("/api/join/{key}", status_code=201)
 def join_study(
     request: Request,
+    response: Response,
     session: WriteSession,
     settings: CurrentSettings,
     key: Key,
     form: JoinForm,
     _: Checked,
 ) -> Lead:
-    """Take in a player who agrees; the parameters of the address that the plan keeps are kept."""
+    """Add a participant who agrees; a cookie keeps the key, by which the same browser continues.
+
+    The parameters of the address that the plan names are kept. An identifier that joined in another
+    browser is refused with 409.
+    """
     study = find_invitation(session, key)
     if not form.agree:
         raise Conflict("without consent nobody takes part")
     most = settings.max_play_sessions_per_hour
     count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
-    return Lead(address=f"/players/{join(session, study, request.query_params)}")
+    held, agent = request.cookies.get(_cookie(study), ""), request.headers.get("user-agent", "")
+    player = join(session, study, request.query_params, held=held, agent=agent)
+    response.set_cookie(
+        _cookie(study),
+        player,
+        max_age=_COOKIE_S,
+        secure=settings.secure_cookies,
+        httponly=True,
+        samesite="lax",
+    )
+    return Lead(address=f"/players/{player}")
 
 
 def _player_page(session: Session, player: StudyAssignment) -> PlayerPage:
@@ -354,7 +400,9 @@ StepForm = Annotated[dict[_Answer, _Answer], Field(max_length=100)]
 
 
 @router.post("/api/players/{key}/step", response_model=Taken)
-def take(database: DatabaseOf, key: Key, form: StepForm, _: Checked) -> Taken | JSONResponse:
+def take(
+    request: Request, database: DatabaseOf, key: Key, form: StepForm, _: Checked
+) -> Taken | JSONResponse:
     """Take the answers of a page: its ``step``, its ``page``, and each answer by its question.
 
     An answer that is missing, or is none, is refused with 422.
@@ -364,7 +412,9 @@ def take(database: DatabaseOf, key: Key, form: StepForm, _: Checked) -> Taken | 
             player = find_player(session, key)
             plan = StudyPlan.from_record(player.study.plan)
             t = texts(plan.language)
-            wrong = take_step(session, player, cast(Step, form.get("step", "")), form)
+            step = cast(Step, form.get("step", ""))
+            agent = request.headers.get("user-agent", "")
+            wrong = take_step(session, player, step, form, agent=agent)
             session.flush()
             if wrong and not player.ending:
                 told, tries = t["quiz_wrong"], quiz_tries(session, player, plan)

@@ -12,7 +12,6 @@ import json
 from typing import Any
 
 import numpy as np
-import polars as pl
 from sqlalchemy import insert
 
 from gnomon_board import Settings
@@ -27,10 +26,10 @@ from gnomon_board.database import (
     VerifiedTrial,
     upgrade,
 )
-from gnomon_board.leaderboard import METRICS, SNAPSHOT_FORMAT, Number, Standing, Standings, board_of
+from gnomon_board.leaderboard import SNAPSHOT_FORMAT, board_of, standings_of
 from gohr.rules import load_rule_text, rule_info
 
-__all__ = ["drawn_standings", "fill_drawn", "fill_season", "filled_board"]
+__all__ = ["fill_drawn", "fill_season", "filled_board"]
 
 _WHEN = datetime.datetime(2026, 3, 2, 9, 0, tzinfo=datetime.UTC)
 _RULES = ("clockwise", "color-match", "top-and-bottom", "red-first")
@@ -95,48 +94,8 @@ def fill_season(
         return season.id
 
 
-def drawn_standings(database: Database, season_id: int) -> Standings:
-    """Return standings as they might be, without the minutes that those of thousands take."""
-    with database.reading() as session:
-        season = session.get_one(Season, season_id)
-        board = board_of(session, season)
-    entries = {c.entry_id: c for c in board.contenders}
-    means = board.scores.group_by("entry").agg(pl.col("score").mean(), pl.len()).sort("score")
-    owed = board.trials * len(board.rules)
-    whole = [row for row in means.iter_rows() if row[2] >= owed and row[0] in entries]
-    ranked = [
-        Standing(
-            entries[entry],
-            {m: Number(mean, 0.9 * mean, 1.1 * mean) for m in METRICS},
-            *(max(1, i - 2), min(len(whole), i + 2)),
-            (1 + i // 3, 2 + i // 3),
-            None,
-            n,
-            None,
-            Number(
-                4.0 - 8.0 * i / len(whole), 3.5 - 8.0 * i / len(whole), 5 - 8.0 * i / len(whole)
-            ),
-        )
-        for i, (entry, mean, n) in enumerate(whole, 1)
-    ]
-    there = {line.contender.entry_id for line in ranked}
-    unranked = [
-        Standing(c, {}, None, None, (), None, owed - 1, "incomplete")
-        for c in board.contenders
-        if c.entry_id not in there
-    ]
-    rules = tuple(
-        {"name": name, "hidden": False, "rank_low": i, "rank_high": i, "groups": [i]}
-        for i, name in enumerate(board.rules, 1)
-    )
-    n_trials = sum(line.n_trials for line in ranked)
-    return Standings(
-        board.season, board.version, tuple(ranked), tuple(unranked), rules, n_trials=n_trials
-    )
-
-
 def filled_board(settings: Settings, n_learners: int, **season: Any) -> Database:
-    """Make a board with one season of so many learners, and its standings drawn; leave it open."""
+    """Make a board with one season of many learners, and its standings; leave it open."""
     settings.data.mkdir(parents=True, exist_ok=True)
     database = Database(settings.database)
     upgrade(database)
@@ -145,9 +104,11 @@ def filled_board(settings: Settings, n_learners: int, **season: Any) -> Database
 
 
 def fill_drawn(database: Database, settings: Settings, n_learners: int, **season: Any) -> None:
-    """Add a season of so many learners with its standings drawn."""
+    """Add a season of many learners, and its standings as a server keeps them."""
     season_id = fill_season(database, n_learners, **season)
-    record = drawn_standings(database, season_id).as_record()
+    with database.reading() as session:
+        board = board_of(session, session.get_one(Season, season_id))
+    record = standings_of(board).as_record()
     settings.snapshots.mkdir(exist_ok=True)
     text = json.dumps({"format": SNAPSHOT_FORMAT, "digest": "", "standings": record})
     (settings.snapshots / f"{season_id}.json").write_text(text)

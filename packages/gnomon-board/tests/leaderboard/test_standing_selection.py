@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from gnomon_board.leaderboard import (
-    METRICS,
     Contender,
     Number,
     Standing,
@@ -21,11 +20,9 @@ from gnomon_board.leaderboard import (
 PER_PAGE = 50
 
 
-def line(i, errors, wins, **more):
+def line(i, errors, **more):
     contender = Contender(i, f"Learner {i}", f"account {i % 7}", **more)
-    number = Number(errors, errors, errors)
-    estimates = dict.fromkeys(METRICS, number)
-    return Standing(contender, estimates, i, i, (i,), None, 20, None, Number(wins, wins, wins))
+    return Standing(contender, Number(errors, errors, errors), i, i, (i,), 20)
 
 
 @pytest.fixture(scope="module")
@@ -35,16 +32,12 @@ def standings():
         line(
             i,
             draw.choice([None, *range(1, 500)]),
-            2000.0 - i,
             n_attempts=1 + i % 2,
         )
         for i in range(1, 2001)
     ]
-    unranked = tuple(
-        replace(line(3000 + i, 1, 1), why="incomplete", estimates={}, rating=None)
-        for i in range(60)
-    )
-    return Standings("crowd", 1, tuple(lines), unranked, ())
+    unranked = tuple(replace(line(3000 + i, 1), why="incomplete", errors=None) for i in range(60))
+    return Standings("crowd", 1, tuple(lines), unranked)
 
 
 def entries(selection):
@@ -63,7 +56,7 @@ def all_pages(standings, **query):
     return found
 
 
-@pytest.mark.parametrize("by", ["wins", "errors", "gap", "name"])
+@pytest.mark.parametrize("by", ["rank", "errors", "name"])
 def test_the_pages_have_everybody_once(standings, by):
     found = all_pages(standings, by=by)
     assert len({each.contender.entry_id for each in found}) == 2000
@@ -71,7 +64,7 @@ def test_the_pages_have_everybody_once(standings, by):
 
 def test_orders(standings):
     assert [e.contender.entry_id for e in all_pages(standings)] == list(range(1, 2001))
-    errors = [e.estimates["iqm"].value for e in all_pages(standings, by="errors")]
+    errors = [e.errors.value for e in all_pages(standings, by="errors")]
     known = [x for x in errors if x is not None]
     assert known == sorted(known)
     assert errors[len(known) :] == [None] * (2000 - len(known))
@@ -96,28 +89,6 @@ def test_filters_leave_out_the_others_and_nothing_else(standings):
         assert list(found.lines) == wanted[:PER_PAGE], query
 
 
-def test_marks_are_those_of_the_whole_board_whatever_is_shown(standings):
-    """By a slow twin: every pair of lines."""
-    for by in ("wins", "errors"):
-        rows = [
-            (e.contender.entry_id, e.estimates["iqm"].value, e.rating.value)
-            for e in all_pages(standings, by=by)
-        ]
-        rows = [row for row in rows if row[1] is not None] if by == "wins" else rows
-        slow = set()
-        for i, (entry, errors, wins) in enumerate(rows[:300]):
-            above = rows[:i]
-            better = (
-                any(errors < e for _, e, _ in above)
-                if by == "wins"
-                else any(wins > w for _, _, w in above)
-            )
-            if better:
-                slow.add(entry)
-        found = select_standings(standings, StandingQuery(by=by, verified=True)).out_of_order
-        assert found & {entry for entry, *_ in rows[:300]} == slow
-
-
 def test_those_without_a_rank_are_searched_too(standings):
     found = select_standings(standings, StandingQuery("unranked", page=2))
     assert (found.n_found, len(found.lines)) == (60, 10)
@@ -126,6 +97,6 @@ def test_those_without_a_rank_are_searched_too(standings):
 
 
 def test_nothing_to_select_from():
-    found = select_standings(Standings("s", 1, (), (), ()), StandingQuery(by="errors", page=3))
+    found = select_standings(Standings("s", 1), StandingQuery(by="errors", page=3))
     assert (found.lines, found.n_found, found.page, found.n_pages) == ((), 0, 1, 1)
     assert math.isfinite(found.n_pages)

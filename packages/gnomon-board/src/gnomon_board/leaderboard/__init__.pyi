@@ -30,25 +30,27 @@ from .seasons.season import create_season as create_season
 from .seasons.season import reveal_season as reveal_season
 from .seasons.season import secret_rng as secret_rng
 from .seasons.season_plan import SeasonPlan as SeasonPlan
-from .standing_records import METRICS as METRICS
-from .standing_records import Board as Board
-from .standing_records import Contender as Contender
-from .standing_records import Number as Number
-from .standing_records import Standing as Standing
-from .standing_records import Standings as Standings
-from .standing_selection import StandingQuery as StandingQuery
-from .standing_selection import select_standings as select_standings
 from .standing_snapshots import SNAPSHOT_FORMAT as SNAPSHOT_FORMAT
 from .standing_snapshots import StandingsCache as StandingsCache
 from .standing_snapshots import board_of as board_of
+from .standings import METRIC as METRIC
+from .standings import Board as Board
+from .standings import Contender as Contender
+from .standings import Number as Number
+from .standings import RuleStanding as RuleStanding
+from .standings import Score as Score
+from .standings import Standing as Standing
+from .standings import StandingQuery as StandingQuery
+from .standings import Standings as Standings
 from .standings import score_table as score_table
+from .standings import select_standings as select_standings
 from .standings import standings_of as standings_of
 from .submissions.worker import work as work
 from .submissions.worker import work_on_one as work_on_one
 
 __all__ = [
     "ELEMENTS",
-    "METRICS",
+    "METRIC",
     "SNAPSHOT_FORMAT",
     "Board",
     "Contender",
@@ -64,6 +66,8 @@ __all__ = [
     "RemoteSummary",
     "Reply",
     "Reveal",
+    "RuleStanding",
+    "Score",
     "SeasonPlan",
     "Standing",
     "StandingQuery",

@@ -1,10 +1,9 @@
-"""Cached standings, computed once for each version of a season, large ones in the background.
+"""Cache of standings, computed once for each version of a season, and the scores of the database.
 
-A small board is computed while the reader waits. A large one takes longer (of 200 learners three
-seconds, of 2,000 three to four minutes and 1.5 GB), so it is computed in a process of its own,
-while pages show the board as it was, and say so. A change after which the scores are the same costs
-nothing. What was computed is kept in the server's data folder too: a server that starts again need
-not do it again.
+A season of up to `_SMALL` entries is computed while the reader waits, about a second for 200 of
+them; only entries whose scores have changed are estimated again. A larger one is computed in
+another process, while pages show the standings before and say so. Snapshots in the server's data
+folder outlive a restart.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import multiprocessing
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
@@ -21,7 +19,6 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Lock
 
-import polars as pl
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
@@ -35,23 +32,23 @@ from gnomon_board.database.schema import (
     Submission,
     VerifiedTrial,
 )
-from gnomon_board.leaderboard.hidden.begun_attempts import (
-    BegunEntry,
-    begun_entries,
-    unfinished_attempts,
+from gnomon_board.leaderboard.hidden.begun_attempts import unfinished_attempts
+from gnomon_board.leaderboard.standings import (
+    Board,
+    Contender,
+    Known,
+    Score,
+    Standings,
+    standings_of,
 )
-from gnomon_board.leaderboard.standing_records import Board, Contender, Standings
-from gnomon_board.leaderboard.standings import standings_of
 
 #: States of submissions whose scores count.
 COUNTED = ("verified",)
 
-#: So many learners that were registered and never shown are worth a word.
-_MANY_MORE = 3
-#: Entries times rules that are computed at once, in less time than a reader minds.
-_SMALL = 150
-#: How a snapshot is written; another number makes old files worthless.
-SNAPSHOT_FORMAT = 5
+#: Entries up to which a reader waits for the standings.
+_SMALL = 300
+#: Format of snapshots; files of another one are ignored.
+SNAPSHOT_FORMAT = 6
 
 
 @dataclass(frozen=True)
@@ -63,10 +60,10 @@ class Snapshot:
 
 
 class StandingsCache:
-    """Cache of the standings of all seasons, as new as can be had without waiting.
+    """Cache of the standings of all seasons.
 
-    Up to ``small`` entries times rules, a reader waits for the newest standings. Snapshots are kept
-    in ``folder``.
+    Up to ``small`` entries, a reader waits for the newest standings. Snapshots are kept in
+    ``folder``.
     """
 
     def __init__(self, database: Database, folder: Path, *, small: int = _SMALL) -> None:
@@ -75,6 +72,7 @@ class StandingsCache:
         self._small = small
         self._lock = Lock()
         self._known: dict[int, Standings] = {}
+        self._errors: dict[int, Known] = {}
         self._digests: dict[int, str] = {}
         self._coming: dict[int, tuple[BaseProcess, Connection, str]] = {}
 
@@ -109,8 +107,9 @@ class StandingsCache:
         if known is not None and digest == self._digests.get(season_id):
             # Something else has changed: somebody registered who has played nothing yet.
             return self._keep(season_id, replace(known, version=board.version), digest)
-        if len(board.contenders) * len(board.rules) <= self._small:
-            return self._keep(season_id, standings_of(board), digest)
+        if len(board.contenders) <= self._small:
+            found = standings_of(board, self._errors.setdefault(season_id, {}))
+            return self._keep(season_id, found, digest)
         # Spawned: a fork of a server with threads may hang. It ends with the server.
         context = multiprocessing.get_context("spawn")
         connection, far_end = context.Pipe(duplex=False)
@@ -170,10 +169,9 @@ class StandingsCache:
 
 
 def _digest(board: Board) -> str:
-    """Return a hash of all that standings are made of; the version is not part of it."""
-    told = (board.season, dict(board.rules), board.trials, board.contenders, board.notes)
-    scores = board.scores.sort("entry", "rule", "run").write_csv()
-    return hashlib.sha256(f"{told!r}\n{scores}".encode()).hexdigest()
+    """Return a hash of all that standings depend on; the version is not part of it."""
+    used = (board.season, board.rules, board.owed, board.pooled, board.contenders, board.notes)
+    return hashlib.sha256(f"{used!r}\n{sorted(board.scores)!r}".encode()).hexdigest()
 
 
 def _compute(board: Board, connection: Connection) -> None:
@@ -184,110 +182,79 @@ def _compute(board: Board, connection: Connection) -> None:
 
 def board_of(session: Session, season: Season) -> Board:
     """Return all scores of a season, as the database has them."""
-    contenders = _contenders(session, season)
-    notes = _of_many(session, season, contenders)
-    return _board(season, contenders, _scores(session, season), notes)
+    return _board(session, season, _contenders(session, season))
 
 
 def board_of_some(session: Session, season: Season, contenders: Sequence[Contender]) -> Board:
     """Return the scores of some entries of a season, without reading those of all others."""
-    only = VerifiedTrial.submission_id.in_(
-        select(Submission.id)
-        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
-        .where(EntryAttempt.entry_id.in_([each.entry_id for each in contenders]))
-    )
-    return _board(season, contenders, _scores(session, season, only), ())
-
-
-def _scores(session: Session, season: Season, *only: ColumnElement[bool]) -> pl.DataFrame:
-    """Return a row for each trial that counts: entry, rule, run, score."""
-    columns = (Entry.id, VerifiedTrial.rule_id, EntryAttempt.number, VerifiedTrial.number)
-    rows = session.execute(
-        select(*columns, VerifiedTrial.tce)
-        .join(Submission, VerifiedTrial.submission_id == Submission.id)
-        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
-        .join(Entry, EntryAttempt.entry_id == Entry.id)
-        .where(Submission.season_id == season.id, Submission.state.in_(COUNTED), *only)
-    ).all()
-    names = {rule.id: rule.name for rule in season.rules}
-    kinds = {
-        "entry": pl.Int64,
-        "rule_id": pl.Int64,
-        "attempt": pl.Int64,
-        "number": pl.Int64,
-        "score": pl.Float64,
-    }
-    frame = pl.DataFrame([tuple(row) for row in rows], schema=kinds, orient="row")
-    return frame.select(
-        "entry",
-        pl.col("rule_id").replace_strict(names, return_dtype=pl.String).alias("rule"),
-        ((pl.col("attempt") - 1) * season.trials + pl.col("number")).alias("run"),
-        "score",
-    )
+    own = EntryAttempt.entry_id.in_([each.entry_id for each in contenders])
+    return _board(session, season, contenders, own)
 
 
 def _board(
-    season: Season, contenders: Sequence[Contender], scores: pl.DataFrame, notes: tuple[str, ...]
+    session: Session, season: Season, contenders: Sequence[Contender], *only: ColumnElement[bool]
 ) -> Board:
+    number = (EntryAttempt.number - 1) * season.trials + VerifiedTrial.number
+    rows = session.execute(
+        select(EntryAttempt.entry_id, VerifiedTrial.rule_id, number, VerifiedTrial.tce)
+        .join(Submission, VerifiedTrial.submission_id == Submission.id)
+        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
+        .where(Submission.season_id == season.id, Submission.state.in_(COUNTED), *only)
+    )
+    names = {rule.id: rule.name for rule in season.rules}
     return Board(
         season.name,
-        {rule.name: rule.visibility == "hidden" for rule in season.rules},
+        tuple(names.values()),
         season.trials,
         contenders,
-        scores,
-        season.version,
-        season.id,
-        notes,
-    )
-
-
-def _of_many(session: Session, season: Season, shown: Sequence[Contender]) -> tuple[str, ...]:
-    """Say which accounts have registered many more learners than stand on the board."""
-    registered = session.execute(
-        select(Account.name, func.count())
-        .join(Entry, Entry.account_id == Account.id)
-        .where(Entry.season_id == season.id)
-        .group_by(Account.id, Account.name)
-        .order_by(Account.id)
-    )
-    here = Counter(contender.account for contender in shown)
-    return tuple(
-        f"{account} has registered {n} learners, of which {here[account]} are shown: "
-        "the best of many looks better than it is"
-        for account, n in registered
-        if here[account] and n - here[account] >= _MANY_MORE
+        tuple(Score(entry, names[rule], run, errors) for entry, rule, run, errors in rows),
+        version=season.version,
     )
 
 
 def _contenders(session: Session, season: Season) -> list[Contender]:
-    """Return the entries of which something was verified, with all their attempts counted."""
-    entries = session.execute(
-        select(Entry.id, Entry.name, Account.name)
+    """Return the entries of which an attempt was verified, withdrawn or begun in play."""
+    dealt = session.execute(
+        select(Entry.id, Entry.name, Account.name, Entry.withdrawn_at, func.count())
         .join(Account, Entry.account_id == Account.id)
-        .where(Entry.season_id == season.id, Entry.withdrawn_at.is_(None))
+        .join(EntryAttempt, EntryAttempt.entry_id == Entry.id)
+        .where(Entry.season_id == season.id)
+        .group_by(Entry.id, Account.id)
         .order_by(Entry.id)
     ).all()
-    found = {entry: Contender(entry, name, account, 0, 0, 0) for entry, name, account in entries}
-    counts = session.execute(
-        select(
-            EntryAttempt.entry_id,
-            Submission.state,
-            Submission.verified_at.is_not(None),
-            func.count(),
+    of_account: dict[str, dict[int, tuple[str, int]]] = {}
+    for entry, name, account, _, n_dealt in dealt:
+        of_account.setdefault(account, {})[entry] = name, n_dealt
+    found = {
+        entry: Contender(
+            entry,
+            name,
+            account,
+            *(0, 0),
+            n_begun=sum(n for _, n in of_account[account].values()),
+            also_begun=tuple(n for e, (n, _) in of_account[account].items() if e != entry),
         )
+        for entry, name, account, withdrawn_at, _ in dealt
+        if withdrawn_at is None
+    }
+    was_verified = Submission.verified_at.is_not(None)
+    counts = session.execute(
+        select(EntryAttempt.entry_id, Submission.state, was_verified, func.count())
         .join(Submission, Submission.attempt_id == EntryAttempt.id)
         .where(Submission.season_id == season.id)
-        .group_by(EntryAttempt.entry_id, Submission.state, Submission.verified_at.is_not(None))
+        .group_by(EntryAttempt.entry_id, Submission.state, was_verified)
     )
-    for entry, state, was_verified, n in counts:
+    for entry, state, verified, n in counts:
         if entry in found:
             c = found[entry]
+            withdrawn = state == "withdrawn" and bool(verified)
+            refused = state in ("refused", "error") or (state == "withdrawn" and not verified)
             found[entry] = replace(
                 c,
                 n_attempts=c.n_attempts + n,
                 n_verified=c.n_verified + n * (state in COUNTED),
-                n_withdrawn=c.n_withdrawn + n * (state == "withdrawn" and bool(was_verified)),
-                n_refused=c.n_refused + n * _is_lost(state, bool(was_verified)),
+                n_withdrawn=c.n_withdrawn + n * withdrawn,
+                n_refused=c.n_refused + n * refused,
             )
     for left in unfinished_attempts(session, season.id):
         if left.entry_id in found and not left.closed:
@@ -295,26 +262,4 @@ def _contenders(session: Session, season: Season) -> list[Contender]:
             found[left.entry_id] = replace(
                 c, n_attempts=c.n_attempts + 1, n_unfinished=c.n_unfinished + 1
             )
-    seen = [c for c in found.values() if c.n_verified or c.n_withdrawn or c.n_unfinished]
-    begun = begun_entries(session, season.id)
-    by_account: dict[int, dict[int, BegunEntry]] = {}
-    for entry, each in begun.items():
-        by_account.setdefault(each.account_id, {})[entry] = each
-    return [
-        _beside_others(c, by_account[begun[c.entry_id].account_id]) if c.entry_id in begun else c
-        for c in seen
-    ]
-
-
-def _beside_others(contender: Contender, of_account: Mapping[int, BegunEntry]) -> Contender:
-    """Say what else the account of an entry has begun."""
-    return replace(
-        contender,
-        n_begun_of_account=sum(each.n_attempts for each in of_account.values()),
-        also_begun=tuple(b.name for e, b in of_account.items() if e != contender.entry_id),
-    )
-
-
-def _is_lost(state: str, was_verified: bool) -> bool:
-    """Whether an attempt was used up, and never counted."""
-    return state in ("refused", "error") or (state == "withdrawn" and not was_verified)
+    return [c for c in found.values() if c.n_verified or c.n_withdrawn or c.n_unfinished]

@@ -1,71 +1,244 @@
-"""Computation of standings from verified scores: estimates, rank intervals, tiers, gaps.
+"""Standings of a season: errors, rank intervals and tiers from verified scores, and their pages.
 
-Every number here is one that :mod:`gnomon.stats` or :mod:`gnomon.ranking` makes, from the table of
-scores that anybody can download; nothing is computed another way for the board.
+Errors are :func:`gnomon.estimate`'s interquartile means, each with its own variances; ranks are
+derived from the pairs of :func:`gnomon.rank`. All verified attempts of an entry count together, as
+runs of one learner. An entry that lacks a trial, or has an attempt that was withdrawn, refused or
+left unfinished, has no rank, since what is left of it may be a choice.
 
-All verified attempts of an entry count, their trials put together as runs: who submits the same
-learner a hundred times gets a shorter interval, not a better place. An entry that lacks a trial, or
-one of whose attempts was taken back or refused, stands below without a rank: what is left of it may
-be a choice. Whoever does not like what came of an attempt could spoil its log, or leave it
-unfinished.
+Three rules keep further entries from steering the ranks:
 
-Who began k attempts had k chances to look good: its rank interval holds at ``1 - (1 - level) / k``
-(Bonferroni), so that the best of k equals stands surely above others no more often than one alone.
+* Two entries are separated by their own pairwise test only. Further entries add pairs to Holm's
+  correction and change nothing else.
+* Every account is one rival. The best possible rank of an entry is 1 plus the number of other
+  accounts with an entry that is significantly better, the worst is the number of accounts less the
+  other accounts whose entries are all significantly worse.
+* An account that began k attempts had k chances to look good. Its entries are significantly better
+  than another only at ``(1 - level) / k`` (Bonferroni); being significantly worse needs no
+  correction.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+from pydantic import TypeAdapter
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.results import noted
-from gnomon_board.leaderboard.standing_records import (
-    LEVEL,
-    METRICS,
-    Board,
-    Contender,
-    Difference,
-    Number,
-    Standing,
-    Standings,
-    Why,
-)
 
 if TYPE_CHECKING:
     from gnomon import ScoreTable
-    from gnomon.ranking import Ranked, Ranking
+    from gnomon.ranking import Ranking
     from gnomon.stats import Estimate
+
+#: How the errors of an entry are summarised.
+METRIC = "iqm"
+LEVEL = 0.95
+#: The one task of a pooled board.
+POOL = "hidden rules"
+#: Lines of a page of the standings.
+PER_PAGE = 50
+
+Why = Literal["incomplete", "withdrawn attempt", "refused attempt", "unfinished attempt"]
+Order = Literal["rank", "errors", "name"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """An entry as the board shows it.
+
+    Parameters
+    ----------
+    entry_id : int
+    name, account : str
+    n_attempts, n_verified, n_withdrawn : int
+        Attempts in all, those that are verified, and those that were withdrawn after verification.
+    n_refused : int
+        Attempts that were used up and never counted: refused, failed, or withdrawn before.
+    n_unfinished : int
+        Attempts that have begun and are neither finished nor closed.
+    n_begun : int
+        Attempts that were dealt to the account in the season, for all its entries.
+    also_begun : tuple of str
+        Other entries of the account, by name, withdrawn ones too.
+    """
+
+    entry_id: int
+    name: str
+    account: str = ""
+    n_attempts: int = 1
+    n_verified: int = 1
+    n_withdrawn: int = 0
+    n_refused: int = 0
+    n_unfinished: int = 0
+    n_begun: int = 1
+    also_begun: tuple[str, ...] = ()
+
+
+class Score(NamedTuple):
+    """Errors of one verified trial; `run` numbers the trials of an entry on a rule."""
+
+    entry: int
+    rule: str
+    run: int
+    errors: float
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """All verified scores of a season.
+
+    Parameters
+    ----------
+    season : str
+    rules : tuple of str
+        Public names, in the season's order.
+    owed : int
+        Trials that each attempt of an entry owes: on every rule, or in all where `pooled`.
+    contenders : sequence of Contender
+        With different names.
+    scores : sequence of Score
+    pooled : bool
+        Whether each entry is dealt rules of its own from one family, as in a hidden season. All
+        rules are then runs of one task; otherwise every rule is a task.
+    version : int
+        Of the season in the database.
+    notes : tuple of str
+        What a reader should know beside the scores.
+    """
+
+    season: str
+    rules: tuple[str, ...]
+    owed: int
+    contenders: Sequence[Contender]
+    scores: Sequence[Score]
+    pooled: bool = False
+    version: int = 1
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A value with its interval; None for what is not estimable."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Number:
+        """Return the number of an estimate."""
+        record = estimate.as_record()
+        return cls(record["value"], record["low"], record["high"])
+
+    @classmethod
+    def median(cls, errors: npt.ArrayLike) -> Number:
+        """Return the median of the trials' errors; an infinite one is not estimable."""
+        from gnomon.stats import median_interval
+
+        ends = median_interval(errors, level=LEVEL)
+        return cls(*(x if math.isfinite(x) else None for x in map(float, ends)))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A line of the board; without a rank `errors` is None and `why` gives the reason."""
+
+    contender: Contender
+    errors: Number | None
+    rank_low: int | None
+    rank_high: int | None
+    tiers: tuple[int, ...]
+    n_trials: int
+    why: Why | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleStanding:
+    """A rule among those of its season; without ranks where there is nothing to compare."""
+
+    name: str
+    rank_low: int | None = None
+    rank_high: int | None = None
+    tiers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The standings of a season at one version of it.
+
+    Parameters
+    ----------
+    season, version
+    ranked : tuple of Standing
+        By rank interval, then errors, then name.
+    unranked : tuple of Standing
+        By name.
+    rules : tuple of RuleStanding
+        Hardest first.
+    n_accounts : int
+        Accounts with a ranked entry, each of which counts once in a rank.
+    n_trials : int
+        Verified trials of ranked entries.
+    notes : tuple of str
+        Warnings of the statistics.
+    level : float
+    """
+
+    season: str
+    version: int
+    ranked: tuple[Standing, ...] = ()
+    unranked: tuple[Standing, ...] = ()
+    rules: tuple[RuleStanding, ...] = ()
+    n_accounts: int = 0
+    n_trials: int = 0
+    notes: tuple[str, ...] = ()
+    level: float = LEVEL
+
+    def as_record(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Standings:
+        """Return the standings of a record; the inverse of :meth:`as_record`."""
+        return TypeAdapter(cls).validate_python(record)
+
+
+#: Errors of entries, with the warnings of their estimates, by the scores that they are made of.
+Known = MutableMapping[tuple[Any, ...], tuple[Number, tuple[str, ...]]]
 
 
 def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     """Return the scores of some entries: names as algorithms, rules as tasks, trials as runs.
 
-    Raises ScoreDataError: none of them has a score.
-    """
-    import polars as pl
+    Where the board is pooled there is one task, and every rule is a run of it.
 
+    Raises ScoreDataError: none of the entries has a score.
+    """
     from gnomon import ScoreTable
 
-    name_of = {contender.entry_id: contender.name for contender in contenders}
-    rows = board.scores.filter(pl.col("entry").is_in(list(name_of)))
-    names = pl.col("entry").replace_strict(name_of, return_dtype=pl.String).alias("algorithm")
-    frame = rows.select(names, pl.col("rule").alias("task"), "run", "score")
+    names = {contender.entry_id: contender.name for contender in contenders}
+    entries = {entry: place for place, entry in enumerate(names)}
+    rules = {rule: place for place, rule in enumerate(board.rules)}
     # In the order of the entries and of the season's rules, whatever order the trials came in.
-    places = {name: i for i, name in enumerate([*name_of.values()])}
-    rules = {name: i for i, name in enumerate(board.rules)}
-    frame = frame.sort(
-        pl.col("algorithm").replace_strict(places, return_dtype=pl.Int64),
-        pl.col("task").replace_strict(rules, return_dtype=pl.Int64),
-        "run",
+    rows = sorted(
+        (row for row in board.scores if row.entry in names),
+        key=lambda row: (entries[row.entry], rules[row.rule], row.run),
     )
+    columns = {
+        "algorithm": [names[row.entry] for row in rows],
+        "task": [POOL if board.pooled else row.rule for row in rows],
+        "run": [row.rule if board.pooled else row.run for row in rows],
+        "score": [row.errors for row in rows],
+    }
     return ScoreTable.from_frame(
-        frame,
+        columns,
         metric="tce",
         unit="errors",
         higher_is_better=False,
@@ -73,199 +246,211 @@ def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     )
 
 
-def standings_of(board: Board) -> Standings:
+def standings_of(board: Board, known: Known | None = None) -> Standings:
     """Compute the standings of a season.
 
-    What is not estimable is None there, and a note says why; an entry without a rank is never among
-    the ranked.
+    ``known`` keeps the errors of entries whose scores have not changed from one call to the next;
+    they depend on the entry's own scores only.
     """
+    scored = [row for row in board.scores if not math.isnan(row.errors)]
+    n_trials = Counter(row.entry for row in scored)
+    on_rule = Counter((row.entry, row.rule) for row in scored)
+
+    def why_unranked(c: Contender) -> Why | None:
+        if c.n_withdrawn:
+            return "withdrawn attempt"
+        if c.n_refused:
+            return "refused attempt"
+        if c.n_unfinished:
+            return "unfinished attempt"
+        found = [n_trials[c.entry_id]]
+        if not board.pooled:
+            found = [on_rule[c.entry_id, rule] for rule in board.rules]
+        return None if min(found) >= board.owed * max(1, c.n_verified) else "incomplete"
+
+    why = {c.entry_id: why_unranked(c) for c in board.contenders}
+    ranked = [c for c in board.contenders if why[c.entry_id] is None]
+    errors, warned = _errors(board, ranked, {} if known is None else known)
     with noted() as notes:
-        counts = _counts(board)
-        why = {c.entry_id: _why_unranked(board, c, counts) for c in board.contenders}
-        ranked = [c for c in board.contenders if why[c.entry_id] is None]
-        unranked = [c for c in board.contenders if why[c.entry_id] is not None]
-        lines, rules = _ranked_lines(board, ranked, counts)
+        lines, rules = _ranked_lines(board, ranked, errors, n_trials)
     return Standings(
         board.season,
         board.version,
         tuple(lines),
         tuple(
-            Standing(c, {}, None, None, (), None, sum(counts[c.entry_id].values()), why[c.entry_id])
-            for c in sorted(unranked, key=lambda c: c.name.casefold())
+            Standing(c, None, None, None, (), n_trials[c.entry_id], why[c.entry_id])
+            for c in sorted(board.contenders, key=lambda c: c.name.casefold())
+            if why[c.entry_id] is not None
         ),
         rules,
-        board.notes + tuple(notes),
+        n_accounts=len({c.account for c in ranked}),
         n_trials=sum(line.n_trials for line in lines),
+        notes=(*board.notes, *dict.fromkeys((*warned, *notes))),
     )
 
 
-def _counts(board: Board) -> dict[int, dict[str, int]]:
-    """Return how many scores each entry has on each rule; one that is not a number is none."""
-    import polars as pl
+def _errors(
+    board: Board, ranked: Sequence[Contender], known: Known
+) -> tuple[dict[int, Number], list[str]]:
+    """Return the errors of each entry, and the warnings of their estimates."""
+    from gnomon import estimate
 
-    counts: dict[int, dict[str, int]] = {c.entry_id: {} for c in board.contenders}
-    there = board.scores.filter(pl.col("score").is_not_nan() & pl.col("score").is_not_null())
-    for entry, rule, n in there.group_by("entry", "rule").len().iter_rows():
-        if entry in counts:
-            counts[entry][rule] = n
-    return counts
-
-
-def _why_unranked(
-    board: Board, contender: Contender, counts: Mapping[int, Mapping[str, int]]
-) -> Why | None:
-    if contender.n_withdrawn:
-        return "withdrawn attempt"
-    if contender.n_refused:
-        return "refused attempt"
-    if contender.n_unfinished:
-        return "unfinished attempt"
-    owed = board.trials * max(1, contender.n_verified)
-    found = counts[contender.entry_id]
-    return None if all(found.get(rule, 0) >= owed for rule in board.rules) else "incomplete"
+    of_entry: dict[int, list[Score]] = {c.entry_id: [] for c in ranked}
+    for row in board.scores:
+        if row.entry in of_entry:
+            of_entry[row.entry].append(row)
+    current: Known = {}
+    found: dict[int, Number] = {}
+    warned: list[str] = []
+    for c in ranked:
+        rows = sorted(of_entry[c.entry_id])
+        key = (c.name, board.pooled, *rows)
+        if key not in known:
+            table = score_table(replace(board, scores=rows), [c])
+            with noted() as notes:
+                [number] = estimate(table, METRIC, level=LEVEL, variances="own")
+            known[key] = Number.of(number), tuple(notes)
+        current[key] = known[key]
+        found[c.entry_id] = known[key][0]
+        warned.extend(known[key][1])
+    known.clear()
+    known.update(current)
+    return found, warned
 
 
 def _ranked_lines(
     board: Board,
     ranked: Sequence[Contender],
-    counts: Mapping[int, Mapping[str, int]],
-) -> tuple[list[Standing], tuple[Mapping[str, Any], ...]]:
+    errors: Mapping[int, Number],
+    n_trials: Mapping[int, int],
+) -> tuple[list[Standing], tuple[RuleStanding, ...]]:
+    """Return the lines with their ranks, in order, and the rules, hardest first."""
+    from gnomon import rank
+    from gnomon.ranking import tiers
+
     if not ranked:
-        return [], tuple(_rule_record(name, hidden) for name, hidden in board.rules.items())
+        return [], tuple(map(RuleStanding, board.rules))
     table = score_table(board, ranked)
-    estimates = _estimates(table, METRICS, board)
-    gaps = _gaps(board, table)
-    lines = {
-        c.name: Standing(
+    better = np.zeros((len(ranked), len(ranked)), dtype=bool)
+    if len(ranked) > 1:
+        better = _better(rank(table, level=LEVEL), ranked)
+    accounts = sorted({c.account for c in ranked})
+    owns = np.array([[c.account == account for account in accounts] for c in ranked])
+    # How many entries of each account (column) are better, or worse, than each entry (row).
+    n_better, n_worse = better.T.astype(int) @ owns, better.astype(int) @ owns
+    low = 1 + (n_better > 0).sum(axis=1)
+    high = len(accounts) - (n_worse == owns.sum(axis=0)).sum(axis=1)
+
+    def place(i: int) -> tuple[int, int, float, str]:
+        value = errors[ranked[i].entry_id].value
+        return low[i], high[i], math.inf if value is None else value, ranked[i].name.casefold()
+
+    order = sorted(range(len(ranked)), key=place)
+    ordered, apart = [ranked[i] for i in order], (better | better.T)[np.ix_(order, order)]
+    groups = tiers([c.name for c in ordered], apart)
+    lines = [
+        Standing(
             c,
-            {m: Number.of(estimates[c.name, m]) for m in METRICS},
-            1,
-            1,
-            (1,),
-            gaps.get(c.name),
-            sum(counts[c.entry_id].values()),
+            errors[c.entry_id],
+            int(low[i]),
+            int(high[i]),
+            tuple(number for number, group in enumerate(groups, 1) if c.name in group),
+            n_trials[c.entry_id],
         )
-        for c in ranked
-    }
-    n_begun = {c.name: c.n_begun_of_account for c in ranked}
-    ranking = _ranking(table, "algorithm")
-    if ranking is None:
-        return list(lines.values()), _rules(board, table)
-    ordered = [_with_rank(lines[one.name], one) for one in _corrected(table, ranking, n_begun)]
-    return ordered, _rules(board, table)
-
-
-def _corrected(table: ScoreTable, ranking: Ranking, n_begun: Mapping[str, int]) -> list[Ranked]:
-    """Return the ranks corrected for the attempts that each account began (Bonferroni).
-
-    A pair is separated if its adjusted p-value times the larger number of attempts is small enough;
-    intervals of win probabilities hold at their own such level.
-    """
-    from gnomon.ranking import rank, rank_intervals, tiers
-
-    n = np.array([n_begun.get(name, 1) for name in ranking.names])
-    separated = ranking.p_adjusted * np.maximum.outer(n, n) <= 1.0 - ranking.level
-    low, high = rank_intervals(separated & (ranking.probability > 0.5))
-    groups = tiers(ranking.names, separated)
-    with noted():
-        wider = {
-            k: {one.name: one for one in rank(table, level=1.0 - (1.0 - ranking.level) / k)}
-            for k in set(n.tolist()) - {1}
-        }
-    of = [wider[k][one.name] if k > 1 else one for k, one in zip(n.tolist(), ranking, strict=True)]
-    return [
-        replace(
-            one,
-            rank_low=int(low[i]),
-            rank_high=int(high[i]),
-            tiers=tuple(number for number, group in enumerate(groups, 1) if one.name in group),
-        )
-        for i, one in enumerate(of)
+        for i, c in zip(order, ordered, strict=True)
     ]
-
-
-def _with_rank(line: Standing, found: Ranked) -> Standing:
-    return replace(
-        line,
-        rank_low=found.rank_low,
-        rank_high=found.rank_high,
-        groups=found.tiers,
-        rating=Number.odds(found),
+    if board.pooled or len(board.rules) < 2:
+        return lines, tuple(map(RuleStanding, board.rules))
+    hardest = rank(table, by="task", level=LEVEL)
+    return lines, tuple(
+        RuleStanding(one.name, one.rank_low, one.rank_high, one.tiers) for one in hardest
     )
 
 
-def _estimates(
-    table: ScoreTable, metrics: Sequence[str], board: Board
-) -> dict[tuple[str, str], Estimate]:
-    from gnomon import estimate
+def _better(ranking: Ranking, ranked: Sequence[Contender]) -> npt.NDArray[np.bool_]:
+    """Return whether the row's entry is significantly better than the column's.
 
-    rng = np.random.default_rng(board.seed)
-    found = estimate(table, metrics, level=LEVEL, variances="own", rng=rng)
-    return {(estimate.algorithm, estimate.metric): estimate for estimate in found}
-
-
-def _ranking(table: ScoreTable, by: Literal["algorithm", "task"]) -> Ranking | None:
-    """Rank entries or rules; None where there is nothing to compare."""
-    from gnomon.ranking import rank
-
-    if len(table.algorithms if by == "algorithm" else table.tasks) < 2:
-        return None
-    try:
-        return rank(table, by=by, level=LEVEL)
-    except ScoreDataError as error:
-        warnings.warn(str(error), DegenerateScoresWarning, stacklevel=2)
-        return None
-
-
-def _rules(board: Board, table: ScoreTable) -> tuple[Mapping[str, Any], ...]:
-    """Return the rules, hardest first."""
-    ranking = _ranking(table, "task")
-    if ranking is None:
-        return tuple(_rule_record(name, hidden) for name, hidden in board.rules.items())
-    return tuple(
-        _rule_record(r["name"], board.rules[r["name"]], r["rank_low"], r["rank_high"], r["tiers"])
-        for r in ranking.as_records()
-    )
-
-
-def _rule_record(
-    name: str,
-    hidden: bool,
-    rank_low: int | None = None,
-    rank_high: int | None = None,
-    groups: Sequence[int] = (),
-) -> Mapping[str, Any]:
-    return {
-        "name": name,
-        "hidden": hidden,
-        "rank_low": rank_low,
-        "rank_high": rank_high,
-        "groups": list(groups),
-    }
-
-
-def _gaps(board: Board, table: ScoreTable) -> dict[str, Difference]:
-    """Return for each entry its errors on hidden rules minus those on public ones."""
-    hidden = [rule for rule, is_hidden in board.rules.items() if is_hidden]
-    public = [rule for rule, is_hidden in board.rules.items() if not is_hidden]
-    if not hidden or not public:
-        return {}
-    on_hidden = _estimates(table.select(tasks=hidden), ["mean"], board)
-    on_public = _estimates(table.select(tasks=public), ["mean"], board)
-    return {
-        name: difference(on_hidden[name, "mean"], on_public[name, "mean"])
-        for name in table.algorithms
-    }
-
-
-def difference(a: Estimate, b: Estimate) -> Difference:
-    """Return a minus b, two independent estimates, with an interval from theirs.
-
-    References
-    ----------
-    Zou and Donner (2008), Statistics in Medicine 27: 1693-1702 (MOVER).
+    Entries of one account are no rivals of each other.
     """
-    value = a.value - b.value
-    low = value - math.hypot(a.value - a.low, b.high - b.value)
-    high = value + math.hypot(a.high - a.value, b.value - b.low)
-    return Difference(*(x if math.isfinite(x) else None for x in (value, low, high)))
+    place = {name: i for i, name in enumerate(ranking.names)}
+    order = np.ix_(*[[place[c.name] for c in ranked]] * 2)
+    p_value, wins = ranking.p_adjusted[order], ranking.probability[order] > 0.5
+    begun = np.array([c.n_begun for c in ranked])
+    accounts = np.array([c.account for c in ranked])
+    rivals = accounts[:, None] != accounts
+    found: npt.NDArray[np.bool_] = rivals & wins & (p_value * begun[:, None] <= 1.0 - LEVEL)
+    return found
+
+
+# -- selection: what a reader asks to see --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StandingQuery:
+    """What a reader wants to see of the standings.
+
+    Parameters
+    ----------
+    show : str
+        Entries with a rank, or those without; the latter are ordered by name.
+    search : str
+        Part of the name of a learner or its account; case does not matter.
+    verified : bool
+        Only learners every attempt of which was verified.
+    by : str
+        The order: ``rank``, ``errors`` or ``name``.
+    page : int
+        From 1; one beyond the last is the last.
+    """
+
+    show: Literal["ranked", "unranked"] = "ranked"
+    search: str = ""
+    verified: bool = False
+    by: Order = "rank"
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A page of the standings: its lines, how many lines and pages there are, and its number."""
+
+    lines: tuple[Standing, ...]
+    n_found: int
+    page: int
+    n_pages: int
+
+
+def select_standings(standings: Standings, query: StandingQuery) -> Selection:
+    """Return the page of the standings that a reader asks for; ranks are those of the whole board.
+
+    Examples
+    --------
+    >>> select_standings(Standings("spring", 1), StandingQuery(page=9)).page
+    1
+    """
+    wanted = query.search.casefold()
+
+    def matches(line: Standing) -> bool:
+        c = line.contender
+        return any(wanted in text.casefold() for text in (c.name, c.account)) and not (
+            query.verified and line.why is None and c.n_verified < c.n_attempts
+        )
+
+    lines = standings.unranked if query.show == "unranked" else standings.ranked
+    kept = [line for line in lines if matches(line)]
+    if query.show == "ranked" and query.by != "rank":
+        kept.sort(key=_ORDERS[query.by])
+    n_pages = max(1, math.ceil(len(kept) / PER_PAGE))
+    page = min(query.page, n_pages)
+    return Selection(tuple(kept[(page - 1) * PER_PAGE : page * PER_PAGE]), len(kept), page, n_pages)
+
+
+def _by_errors(line: Standing) -> tuple[float, str]:
+    value = line.errors.value if line.errors else None
+    return math.inf if value is None else value, line.contender.name.casefold()
+
+
+_ORDERS: Mapping[Order, Callable[[Standing], Any]] = {
+    "errors": _by_errors,
+    "name": lambda line: line.contender.name.casefold(),
+}

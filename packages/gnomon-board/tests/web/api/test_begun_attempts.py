@@ -84,17 +84,17 @@ def test_the_best_of_three_does_not_hide_the_other_two(client, database, token, 
     found = standings(database, season)
     assert {line.contender.name for line in found.ranked} == {"best", "honest"}
     [shown] = [line.contender for line in found.ranked if line.contender.name == "best"]
-    assert (shown.n_begun_of_account, shown.also_begun) == (3, ("first", "second"))
+    assert (shown.n_begun, shown.also_begun) == (3, ("first", "second"))
     # Nor a fourth, of which the first boards were looked at and left.
     begin(client, token, "looked at")
     found = standings(database, season)
     assert {line.contender.name for line in found.ranked} == {"best", "honest"}
     [shown] = [line.contender for line in found.ranked if line.contender.name == "best"]
-    assert (shown.n_begun_of_account, shown.also_begun[2:]) == (4, ("looked at",))
+    assert (shown.n_begun, shown.also_begun[2:]) == (4, ("looked at",))
     [honest] = [line.contender for line in found.ranked if line.contender.name == "honest"]
-    assert (honest.n_begun_of_account, honest.also_begun) == (1, ())
+    assert (honest.n_begun, honest.also_begun) == (1, ())
     page = client.get("/seasons/s1").text
-    assert "of 4 attempts that ada began; also: first, second, looked at" in page
+    assert "ada has begun 4 attempts; other learners: first, second, looked at" in page
     assert "ada has begun 4 attempts in this season" in client.get(f"/entries/{best['entry']}").text
 
 
@@ -109,7 +109,7 @@ def test_withdrawing_an_entry_does_not_take_it_out_of_the_count(
     play_at_random(client, token, ids(begin(client, token, "kept")))
     verify_all(database, settings)
     [line] = standings(database, season).ranked
-    assert (line.contender.n_begun_of_account, line.contender.also_begun) == (2, ("gone",))
+    assert (line.contender.n_begun, line.contender.also_begun) == (2, ("gone",))
 
 
 def test_what_is_left_of_a_closed_attempt_is_errors(client, database, token, season, settings):

@@ -344,7 +344,12 @@ class ScoreTable:
     def run_labels(self, algorithm: str, task: str) -> tuple[Any, ...]:
         """Return the labels of the runs that :meth:`runs` gives, in the same order."""
         self._check_names([algorithm], [task])
-        return tuple(self.rows.take(self._cells.rows_of(algorithm, task)).tolist("run"))
+        return tuple(self._run_labels[self._cells.rows_of(algorithm, task)])
+
+    @cached_property
+    def _run_labels(self) -> npt.NDArray[np.object_]:
+        """Label of the run of every row, shape (rows,)."""
+        return np.array(self.rows.tolist("run"), dtype=object)
 
     def tasks_of(self, algorithm: str) -> tuple[str, ...]:
         """Return the tasks on which an algorithm has at least one score, in the table's order."""

@@ -1,10 +1,9 @@
-"""Attempts from their first move on: what is unfinished, closing, who began how many.
+"""Attempts in play: the first move, what is unfinished, and closing.
 
-An attempt that was begun counts. Whoever plays several and finishes the best one has chosen, so
-that all of an account's whose boards were dealt count against its rank, and one that is unfinished
-after its first move keeps its entry from a rank until it is finished or closed. Closing plays what
-is left with attempts that the rule refuses: the log is whole, is replayed as any other, and its
-unplayed part is errors. The end of the season closes what is still open.
+An attempt that is unfinished after its first move keeps its entry from a rank until it is finished
+or closed. Closing plays the rest with attempts that the rule refuses, so that the log is whole, is
+replayed like every other, and its unplayed part is errors. The end of a season closes everything
+that is still open.
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ import hashlib
 import hmac
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from gnomon_board.database.columns import now
@@ -27,7 +25,6 @@ from gnomon_board.database.schema import (
     RemoteTrial,
     Season,
     SeasonRule,
-    Submission,
 )
 from gnomon_board.errors import Conflict, NotAllowed
 from gnomon_board.leaderboard.accounts.accounts import server_secret
@@ -84,14 +81,6 @@ class Unfinished:
         return f"{which} unfinished at {where}: {done}"
 
 
-class BegunEntry(NamedTuple):
-    """An entry that was begun: its name, its account, and how many of its attempts were begun."""
-
-    name: str
-    account_id: int
-    n_attempts: int
-
-
 def mark_begun(session: Session, attempts: Collection[int], address: str) -> None:
     """Count attempts from now on: their first move was made."""
     for attempt in attempts:
@@ -111,27 +100,6 @@ def keep_address(session: Session, attempt: EntryAttempt, address: str) -> None:
         attempt.begun_from = hmac.new(key, address.encode(), hashlib.sha256).hexdigest()
 
 
-def begun_entries(session: Session, season_id: int) -> dict[int, BegunEntry]:
-    """Return the entries of a season of which an attempt was begun, by id, withdrawn ones too.
-
-    To be dealt its first boards is enough: whoever looks at several has a choice of them.
-    """
-    query = (
-        select(Entry.id, Entry.name, Entry.account_id, func.count())
-        .join(EntryAttempt, EntryAttempt.entry_id == Entry.id)
-        .where(Entry.season_id == season_id, _is_begun())
-        .group_by(Entry.id)
-        .order_by(Entry.id)
-    )
-    return {row[0]: BegunEntry(*row[1:]) for row in session.execute(query)}
-
-
-def _is_begun() -> ColumnElement[bool]:
-    """Return the condition under which there was a choice: boards were dealt, or a log came."""
-    made = (select(RemoteTrial.attempt_id), select(Submission.attempt_id))
-    return or_(*(EntryAttempt.id.in_(each) for each in made))
-
-
 def unfinished_attempts(
     session: Session, season_id: int, entry_id: int | None = None
 ) -> list[Unfinished]:
@@ -142,7 +110,7 @@ def unfinished_attempts(
     playing = RemoteTrial.state != "done"
     of_entry = (
         select(func.count())
-        .where(EntryAttempt.entry_id == Entry.id, _is_begun())
+        .where(EntryAttempt.entry_id == Entry.id)
         .correlate(Entry)
         .scalar_subquery()
     )

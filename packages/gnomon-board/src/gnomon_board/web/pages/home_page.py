@@ -14,10 +14,10 @@ from gnomon_board.database.schema import EntryAttempt, Season, Submission
 from gnomon_board.errors import Refusal
 from gnomon_board.leaderboard.seasons.entry_registration import takes_entries
 from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.standing_records import METRICS, Standing
 from gnomon_board.leaderboard.standing_snapshots import Snapshot
+from gnomon_board.leaderboard.standings import Standing
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession
-from gnomon_board.web.pages.interval_bars import odds_intervals
+from gnomon_board.web.pages.interval_bars import intervals
 from gnomon_board.web.pages.page_cache import CurrentBoard
 from gnomon_board.web.pages.replay_page import (
     ReplayPage,
@@ -64,7 +64,6 @@ class HomePage:
     current: CurrentSeason | None
     episode: ReplayPage
     seasons: list[SeasonLine]
-    metric: str = METRICS[0]
 
 
 def home_page(
@@ -149,7 +148,7 @@ def home_html(
 
     def make() -> str:
         page = home_page(session, settings, season, snapshot, seasons.seasons)
-        drawn = odds_intervals([line.rating for line in page.current.top] if page.current else [])
+        drawn = intervals([line.errors for line in page.current.top] if page.current else [])
         return rendered("board/home.html", "/", page, drawn=drawn)
 
     return board.answer(request, season, ("home",), make, state)

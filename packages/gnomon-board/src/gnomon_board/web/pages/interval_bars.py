@@ -6,15 +6,13 @@ Nothing is estimated here. The templates draw SVG whose colours are classes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gnomon_board.leaderboard.standing_records import Number
+from gnomon_board.leaderboard.standings import Number
 
 #: The drawing of an interval, and the margin on either side of its scale.
 _INTERVAL, _MARGIN = 160.0, 6.0
-#: Odds beyond a million to one are told as such, and drawn at the edge.
-MOST_LOG_ODDS = math.log(1e6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,21 +108,6 @@ def _numbers(estimates: Sequence[Number | None]) -> list[float]:
     return [x for each in estimates for x in _ends(each) if x is not None]
 
 
-def _on_scale(
-    estimates: Sequence[Number | None],
-    low: float,
-    high: float,
-    marks: Iterable[tuple[float, str]] | None = None,
-    *,
-    log: bool = False,
-) -> Intervals:
-    """Put estimates on a scale with marks, or with round numbers if none are given."""
-    scale = Scale(low, high, _MARGIN, _INTERVAL - _MARGIN, log)
-    rows = [Interval(*(None if x is None else scale(x) for x in _ends(e))) for e in estimates]
-    ticks = scale.ticks(3) if marks is None else [Tick(scale(x), label) for x, label in marks]
-    return Intervals(tuple(ticks), tuple(rows))
-
-
 def intervals(estimates: Sequence[Number | None]) -> Intervals:
     """Lay estimates out on a common scale, from 0 unless they spread far.
 
@@ -137,25 +120,6 @@ def intervals(estimates: Sequence[Number | None]) -> Intervals:
     numbers = _numbers(estimates)
     most, least = max([*numbers, 1.0]), max(min([*numbers, 1.0]), 0.0)
     log = most > 15 * max(min([*numbers, most]), 1.0)
-    return _on_scale(estimates, least if log else 0.0, most, log=log)
-
-
-def odds_intervals(estimates: Sequence[Number | None]) -> Intervals:
-    """Lay logarithms of odds out on one scale; its marks are the odds.
-
-    Examples
-    --------
-    >>> found = odds_intervals([Number(1.0, 0.5, 2.5), Number(-1.0, -2.5, -0.5)])
-    >>> [tick.label for tick in found.ticks]
-    ['1:10', '1:1', '10:1']
-    >>> found.rows[0].value > found.rows[1].value
-    True
-    """
-    far = max(map(abs, _numbers(estimates)), default=0.0)
-    most = min(max(far, math.log(10.0)), MOST_LOG_ODDS)
-    step = 1 + int(most / math.log(10.0) / 2.0)
-    steps = [10.0**n for n in range(step, 12, step)]
-    marks = [(math.log(x), f"{x:g}:1") for x in steps] + [(0.0, "1:1")]
-    marks += [(-math.log(x), f"1:{x:g}") for x in steps]
-    inside = sorted(mark for mark in marks if abs(mark[0]) <= most * (1 + 1e-9))
-    return _on_scale(estimates, -most, most, inside)
+    scale = Scale(least if log else 0.0, most, _MARGIN, _INTERVAL - _MARGIN, log)
+    rows = [Interval(*(None if x is None else scale(x) for x in _ends(e))) for e in estimates]
+    return Intervals(scale.ticks(3), tuple(rows))

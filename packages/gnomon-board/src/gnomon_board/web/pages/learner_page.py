@@ -17,10 +17,15 @@ from gnomon.stats import median_curve
 from gnomon_board.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
 from gnomon_board.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
 from gnomon_board.leaderboard.seasons.entry_registration import find_entry
-from gnomon_board.leaderboard.standing_records import LEVEL, Contender, Number, Standing
-from gnomon_board.leaderboard.standing_selection import PER_PAGE
 from gnomon_board.leaderboard.standing_snapshots import COUNTED, board_of_some
-from gnomon_board.leaderboard.standings import score_table
+from gnomon_board.leaderboard.standings import (
+    LEVEL,
+    PER_PAGE,
+    Contender,
+    Number,
+    Standing,
+    score_table,
+)
 from gnomon_board.web.api.dependencies import ReadSession, RowId
 from gnomon_board.web.api.records import EntryRecord, SubmissionRecord
 from gnomon_board.web.pages.figures import curve_figure, profile_figure

@@ -15,9 +15,8 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.schema import EntryAttempt, Season, SeasonRule, Submission, VerifiedTrial
 from gnomon_board.leaderboard.seasons.entry_registration import find_rule, find_season
-from gnomon_board.leaderboard.standing_records import LEVEL, Contender, Number
-from gnomon_board.leaderboard.standing_selection import PER_PAGE
 from gnomon_board.leaderboard.standing_snapshots import COUNTED
+from gnomon_board.leaderboard.standings import LEVEL, PER_PAGE, Contender, Number, RuleStanding
 from gnomon_board.web.api.dependencies import ReadSession, Slug
 from gnomon_board.web.api.records import RuleRecord
 from gnomon_board.web.pages.figures import box_figure
@@ -43,17 +42,6 @@ class LearnerLine:
 
 
 @dataclass(frozen=True)
-class LadderLine:
-    """A rung of the ladder of difficulty: the hardest rule first."""
-
-    rule: str
-    hidden: bool
-    rank_low: int | None
-    rank_high: int | None
-    groups: list[int]
-
-
-@dataclass(frozen=True)
 class RulePage:
     """A rule of a season; ``learners`` are those of this page, the lowest median first."""
 
@@ -61,7 +49,7 @@ class RulePage:
     season_title: str
     division: str
     rule: RuleRecord
-    ladder: list[LadderLine]
+    ladder: list[RuleStanding]
     learners: list[LearnerLine]
     n_learners: int
     page: int
@@ -75,7 +63,6 @@ def rule_page(
     """Put a page of a rule together."""
     snapshot = board.snapshot(season)
     rules = snapshot.standings.rules if snapshot else ()
-    names = ("name", "hidden", "rank_low", "rank_high", "groups")
     ranked = [line.contender for line in snapshot.standings.ranked] if snapshot else []
     ordered = _by_median(_errors(session, rule), ranked)
     n_pages = max(1, -(-len(ordered) // PER_PAGE))
@@ -85,7 +72,7 @@ def rule_page(
         season.title,
         season.division,
         RuleRecord.of(rule, season),
-        [LadderLine(*(each[name] for name in names)) for each in rules],
+        list(rules),
         # Intervals are for those on this page: of thousands they take seconds.
         [_line(*each) for each in ordered[(number - 1) * PER_PAGE : number * PER_PAGE]],
         *(len(ordered), number, n_pages),

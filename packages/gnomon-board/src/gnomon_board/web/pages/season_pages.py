@@ -16,9 +16,8 @@ from gnomon import __version__
 from gnomon.files import csv_text
 from gnomon_board.database.schema import Entry, Season, Submission
 from gnomon_board.leaderboard.seasons.entry_registration import find_season, takes_entries
-from gnomon_board.leaderboard.standing_records import LEVEL, METRICS, Standings
 from gnomon_board.leaderboard.standing_snapshots import COUNTED, board_of
-from gnomon_board.leaderboard.standings import score_table
+from gnomon_board.leaderboard.standings import LEVEL, Standings, score_table
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug
 from gnomon_board.web.pages.page_cache import BoardState, CurrentBoard, cached_response
 from gnomon_board.web.pages.season_archive import Citation, season_archive
@@ -125,7 +124,6 @@ SCORE_COLUMNS = (
     "run",
     "score",
     "ranked",
-    "hidden",
     "account",
     "begun",
     *_ABOUT,
@@ -136,8 +134,7 @@ SCORE_COLUMNS = (
 def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name: Slug) -> Response:
     """Return the scores of a season as a tidy table: learners, rules, trials, errors.
 
-    ``ranked`` tells who has a rank, ``hidden`` which rules were hidden, ``begun`` how many attempts
-    the account has begun; ``gnomon rank FILE --where ranked=yes --best-of begun`` makes the ranks.
+    ``ranked`` marks entries with a rank; ``begun`` counts the attempts dealt to the account.
     """
     season = find_season(session, name)
 
@@ -155,21 +152,20 @@ def score_rows(session: Session, board: BoardState, season: Season) -> Iterator[
     snapshot = board.standings.get(season.id, season.version)
     ranked = {line.contender.name for line in snapshot.standings.ranked} if snapshot else set()
     scores = board_of(session, season)
-    if scores.scores.is_empty():
+    if not scores.scores:
         return
     contenders = {each.name: each for each in scores.contenders}
     # In the order in which the standings are computed: resamples depend on it.
     for row in score_table(scores, scores.contenders).iter_records():
-        algorithm, task = row["algorithm"], row["task"]
+        algorithm = row["algorithm"]
         yield {
             "algorithm": algorithm,
-            "task": task,
+            "task": row["task"],
             "run": row["run"],
             "score": row["score"],
             "ranked": "yes" if algorithm in ranked else "no",
-            "hidden": "yes" if scores.rules[task] else "no",
             "account": contenders[algorithm].account,
-            "begun": contenders[algorithm].n_begun_of_account,
+            "begun": contenders[algorithm].n_begun,
             **_ABOUT,
         }
 
@@ -197,16 +193,13 @@ def season_zip(
 
 @dataclass(frozen=True)
 class MethodsPage:
-    """The methods of this board, by name, and the version of the program."""
+    """The version of the program, and the level of intervals."""
 
     gnomon: str
     level: float
-    score: str
-    metrics: tuple[str, ...]
-    ranking: str
 
 
 @page(router, "/methods", "board/methods.html", public=True)
 def methods_page() -> MethodsPage:
     """Tell by which methods scores and ranks are made."""
-    return MethodsPage(__version__, LEVEL, "tce", METRICS, "win-probability")
+    return MethodsPage(__version__, LEVEL)

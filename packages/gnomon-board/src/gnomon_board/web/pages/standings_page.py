@@ -13,18 +13,18 @@ from sqlalchemy.orm import Session
 from gnomon_board.database.schema import Entry, Season, Submission
 from gnomon_board.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
 from gnomon_board.leaderboard.seasons.entry_registration import find_season
-from gnomon_board.leaderboard.standing_records import METRICS, Standings
-from gnomon_board.leaderboard.standing_selection import (
+from gnomon_board.leaderboard.standing_snapshots import Snapshot
+from gnomon_board.leaderboard.standings import (
     PER_PAGE,
     Order,
     Selection,
     StandingQuery,
+    Standings,
     select_standings,
 )
-from gnomon_board.leaderboard.standing_snapshots import Snapshot
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug
 from gnomon_board.web.api.records import SeasonRecord
-from gnomon_board.web.pages.interval_bars import Intervals, intervals, odds_intervals
+from gnomon_board.web.pages.interval_bars import intervals
 from gnomon_board.web.pages.page_cache import CurrentBoard
 from gnomon_board.web.pages.page_links import PageLinks
 from gnomon_board.web.pages.season_archive import Citation
@@ -32,7 +32,6 @@ from gnomon_board.web.pages.templating import rendered
 
 router = APIRouter(tags=["pages"])
 
-MetricName = Annotated[str, Query(pattern=f"^({'|'.join(METRICS)})$")]
 PageNumber = Annotated[int, Query(ge=1, le=100_000, description="Which page, from 1.")]
 _WAITING = ("uploading", "queued", "verifying")
 #: Entries without a rank, and withdrawn ones, that stand below the first page of the ranked.
@@ -46,7 +45,6 @@ class StandingsQuery:
     q: str
     verified: str
     by: Order
-    metric: str
     show: Literal["ranked", "unranked", "withdrawn"]
     page: int
 
@@ -57,7 +55,6 @@ class StandingsQuery:
             self.q.strip(),
             bool(self.verified),
             self.by,
-            self.metric,
             self.page,
         )
 
@@ -65,17 +62,16 @@ class StandingsQuery:
 async def standings_query(
     q: Annotated[str, Query(max_length=128)] = "",
     verified: Literal["", "yes"] = "",
-    by: Order = "wins",
-    metric: MetricName = METRICS[0],
+    by: Order = "rank",
     show: Literal["ranked", "unranked", "withdrawn"] = "ranked",
     page: PageNumber = 1,
 ) -> StandingsQuery:
     """Return the parameters of the page: what is shown of the standings, and in which order."""
-    return StandingsQuery(q, verified, by, metric, show, page)
+    return StandingsQuery(q, verified, by, show, page)
 
 
 Asked = Annotated[StandingsQuery, Depends(standings_query)]
-DEFAULTS = StandingsQuery("", "", "wins", METRICS[0], "ranked", 1)
+DEFAULTS = StandingsQuery("", "", "rank", "ranked", 1)
 
 
 @dataclass(frozen=True)
@@ -94,10 +90,8 @@ class StandingsPage:
     ``standings`` is null while the first ones are computed; ``is_current`` is false while newer
     ones are; its ``ranked``, ``unranked``, and ``withdrawn``, hold what stands on this page, of
     ``n_ranked``, ``n_unranked`` and ``n_withdrawn`` in all. ``n_found`` are those that were asked
-    for, on ``n_pages`` pages. ``out_of_order`` are entries that are better than one above them in
-    what the order does not go by. ``waiting`` counts the
-    submissions that are not judged yet;
-    ``unfinished`` are the attempts of those on this page that were begun and left.
+    for, on ``n_pages`` pages. ``waiting`` counts the submissions that are not judged
+    yet; ``unfinished`` are the attempts of entries on this page that are in play.
     """
 
     season: SeasonRecord
@@ -110,7 +104,6 @@ class StandingsPage:
     n_found: int
     page: int
     n_pages: int
-    out_of_order: list[int]
     waiting: int
     withdrawn: list[Tombstone]
     unfinished: list[Unfinished]
@@ -129,7 +122,7 @@ def standings_page(
     asked: StandingsQuery = DEFAULTS,
 ) -> StandingsPage:
     """Return a page of the board of a season with what stands beside the standings."""
-    whole = snapshot.standings if snapshot else Standings(season.name, 0, (), (), ())
+    whole = snapshot.standings if snapshot else Standings(season.name, 0)
     found = select_standings(whole, asked.for_standings())
     n_withdrawn, page_withdrawn, withdrawn = _withdrawn(session, season, asked)
     page = found.page if asked.show != "withdrawn" else page_withdrawn
@@ -143,7 +136,6 @@ def standings_page(
         asked,
         *(len(whole.ranked), len(whole.unranked), n_withdrawn),
         *(n_found, page, max(1, -(-n_found // PER_PAGE))),
-        sorted(found.out_of_order & here),
         _waiting(session, season),
         withdrawn,
         [left for left in unfinished if left.entry_id in here],
@@ -162,7 +154,7 @@ def _shown(whole: Standings, found: Selection, asked: StandingsQuery) -> Standin
 
 def _is_first(asked: StandingsQuery) -> bool:
     """Whether it is the page that shows those without a rank too: nothing but a name is asked."""
-    return replace(asked, q="", by="wins", metric=METRICS[0]) == DEFAULTS
+    return replace(asked, q="", by="rank") == DEFAULTS
 
 
 def _withdrawn(
@@ -219,18 +211,11 @@ def standings_html(
         snapshot = board.snapshot(season)
         page = standings_page(session, season, snapshot, unfinished, asked)
         links = PageLinks(f"/seasons/{season.name}", asdict(page.asked), asdict(DEFAULTS))
-        drawn = _drawn(page)
+        lines = page.standings.ranked if page.standings else ()
+        drawn = intervals([line.errors for line in lines])
         return rendered(
             "board/standings.html", links.path, page, links=links, drawn=drawn,
             bibtex=Citation.of(season, settings).bibtex,
         )  # fmt: skip
 
     return board.answer(request, season, key, make, tuple(unfinished))
-
-
-def _drawn(page: StandingsPage) -> Intervals:
-    """Lay out the intervals of what the lines are ordered by: odds, or errors."""
-    lines = page.standings.ranked if page.standings else ()
-    if page.asked.by == "errors":
-        return intervals([line.estimates[page.asked.metric] for line in lines])
-    return odds_intervals([line.rating for line in lines])

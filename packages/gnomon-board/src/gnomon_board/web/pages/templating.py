@@ -18,10 +18,9 @@ from markupsafe import Markup, escape
 
 from gnomon import __version__
 from gnomon.errors import counted
-from gnomon_board.leaderboard.standing_records import Why
+from gnomon_board.leaderboard.standings import Why
 from gnomon_board.studies.languages import COLOR_CODES, texts
 from gnomon_board.web.api.dependencies import COOKIE, csrf_token
-from gnomon_board.web.pages.interval_bars import MOST_LOG_ODDS
 from gnomon_board.web.pages.page_cache import CachedPage, cached_response
 from gohr.game import INSTRUCTIONS
 
@@ -66,38 +65,6 @@ def piece_words(piece: Any) -> str:
     names = ("color", "shape")
     words = [piece[n] if isinstance(piece, Mapping) else getattr(piece, n) for n in names]
     return " ".join(str(word).lower() for word in words if word) or "empty cell"
-
-
-def signed(value: float | None) -> str:
-    """Return a number with its sign.
-
-    Examples
-    --------
-    >>> signed(3.0), signed(-3.0), signed(None)
-    ('+3', '−3', 'not estimable')
-    """
-    if value is None:
-        return number(None)
-    text = number(abs(value))
-    return f"+{text}" if value > 0 else f"−{text}" if value < 0 else text
-
-
-def odds(logarithm: float | None) -> str:
-    """Return the odds of a logarithm as a reader wants them, won to lost; no line breaks in them.
-
-    Examples
-    --------
-    >>> [" ".join(odds(x).split()) for x in (0.0, 1.5, -1.5, math.log(1e4), -99.0, None)]
-    ['1 : 1', '4.5 : 1', '1 : 4.5', '10,000 : 1', '1 : >10⁶', 'not estimable']
-    """
-    if logarithm is None or not math.isfinite(logarithm):
-        return number(None)
-    if abs(logarithm) > MOST_LOG_ODDS:
-        text = ">10⁶"
-    else:
-        size = math.exp(abs(logarithm))
-        text = f"{size:,.0f}" if size >= 9.95 else f"{size:.1f}".removesuffix(".0")
-    return "\u00a0:\u00a0".join(("1", text) if logarithm < 0 else (text, "1"))
 
 
 _CHOICE = ", so that what is left may be a choice"
@@ -165,8 +132,6 @@ def _environment() -> Environment:
         "number": number,
         "moment": moment,
         "piece": piece_words,
-        "signed": signed,
-        "odds": odds,
         "counted": counted,
         "lines": lines,
         "zip": zip,

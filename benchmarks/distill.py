@@ -107,10 +107,10 @@ def _errors(data: PreparedScores) -> Iterator[Measurement]:
             name = f"nested error, {procedure.name}, {outer}"
             yield Measurement(name, 100 * held.relative_error, "%", limit, False, note)
             if held.known:
-                yield _cover(f"90 % intervals, {outer}: coverage", held)
+                yield _cover(f"90 % intervals, {outer}: coverage", held, held.scale)
 
 
-def _cover(name: str, held: HeldOut, scale: float = 1.0) -> Measurement:
+def _cover(name: str, held: HeldOut, scale: float) -> Measurement:
     half = 100 * np.log(10) * held.half_width(scale=scale)
     note = (
         f"{held.n_predicted} algorithms, error {held.relative_error:.0%}, half width {half:.0f} %"
@@ -128,11 +128,12 @@ def _cuts(data: PreparedScores) -> Iterator[Measurement]:
         marked = replace(data, years=np.where(later, 2.0, 1.0))
         rng = np.random.default_rng(0)
         held = nested_error(marked, _OURS, 5, outer="time", spread=True, rng=rng)
-        yield _cover(f"90 % intervals, {name}: coverage", held)
+        scale = distill(data.rows(~later)).model.scale
+        yield _cover(f"90 % intervals, {name}: coverage", held, scale)
 
 
 def _dated_suites() -> Iterator[Measurement]:
-    """Yield the coverage in time on suites that the constants have not seen; the worst kind."""
+    """Yield the coverage in time on made-up suites; the worst kind."""
     covers: dict[str, list[float]] = {}
     for n_factors, ceiling in ((1, False), (1, True), (2, False), (2, True)):
         for seed in range(3):

@@ -66,7 +66,7 @@ def test_lines_are_saved_and_loaded(make_scores, tmp_path):
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "another"}', '{"format": 1, "x": 2}'])
 def test_other_json_is_refused(text):
-    with pytest.raises(ScoreDataError, match="expected a 'gnomon subset model 3' as JSON"):
+    with pytest.raises(ScoreDataError, match="expected a 'gnomon subset model 4' as JSON"):
         SubsetModel.from_json(text)
 
 
@@ -181,14 +181,11 @@ def test_the_interval_grows_with_the_distance(fitted):
     assert widths == sorted(widths)
     assert widths[2] > 2 * widths[0]
     assert [round(one.outside) for one in told] == [0, 1, 3]
+    assert model.forecast(dict.fromkeys(model.tasks, -9.0)).outside < -3
     with pytest.warns(match="outside the range"):
-        near, far, beyond = (model.estimate(at(k)) for k in (1.5, 5.0, 9.0))
-    assert "extrapolated" in near.verdict or "too far" in near.verdict
-    assert "too far from the training" in far.verdict
-    assert np.isnan(far.value)
-    assert far.low < far.high
-    assert "no interval" in beyond.verdict
-    assert np.isnan([beyond.value, beyond.low, beyond.high]).all()
+        near, far = (model.estimate(at(k)) for k in (1.5, 5.0))
+    assert (near.verdict, far.verdict) == ("extrapolated", "uninformative")
+    assert far.low < far.value < far.high
 
 
 def test_fewer_runs_than_the_trainings_widen_it():
@@ -201,11 +198,11 @@ def test_fewer_runs_than_the_trainings_widen_it():
     assert widths[0] > widths[1] > widths[2] == widths[3] == widths[4]
 
 
-def test_the_quantile_is_students_of_the_tails_and_the_families(fitted):
-    """Six degrees of freedom, fewer where few families show how far off one may be."""
+def test_the_quantile_is_students_of_the_level_and_the_families(fitted):
+    """Three degrees of freedom of the level, fewer with few families."""
     data, model = fitted
     scores = dict(zip(model.tasks, data.x[0, data.columns(model.tasks)], strict=True))
-    for n, df in ((10**9, 6.0), (31, 5.0), (6, 30 / 11)):
+    for n, df in ((10**9, 3.0), (31, 30 / 11), (4, 1.5)):
         known = replace(model, forecaster=replace(model.forecaster, n_groups=n))
         one = known.forecast(scores)
         half = one.center - one.interval(0.9)[0]
@@ -215,12 +212,25 @@ def test_the_quantile_is_students_of_the_tails_and_the_families(fitted):
 def test_no_scale_widens_the_noise_of_runs(fitted):
     data, model = fitted
     scores = dict(zip(model.tasks, data.x[0, data.columns(model.tasks)], strict=True))
-    one = replace(model.forecast(scores), own=0.01, shared=0.0, noise=0.02, rise=0.0)
+    plain = {"lines": (), "shift": 0.0, "outside": 0.0, "n_groups": 10**9}
+    one = replace(model.forecast(scores), deviation=0.1, noise=0.02, **plain)
     low, high = one.interval(0.9, 2.0)
-    q = stats.t.ppf(0.95, one.df)
-    assert (high - low) / 2 == pytest.approx(q * np.sqrt(4 * 0.01 + 0.02))
-    other = replace(one, center=1.0, noise=0.0, position=())
-    assert one.better(other, 2.0)[1] == pytest.approx(np.sqrt(0.08 + 0.02))
-    far = replace(one, position=tuple(p + 3.0 for p in one.position))
-    assert one.better(one)[1] < one.better(far)[1]
-    assert one.better(one)[0] == 0.5
+    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.95, 3) * np.sqrt(4 * 0.01 + 0.02))
+    other = replace(one, noise=0.0)
+    low, high, probability = one.difference(other, 0.9, 2.0)
+    assert (high - low) / 2 == pytest.approx(stats.norm.ppf(0.95) * np.sqrt(0.08 + 0.02))
+    assert probability == 0.5
+
+
+def test_two_algorithms_share_what_the_model_errs_in(fitted):
+    _, model = fitted
+    known = model.forecaster
+    scores = dict(zip(model.tasks, known.high + 2 * known.spread, strict=True))
+    far, near = (
+        model.forecast(scores),
+        model.forecast(dict(zip(model.tasks, known.high, strict=True))),
+    )
+    low, high, _ = far.difference(far, 0.9)
+    apart = far.difference(near, 0.9)
+    assert high - low < apart[1] - apart[0]
+    assert apart[2] > 0.9

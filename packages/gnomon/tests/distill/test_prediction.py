@@ -81,7 +81,7 @@ def test_probabilities_come_true(fitted):
     held, scale = fitted[0].nested, fitted.model.scale
     known = list(zip(held.forecasts, held.target, strict=True))
     pairs = [(a, b) for i, a in enumerate(known) for b in known[:i]]
-    said = np.array([a.better(b, scale)[0] for (a, _), (b, _) in pairs])
+    said = np.array([a.difference(b, 0.9, scale)[2] for (a, _), (b, _) in pairs])
     was = np.array([x > y for (_, x), (_, y) in pairs])
     assert np.mean((said - was) ** 2) < np.mean((said > 0.5) != was)
     better, right = np.maximum(said, 1 - said), (said >= 0.5) == was

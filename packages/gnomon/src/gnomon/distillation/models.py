@@ -21,8 +21,9 @@ from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameEr
 from gnomon.files import write_atomically
 from gnomon.results import FieldRecord
 from gnomon.scores.table import FloatArray
+from gnomon.stats.proportions import normal_quantile, student_quantile
 
-_FORMAT = "gnomon subset model 3"
+_FORMAT = "gnomon subset model 4"
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,18 @@ class Prediction(FieldRecord):
     ----------
     algorithm : str
     value, low, high : float
-        In units of the (normalised) scores; NaN if too many scores are missing or the algorithm is
-        too far from the training. The ends are also NaN if the model has no residuals.
+        In units of the (normalised) scores; NaN if too many scores are missing. The ends are also
+        NaN if the model has no residuals.
     level : float
-        Of the interval, for one new algorithm like those of the training.
+        Of the interval, for one new algorithm.
     outside, missing : tuple of str
         Tasks whose score lies outside the training range; tasks without a score.
     extrapolation : float
         Greatest distance of a score from that range, in standard deviations of the training.
     verdict : str
-        Why the prediction is doubtful; empty if it is not.
+        ``extrapolated`` if a score is more than one standard deviation outside the training, or if
+        the two estimates that are averaged differ by more than the deviation of the simulated
+        summaries; ``uninformative`` if the interval is wider than one without any scores; or empty.
     """
 
     algorithm: str
@@ -81,7 +84,7 @@ class SubsetModel:
         Simulates the suite: intervals then grow with the distance from the training, and an
         algorithm that lacks some of the scores is predicted from the others.
     scale : float
-        Factor of the forecaster's intervals, from the nested validation; at least 1.
+        Factor of the forecaster's intervals, the Birge ratio of the nested validation.
     references : mapping from task to (random, human), optional
         References of the tasks, if the training normalised raw scores by them.
     normalized : str
@@ -220,13 +223,14 @@ class SubsetModel:
         found = self.forecast(scores, runs=runs)
         ends_of = found.interval(level, self.scale)
         value, low, high = inverse(np.array([found.center, *ends_of])).tolist()
-        verdict = found.verdict(scale=self.scale, unit=self.forecaster.unit, n_training=self.n_rows)
-        if "too far" in verdict:
-            value = nan
-        if "beyond" in verdict:
-            low = high = nan
-        told = value, low, high, level, outside, missing
-        return Prediction(algorithm, *told, found.outside, verdict)
+        sd = self.forecaster.sd
+        extrapolated = abs(found.outside) > 1.0 or abs(found.shift) > found.deviation
+        verdict = "extrapolated" if extrapolated else ""
+        if ends_of[1] - ends_of[0] > 2.0 * normal_quantile(level) * sd:
+            verdict = "uninformative"
+        return Prediction(
+            algorithm, value, low, high, level, outside, missing, abs(found.outside), verdict
+        )
 
     def forecast(
         self, scores: Mapping[str, float], *, runs: Mapping[str, float] | None = None
@@ -258,10 +262,8 @@ class SubsetModel:
         n = len(self.residuals)
         if n < 2:
             return nan
-        from scipy.special import stdtrit
-
-        spread = float(np.sqrt(np.mean(np.square(self.residuals))))
-        return spread * float(np.sqrt(1 + 1 / n) * stdtrit(n - 1, (1 + level) / 2))
+        spread = float(np.sqrt(np.mean(np.square(self.residuals)) * (1 + 1 / n)))
+        return spread * student_quantile(level, n - 1)
 
     def _transformed(self, scores: Mapping[str, float]) -> FloatArray:
         known = [scores.get(task, nan) for task in self.tasks]

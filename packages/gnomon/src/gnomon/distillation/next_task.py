@@ -1,9 +1,8 @@
 """Next task: what to run next, by the variance of the answer that it removes for its cost.
 
-Under a normal model the remaining variance does not depend on the scores, so the best list of tasks
-is fixed beforehand; what adapts is the summary, since a task on which an algorithm is far from its
-median says nothing about it. On the published Atari scores the set that is chosen jointly beats a
-choice one by one up to five tasks.
+The suite is simulated given the scores known; the variance that a task removes is its squared
+correlation with the summary. The first five tasks are chosen jointly instead, as a set predicts
+better than as many tasks added one by one.
 """
 
 from __future__ import annotations
@@ -23,10 +22,8 @@ from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import FloatArray, ScoreTable
 
-#: Up to this number of tasks a set that is chosen jointly beats a choice one by one.
+#: Up to the default size of :func:`gnomon.distill`, tasks are chosen jointly.
 _JOINT = 5
-#: A smaller half width was not reached reliably on a table of 62 algorithms and 57 tasks.
-_LEAST_PROMISED = 0.15
 
 
 @dataclass(frozen=True)
@@ -80,11 +77,6 @@ class NextSteps(Results[NextStep]):
         lines = [f"{known}; target {self.target:.0%}: {advice}"]
         if len(self.tasks) < _JOINT and len(self) and not self.stop:
             lines.append(f"run the jointly chosen tasks first, up to {_JOINT} in any order")
-        if self.target < _LEAST_PROMISED:
-            lines.append(
-                f"half widths below {_LEAST_PROMISED:.0%} were not reached reliably with 62 "
-                "algorithms to learn from"
-            )
         return tuple(lines)
 
 
@@ -153,7 +145,9 @@ def next_steps(
     half = math.nan
     if model is not None and model.forecaster is not None:
         low, high = model.forecaster.forecast(x).interval(0.9, model.scale)
-        half = (high - low) / 2 / model.forecaster.unit
+        base = train.transform.log_base
+        unit = 1.0 / math.log(base) if base else float(np.std(train.target))
+        half = (high - low) / 2 / unit
     settings = {"target": target, "n_training": len(train.algorithms)}
     return NextSteps(
         tuple(steps),

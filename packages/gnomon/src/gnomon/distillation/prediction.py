@@ -15,7 +15,6 @@ from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
-from gnomon.stats.proportions import student_quantile
 
 #: With a lower probability either way, the comparison is undecided.
 _DECIDED = 0.9
@@ -168,7 +167,10 @@ def predict(
     counts = {name: _run_counts(table, name, fitted, runs) for name in table.algorithms}
     assumed: tuple[str, ...] = ()
     if any(counts.values()) and fitted.forecaster is not None and fitted.forecaster.runs is None:
-        assumed = ("the training has no repeated runs: the variance between runs is assumed",)
+        assumed = (
+            "the training has one run per score: intervals are those of as many runs as its scores "
+            "are means of",
+        )
     if pair is not None:
         for name in pair:
             if name not in table.algorithms:
@@ -182,14 +184,11 @@ def predict(
             if math.isnan(one.center):
                 raise ScoreDataError(f"{name}: expected a score on one of the model's tasks")
         a, b = forecasts
-        probability, spread = a.better(b, fitted.scale)
-        difference = a.center - b.center
-        half = student_quantile(level, min(a.df, b.df)) * spread
+        low, high, probability = a.difference(b, level, fitted.scale)
         sure = max(probability, 1.0 - probability) >= _DECIDED
         verdict = pair[0 if probability > 0.5 else 1] if sure else "undecided"
-        interval = difference, difference - half, difference + half
         settings["transform"] = fitted.transform
-        record = PairPrediction(*pair, probability, *interval, level, verdict)
+        record = PairPrediction(*pair, probability, a.center - b.center, low, high, level, verdict)
         return PairPredictions((record,), settings, (*notes, *assumed))
     found, lacking = [], []
     with recorded() as notes:

@@ -24,13 +24,12 @@ from gnomon.errors import (
 from gnomon.scores.columns import Rows
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.intervals import PRIOR_DF
 
 #: Scores of two reference policies on each task, which become 0 and 100.
 References = Mapping[str, tuple[float, float]]
 
 _YEAR = re.compile(r"\d{4}")
-#: Degrees of freedom by which the variance between runs of a task is shrunk to the pooled one.
-_PRIOR_RUNS = 10
 #: If a larger share of the cells is missing, the summary of the other tasks is not comparable.
 _SPARSE, _VERY_SPARSE, _N_COMPLETIONS = 0.1, 0.5, 120
 #: Fewest scores of a candidate and of an algorithm, and fewest algorithms of a pair of tasks.
@@ -377,8 +376,8 @@ class _Cells:
             self.n_runs = float(np.median(n[n > 0]))
             squares = summed((x - self.transformed[i, j]) ** 2).sum(axis=0)
             df = np.maximum(n - 1, 0).sum(axis=0)
-            prior = _PRIOR_RUNS * squares.sum() / df.sum()
-            self.run_variances = (squares + prior) / (df + _PRIOR_RUNS)
+            prior = PRIOR_DF * squares.sum() / df.sum()
+            self.run_variances = (squares + prior) / (df + PRIOR_DF)
 
 
 def _entries(rows: Rows, column: str | None, algorithms: Sequence[str]) -> list[str] | None:

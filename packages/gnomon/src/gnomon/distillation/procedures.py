@@ -34,9 +34,6 @@ from gnomon.scores.table import FloatArray
 
 #: Resampled training papers, which show how much the line depends on them.
 _N_RESAMPLED = 25
-#: Variance between runs where the table has none: of log10(1 + z) the median of the published Atari
-#: scores, of other transforms a share of a task's variance between algorithms. Output says so.
-_LOG_RUN_VARIANCE, _RUN_SHARE = 0.11**2, 0.1
 #: Subsets of the paper's code that are cross-validated.
 _N_CHECKED = 20
 
@@ -62,7 +59,10 @@ class Procedure(ABC):
     ('alphabetic', 0.9)
     """
 
-    name: str
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """How results call the procedure."""
 
     @abstractmethod
     def choose(
@@ -160,7 +160,7 @@ class PaperProcedure(Procedure):
     progress: Progress | None = field(default=None, repr=False, compare=False)
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         """``paper``, or ``paper-code``."""
         return "paper" if self.criterion == "cv" else "paper-code"
 
@@ -231,7 +231,7 @@ class FactorProcedure(Procedure):
     smoothed: bool = True
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         """``factor``."""
         return "factor"
 
@@ -293,22 +293,21 @@ class FactorProcedure(Procedure):
     def _forecaster(
         self, data: PreparedScores, tasks: Sequence[str], moments: Moments, *, spread: bool
     ) -> Forecaster:
-        x = data.x[:, data.columns(tasks)]
-        base, own = data.transform.log_base, np.nanstd(x, axis=0)
-        variance = np.full(len(tasks), _LOG_RUN_VARIANCE) if base else _RUN_SHARE * own**2
+        columns = data.columns(tasks)
+        x = data.x[:, columns]
+        variance = np.zeros(len(tasks))
         if data.run_variances is not None:
-            variance = data.run_variances[data.columns(tasks)]
+            variance = data.run_variances[columns]
         return Forecaster(
             tasks=tuple(tasks),
             suite=self.suite(data),
             moments=moments,
             low=np.nanmin(x, axis=0),
             high=np.nanmax(x, axis=0),
-            spread=own,
+            spread=np.nanstd(x, axis=0),
             resampled=self._resampled(data, tasks) if spread else (),
             run_variance=variance,
             runs=data.n_runs,
-            unit=float(1.0 / np.log(base)) if base else float(np.std(data.target)),
             n_groups=len({*data.groups}),
         )
 
@@ -382,7 +381,7 @@ class BudgetProcedure(Procedure):
     budget: float
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         """``factor within`` the budget."""
         return f"factor within {self.budget:g}"
 

@@ -76,12 +76,12 @@ class HeldOut:
 
     @property
     def scale(self) -> float:
-        """The factor by which intervals must be widened to hold; at least 1.
+        """The Birge ratio: the root mean square of residuals over their own spread; 1 without any.
 
-        The root mean square of the residuals in units of their own spread, none counted above 3.
+        Intervals multiplied by it have the width that the residuals require.
         """
-        z = np.array([abs(r) / f.spread for r, f in self.known if f.spread > 0])
-        return max(1.0, float(np.sqrt(np.mean(np.minimum(z**2, 9.0))))) if z.size else 1.0
+        z = np.array([r / f.spread for r, f in self.known if f.spread > 0])
+        return float(np.sqrt(np.mean(z**2))) if z.size else 1.0
 
     def coverage(self, level: float = 0.9, scale: float = 1.0) -> float:
         """Return the share of true summaries inside their intervals; NaN if there are none."""

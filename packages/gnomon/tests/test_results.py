@@ -11,7 +11,7 @@ from gnomon.stats import Estimate, Estimates
 
 def test_results_are_data_frames_whose_columns_have_one_type():
     records = [
-        Estimate(name, "mean", 0.5, float("nan"), 0.6, 0.95, "t", n_runs, 6, 0, 0.0)
+        Estimate(name, "mean", None, 0.5, float("nan"), 0.6, 0.95, "t", n_runs, 6)
         for name, n_runs in (("a", 5), ("b", (2, 7)))
     ]
     found = Estimates(tuple(records))

@@ -80,7 +80,7 @@ class Results(Sequence[R_co], Generic[R_co]):
     Examples
     --------
     >>> from gnomon.stats.estimates import Estimate
-    >>> one = Estimate("dqn", "iqm", 0.5, 0.4, 0.6, 0.95, "student", 5, 6, 0, 0.0)
+    >>> one = Estimate("dqn", "iqm", None, 0.5, 0.4, 0.6, 0.95, "student", 5, 6)
     >>> found = Results((one,))
     >>> len(found), found[0].metric
     (1, 'iqm')
@@ -216,7 +216,7 @@ class Results(Sequence[R_co], Generic[R_co]):
         Examples
         --------
         >>> from gnomon.stats.estimates import Estimate
-        >>> one = Estimate("dqn", "iqm", 0.5, 0.4, 0.6, 0.95, "student", 5, 6, 0, 0.0)
+        >>> one = Estimate("dqn", "iqm", None, 0.5, 0.4, 0.6, 0.95, "student", 5, 6)
         >>> len(Results((one,)).where(metric="mean"))
         0
         """

@@ -14,7 +14,7 @@ from gnomon.errors import DegenerateScoresWarning
 from gnomon.results import Results
 from gnomon.stats import Estimate, Estimates
 
-ONE = Estimate("dqn", "iqm", 0.5, 0.4, 0.6, 0.95, "student", 5, 6, 0, 0.0)
+ONE = Estimate("dqn", "iqm", None, 0.5, 0.4, 0.6, 0.95, "student", 5, 6)
 FOUND = Results((ONE,), warnings=("one run only",))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gnomon.cli import main
+from gnomon.distillation import SubsetModel
 from gnomon.scores import ScoreTable, write_scores
 
 DATA = Path(__file__).parents[4] / ".." / "shared" / "data" / "scores"
@@ -92,10 +93,8 @@ def test_what_holds_no_scores_is_told_in_one_line(gnomon):
         assert said.err.count("\n") == 1, said.err
 
 
-ESTIMATE = "algorithm metric value low high level method n_runs n_tasks n_resamples mc_error"
-COMPARISON = (
-    "a b metric task value low high p_value p_adjusted level method n_resamples mc_error better"
-)
+ESTIMATE = "algorithm metric task value low high level method n_runs n_tasks"
+COMPARISON = "a b metric task value low high p_value p_adjusted level method better"
 CASES = {
     "estimate scores.csv": ESTIMATE,
     "compare scores.csv dqn sac": COMPARISON,
@@ -103,10 +102,31 @@ CASES = {
     "profile scores.csv": "algorithm kind tau value low high",
     "profile scores.csv --kind ratio": "algorithm kind tau value low high",
     "profile scores.csv --kind likelihood": "algorithm kind tau value low high",
-    "curves curves.csv": "algorithm metric step value low high",
+    "curves curves.csv": "algorithm metric task step value low high",
     "curves curves.csv --summary area": ESTIMATE,
     "plan scores.csv dqn sac": "a b metric runs power low high",
 }  # fmt: skip
+
+
+#: Of verbs whose records hold more: what they hold at least.
+LEAST = {
+    "rank scores.csv": "name value low high rank_low rank_high tiers",
+    "audit scores.csv": "section name finding value",
+    "distill suite.csv --size 2": "tasks weights relative_error nested_relative_error n_rows",
+    "predict model.json suite.csv": "algorithm value low high level extrapolation",
+}
+
+
+@pytest.mark.parametrize("command", LEAST)
+def test_records_have_the_fields_of_the_contract(gnomon, command):
+    rng = np.random.default_rng(0)
+    suite = {f"a{i:02}": [rng.normal(i, 0.3, 6)] for i in range(12)}
+    write_scores(ScoreTable.from_arrays(suite), "suite.csv")
+    SubsetModel(("task_0",), (1.0,), transform="identity", residuals=(-1.0, 1.0)).save("model.json")
+    answer = json.loads(gnomon(f"{command} --json").out)
+    assert list(answer) == ["gnomon", "command", "results", "warnings"]
+    assert answer["command"] == command.split()[0]
+    assert set(LEAST[command].split()) <= set(answer["results"][0])
 
 
 @pytest.mark.parametrize("command", CASES)

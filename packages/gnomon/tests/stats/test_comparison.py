@@ -102,7 +102,7 @@ def test_any_metric_can_be_compared():
     worst = Metric.of_matrix("worst", lambda x: float(x.min()))
     found = one(worst)
     assert found.low <= found.value <= found.high
-    assert (found.method, found.n_resamples) == ("student", 2000)
+    assert found.method == "student"
 
 
 @pytest.mark.full

@@ -35,7 +35,6 @@ def test_ends_are_those_of_both_medians_combined():
     assert found.high == pytest.approx(
         middle[0] - middle[1] + np.hypot(high_x - middle[0], middle[1] - low_y)
     )
-    assert (found.n_resamples, found.mc_error) == (0, 0.0)
 
 
 def test_the_p_value_is_where_the_interval_meets_zero():
@@ -74,11 +73,8 @@ def test_pairs_of_a_table():
         for p in (True, False)
     ]
     assert [one.method for one in found] == ["profile"] * 2
-    assert [one.n_resamples for one in found] == [2000, 0]
     assert found[0].value == found[1].value == np.median(x.mean(0)) - np.median(y.mean(0))
     assert found[1].low < found[0].low < found[0].value < found[0].high < found[1].high
-    assert 0.0 < found[0].mc_error < 0.05
-    assert found[1].mc_error == 0.0
 
 
 def test_medians_that_differ_beyond_all_doubt_have_the_least_p_value_that_there_is():

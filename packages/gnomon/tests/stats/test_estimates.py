@@ -28,7 +28,7 @@ def test_one_record_for_each_algorithm_and_metric():
     for e in estimates:
         assert e.low < e.value < e.high
         assert (e.n_runs, e.n_tasks, e.level) == (10, 4, 0.95)
-    names = [field.name for field in dataclasses.fields(Estimate)][:-1]  # of one task only
+    names = [field.name for field in dataclasses.fields(Estimate)]
     assert list(estimates[0].as_record()) == names
 
 
@@ -37,8 +37,7 @@ def test_intervals_from_resamples():
     metrics = ["mean", "iqm", "optimality_gap"]
     for e in estimate(table(a=x), metrics, method="percentile", rng=rng()):
         assert e.low < e.value < e.high
-        assert (e.method, e.n_resamples) == ("percentile", 2000)
-        assert 0 < e.mc_error < e.high - e.low
+        assert e.method == "percentile"
 
 
 def test_one_rule_serves_all_metrics_at_any_number_of_runs():
@@ -47,7 +46,6 @@ def test_one_rule_serves_all_metrics_at_any_number_of_runs():
         own = Metric.of_matrix("own", lambda scores: float(scores.std()))
         found = estimate(table(a=x), ["mean", "iqm", own, "median"], rng=rng())
         assert [e.method for e in found] == ["student"] * 3 + ["profile"]
-        assert [e.n_resamples for e in found] == [0, 2000, 2000, 0]
 
 
 def test_drawing_tasks_too_makes_intervals_longer():

@@ -37,7 +37,7 @@ def test_one_task_has_students_interval():
     x = rng().normal(size=7)
     (found,) = estimate(table(x[:, None]), "mean", level=0.9)
     assert ends(found) == pytest.approx(tuple(stats.ttest_1samp(x, 0).confidence_interval(0.9)))
-    assert (found.method, found.n_resamples, found.mc_error) == ("student", 0, 0.0)
+    assert found.method == "student"
 
 
 def slow_variances(x):
@@ -103,9 +103,7 @@ def test_a_metric_with_a_formula_has_the_error_of_many_resamples():
     x = rng(4).gamma(1.5, size=(2, 6, 5))
     matrix = Metric.of_matrix("by_resamples", lambda one: float(np.maximum(1 - one, 0).mean()))
     exact, drawn = estimate(apart(x), ["optimality_gap", matrix], n_resamples=20_000)[:2]
-    assert exact.n_resamples == 0
     assert drawn.high - drawn.low == pytest.approx(exact.high - exact.low, rel=0.03)
-    assert drawn.mc_error == pytest.approx((drawn.high - drawn.low) / 2 / 200)
 
 
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")

@@ -28,25 +28,24 @@ def test_a_curve_is_the_metric_at_each_step():
     (closed,) = estimate(TABLE.at_step(30), ["mean"], rng=rng())
     assert (small.low[3], small.high[3]) == (closed.low, closed.high)
     records = curve.as_records()
-    assert list(records[0]) == ["algorithm", "metric", "step", "value", "low", "high"]
+    assert list(records[0]) == ["algorithm", "metric", "task", "step", "value", "low", "high"]
     assert records[3]["step"] == 30
 
 
 def test_whole_runs_make_intervals_across_steps_valid():
     """The area of a mean curve is the mean of the runs' areas, and so is its interval."""
     areas = summarize_runs(TABLE, "area")
-    for method, n_resamples in (("auto", 0), ("percentile", 2000)):
+    for method in ("auto", "percentile"):
         (area,) = curves(TABLE, "mean", summary="area", method=method, rng=rng())
         (expected,) = estimate(areas, ["mean"], method=method, rng=rng())
         assert area.value == pytest.approx(expected.value)
         assert (area.low, area.high) == pytest.approx((expected.low, expected.high))
-        assert area.n_resamples == n_resamples
 
 
 def test_the_area_of_interquartile_means_moves_with_the_scores():
     x = np.random.default_rng(4).normal(size=(8, 4, 5)).cumsum(axis=2)
     (found,) = curves(ScoreTable.from_arrays({"a": x}), "iqm", summary="area", level=0.9)
-    assert (found.method, found.n_resamples) == ("student", 2000)
+    assert found.method == "student"
     assert (found.high + found.low) / 2 == pytest.approx(found.value)
     moved = ScoreTable.from_arrays({"a": 7 - 3 * x}, higher_is_better=False)
     (other,) = curves(moved, "iqm", summary="area", level=0.9)
@@ -73,7 +72,6 @@ def test_the_best_has_no_resamples_however_many_runs_there_are():
     many = ScoreTable.from_arrays({"a": np.random.default_rng(1).normal(size=(25, 3, 4))})
     (best,) = curves(many, "mean", summary="best")
     assert best.method == "student"
-    assert best.mc_error > 0.0
     (again,) = curves(many, "mean", summary="best", method="percentile")
     assert again.method == "percentile"
 

@@ -14,7 +14,9 @@ import gnomon as gn
 from gnomon.cli import app
 from gnomon.errors import GnomonError
 from gnomon.ranking import critical_difference
+from gnomon.reports import scores_report
 from gnomon.scores import ScoreTable, write_scores
+from gnomon.tables import value_in_brackets
 
 IMPROVEMENT = "probability_of_improvement"
 
@@ -83,6 +85,46 @@ def test_verbs_agree(table):
         expected = ranking.p_adjusted[np.ix_(at, at)]
         off = ~np.eye(len(at), dtype=bool)
         assert diagram.p_values[off] == pytest.approx(expected[off], nan_ok=True)
+
+
+@given(tables())
+@settings(max_examples=20, deadline=None)
+def test_a_report_prints_the_numbers_of_the_verbs(table):
+    page = quiet(scores_report, table, "scores", n_resamples=200)
+    shown = {one.name: one.numbers for one in page.tables}
+    drawn = {figure.name: figure.rows for figure in page.figures}
+    estimates = quiet(gn.estimate, table, n_resamples=200)
+    means = quiet(gn.estimate, table, "mean", per_task=True, n_resamples=200)
+    ranking, pairs = quiet(gn.rank, table), quiet(gn.compare, table, metrics=IMPROVEMENT)
+    found = quiet(gn.audit, table, n_resamples=200)
+    for name, results in (("estimates", estimates), ("tasks", means), ("ranks", ranking)):
+        assert (name in shown) == (not isinstance(results, type)), name
+        for printed, own in zip(shown.get(name, ()), results if name in shown else (), strict=True):
+            assert "value" in printed
+            for field in {"value", "low", "high", "rank_low", "rank_high"} & printed.keys():
+                number = math.nan if printed[field] is None else printed[field]
+                assert same(number, getattr(own, field)), (name, field)
+    for row in drawn.get("improvement", ()):
+        (own,) = pairs.where(a=row["a"], b=row["b"])
+        for field in ("value", "low", "high", "p_value", "p_adjusted"):
+            number = math.nan if row[field] is None else row[field]
+            assert same(number, getattr(own, field)), field
+    texts = {text for section in page.sections for text in section.text}
+    for one in () if isinstance(found, type) else found:
+        if one.section in {section.name for section in page.sections} - {"estimates", "ranks"}:
+            assert one.finding.rstrip(".") + "." in texts
+    if isinstance(ranking, type):
+        return
+    a, b = ranking.names[:2]
+    lead = quiet(gn.compare, table, a, b, ["mean"], n_resamples=200)
+    card = " ".join(page.answers[1].sentences)
+    for one in () if isinstance(lead, type) else lead:
+        assert f"by {value_in_brackets(*ordered(one))} (" in card
+
+
+def ordered(one):
+    """The size of a difference with its interval."""
+    return (one.value, one.low, one.high) if one.value >= 0 else (-one.value, -one.high, -one.low)
 
 
 @given(tables())

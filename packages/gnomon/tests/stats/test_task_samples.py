@@ -29,7 +29,6 @@ def test_expanded_ends_are_those_of_the_percentile_moved(n_tasks, level):
     factor = math.sqrt(n_tasks / (n_tasks - 1)) * ratio
     ends = [0.1 + factor * (end - 0.1) for end in (plain.low, plain.high)]
     assert (found.low, found.high) == pytest.approx(ends)
-    assert found.mc_error == pytest.approx(factor * plain.mc_error)
     bounded = expanded(x, 0.1, n_tasks, level, (0.0, 0.2))
     assert (bounded.low, bounded.high) == (0.0, 0.2)
 
@@ -40,7 +39,6 @@ def test_estimates_over_tasks_like_these():
     names = ["mean", "median", "iqm", "optimality_gap", "share_above:0", "task_iqm"]
     found = over_tasks(x, names)
     assert {one.method for one in found} == {"expanded"}
-    assert {one.n_resamples for one in found} == {2000}
     assert all(one.low <= one.value <= one.high for one in found)
     said = "\n".join(found.warnings)
     assert "mean over tasks like these: no interval holds for all distributions" in said

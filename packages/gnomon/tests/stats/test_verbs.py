@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import gnomon
+from gnomon.distillation import SubsetModel
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.scores import ScoreTable, SummaryTable
+from gnomon.scores import ScoreTable, SummaryTable, write_scores
 from gnomon.stats import compare, curves, estimate, plan, profile
 
 pytestmark = pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
@@ -52,6 +53,25 @@ def test_results_draw_themselves_into_given_axes(name):
     ax = Figure().subplots()
     assert isinstance(found.plot(ax), Axes)
     assert ax.has_data() or ax.texts
+
+
+@pytest.mark.parametrize("verb", ["estimate", "compare", "rank", "audit", "predict", "report"])
+def test_a_verb_takes_scores_of_any_kind(verb, tmp_path):
+    write_scores(TABLE, tmp_path / "scores.csv")
+    path = tmp_path / "scores.csv"
+    kinds = [TABLE, path, str(path), TABLE.to_pandas(), SCORES]
+    if verb == "predict":
+        model = SubsetModel(("task_0",), (1.0,), transform="identity", residuals=(-1.0, 1.0))
+        answers = [gnomon.predict(model, kind) for kind in kinds]
+    elif verb == "report":
+        how = {"n_resamples": 50, "title": "scores"}
+        pages = [gnomon.report(kind, tmp_path / "page.md", **how).read_text() for kind in kinds]
+        answers = ["\n".join(line for line in page.splitlines() if "|" in line) for page in pages]
+    else:
+        found = [getattr(gnomon, verb)(kind).as_records() for kind in kinds]
+        # An audit names the source of the scores too.
+        answers = [[one for one in rows if one.get("section") != "table"] for rows in found]
+    assert all(answer == answers[0] for answer in answers)
 
 
 def test_one_panel_has_one_metric():

@@ -248,6 +248,7 @@ def test_estimate(command, folder):
     assert list(answer["results"][0]) == [
         "algorithm",
         "metric",
+        "task",
         "value",
         "low",
         "high",
@@ -255,8 +256,6 @@ def test_estimate(command, folder):
         "method",
         "n_runs",
         "n_tasks",
-        "n_resamples",
-        "mc_error",
     ]
     assert [(r["algorithm"], r["metric"]) for r in answer["results"]] == [
         ("uniform", "iqm"),

@@ -13,6 +13,7 @@ from gnomon.distillation.models import Prediction, SubsetModel
 from gnomon.distillation.preparation import References
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, recorded
+from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
 
@@ -69,7 +70,7 @@ class PairPredictions(Results[PairPrediction]):
 @overload
 def predict(
     model: SubsetModel | str | os.PathLike[str],
-    scores: ScoreTable,
+    scores: Scores,
     *,
     pair: None = None,
     references: References | None = None,
@@ -82,7 +83,7 @@ def predict(
 @overload
 def predict(
     model: SubsetModel | str | os.PathLike[str],
-    scores: ScoreTable,
+    scores: Scores,
     *,
     pair: tuple[str, str],
     references: References | None = None,
@@ -94,7 +95,7 @@ def predict(
 
 def predict(
     model: SubsetModel | str | os.PathLike[str],
-    scores: ScoreTable,
+    scores: Scores,
     *,
     pair: tuple[str, str] | None = None,
     references: References | None = None,
@@ -110,7 +111,7 @@ def predict(
         A model, the file of a saved one, or the name of a published set of Atari games:
         ``atari-1``, ``atari-3``, ``atari-5``, ``atari-10``, ``atari-3-val`` or ``atari-5-val``.
         These take raw scores, and names of games in any spelling.
-    scores : ScoreTable
+    scores : ScoreTable, path, data frame or mapping of arrays
         Of the model's tasks; several runs count by their mean, of learning curves at the last
         common step.
     pair : (str, str), optional
@@ -160,7 +161,7 @@ def predict(
     >>> round(predict("atari-1", table)[0].value)
     99
     """
-    table = at_common_step(scores)
+    table = at_common_step(table_of(scores))
     fitted = _model_of(model, table)
     ends = _references_for(fitted, table, references, normalized=normalized)
     settings = {"tasks": list(fitted.tasks), "level": level, "source": fitted.source}

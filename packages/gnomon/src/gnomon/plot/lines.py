@@ -256,7 +256,7 @@ def _round_marks(tau: FloatArray, spacing: str) -> list[float]:
 
 def curve_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of learning curves: one panel per metric, or per task as a grid."""
-    keys = list(dict.fromkeys((getattr(c, "task", None), c.metric) for c in found))
+    keys = list(dict.fromkeys((c.task, c.metric) for c in found))
     names = list(dict.fromkeys(c.algorithm for c in found))
     style = {name: series_style(i) for i, name in enumerate(names)}
     tasks = {task for task, _ in keys}
@@ -264,7 +264,7 @@ def curve_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
     shown = keys[:MOST_PANELS] if len(tasks) > 1 else keys
     panels = []
     for i, (task, metric) in enumerate(shown):
-        own = [c for c in found if (getattr(c, "task", None), c.metric) == (task, metric)]
+        own = [c for c in found if (c.task, c.metric) == (task, metric)]
         title = metric_name(metric) if task is None else in_lines(str(task), 34, 1)
         if task is not None and len(metrics) > 1:
             title += f", {metric_name(metric)}"

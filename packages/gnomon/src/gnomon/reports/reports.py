@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import gnomon.scores
 from gnomon.errors import GnomonError, listed
 from gnomon.files import try_folder, write_atomically
 from gnomon.plot.style import default_settings
-from gnomon.scores import ScoreTable, read_scores
+from gnomon.scores import table_of
+from gnomon.scores.readers.registry import Scores
 
 if TYPE_CHECKING:
     from gnomon.reports.page import Report
 
 _Place = str | os.PathLike[str]
-#: What a report can be of.
-Source = _Place | Sequence[_Place] | Mapping[str, _Place] | ScoreTable
 
 
 def report(
-    source: Source,
+    source: Scores,
     out: str | os.PathLike[str] | None = None,
     *,
     metric: str | None = None,
@@ -47,8 +46,8 @@ def report(
 
     Parameters
     ----------
-    source : path, sequence or mapping of paths, or ScoreTable
-        A table of scores, or anything that :func:`gnomon.read_scores` reads.
+    source : ScoreTable, path, sequence or mapping of paths, data frame or mapping of arrays
+        Scores, as every verb takes them.
     out : path, optional
         A folder for ``report.html``, ``figures/`` and ``tables/``; or a name that ends in
         ``.html``, for the page alone, or in ``.md``, for a short one in Markdown. By default
@@ -109,7 +108,7 @@ def report(
 
 
 def report_of_source(
-    source: Source,
+    source: Scores,
     *,
     metric: str | None = None,
     normalize: str | None = None,
@@ -133,10 +132,7 @@ def report_of_source(
         try_place(out)
     from gnomon.reports.scores_page import scores_report
 
-    if isinstance(source, ScoreTable):
-        table, name = source, title or "scores"
-    else:
-        table, name = read_scores(cast(Any, source), metric=metric), title or name_of(source)
+    table, name = table_of(source, metric), title or name_of(source)
     if normalize is not None:
         table = gnomon.scores.normalize(table, normalize)
     place = Path(out or f"{'scores' if ',' in name else Path(name).stem}-report")
@@ -175,17 +171,23 @@ def try_place(out: _Place) -> None:
 
 
 def name_of(source: object) -> str:
-    """Return what a page of sources is called: of several in one folder the name of that.
+    """Return what a page of sources is called: of several files in one folder the name of that.
 
     Examples
     --------
     >>> name_of("logs/a.eval"), name_of(["logs/a.eval", "logs/b.eval"]), name_of(["a", "b"])
     ('a.eval', 'logs', 'a, b')
+    >>> name_of({"dqn": [[1.0]]})
+    'scores'
     """
     if isinstance(source, str | os.PathLike):
         return Path(source).name
-    places = source.values() if isinstance(source, Mapping) else source
-    paths = [Path(place) for place in cast("Iterable[str]", places)]
+    places = [*source.values()] if isinstance(source, Mapping) else source
+    if not isinstance(places, list | tuple) or not all(
+        isinstance(x, str | os.PathLike) for x in places
+    ):
+        return "scores"
+    paths = [Path(place) for place in places]
     folders = {path.parent for path in paths}
     if len(paths) > 1 and len(folders) == 1 and paths[0].parent.name not in ("", ".."):
         return paths[0].parent.name

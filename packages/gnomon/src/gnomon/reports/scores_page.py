@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -359,14 +359,6 @@ def _profile(found: _Findings) -> Section:
     return _section("profile", title, made, lambda: ([], _drawn(made, len(found.table.algorithms))))
 
 
-@dataclass(frozen=True, eq=False)
-class _TaskCurve(Curve):
-    task: str = ""
-
-    def as_records(self) -> list[dict[str, Any]]:
-        return [{"task": self.task, **record} for record in super().as_records()]
-
-
 def _curves(table: ScoreTable, how: dict[str, Any]) -> Section:
     """Return the mean along the steps, over all tasks and on each."""
     whole = _try(lambda: curves(table, "mean", **how))
@@ -375,12 +367,11 @@ def _curves(table: ScoreTable, how: dict[str, Any]) -> Section:
         n = len(table.algorithms)
         figures = _drawn(whole, n)
         if len(table.tasks) > 1 and n <= MOST_DRAWN:
-            own: list[_TaskCurve] = []
+            own: list[Curve] = []
             for task in table.tasks[:MOST_CURVES]:
                 one = _try(partial(curves, table.select(tasks=[task]), "mean", **how))
-                for curve in () if isinstance(one, GnomonError) else one:
-                    values = {f.name: getattr(curve, f.name) for f in fields(curve)}
-                    own.append(_TaskCurve(**(values | {"task": task})))
+                if not isinstance(one, GnomonError):
+                    own += [replace(curve, task=task) for curve in one]
             if own:
                 figure = Curves(tuple(own), whole.settings).figure()
                 some = f" The first {MOST_CURVES} of {len(table.tasks)} tasks are drawn."

@@ -316,13 +316,8 @@ def quantiles(replicates: FloatArray, probabilities: npt.ArrayLike) -> FloatArra
     return np.where(np.isnan(ordered[-1]), np.nan, mixed)
 
 
-def percentile_interval(
-    replicates: FloatArray, level: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the ends of the percentile interval and the Monte Carlo error of the worse one.
-
-    The error is about one standard deviation over repetitions with other draws: half of what the
-    quantile moves when its probability moves by one binomial standard error either way.
+def percentile_interval(replicates: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of the percentile interval.
 
     Parameters
     ----------
@@ -332,23 +327,17 @@ def percentile_interval(
 
     Returns
     -------
-    low, high, mc_error : ndarray of float, shape (...)
+    low, high : ndarray of float, shape (...)
 
     Examples
     --------
-    >>> low, high, _ = percentile_interval(np.arange(101.0), 0.9)
+    >>> low, high = percentile_interval(np.arange(101.0), 0.9)
     >>> round(float(low), 9), round(float(high), 9)
     (5.0, 95.0)
     """
     tail = (1.0 - level) / 2.0
-    probabilities = [tail, 1.0 - tail]
-    for p in (tail, 1.0 - tail):
-        spread = np.sqrt(p * (1.0 - p) / replicates.shape[0])
-        probabilities += [max(p - spread, 0.0), min(p + spread, 1.0)]
-    low, high, low_a, low_b, high_a, high_b = quantiles(replicates, probabilities)
-    with np.errstate(invalid="ignore"):
-        mc_error = np.maximum(low_b - low_a, high_b - high_a) / 2.0
-    return low, high, np.where(np.isfinite(mc_error), mc_error, np.nan)
+    low, high = quantiles(replicates, [tail, 1.0 - tail])
+    return low, high
 
 
 def median_interval(x: npt.ArrayLike, *, level: float = 0.95) -> tuple[float, float, float]:

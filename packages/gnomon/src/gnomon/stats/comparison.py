@@ -58,10 +58,6 @@ class Comparison(FieldRecord):
         Confidence level of the interval.
     method : str
         How interval and p-value were made.
-    n_resamples : int
-        0 for a closed form.
-    mc_error : float
-        Monte Carlo error of the worse end.
     better : str or None
         The algorithm that is better by the value; None if neither is. Whether this is more than
         chance is what the p-value says.
@@ -86,8 +82,6 @@ class Comparison(FieldRecord):
     p_adjusted: float
     level: float
     method: str
-    n_resamples: int
-    mc_error: float
     better: str | None = field(default=None, kw_only=True)
 
 
@@ -414,8 +408,7 @@ def _record(
         if fault is not None:
             warn(f"{where}: {fault}")
     ends = interval.low, interval.high, p_value, p_value, differences.how.level
-    made = interval.method, interval.n_resamples, interval.mc_error
-    return Comparison(a, b, metric.name, task, value, *ends, *made)
+    return Comparison(a, b, metric.name, task, value, *ends, interval.method)
 
 
 def _improvements(differences: Differences, pair: tuple[str, str] | None) -> list[Comparison]:
@@ -445,7 +438,7 @@ def _improvements(differences: Differences, pair: tuple[str, str] | None) -> lis
         )
         method = "newcombe" if alone else "delong" if found.sample == "runs" else SIGN_FLIPS
         ends = low, high, p_value, p_adjusted, differences.how.level
-        records.append(Comparison(a, b, IMPROVEMENT, None, value, *ends, method, 0, 0.0))
+        records.append(Comparison(a, b, IMPROVEMENT, None, value, *ends, method))
     return records
 
 

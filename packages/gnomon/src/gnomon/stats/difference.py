@@ -82,7 +82,7 @@ class Difference:
     def interval(self, level: float) -> Interval:
         """Return the interval at a level."""
         if self.error is None:
-            return Interval(math.nan, math.nan, "none", 0, math.nan)
+            return Interval(math.nan, math.nan, "none")
         if isinstance(self.error, StandardError):
             return self.error.interval(self.value, level)
         if isinstance(self.error, np.ndarray):
@@ -178,7 +178,7 @@ class Differences:
         options: dict[str, Any] = {"n_resamples": self.how.n_resamples, "key": self.how.key}
         correlation = paired_correlation(a[1], b[1], **options)
         of_a, of_b = MedianProfile.of(a[1]), MedianProfile.of(b[1])
-        return of_a.minus(of_b, correlation, self.how.n_resamples)
+        return of_a.minus(of_b, correlation)
 
     def _improvement(self, a: str, b: str, task: str | None) -> Difference:
         """Return P(X > Y) of two algorithms, on tasks that normalising left out too."""
@@ -259,7 +259,7 @@ def _paired_error(x: Strata, y: Strata, metric: Metric, how: ComparisonOptions) 
     drawn = [Resamples(one, **options).of(metric) for one in (x, y)]
     runs = 1.0 / float(np.mean(1.0 / x.counts))
     spread = float((drawn[0] - drawn[1]).std(ddof=1)) * math.sqrt(runs / max(runs - 1.0, 1.0))
-    return StandardError(spread, plain.df, how.n_resamples)
+    return StandardError(spread, plain.df)
 
 
 def _pairs(table: ScoreTable, a: str, b: str, tasks: Sequence[str]) -> tuple[Strata, Strata]:

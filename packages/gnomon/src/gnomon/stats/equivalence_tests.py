@@ -236,7 +236,7 @@ def equivalence(
 
                 return ends
 
-        found = [_tested(one, margin, ends_of(one)) for one in first]
+        found = [_tested(one, margin, ends_of(one), n_resamples) for one in first]
     records = tuple(_judged(one, p) for one, p in zip(found, _corrected(found), strict=True))
     return Equivalences(records, {**first.settings, "margin": margin}, first.warnings)
 
@@ -271,7 +271,7 @@ def _ends_of_items(scores: ScoreTable) -> Callable[[Comparison], Ends]:
     return ends_of
 
 
-def _tested(found: Comparison, margin: float, ends: Ends) -> Equivalence:
+def _tested(found: Comparison, margin: float, ends: Ends, n_resamples: int) -> Equivalence:
     """Return a comparison with its tests of equivalence, not yet corrected or judged."""
     neutral = 0.5 if found.metric == IMPROVEMENT else 0.0
     least, most = neutral - margin, neutral + margin
@@ -281,7 +281,7 @@ def _tested(found: Comparison, margin: float, ends: Ends) -> Equivalence:
         low, high = ends(1.0 - found.level)
         p_value = _p_value(found.value, least, most, ends)
         if found.method == "percentile":  # resamples show no smaller one
-            p_value = max(p_value, 1.0 / (found.n_resamples + 1))
+            p_value = max(p_value, 1.0 / (n_resamples + 1))
     shared = {name: value for name, value in asdict(found).items() if name in _SHARED}
     return Equivalence(
         **shared,

@@ -53,6 +53,8 @@ class Estimate(FieldRecord):
     ----------
     algorithm, metric : str
         What was estimated, for example ``"iqm"``.
+    task : str or None
+        The task, or None for all together.
     value : float
         The estimate.
     low, high : float
@@ -65,22 +67,17 @@ class Estimate(FieldRecord):
         Runs per task; the fewest and the most where tasks differ.
     n_tasks : int
         Number of tasks.
-    n_resamples : int
-        Number of resamples; 0 for an interval in closed form.
-    mc_error : float
-        Monte Carlo error of the worse end, about one standard deviation; 0 in closed form.
-    task : str, optional
-        The task, for an estimate of one task by itself.
 
     Examples
     --------
-    >>> one = Estimate("dqn", "iqm", 0.5, float("nan"), 0.6, 0.95, "percentile", 5, 6, 2000, 0.01)
+    >>> one = Estimate("dqn", "iqm", None, 0.5, float("nan"), 0.6, 0.95, "percentile", 5, 6)
     >>> one.as_record()["low"] is None
     True
     """
 
     algorithm: str
     metric: str
+    task: str | None
     value: float
     low: float
     high: float
@@ -88,15 +85,6 @@ class Estimate(FieldRecord):
     method: str
     n_runs: int | tuple[int, int]
     n_tasks: int
-    n_resamples: int
-    mc_error: float
-    task: str | None = None
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON; the task, if there is one, comes first."""
-        record = FieldRecord.as_record(self)
-        task = record.pop("task")
-        return record if task is None else {"task": task, **record}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +120,8 @@ class Estimates(Results[Estimate]):
         return rule_notes(self.settings) if by_rule else ()
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
-        return ("task", *self.columns[:-1]) if rows and "task" in rows[0] else self.columns
+        of_tasks = any(row["task"] is not None for row in rows)
+        return ("task", *self.columns[:-1]) if of_tasks else self.columns
 
 
 def rule_notes(settings: Mapping[str, Any]) -> tuple[str, ...]:
@@ -336,7 +325,7 @@ def _of_table(
                 yield replace(_median_of_runs(name, tasks[0], strata.values, how), task=None)
                 continue
             value, reason = float(metric.value(strata)), None
-            interval = Interval(math.nan, math.nan, "none", 0, math.nan)
+            interval = Interval(math.nan, math.nan, "none")
             if not math.isfinite(value):
                 value, reason = math.nan, "not estimable, some runs are infinite (censored)"
             elif strata.counts.max() == 1 and not how.draw_tasks:
@@ -406,8 +395,7 @@ def _record(
     name: str, metric: str, value: float, interval: Interval, strata: Strata, how: _Settings
 ) -> Estimate:
     ends = interval.low, interval.high, how.level, interval.method
-    made = strata.n_runs, strata.n_tasks, interval.n_resamples, interval.mc_error
-    return Estimate(name, metric, value, *ends, *made)
+    return Estimate(name, metric, None, value, *ends, strata.n_runs, strata.n_tasks)
 
 
 def _of_tasks(
@@ -443,4 +431,4 @@ def _median_of_runs(algorithm: str, task: str, runs: FloatArray, how: _Settings)
     if fault is not None:
         warn(f"median of {algorithm} on {task}: {fault}")
     ends = interval.low, interval.high, how.level, interval.method
-    return Estimate(algorithm, "median", value, *ends, runs.size, 1, 0, interval.mc_error, task)
+    return Estimate(algorithm, "median", task, value, *ends, runs.size, 1)

@@ -54,22 +54,16 @@ class Interval:
         The ends.
     method : str
         ``student``, ``profile`` (of medians), ``percentile`` or ``expanded``.
-    n_resamples : int
-        0 for a closed form.
-    mc_error : float
-        Monte Carlo error of the worse end, about one standard deviation.
 
     Examples
     --------
-    >>> Interval(0.4, 0.6, "percentile", 2000, 0.01).high
+    >>> Interval(0.4, 0.6, "percentile").high
     0.6
     """
 
     low: float
     high: float
     method: str
-    n_resamples: int = 0
-    mc_error: float = 0.0
 
 
 def checked(interval: Interval, scale: float = 0.0) -> tuple[Interval, str | None]:
@@ -93,7 +87,7 @@ def checked(interval: Interval, scale: float = 0.0) -> tuple[Interval, str | Non
         return interval, "interval not estimable, some resamples have no value"
     sizes = [abs(end) for end in (low, high) if math.isfinite(end)]
     if low == high or high - low <= ROUNDING * max(*sizes, scale, 0.0):
-        empty = replace(interval, low=math.nan, high=math.nan, mc_error=math.nan)
+        empty = replace(interval, low=math.nan, high=math.nan)
         return empty, "interval not estimable, the scores that decide it do not vary"
     ends = [name for name, end in (("a lower", low), ("an upper", high)) if math.isinf(end)]
     if ends:
@@ -111,8 +105,8 @@ def percentile(values: FloatArray, level: float) -> Interval:
     >>> round(found.low), round(found.high)
     (5, 95)
     """
-    low, high, mc_error = map(float, percentile_interval(values, level))
-    return Interval(low, high, "percentile", values.size, mc_error)
+    low, high = map(float, percentile_interval(values, level))
+    return Interval(low, high, "percentile")
 
 
 def expanded(
@@ -154,7 +148,7 @@ def expanded(
     factor = math.sqrt(n_tasks / (n_tasks - 1.0)) * ratio
     low, high = (value + (end - value) * factor for end in (inner.low, inner.high))
     low, high = max(low, bounds[0]), min(high, bounds[1])
-    return Interval(low, high, "expanded", values.size, inner.mc_error * factor)
+    return Interval(low, high, "expanded")
 
 
 def moderated_variances(variances: FloatArray, dfs: FloatArray) -> FloatArray:
@@ -237,8 +231,6 @@ class StandardError:
     error : float
     df : float
         Satterthwaite's degrees of freedom.
-    n_resamples : int
-        How many resamples it is from; 0 if it is known without them.
     shared : bool
         Whether it allows for an effect that runs share over tasks.
 
@@ -250,7 +242,6 @@ class StandardError:
 
     error: float
     df: float
-    n_resamples: int = 0
     shared: bool = False
 
     def half_width(self, level: float) -> float:
@@ -264,10 +255,8 @@ class StandardError:
     ) -> Interval:
         """Return the interval around an estimate, within its bounds."""
         half = self.half_width(level)
-        # The relative standard error of a standard deviation from n values is 1/sqrt(2n).
-        mc_error = half / math.sqrt(2.0 * self.n_resamples) if self.n_resamples else 0.0
         low, high = max(value - half, bounds[0]), min(value + half, bounds[1])
-        return Interval(low, high, "student", self.n_resamples, mc_error)
+        return Interval(low, high, "student")
 
     def p_value(self, distance: float) -> float:
         """Return the two-sided p-value of an estimate at a distance from the hypothesis."""
@@ -283,7 +272,6 @@ class StandardError:
         return type(self)(
             float(np.sqrt(squares.sum())),
             float(satterthwaite(squares, np.array([self.df, other.df]))),
-            max(self.n_resamples, other.n_resamples),
             self.shared or other.shared,
         )
 
@@ -333,7 +321,7 @@ def standard_error(
         spread = _deviation(replicates([drawn], [metric], n_resamples=n, key=key)[0, 0])
     with np.errstate(invalid="ignore"):
         df = float(satterthwaite(variances / strata.counts, np.maximum(strata.counts - 1, 1)))
-    found = StandardError(spread * math.sqrt(_inflation(drawn)), df, n)
+    found = StandardError(spread * math.sqrt(_inflation(drawn)), df)
     if shared_effect(strata) < SHARED_LEVEL:
         whole = _error_of_whole_runs(strata, metric, n, key)
         if whole.half_width(0.95) > found.half_width(0.95):
@@ -416,7 +404,7 @@ def _error_of_whole_runs(
     n = x.shape[1]
     if metric.each is not None:
         error = float(metric.each(x).mean(axis=0).std(ddof=1)) / math.sqrt(n)
-        return StandardError(error, n - 1.0, 0, True)
+        return StandardError(error, n - 1.0, True)
     rng, values, first = np.random.default_rng(key), [], 0
     block = max(1, (1 << 19) // x.size)
     while first < n_resamples:
@@ -425,7 +413,7 @@ def _error_of_whole_runs(
         values.append(metric.values(Strata(batch, strata.starts)))
         first += len(rows)
     spread = _deviation(np.concatenate(values))
-    return StandardError(spread * math.sqrt(n / (n - 1.0)), n - 1.0, n_resamples, True)
+    return StandardError(spread * math.sqrt(n / (n - 1.0)), n - 1.0, True)
 
 
 def runs_are_sorted(strata: Strata) -> bool:

@@ -36,7 +36,7 @@ class ItemEstimate(Estimate):
 
     Parameters
     ----------
-    algorithm, metric, value, low, high, level, n_runs, n_tasks, n_resamples, mc_error
+    algorithm, metric, value, low, high, level, n_runs, n_tasks
         As in :class:`~gnomon.stats.Estimate`: tasks are items, and runs are epochs.
     method : str
         ``wilson`` for right or wrong, ``effective_wilson`` for other scores between 0 and 1, ``t``
@@ -94,7 +94,7 @@ class ItemEstimates(Estimates):
 
     def rows(self) -> Sequence[Row]:
         """Return the records, with an empty group for all items together."""
-        return [{"task": None, **record} for record in self.as_records()]
+        return self.as_records()
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         alone = all(row["from_epochs"] is None for row in rows) and not self.settings.get("cluster")
@@ -160,8 +160,6 @@ def _estimate(
         method=mean.method,
         n_runs=least if least == most else (least, most),
         n_tasks=mean.n,
-        n_resamples=0,
-        mc_error=0.0,
         task=task,
         standard_error=math.sqrt(mean.variance),
         n_clusters=None if mean.clusters is None else len(mean.clusters),
@@ -179,7 +177,7 @@ class ItemComparison(Comparison):
 
     Parameters
     ----------
-    a, b, metric, value, low, high, p_value, p_adjusted, level, method, n_resamples, mc_error
+    a, b, metric, value, low, high, p_value, p_adjusted, level, method
         As in :class:`~gnomon.stats.Comparison`; the method is ``tango`` (right or wrong),
         ``paired_t``, ``cluster_t``, or ``sign_flips`` where differences do not vary: p-values are
         2 ** (1 - n) for n items or clusters, intervals the exact binomial bound for scores between
@@ -379,8 +377,6 @@ def _compared(
             p_adjusted=float(p),
             level=level,
             method=method,
-            n_resamples=0,
-            mc_error=0.0,
             n_items=int(n),
             n_clusters=int(units) if clustered else None,
             df=float(df),

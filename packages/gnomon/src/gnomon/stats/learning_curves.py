@@ -57,6 +57,7 @@ Reduce = Callable[[FloatArray, FloatArray], FloatArray]
 #: Steps that people see of a curve.
 MOST_STEPS = 12
 
+_KEY = ("algorithm", "metric", "task")
 _COLUMNS = ("step", "value", "low", "high")
 
 
@@ -74,12 +75,15 @@ class Curve:
         The metric and its pointwise band; NaN where not estimable.
     level : float
         Confidence level at each step.
+    task : str or None
+        The task, or None for all together.
 
     Examples
     --------
     >>> x = np.array([0.0, 1.0])
     >>> Curve("dqn", "iqm", x, x, x - 1, x + 1, 0.95).as_records()[0]
-    {'algorithm': 'dqn', 'metric': 'iqm', 'step': 0.0, 'value': 0.0, 'low': -1.0, 'high': 1.0}
+    {'algorithm': 'dqn', 'metric': 'iqm', 'task': None, 'step': 0.0, 'value': 0.0, 'low': -1.0, \
+'high': 1.0}
     """
 
     algorithm: str
@@ -89,17 +93,19 @@ class Curve:
     low: FloatArray
     high: FloatArray
     level: float
+    task: str | None = None
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields as a mapping fit for JSON, steps and values as lists."""
         columns = {name: getattr(self, name).tolist() for name in _COLUMNS}
         lists = {name: [finite_or_none(x) for x in column] for name, column in columns.items()}
-        return {"algorithm": self.algorithm, "metric": self.metric, **lists}
+        return {**{name: getattr(self, name) for name in _KEY}, **lists}
 
     def as_records(self) -> list[dict[str, Any]]:
         """Return one mapping for each step, fit for JSON."""
-        key, lists = {"algorithm": self.algorithm, "metric": self.metric}, self.as_record()
-        rows = zip(*(lists[name] for name in _COLUMNS), strict=True)
+        record = self.as_record()
+        key = {name: record[name] for name in _KEY}
+        rows = zip(*(record[name] for name in _COLUMNS), strict=True)
         return [key | dict(zip(_COLUMNS, row, strict=True)) for row in rows]
 
 
@@ -117,6 +123,7 @@ class Curves(Results[Curve]):
     (100, 12)
     """
 
+    columns = ("algorithm", "metric", "step", "value", "low", "high")
     drawn_by = "gnomon.plot.lines:curve_figure"
 
     @property
@@ -458,7 +465,7 @@ def _summarized(
         values = np.array([metric.value(strata) for strata in at_steps])
         value = float(reduce(steps, values[None, :])[0])
         strata, key = at_steps[0], draw_key(rng)
-        found = Interval(math.nan, math.nan, "none", 0, math.nan)
+        found = Interval(math.nan, math.nan, "none")
         fault: str | None = "interval not estimable from one run per task"
         if strata.counts.max() > 1:
             found = _interval(steps, at_steps, metric, values, reduce, options, key)
@@ -471,6 +478,7 @@ def _summarized(
         yield Estimate(
             algorithm,
             f"{options.summary}({metric.name})",
+            None,
             value,
             found.low,
             found.high,
@@ -478,8 +486,6 @@ def _summarized(
             found.method,
             strata.n_runs,
             strata.n_tasks,
-            found.n_resamples,
-            found.mc_error,
         )
 
 
@@ -521,7 +527,7 @@ def _interval(
     area = Strata(weights @ np.stack([one.values for one in at_steps]), at_steps[0].starts)
     df = satterthwaite(area.task_variances / area.counts, np.maximum(area.counts - 1.0, 1.0))
     spread = float((noise @ weights).std(ddof=1))
-    error = StandardError(spread, float(df), options.n_resamples)
+    error = StandardError(spread, float(df))
     return error.interval(float(weights @ values), options.level, metric.bounds)
 
 
@@ -542,11 +548,8 @@ def _without_luck(
     highest = [np.max(sign * values + one, axis=1) for one in (centred, -centred)]
     rise = np.mean(highest, axis=0) - np.max(sign * values)
     luck = LUCK_FACTOR * float(rise.mean())
-    error = LUCK_FACTOR * float(rise.std() / math.sqrt(rise.size))
     low, high = (luck, 0.0) if higher_is_better else (0.0, luck)
-    return Interval(
-        found.low - low, found.high + high, found.method, rise.size, max(found.mc_error, error)
-    )
+    return Interval(found.low - low, found.high + high, found.method)
 
 
 def _weights(steps: FloatArray) -> FloatArray:

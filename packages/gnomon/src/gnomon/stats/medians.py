@@ -88,17 +88,11 @@ class MedianProfile:
         The median of the task means.
     below, above : ndarray of float, shape (4001,)
         Distances of the ends at the scores of :data:`SCORES`.
-    n_resamples : int
-        How many resamples a correlation is from; 0 if there is none.
-    spread : ndarray of float or float
-        Monte Carlo error of the distances.
     """
 
     value: float
     below: FloatArray
     above: FloatArray
-    n_resamples: int = 0
-    spread: FloatArray | float = 0.0
 
     @classmethod
     def of(cls, strata: Strata) -> MedianProfile:
@@ -119,26 +113,17 @@ class MedianProfile:
         """Return the interval at a level."""
         score = _score(level)
         low, high = (float(np.interp(score, SCORES, side)) for side in (self.below, self.above))
-        mc_error = float(np.interp(score, SCORES, self.spread + 0.0 * SCORES))
-        ends = self.value - low, self.value + high
-        return Interval(*ends, "profile", self.n_resamples, mc_error)
+        return Interval(self.value - low, self.value + high, "profile")
 
-    def minus(
-        self, other: MedianProfile, correlation: float = 0.0, n_resamples: int = 0
-    ) -> MedianProfile:
+    def minus(self, other: MedianProfile, correlation: float = 0.0) -> MedianProfile:
         """Return the profile of the difference of two medians."""
 
-        def combined(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        def combined(a: FloatArray, b: FloatArray) -> FloatArray:
             squares = a * a + b * b - 2.0 * correlation * a * b
-            reach = np.sqrt(np.maximum(squares, 0.0))
-            # By the standard error of a correlation.
-            error = (1.0 - correlation**2) / math.sqrt(max(n_resamples, 1))
-            return np.maximum.accumulate(reach), error * a * b / np.where(reach > 0.0, reach, 1.0)
+            return np.maximum.accumulate(np.sqrt(np.maximum(squares, 0.0)))
 
-        below, spread_below = combined(self.below, other.above)
-        above, spread_above = combined(self.above, other.below)
-        spread = np.maximum(spread_below, spread_above) if n_resamples else 0.0
-        return MedianProfile(self.value - other.value, below, above, n_resamples, spread)
+        below, above = combined(self.below, other.above), combined(self.above, other.below)
+        return MedianProfile(self.value - other.value, below, above)
 
     def p_value(self) -> float:
         """Return 1 minus the highest level at which the interval excludes zero."""

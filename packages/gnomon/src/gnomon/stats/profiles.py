@@ -430,7 +430,7 @@ def _band(
         half = float(np.quantile(np.abs(drawn - value).max(axis=1), options.level))
         half = half if half > _ROUNDING else 0.0
         return np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0)
-    ends = percentile_interval(drawn, options.level)[:2]
+    ends = percentile_interval(drawn, options.level)
     # The same share, summed in another order, may differ in the last digit.
     low, high = (np.where(np.abs(end - value) < _ROUNDING, value, end) for end in ends)
     return low, high

@@ -130,7 +130,7 @@ class ItemLook(Comparison):
 
     Parameters
     ----------
-    a, b, metric, task, value, low, high, p_value, p_adjusted, level, method, n_resamples, mc_error
+    a, b, metric, task, value, low, high, p_value, p_adjusted, level, method
         As in :class:`~gnomon.stats.Comparison`. Interval and p-value hold at all looks together:
         in at most ``1 - level`` of studies any interval misses the truth.
     n_items : int
@@ -235,8 +235,6 @@ def _looks(items: Items, a: str, b: str, level: float) -> Iterator[ItemLook]:
             p_adjusted=p_value,
             level=level,
             method="betting",
-            n_resamples=0,
-            mc_error=0.0,
             n_items=int(n_items[n - 1]),
             e_value=bets.e_value(n),
             n_stopped=int(n_items[first - 1]) if first is not None and first <= n else None,

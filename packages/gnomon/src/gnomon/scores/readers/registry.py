@@ -347,7 +347,7 @@ class Frame(Protocol):
 Scores = ScoreTable | os.PathLike[str] | Frame
 
 
-def table_of(scores: Scores) -> ScoreTable:
+def table_of(scores: Scores, metric: str | None = None) -> ScoreTable:
     """Return the table of whatever a verb is given.
 
     Parameters
@@ -356,6 +356,8 @@ def table_of(scores: Scores) -> ScoreTable:
         A table; where scores lie, as :func:`read_scores` takes it; a data frame of pandas, Polars
         or PyArrow; a mapping of columns; one array (runs, tasks) for each algorithm, as rliable has
         them; or one mapping for each row.
+    metric : str, optional
+        Which score, where files have several.
 
     Raises
     ------
@@ -370,11 +372,11 @@ def table_of(scores: Scores) -> ScoreTable:
     if isinstance(scores, ScoreTable):
         return scores
     if isinstance(scores, str | os.PathLike):
-        return read_scores(scores)
+        return read_scores(scores, metric=metric)
     source: Any = scores
     many = list(source.values()) if isinstance(source, Mapping) else source
     if isinstance(many, list | tuple) and many and all(isinstance(x, str | Path) for x in many):
-        return read_scores(source)
+        return read_scores(source, metric=metric)
     return warn_of_suspicions(ScoreTable(scores))
 
 

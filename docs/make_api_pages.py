@@ -1,9 +1,9 @@
 """Pages of the API reference, made from the public names of each package while the site is built.
 
 A hook of MkDocs and an extension of Griffe. A package with a stub (``__init__.pyi``) has a page: its
-docstring, a table of the names in its ``__all__``, and what mkdocstrings makes of each. A name that
-``gnomon``, ``gohr`` or ``gnomon_board`` takes from one of its subpackages is described there and
-only listed on the first page.
+docstring, and the names in its ``__all__`` by kind. Each function and each class has a page of its
+own, which mkdocstrings makes. A name that ``gnomon``, ``gohr`` or ``gnomon_board`` takes from one of
+its subpackages is described there and only listed on the first page.
 """
 
 from __future__ import annotations
@@ -22,6 +22,14 @@ ROOT = Path(__file__).parents[1]
 #: The folder of the docs for each package, and where its source is.
 PARTS = {"gnomon": "gnomon", "gohr": "gohr", "gnomon_board": "board"}
 SOURCES = {name: ROOT / "packages" / name.replace("_", "-") / "src" for name in PARTS}
+#: Headings of a package's page, in order.
+KINDS = {
+    griffe.Kind.MODULE: "Packages",
+    griffe.Kind.FUNCTION: "Functions",
+    griffe.Kind.CLASS: "Classes",
+    griffe.Kind.ATTRIBUTE: "Constants",
+    griffe.Kind.TYPE_ALIAS: "Types",
+}
 #: A term of a list in a module's docstring, with the indented text below it.
 _TERM = re.compile(r"^(\S[^\n]*)\n {4}(?=\S)", re.MULTILINE)
 _ROLE = re.compile(r":(?:py:)?(\w+):`(~?)([\w.]+)`")
@@ -47,14 +55,14 @@ def packages() -> list[str]:
     ]
 
 
-def page_of(package: str) -> str:
-    """Return where the page of a package is, below the docs."""
-    top, _, inner = package.partition(".")
-    return f"{PARTS[top]}/api/{inner or 'index'}.md"
+def page_of(package: str, name: str = "index") -> str:
+    """Return where the page of a package, or of one of its functions, is below the docs."""
+    top, *inner = package.split(".")
+    return "/".join([PARTS[top], "api", *inner, f"{name}.md"])
 
 
 def public_names(package: str) -> dict[str, griffe.Object]:
-    """Return what is in ``__all__`` of a package, save names with an underscore, by name."""
+    """Return what is in ``__all__`` of a package, except names with an underscore, by name."""
     module = _found(package)
     names = [str(name) for name in module.exports or ()]
     return {name: _found(f"{package}.{name}") for name in names if not name.startswith("_")}
@@ -67,32 +75,68 @@ def _found(dotted: str) -> griffe.Object:
 
 @cache
 def places() -> dict[str, str]:
-    """Return under which public name each object is described, by where it is defined."""
+    """Return under which public name each object is described, by where it is defined.
+
+    An object that a package takes from one of its subpackages is described with the subpackage.
+    """
     found = {}
     for package in packages():
         for name, obj in public_names(package).items():
             found[obj.path] = obj.path if obj.path in packages() else f"{package}.{name}"
-    return (
-        found  # a subpackage comes after its package: what both offer is described with the former
-    )
+    return found
 
 
-def page(package: str) -> Iterator[str]:
-    """Yield the paragraphs of a package's page."""
+def described(package: str) -> dict[str, griffe.Object]:
+    """Return the public names that are described with this package and not with a subpackage."""
+    offered = public_names(package)
+    return {
+        name: obj
+        for name, obj in offered.items()
+        if places()[obj.path] == f"{package}.{name}" and obj.path not in packages()
+    }
+
+
+def pages_of(package: str) -> dict[str, list[str]]:
+    """Return the names on each page below that of a package: one function, class or module.
+
+    A class whose name differs from that of a function only in its capitals is on the page of the
+    function: not every file system can hold two such files.
+    """
+    kinds = {name: obj.kind for name, obj in described(package).items()}
+    alone = (griffe.Kind.FUNCTION, griffe.Kind.MODULE)
+    found = {name: [name] for name, kind in kinds.items() if kind in alone}
+    for name, kind in kinds.items():
+        if kind is griffe.Kind.CLASS:
+            found.setdefault(name.lower() if name.lower() in found else name, []).append(name)
+    return dict(sorted(found.items(), key=lambda page: page[0].lower()))
+
+
+def overview(package: str) -> Iterator[str]:
+    """Yield the paragraphs of a package's page: its names by kind; constants are described here."""
     yield f"# {package}"
     options = ("members", "show_root_heading", "show_root_toc_entry")
     yield f"::: {package}\n    options:" + "".join(f"\n      {name}: false" for name in options)
     offered = public_names(package)
-    rows = [f"| [`{name}`]{_link_to(obj)} | {_first(obj)} |" for name, obj in offered.items()]
-    yield "\n".join(["| name | what it is |", "|---|---|", *rows])
-    for name, obj in offered.items():
-        if places()[obj.path] == f"{package}.{name}" and obj.path not in packages():
-            yield f"::: {package}.{name}"
+    for kind, title in KINDS.items():
+        named = {name: obj for name, obj in offered.items() if obj.kind is kind}
+        rows = [f"| [`{name}`]{_link_to(obj)} | {_first(obj)} |" for name, obj in named.items()]
+        if rows:
+            yield f"## {title}"
+            yield "\n".join(["| name | description |", "|---|---|", *rows])
+    for name, obj in described(package).items():
+        if obj.kind in (griffe.Kind.ATTRIBUTE, griffe.Kind.TYPE_ALIAS):
+            yield f"::: {package}.{name}\n    options:\n      heading_level: 3"
+
+
+def page(package: str, names: list[str]) -> str:
+    """Return the page of a function, a class or a module."""
+    blocks = [f"::: {package}.{name}" for name in names]
+    return "\n\n".join(["---\nsearch:\n  boost: 0.5\n---", *blocks]) + "\n"
 
 
 def _link_to(obj: griffe.Object) -> str:
     if obj.path in packages():
-        return f"({Path(page_of(obj.path)).name})"
+        return f"({obj.name}/index.md)"
     return f"[{places()[obj.path]}]"
 
 
@@ -103,18 +147,24 @@ def _first(obj: griffe.Object) -> str:
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the pages into the navigation, at the end of the part of each package."""
-    for package, folder in PARTS.items():
-        [part] = [p for one in config.nav or [] for p in one.values() if f"{folder}/index.md" in p]
-        own = [name for name in packages() if name.partition(".")[0] == package]
-        part.append({"Python reference": [{name: page_of(name)} for name in own]})
+    for part, folder in PARTS.items():
+        [nav] = [p for one in config.nav or [] for p in one.values() if f"{folder}/index.md" in p]
+        reference: list[Any] = []
+        for package in packages():
+            if package.partition(".")[0] == part:
+                pages = [{name: page_of(package, name)} for name in pages_of(package)]
+                reference.append({package: [page_of(package), *pages]})
+        nav.append({"Python reference": reference})
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages to those that are in the folder."""
     for package in packages():
-        text = "\n\n".join(page(package)) + "\n"
-        files.append(File.generated(config, page_of(package), content=text))
+        texts = {"index": "\n\n".join(overview(package)) + "\n"}
+        texts |= {name: page(package, names) for name, names in pages_of(package).items()}
+        for name, text in texts.items():
+            files.append(File.generated(config, page_of(package, name), content=text))
     return files
 
 

@@ -1,42 +1,54 @@
-"""Take the picture of the demo's report: ``python docs/make_report_picture.py``; needs Chromium."""
+"""Take the pictures of reports: ``python docs/make_report_picture.py``; needs Chromium.
+
+``answer.png`` shows the cards and the ranks of the scores in README.md, ``report.png`` the first
+screens of the demo's report.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
-from gohr import report
+from playwright.sync_api import Page, sync_playwright
+
+import gnomon as gn
+import gohr
 from gohr.experiments import load_experiment, run
 
-#: The page down to the end of its first figures.
-SIZE = (1200, 1768)
-PICTURE = Path(__file__).parent / "images" / "report.png"
+ROOT = Path(__file__).parents[1]
+PICTURES = ROOT / "docs" / "images"
+#: What ``answer.png`` leaves out.
+_HIDDEN = """.masthead, .notices, .contents, .part:not(#ranks), #ranks > :not(.figures),
+figure:not(#figure-rank-intervals), footer { display: none } .part { padding: 0 } .answers { margin: 0 }
+main { padding: 12px !important; width: 1080px }"""
 
 
-def photograph(page: Path, picture: Path, profile: str) -> None:
-    """Take a picture of the top of a page, as a browser shows it on a light screen."""
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
-    if browser is None:
-        raise SystemExit("expected chromium or google-chrome; found neither")
-    quiet = "no-first-run disable-background-networking disable-component-update disable-sync"
-    options = [
-        f"--{word}" for word in f"headless no-sandbox disable-gpu hide-scrollbars {quiet}".split()
-    ]
-    size = f"--window-size={SIZE[0]},{SIZE[1]}"
-    target = [f"--user-data-dir={profile}", size, f"--screenshot={picture}", page.as_uri()]
-    subprocess.run([browser, *options, *target], check=True, stderr=subprocess.DEVNULL)
+def answer(page: Page, folder: Path) -> None:
+    """Take the picture of the cards and the ranks."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    scores = re.search(r"<!-- file: scores.csv -->\s+```text\n(.*?)```", readme, re.DOTALL)
+    assert scores is not None
+    (folder / "scores.csv").write_text(scores[1], "utf-8")
+    page.goto(gn.report(folder / "scores.csv", folder / "answer.html").as_uri())
+    page.add_style_tag(content=_HIDDEN)
+    page.locator("main").screenshot(path=PICTURES / "answer.png")
 
 
-def make_picture() -> None:
+def demo(page: Page, folder: Path) -> None:
     """Play the demo's experiment and take the picture of its report."""
-    with tempfile.TemporaryDirectory() as folder:
-        run(load_experiment("demo"), Path(folder) / "run")
-        page = report(Path(folder) / "run")
-        photograph(page.resolve(), PICTURE, f"{folder}/profile")
+    run(load_experiment("demo"), folder / "run")
+    page.goto(gohr.report(folder / "run").resolve().as_uri())
+    size = {"x": 0, "y": 0, "width": 1200, "height": 1768}  # to the end of the first figures
+    page.screenshot(path=PICTURES / "report.png", clip=size, full_page=True)
 
 
 if __name__ == "__main__":
-    make_picture()
-    print(PICTURE.name, PICTURE.stat().st_size)
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as place:
+        started = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        for take in (answer, demo):
+            shown = started.new_page(viewport={"width": 1200, "height": 900})
+            take(shown, Path(place))
+        started.close()

@@ -125,13 +125,29 @@ def test_a_plan_is_checked_without_a_server(monkeypatch, capsys, tmp_path):
         return int(stop.value.code or 0), json.loads(out)["results"] if out else []
 
     status, records = check(tmp_path / "plan.toml")
-    assert (status, [each["kind"] for each in records]) == (0, ["consent", "series", "end"] * 2)
+    assert (status, [each["kind"] for each in records]) == (
+        0,
+        ["consent", "start", "series", "result", "end"] * 2,
+    )
     assert list(records[0]) == ["record", "rule_list", "number", "kind", "text", "most_points"]
     (tmp_path / "odd.toml").write_text(PLAN.replace("anything-goes", "nothing-goes"))
     status, records = check(tmp_path / "odd.toml")
     assert status == 1
     assert list(records[-1]) == ["record", "severity", "where", "message"]
     assert check()[0] == 2
+
+
+def test_the_first_study_makes_the_board(command, tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "bad.toml").write_text(PLAN.replace("episodes", "epsodes"))
+    assert command("gnomon-board", "study", "new", "bad.toml").status == 2
+    assert not (tmp_path / "board-data").exists()
+    first = command("gnomon-board", "study", "new", "plan.toml", "--json")
+    assert first.status == 0
+    assert "/join/" in json.loads(first.out)["results"][0]["invitation"]
+    assert "first admin token, shown only now: gnomon_" in first.err
+    listed = command("gnomon-board", "study", "list")
+    assert (listed.status, listed.out.split(":")[0]) == (0, "pilot")
 
 
 def test_links_are_for_one_person_each(study, data, tmp_path):

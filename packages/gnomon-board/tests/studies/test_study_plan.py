@@ -7,8 +7,9 @@ import json
 import pytest
 
 from gnomon.errors import GnomonError
-from gnomon_board.studies import StudyPlan, read_plan
+from gnomon_board.studies import StudyPlan, check_plan, read_plan
 from gohr.errors import ConfigError
+from gohr.rules import load_rule_text
 
 PLAN = """
 name = "pilot"
@@ -96,3 +97,32 @@ def test_files_that_a_plan_names_stand_in_it(tmp_path):
     path.write_text(f'pictures = ["page.md"]\n{text}')
     with pytest.raises(ConfigError, match="expected a picture"):
         read_plan(path)
+
+
+def checked(rule, **fields):
+    """Check a plan of one series on a rule of its own."""
+    lists = {"a": [{"rule": "mine", **fields}]}
+    plan = {"name": "p", "title": "P", "consent": "Yes.", "lists": lists, "rule_texts": {}}
+    return check_plan(StudyPlan.from_record(plan | {"rule_texts": {"mine": rule}}))
+
+
+RED = {"cell": 1, "shape": "STAR", "color": "RED"}
+BLUE = {"cell": 8, "shape": "STAR", "color": "BLUE"}
+
+
+@pytest.mark.parametrize("tags", ["", "# tags: can-stall\n"])
+def test_a_board_that_cannot_be_cleared_is_an_error(tags):
+    """The fourth of four given boards counts as well."""
+    given = [[RED]] * 3 + [[RED, BLUE]]
+    found = checked(f"{tags}(*, *, red, *, 0)", given=given, episodes=4)
+    assert [(each.severity, each.where) for each in found.findings] == [("error", "a, series 1")]
+    assert "board 4 cannot be cleared" in found.findings[0].message
+    assert "left at least 1 piece" in found.findings[0].message
+
+
+def test_a_board_that_can_get_stuck_is_a_warning_unless_the_rule_means_it():
+    rule = load_rule_text("one-color-a-bucket")
+    assert "can-stall" in rule
+    assert checked(rule).passes
+    (found,) = checked(rule.replace("can-stall", "")).findings
+    assert (found.severity, "got stuck" in found.message) == ("warning", True)

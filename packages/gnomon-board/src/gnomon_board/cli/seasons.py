@@ -30,12 +30,15 @@ def new(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Put a season on the board; hidden rules are drawn now, and committed to."""
-    with board_answering("season new", data, database, as_json) as (answer, opened):
-        from gnomon_board.leaderboard.seasons.season import create_season, secret_rng
-        from gnomon_board.leaderboard.seasons.season_plan import SeasonPlan
+    """Put a season on the board; hidden rules are drawn now, and committed to.
 
-        plan = SeasonPlan.from_toml(file, rng=secret_rng())
+    If there is no board yet, one is made.
+    """
+    from gnomon_board.leaderboard.seasons.season import create_season, secret_rng
+    from gnomon_board.leaderboard.seasons.season_plan import SeasonPlan
+
+    plan = SeasonPlan.from_toml(file, rng=secret_rng())
+    with board_answering("season new", data, database, as_json, create=True) as (answer, opened):
         with opened.writing() as session:
             season = create_season(session, plan)
             record = {"season": season.name, "commitment": season.commitment}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gnomon.cli import Answer, JsonOption, answering
+from gnomon.cli import Answer, JsonOption, answering, message
 
 if TYPE_CHECKING:
     from gnomon_board.database.engine import Database
@@ -155,11 +155,17 @@ def restore(
 
 @contextmanager
 def board_answering(
-    command: str, data: Path, database: str, as_json: bool, *, checked: bool = True
+    command: str,
+    data: Path,
+    database: str,
+    as_json: bool,
+    *,
+    checked: bool = True,
+    create: bool = False,
 ) -> Iterator[tuple[Answer, Database]]:
-    """Answer a verb with the database of a server that exists."""
+    """Answer a verb with the database of a board; ``create`` makes one if there is none."""
     with (
-        opened_board(data, database, checked=checked) as (_, opened),
+        opened_board(data, database, checked=checked, create=create) as (_, opened),
         answering(command, as_json=as_json) as answer,
     ):
         yield answer, opened
@@ -167,16 +173,23 @@ def board_answering(
 
 @contextmanager
 def opened_board(
-    data: Path, database: str, *, checked: bool = True
+    data: Path, database: str, *, checked: bool = True, create: bool = False
 ) -> Iterator[tuple[Settings, Database]]:
-    """Open the database of a server that exists."""
+    """Open the database of a board."""
     from gnomon_board.database.engine import Database
     from gnomon_board.database.migration import require_head
     from gnomon_board.errors import LeaderboardError
     from gnomon_board.leaderboard.server_settings import Settings
 
     settings = Settings(data, database)
-    opened = Database(settings.database)
+    if create:
+        from gnomon_board.web.server import prepare
+
+        opened, first_token = prepare(settings)
+        if first_token is not None:
+            message(f"a new board is in {data}; first admin token, shown only now: {first_token}")
+    else:
+        opened = Database(settings.database)
     try:
         if opened.file is not None and not opened.file.exists():
             raise LeaderboardError(f"{opened.file}: there is no leaderboard")

@@ -50,12 +50,15 @@ def new(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Make a study, and print its invitation, which is kept nowhere."""
-    with board_answering("study new", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.plan.study_plan import read_plan
-        from gnomon_board.studies.study_store import first_account, make_study
+    """Make a study, and print its invitation, which is kept nowhere.
 
-        read = read_plan(plan)
+    If there is no board yet, one is made.
+    """
+    from gnomon_board.studies.plan.study_plan import read_plan
+    from gnomon_board.studies.study_store import first_account, make_study
+
+    read = read_plan(plan)
+    with board_answering("study new", data, database, as_json, create=True) as (answer, opened):
         with opened.writing() as session:
             study, key = make_study(session, read, by=first_account(session))
             link = f"{public_url.rstrip('/')}/join/{key}"

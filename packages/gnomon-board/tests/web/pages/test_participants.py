@@ -11,7 +11,14 @@ from sqlalchemy import select
 
 from app_client import AppClient
 from gnomon_board.database import PlayAttempt, StudyAnswer, StudyAssignment
-from gnomon_board.studies import StudyPlan, make_study, personal_links, study_named, write_study
+from gnomon_board.studies import (
+    StudyPlan,
+    check_plan,
+    make_study,
+    personal_links,
+    study_named,
+    write_study,
+)
 from gohr import verify
 from submitted import bearer
 
@@ -137,6 +144,32 @@ def test_pages_come_in_their_order_to_the_code(client, study, database, admin_to
     told = client.get("/studies/1", headers=bearer(admin_token)).text
     assert "DONE" in told
     assert "abc" not in told
+
+
+def test_the_check_lists_every_screen(client, study):
+    """One walk through the study, noting each page and form that is shown."""
+    seen = ["consent"]
+    player = join(client, study)
+    while (here := where(client, player)) != "play":
+        seen.append(here)
+        number = str(client.get(f"/api{player}").json()["number"])
+        step(client, player, here, page=number, q1="y")
+    seen.append("start")
+    at = client.post(f"/api{player}/begin").json()["address"]
+    while at.startswith("/play/"):
+        seen.append("series")
+        play_out(client, at)
+        if client.get(f"/api{at}").json()["guess_due"]:
+            seen.append("guess")
+            client.post(f"/api{at}/guess", json={"guess": "any", "confidence": 1})
+        assert client.get(f"{at}/result").status_code == 200
+        seen.append("result")
+        at = client.post(f"/api{at}/continue").json()["address"]
+    seen.append(where(client, at))
+    step(client, at, "demographics", age="44")
+    seen.append(where(client, at))
+    screens = check_plan(StudyPlan.from_record(PLAN)).screens
+    assert seen == [screen.kind for screen in screens]
 
 
 def test_the_same_browser_continues_and_is_asked_for_nothing_twice(

@@ -56,7 +56,7 @@ def test_improvement_of_all_resamples_at_once():
 
     bootstraps = [rly.StratifiedIndependentBootstrap(X, Y, random_state=s) for s in (1, 2)]
     a = bootstraps[0].apply(metrics.probability_of_improvement, 2000)[:, 0]
-    b = bootstraps[1].apply(hidden, 2000)[:, 0]
+    b = bootstraps[1].apply(hidden, 400)[:, 0]
     assert stats.ks_2samp(a, b).pvalue > 0.001
 
 

@@ -47,9 +47,21 @@ def _axes(ax: Axes | None, figsize: tuple[float, float]) -> Axes:
     return plt.subplots(figsize=figsize)[1]
 
 
-def _decorate(
+def _decorate_axis(
+    ax: Axes, wrect: float = 10, hrect: float = 10, ticklabelsize: Any = "large"
+) -> Axes:
+    """Hide the upper and the right spine, and move the others outward."""
+    for side, distance in (("left", hrect), ("bottom", wrect)):
+        ax.spines[side].set_linewidth(2)
+        ax.spines[side].set_position(("outward", distance))
+    for side in ("right", "top"):
+        ax.spines[side].set_visible(False)
+    ax.tick_params(length=0.1, width=0.1, labelsize=ticklabelsize)
+    return ax
+
+
+def _annotate_and_decorate_axis(
     ax: Axes,
-    *,
     labelsize: Any = "x-large",
     ticklabelsize: Any = "x-large",
     xticks: Any = None,
@@ -63,7 +75,7 @@ def _decorate(
     wrect: float = 10,
     hrect: float = 10,
 ) -> Axes:
-    """Set labels, ticks, grid and spines."""
+    """Set labels, ticks, grid, legend and spines; marl-eval and others import it from rliable."""
     ax.set_xlabel(xlabel, fontsize=labelsize)
     ax.set_ylabel(ylabel, fontsize=labelsize)
     if xticks is not None:
@@ -71,15 +83,9 @@ def _decorate(
     if yticks is not None:
         ax.set_yticks(yticks)
     ax.grid(True, alpha=grid_alpha)
-    for side, distance in (("left", hrect), ("bottom", wrect)):
-        ax.spines[side].set_linewidth(2)
-        ax.spines[side].set_position(("outward", distance))
-    for side in ("right", "top"):
-        ax.spines[side].set_visible(False)
-    ax.tick_params(length=0.1, width=0.1, labelsize=ticklabelsize)
     if legend:
         ax.legend(fontsize=legendsize)
-    return ax
+    return _decorate_axis(ax, wrect, hrect, ticklabelsize)
 
 
 def plot_performance_profiles(
@@ -135,7 +141,7 @@ def plot_performance_profiles(
         if performance_profile_cis is not None and name in performance_profile_cis:
             low, high = np.asarray(performance_profile_cis[name])
             ax.fill_between(places, low, high, color=color_of[name], alpha=alpha)
-    return _decorate(
+    return _annotate_and_decorate_axis(
         ax,
         xticks=xticks,
         xticklabels=labels,
@@ -194,7 +200,7 @@ def plot_interval_estimates(
         ax.set_yticks(range(len(names)), labels=names if panel == 0 else [""] * len(names))
         ax.xaxis.set_major_locator(MaxNLocator(max_ticks))
         ax.set_title(metric_names[panel], fontsize="xx-large")
-        _decorate(ax, ticklabelsize="xx-large", wrect=5, grid_alpha=0.0)
+        _annotate_and_decorate_axis(ax, ticklabelsize="xx-large", wrect=5, grid_alpha=0.0)
         ax.spines["left"].set_visible(False)
         ax.grid(True, axis="x", alpha=0.25)
     fig.text(0.4, xlabel_y_coordinate, xlabel, ha="center", fontsize="xx-large")
@@ -259,7 +265,7 @@ def plot_sample_efficiency_curve(
         line = {"color": color_of[name], "marker": marker, "linewidth": linewidth}
         ax.plot(np.asarray(frames), np.asarray(point_estimates[name]), label=name, **line)
         ax.fill_between(np.asarray(frames), low, high, color=color_of[name], alpha=0.2)
-    return _decorate(
+    return _annotate_and_decorate_axis(
         ax,
         xlabel=xlabel,
         ylabel=ylabel,
@@ -310,7 +316,9 @@ def plot_probability_of_improvement(
         low, high = np.ravel(probability_interval_estimates[pair])
         point = float(np.ravel(probability_estimates[pair])[0])
         _bar(ax, row, low, high, point, height, chosen[row], alpha, names[row][0])
-    _decorate(ax, xticks=xticks, xticklabels=xticks, xlabel=xlabel, ylabel=left_ylabel, **kwargs)
+    _annotate_and_decorate_axis(
+        ax, xticks=xticks, xticklabels=xticks, xlabel=xlabel, ylabel=left_ylabel, **kwargs
+    )
     ax.set_yticks(range(len(pairs)), labels=[x for x, _ in names], fontsize="large")
     twin.set_yticks(range(len(pairs)), labels=[y for _, y in names], fontsize="large")
     twin.set_ylim(ax.get_ylim())

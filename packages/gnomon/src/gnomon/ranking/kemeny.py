@@ -7,13 +7,16 @@ then to the integer program, both solved by HiGHS.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.table import FloatArray
+
+if TYPE_CHECKING:
+    from scipy.optimize import LinearConstraint
 
 #: Cycles that are added at once, for each name.
 CUTS_PER_NAME = 20
@@ -52,6 +55,8 @@ def kemeny_order(margins: npt.ArrayLike, *, time_limit_s: float = 600.0) -> tupl
     >>> kemeny_order([[0, 3, -1], [-3, 0, 2], [1, -2, 0]])
     (0, 1, 2)
     """
+    from scipy.optimize import Bounds, milp  # 0.2 s that other orders do not need
+
     m = np.nan_to_num(np.asarray(margins, dtype=np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)
     n = len(m)
     if m.shape != (n, n) or not np.isfinite(m).all() or not np.allclose(m, -m.T):
@@ -111,6 +116,9 @@ def _cycles(before: FloatArray) -> npt.NDArray[np.int64]:
 
 def _no_cycles(cycles: npt.NDArray[np.int64], n: int) -> list[LinearConstraint]:
     """Return that at most two arrows of each cycle go that way round."""
+    from scipy import sparse
+    from scipy.optimize import LinearConstraint
+
     if not len(cycles):
         return []
     number = np.zeros((n, n), np.int64)

@@ -57,7 +57,7 @@ def readers(name, recognises=lambda path: path.suffix == ".csv"):
 def added(monkeypatch):
     """Let packages name readers, as entry points do."""
     points = []
-    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points)
     registry._readers.cache_clear()
     yield points
     registry._readers.cache_clear()
@@ -88,7 +88,7 @@ def test_a_format_may_be_named(tmp_path):
 
 
 def test_a_file_that_two_readers_recognise_is_refused(tmp_path, added, monkeypatch):
-    path = source(tmp_path, "tidy")
+    path = source(tmp_path, "wide")
     for name in ("one", "two"):
         monkeypatch.setattr(registry, f"_{name}", readers(name), raising=False)
         added.append(point(f"gnomon.scores.readers.registry:_{name}", name))
@@ -102,11 +102,11 @@ def test_a_file_that_two_readers_recognise_is_refused(tmp_path, added, monkeypat
 
 
 def test_a_reader_of_another_package_comes_before_general_ones(tmp_path, added, monkeypatch):
-    path = source(tmp_path, "tidy")
+    path = source(tmp_path, "wide")
     monkeypatch.setattr(registry, "_one", readers("one"), raising=False)
     added.append(point("gnomon.scores.readers.registry:_one"))
     assert read_scores(path).algorithms == ("one",)
-    assert read_scores(path, format="tidy").algorithms == ("a",)
+    assert read_scores(path, format="wide").algorithms == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_reader_that_is_none_is_left_out_aloud(tmp_path, added, monkeypatch, t
     monkeypatch.setattr(registry, "_mine", readers("tidy"), raising=False)
     added.append(point(target))
     with pytest.warns(RuntimeWarning, match=f"{said}.*; it is left out"):
-        assert read_scores(source(tmp_path, "tidy")).algorithms == ("a",)
+        assert read_scores(source(tmp_path, "wide")).algorithms == ("a", "b")
 
 
 def test_an_option_that_means_nothing_in_a_format_is_refused(tmp_path):

@@ -13,15 +13,15 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word, listed, reading
 from gnomon.scores.joined_tables import joined_tables, renamed
 from gnomon.scores.plausibility import warn_of_suspicions
-from gnomon.scores.readers.files import json_content
+from gnomon.scores.readers.files import header_names, is_table, json_content
 from gnomon.scores.table import ScoreTable, Units
+from gnomon.scores.tidy import REQUIRED
 
 #: What the columns of a pivot may be.
 ColumnsAre = Literal["algorithms", "tasks", "runs"]
@@ -444,6 +444,8 @@ def _recognised(path: Path, wanted: ReadRequest, format: str | None) -> Reader:
     """Return the named reader, the one that recognises a path, or the first apt general one."""
     if format is not None:
         return _named(format)
+    if not wanted.columns_are and wanted.units != "items" and is_tidy(path):
+        return _tidy()
     if path.suffix.lower() in _PICKLES and path.is_file():
         raise ScoreDataError(
             f"{path}: pickles are not read, since they run code when they are opened: load it in "
@@ -484,13 +486,31 @@ def _recognised(path: Path, wanted: ReadRequest, format: str | None) -> Reader:
     return _named("items") if wanted.units == "items" and chosen.name == "tidy" else chosen
 
 
+def is_tidy(path: Path) -> bool:
+    """Return whether a file has the columns of a tidy file, by these very names."""
+    try:
+        return is_table(path) and set(header_names(path)).issuperset(REQUIRED)
+    except OSError:
+        return False
+
+
+def _tidy() -> Reader:
+    """Return the reader of tidy files without loading any other."""
+    reader: Reader = pkgutil.resolve_name("gnomon.scores.readers.tables:TIDY")
+    return reader
+
+
 def reader_of(path: Path) -> Reader | None:
     """Return the specific reader that recognises a path; None if there is none."""
+    if is_tidy(path):
+        return None
     return next(_recognising(path, [r for r in _readers() if not r.is_general]), None)
 
 
 def is_recognised(path: Path) -> bool:
     """Return whether a reader recognises what lies in a place, or the name of a data set."""
+    if is_tidy(path):
+        return True
     there = path.exists()
     asked = [reader for reader in _readers() if there or not reader.is_general]
     return any(True for _ in _recognising(path, asked))
@@ -507,8 +527,10 @@ def _named(name: str) -> Reader:
 @cache
 def _readers() -> tuple[Reader, ...]:
     """Return the readers of this package, and those of others that can be loaded."""
+    from importlib import metadata  # not needed for a tidy file, and slow to import
+
     found = {reader.name: reader for reader in map(pkgutil.resolve_name, BUILT_IN)}
-    for point in entry_points(group=GROUP):
+    for point in metadata.entry_points(group=GROUP):
         if point.value in BUILT_IN:
             continue
         try:

@@ -119,19 +119,6 @@ def test_tasks_already_run():
     assert len(more.model.tasks) == 3
 
 
-def test_a_budget_is_kept_inside_too():
-    costs = {f"t{j}": float(1 + j) for j in range(8)}
-    found = distill(table_of(), costs=costs, budget=6.0, **PLAIN)
-    for tasks in (found.model.tasks, *found[0].nested.chosen):
-        assert sum(costs[task] for task in tasks) <= 6.0
-    with pytest.raises(ScoreDataError, match="the cheapest costs 1, the budget is"):
-        distill(table_of(), costs=costs, budget=0.5, **PLAIN)
-    with pytest.raises(ScoreDataError, match="expected costs and a budget together"):
-        distill(table_of(), costs=costs, **PLAIN)
-    with pytest.raises(ScoreDataError, match="expected a cost of t0 above 0, found 0"):
-        distill(table_of(), costs=costs | {"t0": 0.0}, budget=6.0, **PLAIN)
-
-
 def test_an_error_that_needs_complete_rows_blocks_nothing():
     with pytest.warns(DegenerateScoresWarning) as said:
         found = distill(table_of(40, 12, gaps=0.55), size=5, **PLAIN)
@@ -162,6 +149,8 @@ def test_cheap_tasks_come_first():
     assert next_steps(table, "mine", costs=costs, **PLAIN)[0].task == "t6"
     with pytest.raises(UnknownNameError, match="unknown task 'tt'"):
         next_steps(table_of(), "new", costs={"tt": 1.0}, **PLAIN)
+    with pytest.raises(ScoreDataError, match="expected a cost of t0 above 0, found 0"):
+        next_steps(table_of(), "new", costs={"t0": 0.0}, **PLAIN)
     with pytest.raises(ScoreDataError, match="expected a target half width above 0"):
         next_steps(table_of(), "new", target=0.0, **PLAIN)
     alone = ScoreTable.from_arrays({"mine": [[1.0, 2.0, 3.0]]})

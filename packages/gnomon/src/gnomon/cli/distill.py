@@ -82,10 +82,7 @@ def distill(
     have: Annotated[
         str | None, typer.Option(help="Tasks already run, separated by commas.")
     ] = None,
-    costs: Annotated[Path | None, typer.Option(help="CSV of task, cost; with --budget.")] = None,
-    budget: Annotated[
-        float | None, typer.Option(min=0, help="Choose as many tasks as this cost pays for.")
-    ] = None,
+    costs: Annotated[Path | None, typer.Option(help="CSV of task, cost; with --next.")] = None,
     next_for: Annotated[
         str | None,
         typer.Option(
@@ -128,6 +125,8 @@ def distill(
             for note in () if steps else steps.notes:
                 answer.say(note)
             return
+        if costs is not None:
+            raise ScoreDataError("--costs is for --next, the next task to run")
         tasks = [task.strip() for task in (have or "").split(",") if task.strip()]
         data = scores.prepared()
         with progress_bar("distil") as progress:
@@ -136,8 +135,6 @@ def distill(
                 size=size,
                 procedure=procedure or "factor",
                 have=tasks,
-                costs=_costs_of(costs),
-                budget=budget,
                 top=top,
                 nested=nested,
                 folds=folds,

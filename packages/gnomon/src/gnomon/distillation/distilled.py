@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import comb, isnan, log, nan
@@ -14,7 +14,7 @@ import numpy as np
 
 from gnomon.distillation.models import SubsetModel
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
-from gnomon.distillation.procedures import BudgetProcedure, Procedure, check_costs, procedure_of
+from gnomon.distillation.procedures import Procedure, procedure_of
 from gnomon.distillation.search import Progress, Subsets
 from gnomon.distillation.validation import (
     HeldOut,
@@ -209,8 +209,6 @@ def distill(
     size: int | None = None,
     procedure: str | Procedure | Sequence[str | Procedure] = "factor",
     have: Sequence[str] = (),
-    costs: Mapping[str, float] | None = None,
-    budget: float | None = None,
     top: int = 1,
     nested: Nested = "folds",
     folds: int = 10,
@@ -235,8 +233,6 @@ def distill(
         ``paper`` is the rule that the Atari-5 paper states, ``paper-code`` what its code does.
     have : sequence of str
         Tasks already run: every subset contains them.
-    costs, budget : mapping from task to float, and float, optional
-        Choose as many tasks as the budget pays for, instead of `size`.
     top : int
         Number of subsets of each procedure.
     nested : {"folds", "algorithms", "groups", "time", "none"}
@@ -283,17 +279,11 @@ def distill(
     several = [procedure] if isinstance(procedure, str | Procedure) else procedure
     chosen = [procedure_of(one, folds, progress) for one in several]
     size = size or len(have) or 5
-    if (costs is None) != (budget is None):
-        raise ScoreDataError("expected costs and a budget together, found one of them")
-    if costs is not None and budget is not None:
-        chosen = [BudgetProcedure(costs, budget)]
     settings: dict[str, Any] = {"size": size, "procedure": [one.name for one in chosen], "top": top}
     settings |= {"nested": nested, "folds": folds, "have": list(have)}
     outer: Outer | None = None if nested == "none" else nested
     with recorded() as notes:
         data = prepare(scores, **preparation)
-        if costs is not None:
-            check_costs(costs, data)
         if nested == "groups" and data.groups == data.algorithms:
             raise ScoreDataError("nested groups need groups: name their column as group_by")
         draws = generator(rng)

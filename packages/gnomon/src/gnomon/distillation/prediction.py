@@ -1,24 +1,31 @@
-"""Prediction of summary scores from the few tasks of a model, and the better of two algorithms."""
+"""Prediction of summaries from a few tasks: of algorithms, the better of two, the next task."""
 
 from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import overload
+from typing import Any, Unpack
+
+import numpy as np
 
 from gnomon.distillation.atari import published_set
 from gnomon.distillation.models import Prediction, SubsetModel
-from gnomon.distillation.preparation import References
+from gnomon.distillation.preparation import PreparationOptions, PreparedScores, References, prepare
+from gnomon.distillation.procedures import FactorProcedure
+from gnomon.distillation.validation import nested_error
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.steps import at_common_step
-from gnomon.scores.table import ScoreTable
+from gnomon.scores.table import FloatArray, ScoreTable
 
 #: With a lower probability either way, the comparison is undecided.
 _DECIDED = 0.9
+#: Up to the default size of :func:`gnomon.distill`, tasks are chosen jointly.
+_JOINT = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +62,7 @@ class PairPredictions(Results[PairPrediction]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The answer in words, and how to read the difference."""
+        """The answer in words, and the unit of the difference."""
         unit = "log10(1 + summary)" if self.settings.get("transform") == "log" else "the summary"
         lines = []
         for one in self:
@@ -65,32 +72,6 @@ class PairPredictions(Results[PairPrediction]):
             words = "is" if one.verdict != "undecided" else "may be"
             lines.append(f"{better} {words} better than {other} (probability {p:.2f})")
         return (*lines, f"difference: a minus b, of {unit}")
-
-
-@overload
-def predict(
-    model: SubsetModel | str | os.PathLike[str],
-    scores: Scores,
-    *,
-    pair: None = None,
-    references: References | None = None,
-    normalized: bool = False,
-    runs: int | None = None,
-    level: float = 0.9,
-) -> Predictions: ...
-
-
-@overload
-def predict(
-    model: SubsetModel | str | os.PathLike[str],
-    scores: Scores,
-    *,
-    pair: tuple[str, str],
-    references: References | None = None,
-    normalized: bool = False,
-    runs: int | None = None,
-    level: float = 0.9,
-) -> PairPredictions: ...
 
 
 def predict(
@@ -111,7 +92,7 @@ def predict(
         A model, the file of a saved one, or the name of a published set of Atari games:
         ``atari-1``, ``atari-3``, ``atari-5``, ``atari-10``, ``atari-3-val`` or ``atari-5-val``.
         These take raw scores, and names of games in any spelling.
-    scores : ScoreTable, path, data frame or mapping of arrays
+    scores : ScoreTable, path, data frame or arrays
         Of the model's tasks; several runs count by their mean, of learning curves at the last
         common step.
     pair : (str, str), optional
@@ -150,21 +131,25 @@ def predict(
 
     Examples
     --------
-    >>> model = SubsetModel(("u", "v"), (0.5, 0.5), transform="identity", residuals=(-1.0, 1.0))
-    >>> table = ScoreTable.from_arrays({"dqn": [[2, 4]]}, tasks=["u", "v"])
-    >>> predict(model, table)[0].value
-    3.0
-
-    A published set of games, from raw scores:
-
-    >>> table = ScoreTable.from_arrays({"mine": [[8049.0]]}, tasks=["NameThisGame-v5"])
-    >>> round(predict("atari-1", table)[0].value)
-    99
+    >>> games = ["BattleZone", "DoubleDunk", "NameThisGame", "Phoenix", "Qbert"]
+    >>> scores = {"mine": [[41_708.0, -0.3, 15_572.0, 70_324.0, 27_121.0]]}
+    >>> (one,) = predict("atari-5", ScoreTable.from_arrays(scores, tasks=games))
+    >>> print(f"{one.value:.0f} [{one.low:.0f}, {one.high:.0f}]")
+    190 [136, 266]
     """
     table = at_common_step(table_of(scores))
-    fitted = _model_of(model, table)
-    ends = _references_for(fitted, table, references, normalized=normalized)
+    fitted = _fitted(model, table)
+    ends = references
+    if ends is None and not normalized and table.normalization is None and fitted.normalized:
+        ends = fitted.references
+        if ends is None:
+            raise ScoreDataError(
+                "expected scores normalised as in the model's training "
+                f"({fitted.normalized}), found raw ones; give references (task, random, human), or "
+                "normalise the scores in the same way and set normalized"
+            )
     settings = {"tasks": list(fitted.tasks), "level": level, "source": fitted.source}
+    known = {name: _known_scores(table, name, fitted, ends) for name in table.algorithms}
     counts = {name: _run_counts(table, name, fitted, runs) for name in table.algorithms}
     assumed: tuple[str, ...] = ()
     if any(counts.values()) and fitted.forecaster is not None and fitted.forecaster.runs is None:
@@ -173,37 +158,19 @@ def predict(
             "are means of",
         )
     if pair is not None:
-        for name in pair:
-            if name not in table.algorithms:
-                raise UnknownNameError("algorithm", name, table.algorithms)
-        with recorded() as notes:
-            forecasts = [
-                fitted.forecast(_known_scores(table, name, fitted, ends), runs=counts[name])
-                for name in pair
-            ]
-        for name, one in zip(pair, forecasts, strict=True):
-            if math.isnan(one.center):
-                raise ScoreDataError(f"{name}: expected a score on one of the model's tasks")
-        a, b = forecasts
-        low, high, probability = a.difference(b, level, fitted.scale)
-        sure = max(probability, 1.0 - probability) >= _DECIDED
-        verdict = pair[0 if probability > 0.5 else 1] if sure else "undecided"
         settings["transform"] = fitted.transform
-        record = PairPrediction(*pair, probability, a.center - b.center, low, high, level, verdict)
+        with recorded() as notes:
+            record = _better(fitted, known, counts, pair, level)
         return PairPredictions((record,), settings, (*notes, *assumed))
     found, lacking = [], []
     with recorded() as notes:
-        for name in table.algorithms:
-            known = _known_scores(table, name, fitted, ends)
-            missing = tuple(task for task in fitted.tasks if task not in known)
-            try:
-                fitted.missing(known)
-            except UnknownNameError:
+        for name, own in known.items():
+            missing = tuple(task for task in fitted.tasks if task not in own)
+            if missing and (fitted.forecaster is None or not own):
                 lacking.append(f"{name}: not estimable, no score on {', '.join(missing)}")
                 found.append(Prediction(name, level=level, missing=missing))
-                continue
-            runs_of = counts[name]
-            found.append(fitted.estimate(known, level=level, runs=runs_of, algorithm=name))
+            else:
+                found.append(fitted.estimate(own, level=level, runs=counts[name], algorithm=name))
     if len(lacking) == len(found):
         raise ScoreDataError(
             f"expected an algorithm with scores on {', '.join(fitted.tasks)}; found none"
@@ -211,7 +178,7 @@ def predict(
     return Predictions(tuple(found), settings, (*lacking, *notes, *assumed))
 
 
-def _model_of(model: SubsetModel | str | os.PathLike[str], table: ScoreTable) -> SubsetModel:
+def _fitted(model: SubsetModel | str | os.PathLike[str], table: ScoreTable) -> SubsetModel:
     """Return a model as it is, that of a file, or a published one with the table's names."""
     if isinstance(model, SubsetModel):
         return model
@@ -222,21 +189,24 @@ def _model_of(model: SubsetModel | str | os.PathLike[str], table: ScoreTable) ->
     return SubsetModel.load(model)
 
 
-def _references_for(
-    model: SubsetModel, table: ScoreTable, given: References | None, *, normalized: bool
-) -> References | None:
-    """Return the references that put scores on the scale of the training; None if they are."""
-    if given is not None:
-        return given
-    if normalized or table.normalization is not None or not model.normalized:
-        return None
-    if model.references is None:
-        raise ScoreDataError(
-            f"expected scores normalised as in the model's training ({model.normalized}), found "
-            "raw ones; give references (task, random, human), or normalise the scores in the same "
-            "way and set normalized"
-        )
-    return model.references
+def _better(
+    fitted: SubsetModel,
+    known: Mapping[str, dict[str, float]],
+    counts: Mapping[str, dict[str, float] | None],
+    pair: tuple[str, str],
+    level: float,
+) -> PairPrediction:
+    for name in pair:
+        if name not in known:
+            raise UnknownNameError("algorithm", name, known)
+    a, b = (fitted.forecast(known[name], runs=counts[name]) for name in pair)
+    for name, one in zip(pair, (a, b), strict=True):
+        if math.isnan(one.center):
+            raise ScoreDataError(f"{name}: expected a score on one of the model's tasks")
+    low, high, probability = a.difference(b, level, fitted.scale)
+    sure = max(probability, 1.0 - probability) >= _DECIDED
+    verdict = pair[0 if probability > 0.5 else 1] if sure else "undecided"
+    return PairPrediction(*pair, probability, a.center - b.center, low, high, level, verdict)
 
 
 def _run_counts(
@@ -269,3 +239,164 @@ def _known_scores(
             value = 100.0 * (value - random) / (human - random)
         found[task] = value
     return found
+
+
+@dataclass(frozen=True)
+class NextStep(FieldRecord):
+    """How much a task would show about the summary.
+
+    `reduction` is the expected share of the variance of the answer that it removes, `worth` the
+    reduction per cost, `joint` whether the task is in the set of five that is chosen jointly.
+    """
+
+    task: str
+    reduction: float
+    cost: float
+    worth: float
+    joint: bool
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NextSteps(Results[NextStep]):
+    """What to run next for one algorithm, best first, and whether to stop.
+
+    Parameters
+    ----------
+    algorithm : str
+    tasks : tuple of str
+        Those already run.
+    half_width : float
+        Relative half width of the present 90 % interval; NaN without a task.
+    target : float
+        Half width at which to stop.
+    """
+
+    algorithm: str = field(kw_only=True)
+    tasks: tuple[str, ...] = field(kw_only=True)
+    half_width: float = field(kw_only=True)
+    target: float = field(kw_only=True)
+
+    @property
+    def stop(self) -> bool:
+        """Whether the interval is narrow enough."""
+        return self.half_width <= self.target
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The present interval, whether to stop, and how to read the list."""
+        known = f"{self.algorithm}: {len(self.tasks)} tasks"
+        if not math.isnan(self.half_width):
+            known += f", 90 % interval of half width {self.half_width:.0%}"
+        advice = "run the first task of the list" if len(self) else "no task is left to run"
+        advice = "stop: the target is reached" if self.stop else advice
+        lines = [f"{known}; target {self.target:.0%}: {advice}"]
+        if len(self.tasks) < _JOINT and len(self) and not self.stop:
+            lines.append(f"run the jointly chosen tasks first, up to {_JOINT} in any order")
+        return tuple(lines)
+
+
+def next_steps(
+    scores: ScoreTable | PreparedScores,
+    algorithm: str,
+    *,
+    costs: Mapping[str, float] | None = None,
+    target: float = 0.25,
+    **preparation: Unpack[PreparationOptions],
+) -> NextSteps:
+    """Recommend the next task to run for an algorithm: most information per unit of cost.
+
+    All other algorithms of the table are the training. The suite is simulated given the tasks
+    already run; the worth of a task is the squared correlation of its simulated score with the
+    simulated summary, divided by its cost.
+
+    Parameters
+    ----------
+    scores : ScoreTable or PreparedScores
+        The suite's table, with the few scores of the algorithm in it.
+    algorithm : str
+        An algorithm that is not in the table has no task yet.
+    costs : mapping from task to float, optional
+        Of one run of each task; 1 if not given.
+    target : float
+        Relative half width of the 90 % interval at which to stop.
+    **preparation
+        The options of :func:`gnomon.distillation.prepare`.
+
+    Raises
+    ------
+    ScoreDataError
+        The target or a cost is not above 0, or there are too few other algorithms.
+    UnknownNameError
+        A cost is of an unknown task.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> rows = rng.normal(3, 1, (40, 1)) + rng.normal(0, 0.3, (40, 8))
+    >>> table = ScoreTable.from_arrays({f"a{i:02}": [row] for i, row in enumerate(rows)})
+    >>> found = next_steps(table, "new", transform="identity")
+    >>> found[0].joint, found.stop
+    (True, False)
+    """
+    if not target > 0:
+        raise ScoreDataError(f"expected a target half width above 0, found {target:g}")
+    procedure, costs = FactorProcedure(), costs or {}
+    for task, cost in costs.items():
+        if not cost > 0:
+            raise ScoreDataError(f"expected a cost of {task} above 0, found {cost:g}")
+    with recorded() as notes:
+        data = prepare(scores, **preparation)
+        data.columns(list(costs))
+        is_own = np.array([name == algorithm for name in data.algorithms])
+        train = data.rows(~is_own)
+        if not train.algorithms:
+            raise ScoreDataError(
+                f"expected other algorithms to learn from; {algorithm} is the only one"
+            )
+        names = procedure.moments(train)[0]
+        row = data.x[is_own][0] if is_own.any() else np.full(len(data.tasks), np.nan)
+        own = dict(zip(data.tasks, row.tolist(), strict=True))
+        known = tuple(task for task in data.tasks if not math.isnan(own[task]) and task in names)
+        x = np.array([own[task] for task in known])
+        half = _half_width(train, known, x) if known else math.nan
+        steps = _steps(train, known, x, costs)
+    settings = {"target": target, "n_training": len(train.algorithms)}
+    of: dict[str, Any] = {"algorithm": algorithm, "tasks": known, "half_width": half}
+    return NextSteps(tuple(steps), settings, tuple(notes), target=target, **of)
+
+
+def _half_width(train: PreparedScores, known: tuple[str, ...], x: FloatArray) -> float:
+    """Return the relative half width of the 90 % interval, calibrated by folds of the training."""
+    procedure, n_folds = FactorProcedure(), min(10, len(train.algorithms))
+    how: dict[str, Any] = {"forced": known, "n_folds": n_folds, "rng": np.random.default_rng(0)}
+    scale = nested_error(train, procedure, len(known), spread=True, **how).scale
+    forecaster = procedure.fit(train, known, spread=True).forecaster
+    assert forecaster is not None
+    low, high = forecaster.forecast(x).interval(0.9, scale)
+    base = train.transform.log_base
+    return (high - low) / 2 * (math.log(base) if base else 1.0 / float(np.std(train.target)))
+
+
+def _steps(
+    train: PreparedScores, known: tuple[str, ...], x: FloatArray, costs: Mapping[str, float]
+) -> list[NextStep]:
+    """Return how much each task would remove, best first for its cost."""
+    procedure = FactorProcedure()
+    suite = procedure.suite(train)
+    suites = suite.suites(suite.columns(known), x, heavy=False)
+    summaries = suite.summarized(suites)
+    free = [task for task in procedure.moments(train)[0] if task not in known]
+    dx, dy = (a - a.mean(axis=0) for a in (suites[:, suite.columns(free)], summaries))
+    product = (dx**2).sum(axis=0) * (dy**2).sum()
+    share = np.where(product > 0, (dx.T @ dy) ** 2 / np.where(product > 0, product, 1.0), 0.0)
+    joint: set[str] = set()
+    first = len(known) < _JOINT
+    if first:
+        able = [task for task in known if task in train.candidates]
+        size = min(_JOINT, len(train.candidates))
+        joint = {*procedure.choose(train, size, forced=able)[0]} - {*known}
+    steps = [
+        NextStep(task, s, costs.get(task, 1.0), s / costs.get(task, 1.0), task in joint)
+        for task, s in zip(free, share.tolist(), strict=True)
+    ]
+    return sorted(steps, key=lambda one: (first and not one.joint, -one.worth))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
@@ -26,7 +26,6 @@ from gnomon.distillation.search import (
     folds_of,
     free_tasks,
     least_variance_subsets,
-    residual_variance,
     search_subsets,
 )
 from gnomon.errors import ScoreDataError, check_word
@@ -359,69 +358,6 @@ def _fitted_suite(procedure: FactorProcedure, data: PreparedScores) -> SuiteMode
         shrinkage=procedure.shrinkage,
         degrees_of_freedom=procedure.degrees_of_freedom,
     )
-
-
-def check_costs(costs: Mapping[str, float], data: PreparedScores) -> None:
-    """Raise an error unless every task that has a cost exists, and its cost is above 0."""
-    data.columns(list(costs))
-    for task, cost in costs.items():
-        if not cost > 0:
-            raise ScoreDataError(f"expected a cost of {task} above 0, found {cost:g}")
-
-
-@dataclass(frozen=True)
-class BudgetProcedure(Procedure):
-    """As many tasks as a budget pays for, each the one that leaves least variance for its cost.
-
-    With a small budget the reduction per cost finds cheap tasks; the list by the reduction alone
-    is taken instead where it leaves less variance. A task without a cost is no candidate.
-    """
-
-    costs: Mapping[str, float] = field(hash=False)
-    budget: float
-
-    @property
-    def name(self) -> str:
-        """``factor within`` the budget."""
-        return f"factor within {self.budget:g}"
-
-    def choose(
-        self, data: PreparedScores, size: int, *, forced: Sequence[str] = (), n_best: int = 1
-    ) -> Subsets:
-        """Return the tasks that the budget pays for; the size is ignored."""
-        names, moments = FactorProcedure().moments(data)
-        price = np.array([self.costs.get(name, np.inf) for name in names])
-        start = [names.index(task) for task in forced]
-        gram = moments.covariance
-        lists = [self._list(gram, price, start, per_cost=per_cost) for per_cost in (True, False)]
-        best = min(lists, key=lambda picks: residual_variance(gram, picks))
-        if not best:
-            raise ScoreDataError(
-                f"expected a budget that pays for a task: the cheapest costs {price.min():g}, "
-                f"the budget is {self.budget:g}"
-            )
-        return (tuple(sorted(names[j] for j in best)),)
-
-    def _list(
-        self, gram: FloatArray, price: FloatArray, start: Sequence[int], *, per_cost: bool
-    ) -> list[int]:
-        """Return tasks added one by one, by the variance that they remove, while they are paid."""
-        chosen, left = list(start), self.budget - float(price[list(start)].sum())
-        while True:
-            able = [j for j in range(len(price)) if j not in chosen and price[j] <= left]
-            if not able:
-                return chosen
-            before = residual_variance(gram, chosen)
-            gains = [before - residual_variance(gram, [*chosen, j]) for j in able]
-            worth = np.array(gains) / (price[able] if per_cost else 1.0)
-            chosen.append(able[int(np.argmax(worth))])
-            left -= float(price[chosen[-1]])
-
-    def fit(
-        self, data: PreparedScores, tasks: Sequence[str], *, spread: bool = False
-    ) -> SubsetModel:
-        """Return the model of a subset, as ``factor`` fits it."""
-        return FactorProcedure().fit(data, tasks, spread=spread)
 
 
 def procedure_of(

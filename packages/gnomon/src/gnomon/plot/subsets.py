@@ -10,9 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
-from gnomon.distillation.alternatives import Baselines, Sizes
 from gnomon.distillation.distilled import Distillation
-from gnomon.distillation.suite import ExplainedTasks, SingleTasks
+from gnomon.distillation.suite import Baselines, ExplainedTasks, SingleTasks, Sizes
 from gnomon.distillation.summaries import Transform
 from gnomon.errors import ScoreDataError
 from gnomon.plot.bars import Bar, draw_bars

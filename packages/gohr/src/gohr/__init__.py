@@ -17,7 +17,8 @@ Learners
     come with the package; `play_trial` lets one play a rule.
 Experiments
     An `ExperimentConfig` names rules and learners, `run` plays it into a `RunFolder`, `score` makes
-    a table of scores for :mod:`gnomon`, `verify` replays every attempt and `report` writes a page.
+    a table of scores for :mod:`gnomon`, `elements` compares rules with a baseline, `verify` replays
+    every attempt and `report` writes a page.
 
 Examples
 --------

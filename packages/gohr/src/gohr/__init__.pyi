@@ -7,6 +7,7 @@ from . import rules as rules
 from ._version import __version__ as __version__
 from .experiments import ExperimentConfig as ExperimentConfig
 from .experiments import RunFolder as RunFolder
+from .experiments import elements as elements
 from .experiments import run as run
 from .experiments import score as score
 from .experiments import verify as verify
@@ -38,6 +39,7 @@ __all__ = [
     "available_rules",
     "compile_rule",
     "draw_boards",
+    "elements",
     "errors",
     "experiments",
     "game",

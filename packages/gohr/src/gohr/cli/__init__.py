@@ -26,6 +26,7 @@ COMMAND = Command(
         "run": "experiments.run",
         "status": "experiments.status",
         "score": "scoring.score",
+        "elements": "scoring.elements",
         "verify": "experiments.verify",
         "report": "reporting.report",
     },

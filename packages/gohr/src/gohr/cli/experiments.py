@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,6 @@ from gnomon.cli import Answer, JsonOption, answering
 from gnomon.errors import counted
 
 if TYPE_CHECKING:
-    from gnomon.stats import DifficultyOrder
     from gohr.experiments.config.experiment_config import ExperimentConfig
     from gohr.experiments.runner import RunSummary
     from gohr.experiments.scoring.ladder import Ladder
@@ -193,6 +191,7 @@ def demo(
     from gohr.experiments.config.experiment_config import load_experiment
     from gohr.run_page import write_report
     from gohr.run_page.findings import findings_of
+    from gohr.run_page.sentences import order_of
 
     with answering("demo", as_json=as_json) as answer:
         cores = len(os.sched_getaffinity(0))
@@ -202,10 +201,10 @@ def demo(
         estimates = [_record(p, findings) for p in findings.performances.values()]
         answer.records(estimates, _COLUMNS, title="Terminal cumulated errors")
         for learner, order in findings.orders.items():
-            answer.say(f"hardest first, for {learner}: {_in_words(order)}")
-            groups = [list(group) for group in order.groups]
+            answer.say(f"hardest first, for {learner}: {order_of(findings, learner)}")
+            pairs = sorted(sorted(pair, key=order.index) for pair in findings.separated[learner])
             answer.results(
-                [{"algorithm": learner, "hardest_first": list(order.names), "groups": groups}]
+                [{"algorithm": learner, "hardest_first": list(order), "separated": pairs}]
             )
         page = write_report(findings, out / "report")
         answer.results([{"path": str(page)}])
@@ -226,12 +225,3 @@ def _record(performance: Performance, findings: Findings) -> dict[str, Any]:
         "n_tasks": 1,
         "n_resamples": findings.n_resamples,
     }
-
-
-def _in_words(order: DifficultyOrder) -> str:
-    """Return the tasks, ``=`` between neighbours that nothing separates, else ``>``."""
-    text = order.names[0]
-    for a, b in itertools.pairwise(order.names):
-        tied = any(a in group and b in group for group in order.groups)
-        text += f" {'=' if tied else '>'} {b}"
-    return text

@@ -1,4 +1,4 @@
-"""The verb ``score``: scores of runs, of score files, and of transcripts of people."""
+"""The verbs ``score`` and ``elements``: scores of trials, and what makes a rule harder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from gnomon.cli import JsonOption, Sources, answering, show_scores, with_groups
+from gnomon.cli import (
+    JsonOption,
+    Level,
+    Seed,
+    ShowOptions,
+    Sources,
+    answering,
+    show_scores,
+    with_groups,
+)
 from gnomon.errors import ScoreDataError
 
 if TYPE_CHECKING:
@@ -58,6 +67,36 @@ def score(
     with answering("score", as_json=as_json) as answer:
         table = _table(source, metric, people, not leave_out_empty_cells)
         show_scores(answer, table, out)
+
+
+@with_groups
+def elements(
+    run: Annotated[Path, typer.Argument(help="A run folder, finished or not.")],
+    baseline: Annotated[
+        str | None, typer.Option(help="The rule to compare with, if not that of the experiment.")
+    ] = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    *,
+    show: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare the errors on each rule with those on a baseline: gohr elements RUN --baseline RULE.
+
+    Rules with tags get a second table: what each tag costs each learner, over all rules.
+    """
+    from gohr.experiments import elements as compared
+    from gohr.experiments import tag_effects
+
+    with answering("elements", as_json=as_json) as answer:
+        found = compared(run, baseline, level=level, rng=seed)
+        answer.show(found, latex=show.latex, figure=show.figure)
+        effects = tag_effects(run, level=level)
+        if effects and not as_json:
+            answer.table(effects.rows(), effects.columns, title=effects.title)
+            answer.say(" ".join(effects.notes))
+        for sentence in found.sentences():
+            answer.say(sentence)
 
 
 def _table(

@@ -18,6 +18,14 @@ from .cost_forecast import Forecast as Forecast
 from .cost_forecast import forecast as forecast
 from .recorded_run import RecordedTrial as RecordedTrial
 from .recorded_run import write_recorded_run as write_recorded_run
+from .rule_elements import Element as Element
+from .rule_elements import Elements as Elements
+from .rule_elements import TagEffect as TagEffect
+from .rule_elements import TagEffects as TagEffects
+from .rule_elements import Trials as Trials
+from .rule_elements import compare_trials as compare_trials
+from .rule_elements import elements as elements
+from .rule_elements import tag_effects as tag_effects
 from .run_folder import RunFolder as RunFolder
 from .run_status import PairStatus as PairStatus
 from .run_status import RunStatus as RunStatus
@@ -59,6 +67,8 @@ __all__ = [
     "METRICS",
     "Assignment",
     "AttemptMetric",
+    "Element",
+    "Elements",
     "ExperimentConfig",
     "Forecast",
     "Ladder",
@@ -77,9 +87,12 @@ __all__ = [
     "Statement",
     "Statements",
     "Suite",
+    "TagEffect",
+    "TagEffects",
     "Trial",
     "TrialAttempts",
     "TrialRecord",
+    "Trials",
     "Verdict",
     "agreement",
     "assigned_seed",
@@ -87,9 +100,11 @@ __all__ = [
     "attempts_of",
     "available_experiments",
     "available_suites",
+    "compare_trials",
     "content_hash",
     "corrected_success",
     "description_length",
+    "elements",
     "episode_errors",
     "forecast",
     "frame_of",
@@ -105,6 +120,7 @@ __all__ = [
     "season_board_spec",
     "statements",
     "status",
+    "tag_effects",
     "trials_of",
     "verify",
     "verify_log",

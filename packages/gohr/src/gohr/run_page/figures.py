@@ -55,7 +55,7 @@ def _stem(findings: Findings, learner: str, rule: str = "") -> str:
 
 def difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
     """Return curves, boxes and tests of one learner."""
-    played, order = findings.of_learner(learner), findings.orders[learner].names
+    played, order = findings.of_learner(learner), findings.orders[learner]
     stem, series = _stem(findings, learner), _rule_series(findings)
     curves = [played[rule].curve for rule in order]
     runs = {learner: {rule: played[rule].ends for rule in order}}

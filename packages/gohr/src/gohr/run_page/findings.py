@@ -14,10 +14,8 @@ from gnomon import ScoreTable, estimate
 from gnomon.errors import counted
 from gnomon.results import noted
 from gnomon.stats import (
-    DifficultyOrder,
     Estimates,
     PairwiseTest,
-    difficulty_order,
     holm,
     mann_whitney,
     mann_whitney_table,
@@ -26,6 +24,7 @@ from gnomon.stats import (
 )
 from gohr.experiments.card import read_card
 from gohr.experiments.config.experiment_config import ExperimentConfig
+from gohr.experiments.rule_elements import Elements, elements_of, trials_by_rule
 from gohr.experiments.run_folder import RunFolder
 from gohr.experiments.scoring.run_episodes import RunEpisodes, run_episodes
 from gohr.experiments.scoring.run_scores import cumulated_errors, score_table
@@ -133,13 +132,12 @@ class Findings:
         Of the resamples.
     performances : mapping from (learner, rule) to Performance
         In the order of the experiment; pairs without a trial that is done are left out.
-    orders : mapping from learner to DifficultyOrder
-        The rules by difficulty.
+    orders : mapping from learner to tuple of str
+        The rules by their median terminal cumulated error, hardest first.
     tests : mapping from learner to tuple of PairwiseTest
         One-sided, between rules.
     separated : mapping from learner to frozenset of pairs of rules
-        Pairs that the two-sided tests, after Holm's correction over all pairs, tell apart: the
-        decisions behind `orders`.
+        Pairs that differ significantly: two-sided tests, Holm's correction over all pairs.
     duels : tuple of Duel
         Between learners, on each rule that both played.
     estimates : Estimates or None
@@ -155,6 +153,8 @@ class Findings:
         What could not be estimated.
     card : mapping
         What the run folder tells of how it was played; see :mod:`gohr.experiments.card`.
+    elements : Elements, optional
+        Every rule compared with the baseline of the experiment, if it has one.
     stopped : tuple of str
         Pairs of which trials have fewer episodes than others, as of people who leave.
 
@@ -176,7 +176,7 @@ class Findings:
     n_resamples: int
     seed: int
     performances: Mapping[tuple[str, str], Performance]
-    orders: Mapping[str, DifficultyOrder]
+    orders: Mapping[str, tuple[str, ...]]
     tests: Mapping[str, tuple[PairwiseTest, ...]]
     separated: Mapping[str, frozenset[frozenset[str]]]
     duels: tuple[Duel, ...]
@@ -186,6 +186,7 @@ class Findings:
     revealed: tuple[str, ...]
     warnings: tuple[str, ...]
     card: Mapping[str, Any]
+    elements: Elements | None = None
     stopped: tuple[str, ...] = ()
 
     @property
@@ -257,7 +258,10 @@ def findings_of(
         n_resamples=n_resamples,
         seed=seed,
         performances=performances,
-        orders={name: difficulty_order(own, level=level) for name, own in ends.items()},
+        orders={
+            name: tuple(sorted(own, key=lambda rule: -performances[name, rule].tce.value))
+            for name, own in ends.items()
+        },
         tests={name: tuple(mann_whitney_table(own)) for name, own in ends.items()},
         separated={name: _separated(own, level) for name, own in ends.items()},
         duels=_duels(ends),
@@ -267,8 +271,19 @@ def findings_of(
         revealed=tuple(x.name for x in config.learners if x.is_shown_the_rule),
         warnings=tuple(notes),
         card=read_card(run_folder.path) or {},
+        elements=_elements(run_folder, episodes, level, seed),
         stopped=tuple(_stopped_early(episodes)),
     )
+
+
+def _elements(
+    run_folder: RunFolder, episodes: RunEpisodes, level: float, seed: int
+) -> Elements | None:
+    """Return the comparison with the baseline, if trials on it are done."""
+    played, baseline = trials_by_rule(episodes), run_folder.config.baseline
+    if baseline is None or not any(baseline in rules for rules in played.values()):
+        return None
+    return elements_of(run_folder.config, baseline, played, level=level, rng=seed)
 
 
 def _performances(

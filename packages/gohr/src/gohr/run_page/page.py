@@ -8,6 +8,7 @@ from gnomon.errors import counted
 from gnomon.reports import Answer, Report, Section, Table, percent
 from gnomon.tables import p_value
 from gohr.experiments.config.predefined_boards import RecordedBoards
+from gohr.experiments.rule_elements import Elements
 from gohr.experiments.scoring.trial_scores import STREAK
 from gohr.rules.catalogue import info_of
 from gohr.run_page.card import card_of
@@ -28,6 +29,7 @@ def report_of(findings: Findings) -> Report:
     played = bool(findings.performances)
     sections = [
         *([_difficulty(findings)] if played else []),
+        *([_elements(findings.elements)] if findings.elements else []),
         *([_learners(findings)] if len(findings.learners) > 1 else []),
         *([_learning(findings), _trials(findings)] if played else []),
         _game(findings),
@@ -59,6 +61,8 @@ def _answers(findings: Findings) -> tuple[Answer, ...]:
             tuple(difficulty_sentence(findings, learner) for learner in findings.learners),
         )
     ]
+    if findings.elements:
+        answers.append(Answer("What makes a rule harder?", findings.elements.sentences()))
     if len(findings.learners) > 1:
         pairs = combinations(findings.learners, 2)
         answers.append(
@@ -127,6 +131,19 @@ def _order_table(findings: Findings) -> Table:
         tuple((learner, order_of(findings, learner)) for learner in findings.learners),
         "> where the trials separate two neighbours, ≈ where they do not decide.",
     )
+
+
+def _elements(found: Elements) -> Section:
+    """Compare every rule with the baseline."""
+    rows = [tuple(str(row[name]) for name in found.columns) for row in found.rows()]
+    table = Table(found.title, found.columns, tuple(rows), f"{'. '.join(found.notes)}.")
+    text = (
+        f"Each rule is compared with {found.settings['baseline']}, the baseline of the experiment, "
+        "by the errors of the trials. The errors of a trial that never learned its rule are a "
+        "lower bound.",
+        *found.warnings,
+    )
+    return Section("elements", "What makes a rule harder?", text, (table,), (found.figure(),))
 
 
 def _median_cell(findings: Findings, learner: str, rule: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 from gnomon.errors import counted, joined
 from gnomon.plot import number
@@ -38,8 +39,8 @@ def order_of(findings: Findings, learner: str) -> str:
     Neighbours are in a tie if the data do not separate them.
     """
     order = findings.orders[learner]
-    text = order.names[0]
-    for before, name in zip(order.names, order.names[1:], strict=False):
+    text = order[0]
+    for before, name in pairwise(order):
         apart = frozenset((before, name)) in findings.separated[learner]
         text += f" {'>' if apart else '≈'} {name}"
     return text
@@ -48,13 +49,13 @@ def order_of(findings: Findings, learner: str) -> str:
 def difficulty_sentence(findings: Findings, learner: str) -> str:
     """Say which rule is hardest for a learner, and how sure that is."""
     order, played = findings.orders[learner], findings.of_learner(learner)
-    hardest, easiest = order.names[0], order.names[-1]
+    hardest, easiest = order[0], order[-1]
     errors = f"median {interval(played[hardest].tce)}"
-    if len(order.names) == 1:
+    if len(order) == 1:
         return f"{learner} played {hardest} alone: {errors} errors."
     apart = findings.separated[learner]
-    tied = [name for name in order.names[1:] if frozenset((hardest, name)) not in apart]
-    if len(tied) == len(order.names) - 1:
+    tied = [name for name in order[1:] if frozenset((hardest, name)) not in apart]
+    if len(tied) == len(order) - 1:
         return (
             f"For {learner} no rule stands out: the trials do not separate {hardest} ({errors} "
             f"errors) from {_some(tied)}."

@@ -91,6 +91,7 @@ class ExperimentFields(_Fields):
     horizon: Positive = Field(default=100, description=POSITIVE)
     seed: int = Field(default=0, strict=True, ge=0, description="a whole number of at least 0")
     board: BoardFields | None = Field(default=None, description="a table, [board]")
+    baseline: Name | None = Field(default=None, description="the name of one of the rules")
     trial_timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
         default=None, description="a number of seconds above 0"
     )

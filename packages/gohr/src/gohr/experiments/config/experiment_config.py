@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: Limits of a trial, which decide no attempt.
 _LIMITS = ("trial_timeout_s", "trial_memory_mb")
 #: Fields that are no part of what is played.
-NOT_PLAYED = _LIMITS
+NOT_PLAYED = (*_LIMITS, "baseline")
 _NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
 AnyBoards = PredefinedBoards | RecordedBoards
 
@@ -71,6 +71,8 @@ class ExperimentConfig:
     predefined : PredefinedBoards or RecordedBoards, optional
         The boards themselves, which are then not drawn; ``board`` gives the palettes. With recorded
         ones, each rule has those of its own trials: what was played elsewhere, and is only read.
+    baseline : str, optional
+        The rule with which :func:`gohr.elements` and the report compare the others.
     trial_timeout_s : float, optional
         Seconds after which a trial is given up and recorded as failed. No limit if not given. The
         first trial of a learner in a process may also have to load or compile its code.
@@ -102,6 +104,7 @@ class ExperimentConfig:
     seed: int
     board: BoardSpec
     predefined: AnyBoards | None
+    baseline: str | None
     trial_timeout_s: float | None
     trial_memory_mb: int | None
 
@@ -117,6 +120,7 @@ class ExperimentConfig:
         seed: int = 0,
         board: BoardSpec | None = None,
         predefined: AnyBoards | None = None,
+        baseline: str | None = None,
         trial_timeout_s: float | None = None,
         trial_memory_mb: int | None = None,
     ) -> None:
@@ -130,6 +134,7 @@ class ExperimentConfig:
             "episodes": episodes,
             "horizon": horizon,
             "seed": seed,
+            "baseline": baseline,
             "trial_timeout_s": trial_timeout_s,
             "trial_memory_mb": trial_memory_mb,
         }
@@ -140,7 +145,7 @@ class ExperimentConfig:
     def _fill(self, fields: ExperimentFields, base: Path, *, try_learners: bool = True) -> None:
         """Set what the checked fields say; files are looked for in the folder ``base``."""
         put = object.__setattr__
-        for name in ("name", "trials", "episodes", "horizon", "seed", *_LIMITS):
+        for name in ("name", "trials", "episodes", "horizon", "seed", *NOT_PLAYED):
             put(self, name, getattr(fields, name))
         board, predefined = _boards_of(fields, base)
         put(self, "board", board)
@@ -156,6 +161,9 @@ class ExperimentConfig:
         recorded = isinstance(predefined, RecordedBoards)
         _check_different("rules", self.rules, only_names=recorded)
         _check_different("learners", self.learners)
+        names = [rule.name for rule in self.rules]
+        if self.baseline is not None and self.baseline not in names:
+            raise UnknownNameError("baseline", self.baseline, names)
 
     @classmethod
     def from_record(
@@ -221,7 +229,7 @@ class ExperimentConfig:
 
     def to_record(self) -> dict[str, Any]:
         """Return the experiment as JSON can hold it, with the full texts of its rules."""
-        limits = {name: getattr(self, name) for name in _LIMITS}
+        others = {name: getattr(self, name) for name in NOT_PLAYED}
         return {
             "name": self.name,
             "rules": [rule.to_record() for rule in self.rules],
@@ -231,7 +239,7 @@ class ExperimentConfig:
             "horizon": self.horizon,
             "seed": self.seed,
             "board": _board_record(self.board, self.predefined),
-        } | {name: limit for name, limit in limits.items() if limit is not None}
+        } | {name: value for name, value in others.items() if value is not None}
 
     @property
     def hash(self) -> str:

@@ -1,0 +1,599 @@
+"""Which element of a rule makes it harder, for which learner, by how much, and how certainly.
+
+The question of Pulick et al. (2022). Every rule is compared with a *baseline*, a rule without the
+element, by the errors of the trials. The errors of a trial that never learned its rule are a lower
+bound (the trial is *censored*): two rules that no trial learned are not comparable.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import UnknownNameError, counted, joined
+from gnomon.results import FieldRecord, Results, generator, made_by
+from gnomon.stats import holm, mann_whitney
+from gnomon.tables import p_value
+from gohr.errors import ConfigError
+from gohr.experiments.scoring.run_episodes import RunEpisodes, run_episodes
+from gohr.experiments.scoring.trial_scores import METRICS
+from gohr.rules.catalogue import info_of
+
+if TYPE_CHECKING:
+    from gohr.experiments.config.experiment_config import ExperimentConfig
+    from gohr.experiments.run_folder import RunFolder
+
+FloatArray = npt.NDArray[np.float64]
+#: With fewer trials no interval of a median that rests on order alone reaches a level of 95 %:
+#: 1 - 2 / 2**5 = 0.94.
+LEAST_TRIALS = 6
+#: Tags of the origin of a rule.
+_NOT_ELEMENTS = {"paper"}
+#: Rules named in a sentence.
+_FEW = 4
+
+
+class Trials(NamedTuple):
+    """The errors of the trials of one learner on one rule, and which trials learned the rule."""
+
+    errors: FloatArray
+    learned: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Element(FieldRecord):
+    """A rule compared with the baseline, for one learner.
+
+    Parameters
+    ----------
+    learner, rule, baseline : str
+        Their names in the experiment.
+    ratio, low, high : float
+        The median errors on the rule divided by those on the baseline, with the ends of the
+        interval; NaN where no trial of either learned its rule.
+    bound : str
+        ``at least`` or ``at most`` if most trials on the rule, or on the baseline, did not learn
+        it: the ratio is a bound then, and one end of the interval is infinite or zero. Else empty.
+    difference, difference_low, difference_high : float
+        The difference of the medians, in errors.
+    p_value, p_adjusted : float
+        One-sided Mann-Whitney test that errors on the rule tend to be more, before and after Holm's
+        correction over all rows.
+    ease_ratio : float
+        Share of pairs of trials, one on each rule, in which the rule took fewer errors than the
+        baseline. Ties and pairs of unknown order count one half: 0.5 is equally easy.
+    n_trials, n_learned : int
+        Trials on the rule, and those that learned it.
+    """
+
+    learner: str
+    rule: str
+    baseline: str
+    ratio: float
+    low: float
+    high: float
+    bound: str
+    difference: float
+    difference_low: float
+    difference_high: float
+    p_value: float
+    p_adjusted: float
+    ease_ratio: float
+    n_trials: int
+    n_learned: int
+
+
+class Elements(Results[Element]):
+    """Every rule compared with the baseline, for every learner."""
+
+    columns = ("learner", "rule", "ratio", "difference", "ease", "p (Holm)", "learned")
+    drawn_by = "gohr.run_page.element_figure:element_figure"
+
+    @property
+    def title(self) -> str:
+        """What the rules are compared with."""
+        return f"Errors compared with {self.settings['baseline']}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The level and the test, and what a bound is."""
+        level = f"{100 * self.settings['level']:g} %"
+        notes = [
+            f"ratio and difference of median errors, with {level} bootstrap intervals; ease: share "
+            "of pairs of trials in which the rule was easier; p: one-sided Mann-Whitney test that "
+            "the rule is harder"
+        ]
+        if any(e.bound for e in self):
+            notes.append("≥, ≤: most trials did not learn the rule or the baseline: a bound")
+        return tuple(notes)
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return a row for each rule and learner, intervals in brackets."""
+        return [
+            {
+                "learner": e.learner,
+                "rule": e.rule,
+                "ratio": ratio_text(e),
+                "difference": _bracketed(
+                    e.difference, e.difference_low, e.difference_high, ",.0f", e.bound
+                ),
+                "ease": f"{e.ease_ratio:.2f}",
+                "p (Holm)": p_value(e.p_adjusted),
+                "learned": f"{e.n_learned} of {e.n_trials}",
+            }
+            for e in self
+        ]
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return one sentence for each learner: which rules are harder, hardest first."""
+        level = self.settings["level"]
+        found = []
+        for learner in dict.fromkeys(e.learner for e in self):
+            rows = [e for e in self if e.learner == learner]
+            harder = [e for e in rows if e.p_adjusted <= 1.0 - level]
+            harder.sort(key=lambda e: -e.ratio)
+            base = rows[0].baseline
+            if not harder:
+                found.append(f"For {learner}, no rule is significantly harder than {base}.")
+                continue
+            first = joined([f"{e.rule} ({_times(e)} the errors)" for e in harder[:_FEW]])
+            more = len(harder) - _FEW
+            text = f"For {learner}, harder than {base}: {first}"
+            found.append(f"{text}; and {counted(more, 'other')}." if more > 0 else f"{text}.")
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class TagEffect(FieldRecord):
+    """How many times the errors a tag of the rules costs a learner.
+
+    Parameters
+    ----------
+    tag : str
+        The element, such as ``memory``.
+    learner : str
+    versus : str
+        Empty, or another learner: the ratio of the two learners' effects, their interaction.
+    ratio, low, high : float
+        Factor by which median errors are multiplied where the tag is present, other tags equal.
+    p_value, p_adjusted : float
+        That the factor is 1, before and after Holm's correction over all rows.
+    n_rules, n_tagged : int
+        Rules in the regression, and those with the tag.
+    """
+
+    tag: str
+    learner: str
+    versus: str
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    p_adjusted: float
+    n_rules: int
+    n_tagged: int
+
+
+class TagEffects(Results[TagEffect]):
+    """Effects of the tags of the rules on each learner, and their interactions."""
+
+    columns = ("tag", "learner", "times the errors", "p (Holm)", "rules")
+
+    @property
+    def title(self) -> str | None:
+        """What the table shows."""
+        return "Elements over all rules"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The model."""
+        return (
+            "least squares of log median errors on the tags of the rules, Student's t intervals; "
+            "a : b is the ratio of the effects on a and on b",
+        )
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return a row for each tag and learner, or pair of learners."""
+        return [
+            {
+                "tag": e.tag,
+                "learner": f"{e.learner} : {e.versus}" if e.versus else e.learner,
+                "times the errors": _bracketed(e.ratio, e.low, e.high, ""),
+                "p (Holm)": p_value(e.p_adjusted),
+                "rules": f"{e.n_tagged} of {e.n_rules}",
+            }
+            for e in self
+        ]
+
+
+def elements(
+    run: str | os.PathLike[str] | RunFolder,
+    baseline: str | None = None,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    count_empty: bool = True,
+    rng: np.random.Generator | int | None = None,
+) -> Elements:
+    """Compare every rule of a run with a baseline, for each learner.
+
+    The errors of a trial are all its errors (the terminal cumulated error). A trial that never had
+    ten finished episodes in a row without an error has not learned its rule; its errors are a lower
+    bound. Medians are those of the product-limit estimate, which is the ordinary median if every
+    trial learned. Intervals are percentiles of the ratio, or difference, of resampled medians.
+
+    Parameters
+    ----------
+    run : path, RunFolder or RunSummary
+    baseline : str, optional
+        The rule to compare with; by default the ``baseline`` of the experiment.
+    level : float
+        Confidence level of the intervals, between 0 and 1.
+    n_resamples : int
+        Bootstrap resamples of each learner's trials on each rule.
+    count_empty : bool
+        Whether an attempt on an empty cell is an error.
+    rng : numpy.random.Generator or int, optional
+        A seed or a generator; 0 by default.
+
+    Returns
+    -------
+    Elements
+        A row for each learner and each other rule that it played. With fewer than six trials on
+        either rule there is no interval, and a warning says so.
+
+    Raises
+    ------
+    ConfigError
+        No baseline is given, or the run has no trial on it.
+    UnknownNameError
+        The run has no such rule.
+
+    References
+    ----------
+    Pulick, Menkov, Mintz, Kantor and Bier (2022), "The Game of Hidden Rules". Kaplan and Meier
+    (1958) for medians, Gehan (1965) for the order of censored trials.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gohr
+    >>> config = gohr.ExperimentConfig(
+    ...     "memory", ["color-match", "clockwise"], ["tabular_q"], trials=8, episodes=60
+    ... )
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     found = gohr.elements(gohr.run(config, out), "color-match")
+    >>> found[0].rule, found[0].n_trials
+    ('clockwise', 8)
+    """
+    from gohr.experiments.run_folder import RunFolder
+
+    if not 0.0 < level < 1.0:
+        raise ConfigError(f"expected a level between 0 and 1, found {level}")
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    episodes = run_episodes(folder, count_empty=count_empty)
+    played = trials_by_rule(episodes)
+    return elements_of(
+        folder.config, baseline, played, level=level, n_resamples=n_resamples, rng=rng
+    )
+
+
+def elements_of(
+    config: ExperimentConfig,
+    baseline: str | None,
+    played: Mapping[str, Mapping[str, Trials]],
+    *,
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: np.random.Generator | int | None = None,
+) -> Elements:
+    """Return :func:`elements` of trials that have been read."""
+    baseline = baseline or config.baseline
+    names = [rule.name for rule in config.rules]
+    if baseline is None:
+        raise ConfigError(f"expected a baseline, one of the rules {joined(names, 'or')}")
+    if baseline not in names:
+        raise UnknownNameError("baseline", baseline, names)
+    if not any(baseline in rules for rules in played.values()):
+        raise ConfigError(f"the run has no trial on the baseline {baseline!r}")
+    draw = generator(rng)
+    found, few = [], []
+    for learner, rules in played.items():
+        if baseline not in rules:
+            few.append(f"{learner} has no trial on {baseline} and is left out")
+            continue
+        if not rules[baseline].learned.any():
+            few.append(f"no trial of {learner} learned {baseline}: its errors are lower bounds")
+        base = _Medians.of(rules[baseline], n_resamples, draw)
+        for rule in (name for name in names if name in rules and name != baseline):
+            one = _element(_Medians.of(rules[rule], n_resamples, draw), base, level)
+            found.append(replace(one, learner=learner, rule=rule, baseline=baseline))
+            if math.isnan(found[-1].low) and not math.isnan(found[-1].ratio):
+                few.append(f"{learner} on {rule}: fewer than {LEAST_TRIALS} trials, no interval")
+    adjusted = holm([e.p_value for e in found])
+    records = tuple(replace(e, p_adjusted=float(p)) for e, p in zip(found, adjusted, strict=True))
+    settings = made_by(rng, baseline=baseline, level=level, n_resamples=n_resamples)
+    return Elements(records, settings, tuple(few))
+
+
+def tag_effects(
+    run: str | os.PathLike[str] | RunFolder, *, level: float = 0.95, count_empty: bool = True
+) -> TagEffects:
+    """Estimate what each tag of the rules costs each learner, over all rules of a run.
+
+    The logarithm of 1 + the median errors on a rule is regressed on the tags in the rule's head by
+    least squares, with Student's t intervals. The rules are the sample; the trials of a rule enter
+    by their median alone, and rules that most trials did not learn by a lower bound of it. Tags
+    that follow from other tags are left out with a warning.
+
+    Parameters
+    ----------
+    run : path, RunFolder or RunSummary
+    level : float
+        Confidence level of the intervals, between 0 and 1.
+    count_empty : bool
+        Whether an attempt on an empty cell is an error.
+
+    Returns
+    -------
+    TagEffects
+        A row for each tag and learner, then one for each tag and pair of learners that played the
+        same rules; no rows if there are too few rules for the tags.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gohr
+    >>> rules = ["color-match", "clockwise", "color-clockwise", "stars-first", "spiral", "nearby"]
+    >>> config = gohr.ExperimentConfig("tags", rules, ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     found = tag_effects(gohr.run(config, out))
+    >>> found.warnings[-1].partition(":")[0]
+    'no effects of tags'
+    """
+    from gohr.experiments.run_folder import RunFolder
+
+    if not 0.0 < level < 1.0:
+        raise ConfigError(f"expected a level between 0 and 1, found {level}")
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    played = trials_by_rule(run_episodes(folder, count_empty=count_empty))
+    tags = {r.name: set(info_of(r.name, r.rule_set).tags) for r in folder.config.rules}
+    logs = {
+        learner: {rule: math.log1p(float(np.median(x.errors))) for rule, x in rules.items()}
+        for learner, rules in played.items()
+    }
+    tables = [(learner, "", values) for learner, values in logs.items()]
+    for a, b in combinations(logs, 2):
+        both = [rule for rule in logs[a] if rule in logs[b]]
+        tables.append((a, b, {rule: logs[a][rule] - logs[b][rule] for rule in both}))
+    found: list[TagEffect] = []
+    warnings: list[str] = []
+    for learner, versus, values in tables:
+        effects, left_out = _regression(values, tags, level)
+        found += [replace(effect, learner=learner, versus=versus) for effect in effects]
+        warnings += left_out
+    adjusted = holm([e.p_value for e in found]).tolist() if found else []
+    records = tuple(replace(e, p_adjusted=p) for e, p in zip(found, adjusted, strict=True))
+    return TagEffects(records, {"level": level}, tuple(dict.fromkeys(warnings)))
+
+
+def trials_by_rule(episodes: RunEpisodes) -> dict[str, dict[str, Trials]]:
+    """Return the trials of each learner on each rule, from the episodes of a run."""
+    made: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    errors, learned = METRICS["tce"].compute, METRICS["learned"].compute
+    for record, trial in episodes.items():
+        one = float(errors(*trial)), float(learned(*trial))
+        made.setdefault(record.learner, {}).setdefault(record.rule, []).append(one)
+    return {
+        learner: {
+            rule: Trials(np.array([e for e, _ in pairs]), np.array([x > 0 for _, x in pairs]))
+            for rule, pairs in rules.items()
+        }
+        for learner, rules in made.items()
+    }
+
+
+def product_limit_medians(
+    trials: Trials, weights: npt.NDArray[np.int64] | None = None
+) -> FloatArray:
+    """Return product-limit medians of resamples; infinite where half of a resample is not reached.
+
+    ``weights``, shape (resamples, trials), says how often each resample has each trial; by default
+    the trials themselves.
+    """
+    order = np.lexsort((~trials.learned, trials.errors))  # of equal errors, those learned first
+    values = np.append(trials.errors[order], np.inf)
+    drawn = np.ones((1, len(order)), np.int64) if weights is None else weights[:, order]
+    at_risk = drawn[:, ::-1].cumsum(axis=1)[:, ::-1]
+    ends = np.where(trials.learned[order], drawn, 0)
+    left = np.cumprod(1.0 - ends / np.maximum(at_risk, 1), axis=1)
+    half = 0.5 + 1e-12 * np.array([1.0, -1.0])
+    lower, upper = (
+        np.where((left <= x).any(axis=1), (left <= x).argmax(axis=1), len(order)) for x in half
+    )
+    return np.asarray((values[lower] + values[upper]) / 2.0)
+
+
+def compare_trials(
+    trials: Trials,
+    baseline: Trials,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: np.random.Generator | int | None = None,
+) -> Element:
+    """Compare the trials on a rule with those on a baseline, as :func:`elements` does for a run.
+
+    Parameters
+    ----------
+    trials, baseline : Trials
+        Errors of each trial, and whether it learned its rule.
+    level, n_resamples, rng
+        As in :func:`elements`.
+
+    Returns
+    -------
+    Element
+        Without names, and without a correction for other comparisons.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hard = Trials(np.arange(30.0, 42.0), np.ones(12, bool))
+    >>> easy = Trials(np.arange(10.0, 22.0), np.ones(12, bool))
+    >>> found = compare_trials(hard, easy)
+    >>> round(found.ratio, 2), found.ease_ratio
+    (2.29, 0.0)
+    """
+    draw = generator(rng)
+    own, base = (_Medians.of(x, n_resamples, draw) for x in (trials, baseline))
+    return _element(own, base, level)
+
+
+class _Medians(NamedTuple):
+    """Trials, their median, a lower bound of it, and both for each resample."""
+
+    trials: Trials
+    median: float
+    least: float
+    medians: FloatArray
+    leasts: FloatArray
+
+    @classmethod
+    def of(cls, trials: Trials, n_resamples: int, rng: np.random.Generator) -> _Medians:
+        n = len(trials.errors)
+        weights = rng.multinomial(n, np.full(n, 1.0 / n), size=n_resamples)
+        both = trials, trials._replace(learned=np.ones(n, bool))
+        median, least = (float(product_limit_medians(x)[0]) for x in both)
+        return cls(trials, median, least, *(product_limit_medians(x, weights) for x in both))
+
+
+def _element(own: _Medians, base: _Medians, level: float) -> Element:
+    """Return the comparison, without names."""
+    reached = math.isfinite(own.median), math.isfinite(base.median)
+    a, many_a = (own.median, own.medians) if reached[0] else (own.least, own.leasts)
+    b, many_b = (base.median, base.medians) if reached[1] else (base.least, base.leasts)
+    tails = np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio, difference = float(np.divide(a, b)), a - b
+        ends = [_ends(many_a / many_b, tails), _ends(many_a - many_b, tails)]
+    n, m = len(own.trials.errors), len(base.trials.errors)
+    if min(n, m) < LEAST_TRIALS:
+        ends = [(math.nan, math.nan)] * 2
+    if not any(reached):
+        ratio = difference = math.nan
+        ends = [(math.nan, math.nan)] * 2
+    elif not reached[0]:
+        ends = [(low, math.inf) for low, _ in ends]
+    elif not reached[1]:
+        ends = [(least, high) for least, (_, high) in zip((0.0, -math.inf), ends, strict=True)]
+    bound = "" if all(reached) or not any(reached) else "at most" if reached[0] else "at least"
+    scores = _gehan_scores(own.trials, base.trials)
+    p = mann_whitney(scores[:n], scores[n:], alternative="greater")[1]
+    ease = 0.5 - float(_order(own.trials, base.trials).sum()) / (2.0 * n * m)
+    (low, high), (difference_low, difference_high) = ends
+    return Element(
+        "", "", "", ratio, low, high, bound, difference, difference_low, difference_high,
+        p, p, ease, n, int(own.trials.learned.sum()),
+    )  # fmt: skip
+
+
+def _ends(values: FloatArray, tails: FloatArray) -> tuple[float, float]:
+    """Return percentiles of values, infinite ones included; NaN if a ratio was 0 / 0."""
+    if np.isnan(values).any():
+        return math.nan, math.nan
+    low, high = np.quantile(values, tails, method="inverted_cdf")
+    return float(low), float(high)
+
+
+def _order(a: Trials, b: Trials) -> npt.NDArray[np.int64]:
+    """Return 1 where a trial of a surely took more errors than one of b, -1 where fewer, else 0."""
+    x, y = a.errors[:, None], b.errors[None, :]
+    more = b.learned[None, :] & ((x > y) | ((x == y) & ~a.learned[:, None]))
+    fewer = a.learned[:, None] & ((y > x) | ((x == y) & ~b.learned[None, :]))
+    order: npt.NDArray[np.int64] = np.subtract(more, fewer, dtype=np.int64)
+    return order
+
+
+def _gehan_scores(a: Trials, b: Trials) -> FloatArray:
+    """Return for each trial how many trials surely took fewer errors minus how many took more."""
+    pooled = Trials(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
+    return np.asarray(_order(pooled, pooled).sum(axis=1), dtype=np.float64)
+
+
+def _regression(
+    values: Mapping[str, float], tags: Mapping[str, set[str]], level: float
+) -> tuple[list[TagEffect], list[str]]:
+    """Return the effect of each tag on the values of the rules, and which tags are left out."""
+    from scipy import stats
+
+    rules = list(values)
+    columns, names, left_out = [np.ones(len(rules))], [], []
+    for tag in sorted({tag for rule in rules for tag in tags[rule]} - _NOT_ELEMENTS):
+        column = np.array([float(tag in tags[rule]) for rule in rules])
+        if np.linalg.matrix_rank(np.stack([*columns, column], axis=1)) > len(columns):
+            columns.append(column)
+            names.append(tag)
+        else:
+            left_out.append(tag)
+    x, y = np.stack(columns, axis=1), np.array([values[rule] for rule in rules])
+    df = len(rules) - len(columns)
+    warnings = (
+        [f"tags that follow from others are left out: {joined(left_out)}"] if left_out else []
+    )
+    if not names or df < 1:
+        need = f"{len(names)} tags need more than {len(names) + 1} rules, found {len(rules)}"
+        return [], [f"no effects of tags: {need if names else 'no rule differs in a tag'}"]
+    inverse = np.linalg.inv(x.T @ x)
+    found = inverse @ x.T @ y
+    residual = y - x @ found
+    errors = np.sqrt(residual @ residual / df * np.diag(inverse))
+    reach = stats.t.ppf((1.0 + level) / 2.0, df) * errors
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = (2.0 * stats.t.sf(np.abs(found / errors), df)).tolist()
+    ratios, low, high = np.exp([found, found - reach, found + reach]).tolist()
+    tagged = x.sum(axis=0).astype(int).tolist()
+    return [
+        TagEffect(tag, "", "", ratios[i], low[i], high[i], p[i], p[i], len(rules), tagged[i])
+        for i, tag in enumerate(names, start=1)
+    ], warnings
+
+
+def ratio_text(e: Element) -> str:
+    """Return a ratio with its interval, on one line.
+
+    Examples
+    --------
+    >>> numbers = dict(difference=3.0, difference_low=1.0, difference_high=4.0, p_value=0.01)
+    >>> counts = dict(p_adjusted=0.01, ease_ratio=0.1, n_trials=8, n_learned=8)
+    >>> ratio_text(Element("dqn", "a", "b", 2.0, 1.5, 3.0, "", **numbers, **counts))
+    '2.00 [1.50 to 3.00]'
+    """
+    return _bracketed(e.ratio, e.low, e.high, "", e.bound)
+
+
+def _bracketed(value: float, low: float, high: float, form: str, bound: str = "") -> str:
+    if math.isnan(value):
+        return "not comparable"
+    text = {"at least": "≥ ", "at most": "≤ "}.get(bound, "") + _number(value, form)
+    if math.isnan(low):
+        return text
+    return f"{text} [{_number(low, form)} to {_number(high, form)}]"
+
+
+def _number(value: float, form: str) -> str:
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return format(value, form or (",.0f" if abs(value) >= 100 else "#.3g" if value else ".0f"))
+
+
+def _times(e: Element) -> str:
+    bound = f"{e.bound} " if e.bound else ""
+    return f"{bound}{_number(e.ratio, '')} times"

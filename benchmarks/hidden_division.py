@@ -14,27 +14,25 @@ from pathlib import Path
 from benchmarks.record import Measurement
 from gnomon_board.leaderboard import RemoteBoard, RemotePlan, play_remotely
 
-GNOMON = [sys.executable, "-c", "from gnomon.cli import main; main()"]
-RULE = "(shape:star, bucket:0) (shape:[square,circle,triangle], bucket:3)"
+GNOMON = [sys.executable, "-m", "gnomon_board"]
 SEASON = """
 name = "{name}"
 division = "hidden"
-trials = {trials}
 episodes = 200
 [hidden]
-rules = ["mine.txt"]
+generate = 40
+rules_per_attempt = {trials}
 """
 
 
 def measure() -> Iterator[Measurement]:
     """Play one trial of 200 episodes alone, and twenty at a time."""
     with tempfile.TemporaryDirectory() as folder, _served(Path(folder)) as (url, token):
-        (Path(folder) / "mine.txt").write_text(RULE)
         for trials in (1, 20):
             name = f"s{trials}"
             file = Path(folder) / f"{name}.toml"
             file.write_text(SEASON.format(name=name, trials=trials))
-            _gnomon("leaderboard", "season", "new", str(file), "--data", f"{folder}/data")
+            _gnomon("season", "new", str(file), "--data", f"{folder}/data")
             learner = {"kind": "linear_dqn", "actions": "occupied"}
             for websocket in (True, False):
                 plan = RemotePlan.from_record(

@@ -1,4 +1,4 @@
-"""Whether decoys steer the ranks of a board."""
+"""Whether decoys steer the ranks of a board, and what rules of one's own cost in precision."""
 
 from __future__ import annotations
 
@@ -7,17 +7,78 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.record import Measurement
-from gnomon_board.leaderboard import Board, Contender, Score, standings_of
+from gnomon import ScoreTable, rank
+from gnomon_board.leaderboard import (
+    Board,
+    Contender,
+    Difficulty,
+    Score,
+    generate_rules,
+    standings_of,
+)
+from gohr import draw_boards, make_learner, parse, play_trial
+from gohr.game import ACCEPTED, DEFAULT_SPEC
 
 N_DECOYS, N_BOARDS, N_RUNS = (0, 1, 5, 12, 50), 60, 10
 #: Mean errors on each rule: two learners, equal on the whole, and decoys of the first's account,
 #: which lose to it on the rules on which they do not lose to its rival.
 FIRST, RIVAL, DECOY = (20.0, 60.0, 41.0, 41.0), (60.0, 20.0, 40.0, 40.0), (40.0, 90.0, 40.5, 40.5)
 
+#: Rules of a pool, rules of an attempt, trials of a learner on each rule, and simulated seasons.
+N_RULES, N_DEALT, N_TRIALS, N_SEASONS = 60, 30, 6, 300
+N_EPISODES = 40
+#: Families of rules, and learners that are compared on them.
+FAMILIES = {"1 to 3 elements": Difficulty(), "2 elements": Difficulty(n_elements=(2, 2))}
+LEARNERS = {"Q-table": ("tabular_q", {}), "slow": ("tabular_q", {"learning_rate": 0.05})}
+LEARNERS |= {"frugal": ("frugal", {}), "DQN": ("linear_dqn", {"actions": "occupied"})}
+
 
 def measure() -> Iterator[Measurement]:
-    """Measure the ranks of two equal learners with decoys of one account."""
+    """Measure ranks with decoys of one account, and the power of two ways to deal rules."""
     yield from _decoys()
+    for family, difficulty in FAMILIES.items():
+        errors = _errors(difficulty)
+        for other in list(LEARNERS)[1:]:
+            power = [_power(errors["Q-table"], errors[other], same=same) for same in (True, False)]
+            note = (
+                f"rules of {family}; {N_DEALT} of {N_RULES} rules, one trial of {N_EPISODES} "
+                f"episodes each; {N_SEASONS} seasons; with the same rules for both {power[0]:.0f} %"
+            )
+            yield Measurement(f"Q-table and {other} separated, own rules", power[1], "%", note=note)
+
+
+def _errors(difficulty: Difficulty) -> dict[str, np.ndarray]:
+    """Let every learner play some trials of every rule of a pool: errors (rules, trials)."""
+    pool = generate_rules(N_RULES, difficulty, rng=np.random.default_rng(0))
+    found = {name: np.empty((N_RULES, N_TRIALS)) for name in LEARNERS}
+    for at in np.ndindex(N_RULES, N_TRIALS):
+        rule_set = parse(pool[at[0]].text)
+        for name, (kind, settings) in LEARNERS.items():
+            rng = np.random.default_rng([*at, len(name)])
+            boards = draw_boards(N_EPISODES, DEFAULT_SPEC, rng=rng).reshape(N_EPISODES, -1)
+            learner = make_learner(kind, DEFAULT_SPEC, rng=rng, **settings)
+            log = play_trial(learner, rule_set, boards, horizon=100, board_spec=DEFAULT_SPEC)
+            found[name][at] = np.count_nonzero(log.outcomes != ACCEPTED)
+    return found
+
+
+def _power(a: np.ndarray, b: np.ndarray, *, same: bool) -> float:
+    """Return in how many of a hundred seasons two learners are separated.
+
+    They have the same rules, compared rule by rule, or rules of their own, as runs of one task.
+    """
+    rng, separated = np.random.default_rng(0), 0
+    for _ in range(N_SEASONS):
+        rules = rng.permutation(N_RULES)[:N_DEALT]
+        others = rules if same else rng.permutation(N_RULES)[:N_DEALT]
+        x = a[rules, rng.integers(N_TRIALS, size=N_DEALT)]
+        y = b[others, rng.integers(N_TRIALS, size=N_DEALT)]
+        shape = (1, -1) if same else (-1, 1)
+        table = ScoreTable.from_arrays(
+            {"a": x.reshape(shape), "b": y.reshape(shape)}, higher_is_better=False
+        )
+        separated += bool(rank(table).separated[0, 1])
+    return 100.0 * separated / N_SEASONS
 
 
 def _decoys() -> Iterator[Measurement]:

@@ -90,9 +90,12 @@ def populate_two_seasons(database: Database, settings: Settings) -> None:
         settings,
         name="autumn-2026",
         division="hidden",
-        rules=("clockwise", "color-match"),
-        hidden=("quadrant-clockwise", "stars-first"),
-        trials=3,
+        rules=(),
+        hidden=(
+            *("quadrant-clockwise", "stars-first", "clockwise", "color-match"),
+            *("top-and-bottom", "red-first"),
+        ),
+        trials=1,
     )
 
 

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import httpx
 import numpy as np
 
-from gnomon_board.database import Database, Season
+from gnomon_board.database import Database, Season, SeasonRule
 from small_season import make_season
 from submitted import bearer, register
 
 __all__ = ["begin", "hidden_season", "move", "play_at_random"]
 
-SECRET_TEXT = (
-    "(shape:star, bucket:0) (shape:[square,circle], bucket:[1,3]) (shape:triangle, bucket:2)"
-)
+_TEXT = "(shape:star, bucket:{}) (shape:[square,circle], bucket:{}) (shape:triangle, bucket:{})"
+#: Texts of rules that differ in their buckets.
+SECRET_TEXTS = [
+    _TEXT.format(*buckets) for buckets in product(range(4), ("[1,3]", "[0,2]", "0"), range(4))
+]
 
 
 def hidden_season(database: Database, name: str = "s1", **changes: Any) -> Season:
-    """Add a season of the hidden division: a public rule and a hidden one, 2 trials of 3 boards."""
-    season = make_season(database, name, "hidden", commitment="c" * 64, salt="5a" * 32, **changes)
-    with database.writing() as session:
-        hidden = next(r for r in session.get_one(Season, season.id).rules if r.position == 1)
-        hidden.text, hidden.family, hidden.tags = SECRET_TEXT, "feature", ["shape"]
-    return season
+    """Add a season of the hidden division: an attempt is dealt 4 of 48 rules, with 3 boards."""
+    settings = {"trials": 1, "rules_per_attempt": 4, "commitment": "c" * 64, "salt": "5a" * 32}
+    rules = [
+        SeasonRule(
+            position=i,
+            name=f"s1-h{i:02}",
+            text=text,
+            family="feature",
+            tags=["shape"],
+            visibility="hidden",
+        )
+        for i, text in enumerate(SECRET_TEXTS)
+    ]
+    return make_season(database, name, "hidden", rules=rules, **settings | changes)
 
 
 def begin(client: httpx.Client, token: str, name: str = "player") -> dict[str, Any]:

@@ -68,7 +68,7 @@ def make_season(
         ),
     ]
     with database.writing() as session:
-        session.add(Season(name=name, division=division, rules=rules, **fields))
+        session.add(Season(**{"name": name, "division": division, "rules": rules} | fields))
     with database.reading() as session:
         season = session.scalar(select(Season).where(Season.name == name))
         assert season is not None

@@ -15,8 +15,6 @@ from small_season import empty_board
 FILE = """
 name = "s1"
 division = "hidden"
-rules = ["clockwise"]
-trials = 1
 episodes = 3
 horizon = 30
 
@@ -52,7 +50,7 @@ def test_a_season_from_its_file_to_its_reveal(board, data, tmp_path):
     status, made, _ = board("season", "new", tmp_path / "s1.toml", "--data", data)
     assert status == 0
     (season,) = made["results"]
-    assert (season["season"], season["n_rules"], season["n_hidden"]) == ("s1", 2, 1)
+    assert (season["season"], season["n_rules"], season["n_hidden"]) == ("s1", 1, 1)
     again, _, err = board("season", "new", tmp_path / "s1.toml", "--data", data)
     assert (again, "there is a season 's1' already" in err) == (2, True)
 
@@ -92,9 +90,9 @@ def test_a_learner_plays_a_season_by_one_command(board, data, tmp_path):
         status, answer, _ = board(*run)
         assert status == 0
         (summary,) = answer["results"]
-        assert (summary["season"], summary["attempt"], summary["done"]) == ("s1", 1, 2)
+        assert (summary["season"], summary["attempt"], summary["done"]) == ("s1", 1, 1)
         status, answer, _ = board(*run)
-        assert (answer["results"][0]["done"], answer["results"][0]["skipped"]) == (0, 2)
+        assert (answer["results"][0]["done"], answer["results"][0]["skipped"]) == (0, 1)
         status, _, err = board(*run[:-1], "gnomon_0_0")
         assert (status, "401" in err) == (2, True)
         address = f"{server.url}/api/seasons/s1"

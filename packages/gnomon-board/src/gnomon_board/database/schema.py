@@ -103,7 +103,8 @@ class Season(Base):
     """A board of its own: which rules, on which boards, from when to when.
 
     ``version`` counts every change that a page of the season can show: what is cached carries it.
-    ``salt`` and the hidden rules' texts are secret until ``revealed_at``.
+    ``salt`` and the hidden rules' texts are secret until ``revealed_at``. In the hidden division an
+    attempt is dealt ``rules_per_attempt`` of the rules, all of them if that is NULL.
     """
 
     __tablename__ = "seasons"
@@ -117,6 +118,7 @@ class Season(Base):
     trials: Mapped[int]
     episodes: Mapped[int]
     horizon: Mapped[int]
+    rules_per_attempt: Mapped[int | None]
     max_attempts: Mapped[int | None]
     opens_at: Mapped[datetime.datetime | None]
     closes_at: Mapped[datetime.datetime | None]
@@ -126,6 +128,13 @@ class Season(Base):
     version: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     rules: Mapped[list[SeasonRule]] = relationship(order_by="SeasonRule.position")
+
+    @property
+    def owed(self) -> int:
+        """Trials that an attempt owes: on each rule, in the hidden division in all."""
+        if self.division != "hidden":
+            return self.trials
+        return self.trials * (self.rules_per_attempt or len(self.rules))
 
     def touch(self) -> None:
         """Count one more version; the database adds, for two may do it at once."""
@@ -190,6 +199,10 @@ class EntryAttempt(Base):
     begun_from: Mapped[Sha256 | None]
     closed_at: Mapped[datetime.datetime | None]
     entry: Mapped[Entry] = relationship(back_populates="attempts")
+    #: In the hidden division: one row for each rule and trial, in the order of play.
+    remote_trials: Mapped[list[RemoteTrial]] = relationship(
+        back_populates="attempt", order_by="RemoteTrial.id"
+    )
 
 
 class Submission(Base):
@@ -328,5 +341,5 @@ class RemoteTrial(Base):
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
     finished_at: Mapped[datetime.datetime | None]
-    attempt: Mapped[EntryAttempt] = relationship()
+    attempt: Mapped[EntryAttempt] = relationship(back_populates="remote_trials")
     rule: Mapped[SeasonRule] = relationship()

@@ -205,9 +205,10 @@ def _board(
     return Board(
         season.name,
         tuple(names.values()),
-        season.trials,
+        season.owed,
         contenders,
         tuple(Score(entry, names[rule], run, errors) for entry, rule, run, errors in rows),
+        pooled=season.division == "hidden",
         version=season.version,
     )
 

@@ -234,7 +234,7 @@ def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     columns = {
         "algorithm": [names[row.entry] for row in rows],
         "task": [POOL if board.pooled else row.rule for row in rows],
-        "run": [row.rule if board.pooled else row.run for row in rows],
+        "run": [f"{row.rule} {row.run}" if board.pooled else row.run for row in rows],
         "score": [row.errors for row in rows],
     }
     return ScoreTable.from_frame(

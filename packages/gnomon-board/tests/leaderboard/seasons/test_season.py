@@ -31,8 +31,6 @@ FILE = """
 name = "s1"
 title = "Season 1"
 division = "hidden"
-rules = ["clockwise"]
-trials = 2
 episodes = 3
 horizon = 40
 closes = 2020-01-01
@@ -40,6 +38,7 @@ closes = 2020-01-01
 [hidden]
 generate = 2
 rules = ["mine.txt"]
+rules_per_attempt = 2
 elements = ["shape", "color"]
 n_elements = [1, 1]
 """
@@ -65,10 +64,9 @@ def made(database, plan) -> Season:
 
 
 def test_a_file_is_read(plan):
-    assert [rule.name for rule in plan.rules] == ["clockwise", "s1-h01", "s1-h02", "s1-h03"]
-    assert [rule.hidden for rule in plan.rules] == [False, True, True, True]
-    assert plan.rules[0].family == "sequence"
-    assert (plan.trials, plan.episodes, plan.horizon) == (2, 3, 40)
+    assert [rule.name for rule in plan.rules] == ["s1-h01", "s1-h02", "s1-h03"]
+    assert all(rule.hidden for rule in plan.rules)
+    assert (plan.trials, plan.episodes, plan.horizon, plan.rules_per_attempt) == (1, 3, 40, 2)
     assert plan.closes_at == datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
     assert sum(rule.text == MINE for rule in plan.rules) == 1
 
@@ -100,7 +98,7 @@ def test_it_is_committed_to_and_revealed(client, database, plan):
         reveal = reveal_season(session, found)
     assert reveal.holds
     assert reveal.commitment == season.commitment
-    assert [rule.text for rule in reveal.rules] == [rule.text for rule in plan.rules[1:]]
+    assert [rule.text for rule in reveal.rules] == [rule.text for rule in plan.rules]
     assert Reveal.from_record(client.get("/api/seasons/s1/reveal").json()) == reveal
     with database.reading() as session:
         found = session.get_one(Season, season.id)
@@ -115,7 +113,7 @@ def test_before_the_reveal_nothing_tells_a_hidden_rule(client, database, plan):
     told = answer.text
     assert season.commitment in told
     assert season.salt not in told
-    for rule in plan.rules[1:]:
+    for rule in plan.rules:
         assert json.dumps(rule.text)[1:-1] not in told
         assert canonical_text(rule.text) not in told
     hidden = [rule for rule in answer.json()["rules"] if rule["visibility"] == "hidden"]
@@ -177,7 +175,13 @@ def test_secret_generators_differ():
         ({"hidden": None}, "division 'hidden': expected a table [hidden]"),
         ({"trials": 0}, "field 'trials': "),
         ({"trails": 3}, "field 'trails': "),
-        ({"rules": ["clockwize"]}, "unknown rule or file 'clockwize'"),
+        ({"trials": 2}, "field 'trials': expected 1 in a hidden season, found 2"),
+        ({"rules": ["clockwise"]}, "field 'rules': expected none in a hidden season"),
+        ({"hidden": {"rules": ["clockwize"]}}, "unknown rule or file 'clockwize'"),
+        (
+            {"hidden": {"generate": 1, "rules_per_attempt": 2}},
+            "field 'hidden.rules_per_attempt': expected at most 1",
+        ),
         ({"hidden": {"generate": 0}}, "field 'hidden': expected 'generate' or 'rules'"),
         ({"hidden": {"generate": 1, "elements": ["luck"]}}, "unknown element 'luck'"),
         ({"hidden": {"rules": [{"name": "x", "text": "(*,*,*,*,*)"}]}}, "hidden rule 'x': an att"),
@@ -221,7 +225,9 @@ def block_of_the_page(name: str) -> str:
 def test_the_files_of_the_page_are_read(tmp_path):
     (tmp_path / "mine.txt").write_text(MINE)
     season = tmp_path / "s1.toml"
-    season.write_text(block_of_the_page("s1.toml").replace("generate = 12 ", "generate = 1 "))
+    season.write_text(
+        block_of_the_page("s1.toml").replace("= 120 ", "= 1 ").replace("= 30 ", "= 1 ")
+    )
     plan = SeasonPlan.from_toml(season, rng=np.random.default_rng(1))
     assert len(plan.hidden_rules) == 2
     assert plan.opens_at == datetime.datetime(2027, 1, 1, tzinfo=datetime.UTC)
@@ -233,7 +239,7 @@ def test_every_knob_has_its_row_on_the_page():
     page = (Path(__file__).parents[5] / "docs" / "board" / "hidden-seasons.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page, re.MULTILINE))
     knobs = asdict(Difficulty())
-    assert set(rows) == {"generate", "rules", *knobs}
+    assert set(rows) == {"generate", "rules", "rules_per_attempt", *knobs}
     for name in ("n_elements", "n_buckets", "chance"):
         assert str(list(knobs[name])) in rows[name]
     assert all(f"`{element}`" in page for element in ELEMENTS)

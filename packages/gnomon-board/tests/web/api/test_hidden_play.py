@@ -18,7 +18,7 @@ from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path
 from gohr.experiments import Assignment, verify_log
 from gohr.game import DEFAULT_SPEC
 from gohr.learners import RulePlayer, play_trial
-from remote_play import SECRET_TEXT, begin, hidden_season, move, play_at_random
+from remote_play import SECRET_TEXTS, begin, hidden_season, move, play_at_random
 from small_season import make_account
 from submitted import bearer, register
 
@@ -38,17 +38,30 @@ def ids(play) -> list[int]:
 def test_an_attempt_is_begun_once(client, token, play, database):
     assert play["season"] == "s1"
     assert (play["episodes"], play["horizon"]) == (3, 50)
-    told = [(t["rule"], t["number"], t["state"], t["position"]) for t in play["trials"]]
-    assert sorted(told) == [
-        ("clockwise", 0, "playing", 0),
-        ("clockwise", 1, "playing", 0),
-        ("s1-h01", 0, "playing", 0),
-        ("s1-h01", 1, "playing", 0),
-    ]
+    trials = play["trials"]
+    assert {(t["number"], t["state"], t["position"]) for t in trials} == {(0, "playing", 0)}
+    assert len({t["rule"] for t in trials}) == len(trials) == 4
     again = client.post(f"/api/remote/entries/{play['entry']}/attempts/1", headers=bearer(token))
     assert again.json() == play
     with database.reading() as session:
         assert len(session.scalars(select(RemoteTrial.id)).all()) == 4
+
+
+def test_no_account_is_dealt_a_rule_twice(client, database, token):
+    """One learner that kept what it had learned made 203 errors, then 9, 1, 6, 0 on a rule."""
+    hidden_season(database)
+    other = make_account(database, "other", "submit")
+    dealt = [
+        [trial["rule"] for trial in begin(client, token, f"learner {k}")["trials"]]
+        for k in range(12)
+    ]
+    assert len({rule for rules in dealt for rule in rules}) == 12 * 4 == len(SECRET_TEXTS)
+    refused = client.post(
+        "/api/seasons/s1/entries", json={"name": "one more"}, headers=bearer(token)
+    )
+    assert (refused.status_code, "0 are left" in refused.text) == (403, True)
+    # Another account gets rules of its own, by another draw.
+    assert [t["rule"] for t in begin(client, other)["trials"]] not in dealt
 
 
 def test_first_boards_are_told_and_the_boards_are_the_assigned_ones(client, token, play, database):
@@ -211,7 +224,7 @@ def test_a_view_shows_what_a_player_sees(client, token, play):
     assert view["board"] == board
     assert (view["attempt"], view["position"], view["episode"]) == (1, 1, 0)
     assert view["last"][2] == 1
-    assert (view["rule"], view["state"]) == ("clockwise", "playing")
+    assert (view["rule"], view["state"]) == (play["trials"][0]["rule"], "playing")
 
 
 # -- whose trial it is, and when -------------------------------------------------------------------
@@ -358,7 +371,7 @@ def test_no_endpoint_tells_the_rule_or_the_seed(client, token, play, database):
     with database.reading() as session:
         seed = session.scalars(select(EntryAttempt.seed)).one()
         kept = [json.dumps(r.detail) for r in session.scalars(select(AuditRecord))]
-    for secret in (SECRET_TEXT, "shape:star", "bucket:[1,3]", str(seed), "5a" * 32):
+    for secret in (*SECRET_TEXTS, "shape:star", "bucket:[1,3]", str(seed), "5a" * 32):
         assert secret not in told
         assert all(secret not in text for text in kept)
 
@@ -379,7 +392,7 @@ def test_two_rules_that_answer_alike_are_told_alike(client, token, database):
     """A message depends on the outcomes alone: a rule that answers the same gets the same bytes."""
     hidden_season(database)
     play = begin(client, token)
-    trial = next(t["trial"] for t in play["trials"] if t["rule"] == "s1-h01")
+    trial = play["trials"][1]["trial"]
     with database.reading() as session:
         attempt = session.scalars(select(EntryAttempt)).one()
         assignment = assignment_of(attempt)
@@ -426,5 +439,5 @@ def test_after_the_reveal_everything_is_told(client, database, play):
     moment = datetime.datetime.now(datetime.UTC)
     change_season(database, revealed_at=moment, closes_at=moment)
     told = client.get("/api/seasons/s1/reveal").json()
-    assert told["rules"] == [{"name": "s1-h01", "text": SECRET_TEXT}]
+    assert [rule["text"] for rule in told["rules"]] == SECRET_TEXTS
     assert told["salt"] == "5a" * 32

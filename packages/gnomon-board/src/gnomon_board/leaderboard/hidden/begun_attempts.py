@@ -205,8 +205,8 @@ def _unfinished_of_ended_seasons() -> Select[int]:
 
 def _close(session: Session, settings: Settings, attempt: EntryAttempt, *, by: int | None) -> int:
     """Fill what is left of an attempt with errors; return how many trials were open."""
-    rows: Sequence[tuple[RemoteTrial, int]] = session.execute(
-        select(RemoteTrial, SeasonRule.position)
+    rows: Sequence[tuple[RemoteTrial, str]] = session.execute(
+        select(RemoteTrial, SeasonRule.name)
         .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
         .where(RemoteTrial.attempt_id == attempt.id, RemoteTrial.state == "playing")
         .order_by(RemoteTrial.id)
@@ -215,8 +215,8 @@ def _close(session: Session, settings: Settings, attempt: EntryAttempt, *, by: i
     if not rows:
         return 0
     assignment = assignment_of(attempt)
-    for trial, position in rows:
-        game = RemoteGame.of(assignment, position, trial.number, trial.actions)
+    for trial, rule in rows:
+        game = RemoteGame.of(assignment, rule, trial.number, trial.actions)
         game.abandon()
         trial.actions, trial.state = game.actions, "abandoned"
         trial.changed_at = trial.finished_at = now()

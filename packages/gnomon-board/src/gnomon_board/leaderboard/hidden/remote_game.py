@@ -99,9 +99,9 @@ class RemoteGame:
             self._attempt(action)
 
     @classmethod
-    def of(cls, assignment: Assignment, rule: int, number: int, actions: bytes) -> RemoteGame:
-        """Return trial ``number`` of an assignment on its rule at a position, as it stands."""
-        assigned = assignment.rules[rule]
+    def of(cls, assignment: Assignment, rule: str, number: int, actions: bytes) -> RemoteGame:
+        """Return trial ``number`` of an assignment on one of its rules, as it stands."""
+        assigned = next(each for each in assignment.rules if each.name == rule)
         return cls(
             assigned.rule_set,
             assignment.deal(assigned, number),

@@ -96,14 +96,13 @@ def _whole_log(session: Session, settings: Settings, attempt_id: int, learner: s
     rows = session.execute(
         select(
             SeasonRule.name,
-            SeasonRule.position,
             RemoteTrial.number,
             RemoteTrial.log_sha256,
             RemoteTrial.actions,
         )
         .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
         .where(RemoteTrial.attempt_id == attempt_id)
-        .order_by(SeasonRule.position, RemoteTrial.number)
+        .order_by(RemoteTrial.id)
     ).all()
     assignment = assignment_of(session.get_one(EntryAttempt, attempt_id))
     frames = [
@@ -128,5 +127,5 @@ def _log_of_trial(row: Any, assignment: Assignment, settings: Settings) -> bytes
     path = evidence_path(settings, str(row.log_sha256))
     if path.exists():
         return path.read_bytes()
-    game = RemoteGame.of(assignment, row.position, row.number, row.actions)
+    game = RemoteGame.of(assignment, row.name, row.number, row.actions)
     return attempt_bytes(game.log())

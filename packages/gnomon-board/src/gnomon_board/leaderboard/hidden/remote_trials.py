@@ -19,7 +19,6 @@ from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Entry, EntryAttempt, RemoteTrial, Season, SeasonRule
 from gnomon_board.errors import Conflict, Missing, NotAllowed
-from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.hidden.begun_attempts import keep_log, mark_begun
 from gnomon_board.leaderboard.hidden.protocol import AttemptPlay, Move, Reply, TrialState, TrialView
 from gnomon_board.leaderboard.hidden.remote_game import RemoteGame, Stretch
@@ -91,7 +90,7 @@ _PLAYING, _DONE, _ABANDONED = "playing", "done", "abandoned"
 
 
 def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> AttemptPlay:
-    """Open every trial of an attempt, or find those that are open: it may be asked again.
+    """Return the trials of an attempt, each with where it stands.
 
     Raises Refusal: there is no such attempt of this account, the season is of another division or
     not open, or the entry is withdrawn.
@@ -104,19 +103,18 @@ def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> A
         raise NotAllowed(f"season {season.name} is of the {season.division} division: send a log")
     _check_may_play(season, entry)
     attempt = attempt_of(entry, number)
-    # Whoever comes second waits here, and finds the trials.
-    session.get_one(EntryAttempt, attempt.id, with_for_update=True)
-    trials = _trials_of(session, attempt.id)
-    if not trials:
-        session.add_all(
-            RemoteTrial(attempt_id=attempt.id, rule_id=rule.id, number=i)
-            for i in range(season.trials)
-            for rule in season.rules
+    rows = (
+        select(
+            RemoteTrial.id,
+            SeasonRule.name,
+            RemoteTrial.number,
+            RemoteTrial.state,
+            RemoteTrial.n_attempts.label("n"),
         )
-        session.flush()
-        season.touch()
-        note(session, "play begun", "entry", entry.id, by=account_id, number=number)
-        trials = _trials_of(session, attempt.id)
+        .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
+        .where(RemoteTrial.attempt_id == attempt.id)
+        .order_by(RemoteTrial.id)
+    )
     return AttemptPlay(
         season=season.name,
         entry=entry.id,
@@ -129,25 +127,9 @@ def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> A
             TrialState(
                 trial=row.id, rule=row.name, number=row.number, state=row.state, position=row.n
             )
-            for row in trials
+            for row in session.execute(rows)
         ],
     )
-
-
-def _trials_of(session: Session, attempt_id: int) -> Sequence[_Row]:
-    rows = (
-        select(
-            RemoteTrial.id,
-            SeasonRule.name,
-            RemoteTrial.number,
-            RemoteTrial.state,
-            RemoteTrial.n_attempts.label("n"),
-        )
-        .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
-        .where(RemoteTrial.attempt_id == attempt_id)
-        .order_by(RemoteTrial.id)
-    )
-    return session.execute(rows).all()
 
 
 def _check_may_play(season: Season | _Row, entry: Entry | _Row) -> None:
@@ -232,7 +214,7 @@ _TRIAL = (
         RemoteTrial.number,
         RemoteTrial.attempt_id,
         RemoteTrial.state,
-        SeasonRule.position,
+        SeasonRule.name.label("rule"),
     )
     .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
     .join(EntryAttempt, EntryAttempt.id == RemoteTrial.attempt_id)
@@ -260,7 +242,7 @@ def _game(session: Session, live: RemoteGameCache, row: _Row) -> RemoteGame:
     if game is None:
         actions = session.scalar(select(RemoteTrial.actions).where(RemoteTrial.id == row.id))
         assignment = live.assignment(session, row.attempt_id)
-        game = RemoteGame.of(assignment, row.position, row.number, actions or b"")
+        game = RemoteGame.of(assignment, row.rule, row.number, actions or b"")
         live.put(row.id, game)
     return game
 
@@ -349,14 +331,14 @@ def view(session: Session, trial: int, *, account_id: int) -> TrialView:
     Raises Missing if there is no such trial of this account.
     """
     own = _TRIAL.where(RemoteTrial.id == trial, Entry.account_id == account_id)
-    row = session.execute(own.add_columns(SeasonRule.name)).first()
+    row = session.execute(own).first()
     if row is None:
         raise Missing(f"there is no trial {trial} of this account")
     # One of its own: a game in memory may be going on at this moment.
     game = _game(session, RemoteGameCache(), row)
     return TrialView(
         trial=trial,
-        rule=row.name,
+        rule=row.rule,
         number=row.number,
         state=row.state,
         position=game.position,

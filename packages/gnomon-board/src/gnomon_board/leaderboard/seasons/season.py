@@ -42,6 +42,7 @@ def create_season(session: Session, plan: SeasonPlan) -> Season:
         trials=plan.trials,
         episodes=plan.episodes,
         horizon=plan.horizon,
+        rules_per_attempt=plan.rules_per_attempt,
         max_attempts=plan.max_attempts,
         opens_at=plan.opens_at,
         closes_at=plan.closes_at,

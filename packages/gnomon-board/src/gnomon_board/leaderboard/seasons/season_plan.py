@@ -5,8 +5,6 @@
     name = "s1"
     title = "Season 1"
     division = "hidden"                # or replayed
-    rules = ["clockwise", "red-first"]  # rules that everybody may read, as in an experiment
-    trials = 20
     episodes = 200
     horizon = 100
     max_attempts = 3
@@ -17,9 +15,12 @@
     pieces = 9
 
     [hidden]
-    generate = 12                      # draw so many rules
-    (gnomon_board.leaderboard.seasons.rule_generation) n_elements = [1, 3]
-    rules = ["mine.txt"]               # and these
+    generate = 120                     # rules to draw (rule_generation)
+    rules_per_attempt = 30             # rules that an attempt is dealt, one trial each
+    n_elements = [1, 3]
+
+A replayed season has ``rules`` and ``trials`` instead. A hidden one has one trial on each rule, and
+deals a rule to an account once, so that memory of a trial is of no use in another.
 """
 
 from __future__ import annotations
@@ -69,9 +70,9 @@ class PlannedRule:
 class SeasonPlan:
     """All settings of a season before it is created.
 
-    ``rules`` stand in the order of the season: those that everybody may read, then the hidden ones.
-    ``max_attempts`` is how often an entry may have another go, None for as often as it likes. Times
-    are UTC.
+    ``rules`` stand in the order of the season. An attempt of a hidden season is dealt
+    ``rules_per_attempt`` of them. ``max_attempts`` is the most attempts of an entry, None for any
+    number. Times are UTC.
     """
 
     name: str
@@ -83,6 +84,7 @@ class SeasonPlan:
     trials: int
     episodes: int
     horizon: int
+    rules_per_attempt: int | None
     max_attempts: int | None
     opens_at: datetime.datetime | None
     closes_at: datetime.datetime | None
@@ -112,13 +114,18 @@ class SeasonPlan:
         """Read a season from the fields of its file; as :meth:`from_toml`."""
         fields = _checked(values)
         hidden = fields.hidden
-        own = [*fields.rules, *(hidden.rules if hidden else ())]
+        own = fields.rules if hidden is None else hidden.rules
         config = _experiment(fields, own or ["anything-goes"], base)
         entries = list(config.rules) if own else []
-        n_public = len(config.rules) - (len(hidden.rules) if hidden else 0) if own else 0
-        planned = [_public(entry) for entry in entries[:n_public]]
-        if hidden is not None:
-            planned += _hidden(fields.name, entries[n_public:], hidden, config, rng)
+        if hidden is None:
+            planned = [_public(entry) for entry in entries]
+        else:
+            planned = _hidden(fields.name, entries, hidden, config, rng)
+            if (hidden.rules_per_attempt or 0) > len(planned):
+                raise LeaderboardError(
+                    f"field 'hidden.rules_per_attempt': expected at most {len(planned)}, the "
+                    f"number of rules, found {hidden.rules_per_attempt}"
+                )
         if not planned:
             raise LeaderboardError("field 'rules': expected at least one rule, found none")
         return cls(
@@ -131,6 +138,7 @@ class SeasonPlan:
             config.trials,
             config.episodes,
             config.horizon,
+            None if hidden is None else hidden.rules_per_attempt or len(planned),
             fields.max_attempts,
             _utc(fields.opens),
             _utc(fields.closes),
@@ -141,6 +149,7 @@ class _HiddenFields(BaseModel):
     model_config = ConfigDict(extra="forbid")
     generate: Annotated[int, Field(strict=True, ge=0, le=500)] = 0
     rules: list[Any] = Field(default_factory=list, max_length=500)
+    rules_per_attempt: _Count | None = None
     elements: list[str] = list(ELEMENTS)
     n_elements: _Counts = [1, 3]
     n_buckets: _Counts = [1, 2]
@@ -155,7 +164,7 @@ class _SeasonFields(BaseModel):
     division: Division
     rules: list[Any] = Field(default_factory=list)
     board: dict[str, Any] | None = None
-    trials: _Count = 20
+    trials: _Count | None = None
     episodes: _Count = 200
     horizon: _Count = 100
     max_attempts: _Count | None = None
@@ -173,6 +182,16 @@ def _checked(values: Mapping[str, Any]) -> _SeasonFields:
     if (fields.division == "hidden") != (fields.hidden is not None):
         wanted = "a table [hidden]" if fields.hidden is None else "no table [hidden]"
         raise LeaderboardError(f"division {fields.division!r}: expected {wanted}")
+    if fields.hidden is not None:
+        if fields.trials not in (None, 1):
+            raise LeaderboardError(
+                f"field 'trials': expected 1 in a hidden season, found {fields.trials}; each rule "
+                "is dealt once, so that no memory of it helps: give rules_per_attempt in [hidden]"
+            )
+        if fields.rules:
+            raise LeaderboardError(
+                "field 'rules': expected none in a hidden season, whose rules are in [hidden]"
+            )
     opens, closes = _utc(fields.opens), _utc(fields.closes)
     if opens is not None and closes is not None and closes <= opens:
         raise LeaderboardError(f"field 'closes': expected a moment after {opens:%Y-%m-%d %H:%M}")
@@ -194,7 +213,7 @@ def _experiment(fields: _SeasonFields, rules: Sequence[Any], base: Path | None) 
         "name": fields.name,
         "rules": rules,
         "learners": ["uniform"],
-        "trials": fields.trials,
+        "trials": fields.trials or (20 if fields.hidden is None else 1),
         "episodes": fields.episodes,
         "horizon": fields.horizon,
     }
@@ -242,8 +261,9 @@ def _hidden(
     if not rules:
         raise LeaderboardError("field 'hidden': expected 'generate' or 'rules', found no rule")
     order = rng.permutation(len(rules)).tolist()
+    width = len(str(max(10, len(rules))))
     return [
-        PlannedRule(f"{season}-h{place:02d}", rules[i][0], tags=rules[i][1], hidden=True)
+        PlannedRule(f"{season}-h{place:0{width}d}", rules[i][0], tags=rules[i][1], hidden=True)
         for place, i in enumerate(order, 1)
     ]
 

@@ -100,6 +100,7 @@ class SeasonRecord(_RowRecord):
     trials: int
     episodes: int
     horizon: int
+    rules_per_attempt: int | None
     max_attempts: int | None
     opens_at: _Moment | None
     closes_at: _Moment | None

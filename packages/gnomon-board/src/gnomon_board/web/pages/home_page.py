@@ -109,7 +109,7 @@ def _leaders_episode(
         )
         if submission is None:
             continue
-        rule = submission.season.rules[0].name
+        rule = submission.trials[0].rule.name
         try:
             check_replay(submission)
             rows = trial_rows(settings, submission, rule, 0)

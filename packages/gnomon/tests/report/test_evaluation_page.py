@@ -47,8 +47,8 @@ def test_two_models_are_told_apart_by_how_much_where_and_at_what_cost():
     better, where, cost, _ = page.answers
     assert re.match(r"large is better than small by 0\.\d+\s\[0\.\d+.*60 items", *better.sentences)
     assert "p < 0.0001" in better.sentences[0]
-    assert "large alone solves" in where.sentences[0]
-    assert "carries" in where.sentences[1]
+    assert "only large solves" in where.sentences[0]
+    assert "contributes" in where.sentences[1]
     assert "small and large are on the Pareto front" in cost.sentences[0]
     groups = section_of(page, "groups-1").tables[0]
     shares = [int(row[-1].rstrip("%")) for row in groups.rows]
@@ -79,7 +79,7 @@ def test_of_many_groups_the_first_and_the_last_are_shown():
     assert len(shown) == 20
     assert shown == sorted(shown, reverse=True)
     assert shown[-1] == pytest.approx(min(parts), abs=1e-3)
-    assert "10 groups before the last 5: in the numbers." in found.caption
+    assert "10 groups before the last 5" in found.caption
 
 
 def test_low_scores_may_be_good():
@@ -94,14 +94,14 @@ def test_twenty_models_are_ranked_and_the_first_compared_with_each():
     page = evaluation_report(table_of(gains, 200), "logs")
     top, pair = page.answers[0].sentences
     assert re.search("of 20 models", top)
-    assert "after Holm's correction over all pairs" in pair
+    assert "after correction over 190 pairs" in pair
     assert len(section_of(page, "ranks").tables[0].rows) == 20
     pairs = section_of(page, "pairs").tables[0]
     assert len(pairs.rows) == 19
     assert len(pairs.numbers) == 190
     assert all(row["value"] >= 0.0 for row in pairs.numbers)
     one = evaluation_report(table_of(gains, 200), "logs", pair=("m00", "m19"))
-    assert "Holm" not in one.answers[0].sentences[1]
+    assert "correction" not in one.answers[0].sentences[1]
     assert "m19 is better than m00" in one.answers[0].sentences[1]
 
 
@@ -130,7 +130,7 @@ def test_of_items_that_differ_alike_some_are_taken_evenly():
     places = [int(row["item"].removeprefix("task_")) for row in table.numbers]
     assert len(places) == 20
     assert set(np.diff(places)) == {5, 6}
-    assert "20 items of 100 on which they differ" in table.caption
+    assert "20 items of 100" in table.caption
 
 
 def test_items_that_decide_speak_for_each_of_the_two():

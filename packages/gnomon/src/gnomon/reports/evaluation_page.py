@@ -3,43 +3,51 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, cast
 
-from gnomon._version import __version__
-from gnomon.errors import counted, joined, shortened
+import numpy as np
+
+from gnomon.errors import ScoreDataError, counted, joined, shortened
 from gnomon.plot.figure import Figure
-from gnomon.plot.style import default_settings, number
+from gnomon.plot.style import number
+from gnomon.ranking import ItemAudit, audit, rank
 from gnomon.ranking.item_audit import ITEM_TITLES
-from gnomon.ranking.ranks import Ranked, rank_range, tier_text
-from gnomon.reports.evaluation_findings import EvaluationFindings, evaluation_findings
+from gnomon.ranking.ranks import rank_range, tier_text
 from gnomon.reports.page import (
-    MOST_NAMED,
-    MOST_NOTES,
     Answer,
     Report,
     Section,
     Table,
+    best_text,
+    cell,
+    p_text,
     percent,
+    report_of,
     sentence,
 )
+from gnomon.results import noted
 from gnomon.scores.table import ScoreTable
-from gnomon.stats import CostFront, ItemComparison, ItemComparisons
+from gnomon.stats import CostFront, ItemComparison, ItemComparisons, cost_front
+from gnomon.stats.comparison import chosen_pair
+from gnomon.stats.costs import cost_columns
+from gnomon.stats.item_results import compare_items, estimate_items
+from gnomon.stats.items import Items
 from gnomon.tables import p_value
 
-#: Groups of items that a table and a figure show: those that carry most, and those that carry least
-#: or go against the rest.
+#: Groups of items that are shown: those with the largest and with the smallest contributions.
 MOST_GROUPS, LAST_GROUPS = 15, 5
-#: Letters of an item's text in a table.
-_LONGEST = 300
-#: Statements of the audit in a card.
+#: Items that are shown, and characters of the text of each.
+MOST_ITEMS, _LONGEST = 20, 300
+#: Findings of the audit in a card.
 _MOST_SAID = 3
-#: Names of a front in a sentence.
-_MOST_ON_FRONT = 4
-#: Models that lack items, each with a note of its own.
-_MOST_LACKING = 4
-_LACKS = re.compile(r".* lacks [\d,]+ of [\d,]+ items? \(")
+#: Groups, and models of a Pareto front, in a sentence.
+_MOST_GROUPS_NAMED, _MOST_ON_FRONT = 8, 4
+#: Columns that may hold the text of an item; the first one present is used.
+_TEXTS = ("input", "question", "prompt", "problem", "text")
+#: Costs that a page shows, one of each kind.
+_KINDS = (("total_tokens", "output_tokens"), ("cost",), ("working_time_s", "time_s"))
 
 
 def evaluation_report(
@@ -56,17 +64,17 @@ def evaluation_report(
     Parameters
     ----------
     table : ScoreTable
-        Of items, without steps.
+        Items, without steps.
     title : str
         What was evaluated.
     pair : (str, str), optional
-        Two models to look at closely; the first two of the ranking, if not given.
+        Two models to examine in detail; by default the first two of the ranking.
     by : sequence of str
-        Columns whose groups of items are compared; subtasks and clusters, if there are none.
+        Columns whose groups of items are compared; by default subtasks and clusters.
     level : float
         Confidence level of all intervals and decisions, between 0 and 1.
     seed : int
-        Of what the audit draws.
+        Seed of the audit.
 
     Raises
     ------
@@ -81,189 +89,210 @@ def evaluation_report(
     >>> page.answers[0].question, [section.name for section in page.sections][:3]
     ('Which model is better?', ['ranks', 'pairs', 'items'])
     """
-    found = evaluation_findings(table, pair=pair, by=by, level=level, seed=seed)
-    whole = found.closest
-    sections = [
-        _ranks(found),
-        *([_pairs(found)] if found.comparisons else []),
-        *(_group_section(found, column, one) for column, one in found.groups.items()),
-        *([_items(found)] if found.items else []),
-        *([_costs(found)] if found.costs else []),
-        *_audit_sections(found),
-    ]
+    found = _Findings(table, pair, by, level, seed)
     answers = [
         Answer("Which model is better?" if found.ranking else "How good is it?", _better(found)),
-        *([Answer("Where do they differ?", _where(found, whole))] if whole is not None else []),
+        *([Answer("Where do they differ?", _where(found))] if found.closest else []),
         *([Answer("What does it cost?", tuple(map(_cost, found.costs)))] if found.costs else []),
-        Answer("Is the evaluation sound?", _believed(found)),
+        Answer("Is the evaluation sound?", _sound(found)),
     ]
-    notes = _notices(found)
-    more = len(notes) - MOST_NOTES
-    rest = (f"{counted(more, 'more note')}: gnomon estimate and audit print them.",) * (more > 0)
-    return Report(
-        title=title,
-        subtitle=found.audit[0].finding,
-        answers=tuple(answers),
-        sections=tuple(sections),
-        notices=(*notes[:MOST_NOTES], *rest),
-        card=(
-            ("provenance", joined(table.provenance) or "not recorded"),
-            ("score", table.scale),
-            ("confidence level", percent(level)),
-            ("clusters", table.cluster or "none"),
-            ("seed", str(seed)),
-            ("gnomon", __version__),
+    sections = [
+        _ranks(found),
+        *([_pairs(found)] if found.every else []),
+        *(_group_section(found, column, one) for column, one in found.groups.items()),
+        *([_items(found)] if np.any(found.differing) else []),
+        *([_costs(found)] if found.costs else []),
+        *(
+            Section(name, ITEM_TITLES[name], found.said(name))
+            for name in ITEM_TITLES
+            if found.said(name)
         ),
-        source="the table of scores",
-    )
+    ]
+    return report_of(
+        table, title, found.audit[0].finding, answers, sections, found.warnings,
+        level=level, seed=seed, card={"score": table.scale, "clusters": table.cluster or "none"},
+    )  # fmt: skip
 
 
-def _audit_sections(found: EvaluationFindings) -> list[Section]:
-    """Return what the audit found, section by section."""
-    said = {
-        name: tuple(sentence(one.finding) for one in found.audit if one.section == name)
-        for name in ITEM_TITLES
-    }
-    return [Section(name, ITEM_TITLES[name], texts) for name, texts in said.items() if texts]
+class _Findings:
+    """What the verbs return for a table of items, its models in the order of their means."""
+
+    def __init__(
+        self,
+        table: ScoreTable,
+        pair: tuple[str, str] | None,
+        by: Sequence[str],
+        level: float,
+        seed: int,
+    ) -> None:
+        asked = None if pair is None else chosen_pair(table, *pair)
+        self.level, self.is_planned = level, asked is not None
+        with noted() as notes:
+            self.estimates = estimate_items(table, "mean", level=level)
+            sign = -1.0 if table.higher_is_better else 1.0
+            value = {one.algorithm: sign * one.value for one in self.estimates}
+            names = sorted(table.algorithms, key=lambda name: (np.isnan(value[name]), value[name]))
+            self.table = table = _with_order(table, names)
+            several = len(names) > 1
+            self.ranking = rank(table, level=level) if several else None
+            pairs = compare_items(table, None, level=level) if several else None
+            self.comparisons = pairs
+            self.every = [one for one in pairs or () if isinstance(one, ItemComparison)]
+            chosen = asked or (self.ranking.names[:2] if self.ranking else ())
+            self.pair = cast(tuple[str, str], tuple(chosen))
+            self.groups = self._compared_by(by)
+            estimates = cast(Any, self.estimates.records)
+            self.costs = [
+                cost_front(table, column, level=level, estimates=estimates)
+                for column in _one_of_each_kind(cost_columns(table))
+            ]
+        #: The comparison of the pair on all items that both have.
+        self.closest = next((one for one in self.every if {one.a, one.b} == {*self.pair}), None)
+        self.items = Items(table)
+        self.values = dict(zip(self.items.models, self.items.values, strict=True))
+        self.differing = np.zeros(0)
+        if self.pair:
+            self.differing = self.values[self.pair[0]] - self.values[self.pair[1]]
+        self.audit = cast(ItemAudit, audit(table, rng=seed))
+        made: list[Any] = [self.estimates, pairs, *self.groups.values(), *self.costs, self.audit]
+        self.warnings = [*notes, *(w for one in made if one is not None for w in one.warnings)]
+
+    def _compared_by(self, by: Sequence[str]) -> dict[str, ItemComparisons]:
+        """Compare the pair in groups of items: of the columns given, or subtasks and clusters."""
+        usual = [c for c in ("subtask", self.table.cluster) if c in self.table.attributes]
+        found: dict[str, ItemComparisons] = {}
+        for column in dict.fromkeys([*by] or map(str, usual)):
+            if not self.pair or (not by and len(self.table.rows.texts(column).names) < 2):
+                continue
+            try:
+                found[column] = compare_items(
+                    self.table, self.pair, "mean", by=column, level=self.level
+                )
+            except ScoreDataError:  # by default: no shared item, or items of one group alone
+                if by:
+                    raise
+        return found
+
+    def said(self, section: str) -> tuple[str, ...]:
+        return tuple(sentence(one.finding) for one in self.audit if one.section == section)
 
 
-def _notices(found: EvaluationFindings) -> tuple[str, ...]:
-    """Return the notes; of many models that lack items one note, since a section names them."""
-    lacking = [note for note in found.warnings if _LACKS.match(note)]
-    if len(lacking) < _MOST_LACKING:
-        return found.warnings
-    text = (
-        f"{counted(len(lacking), 'model')} lack items that another has, and are compared on those "
-        "that both have: see what is missing, below"
-    )
-    return (text, *(note for note in found.warnings if note not in lacking))
+def _with_order(table: ScoreTable, names: Sequence[str]) -> ScoreTable:
+    places = [names.index(name) for name in table.algorithms]
+    order = np.argsort(table.rows["algorithm"].mapped(places, 0), kind="stable")
+    return replace(table, rows=table.rows.take(order))
 
 
-def _better(found: EvaluationFindings) -> tuple[str, ...]:
-    """Say who is first, by how much, and how sure that is."""
+def _one_of_each_kind(columns: Sequence[str]) -> list[str]:
+    kinds = ([name for name in kind if name in columns] for kind in _KINDS)
+    return [names[0] for names in kinds if names]
+
+
+# Answers
+
+
+def _better(found: _Findings) -> tuple[str, ...]:
     if found.ranking is None:
         one = found.estimates[0]
-        return (f"{one.algorithm}: {_value(one.value, one.low, one.high)}.",)
-    whole = found.closest
-    said = [] if whole is None else [_difference(found, whole)]
-    if len(found.ranking.names) == 2:
-        return tuple(said)
-    ranked = found.ranking
-    first = [one.name for one in ranked if one.rank_low == 1]
-    shown = first if len(first) <= MOST_NAMED else [*first[:MOST_NAMED], "another"]
-    top = f"{first[0]} is first of {len(ranked.names)} models, separated from all others."
-    if len(first) > 1:
-        top = f"{joined(shown, 'or')} may be first of {len(ranked.names)} models: they are not "
-        top += "significantly different."
-    return top, *said
+        return (f"{one.algorithm}: {cell(one.value, one.low, one.high)}.",)
+    said = () if found.closest is None else (_difference(found, found.closest),)
+    return said if len(found.ranking.names) == 2 else (best_text(found.ranking, "model"), *said)
 
 
-def _difference(found: EvaluationFindings, one: ItemComparison) -> str:
-    """Say by how much the better of two is better, or that the items do not say which is."""
-    seen = f"{one.a} minus {one.b} is {_value(one.value, one.low, one.high)}"
-    a_wins = (one.value > 0.0) == found.table.higher_is_better
+def _difference(found: _Findings, one: ItemComparison) -> str:
+    """Return by how much the better of two models is better, if that is significant."""
+    seen = f"{one.a} minus {one.b} is {cell(one.value, one.low, one.high)}"
     on = f"on {counted(one.n_items, 'item')}"
     if one.n_clusters is not None:
         on += f" in {counted(one.n_clusters, 'cluster')}"
     if math.isnan(one.low):
         return f"{seen} {on}."
-    p = f"p {p_value(one.p_value, '= ')}"
-    if len(found.table.algorithms) > 2 and not found.is_planned:
-        p += f" by itself, {p_value(one.p_adjusted)} after Holm's correction over all pairs"
-    if found.is_separated(one):
-        winner, other = (one.a, one.b) if a_wins else (one.b, one.a)
-        ends = (one.low, one.high) if one.value > 0.0 else (-one.high, -one.low)
-        by = _value(abs(one.value), *ends)
-        return f"{winner} is better than {other} by {by} {on} ({p})."
-    told = f"this many items detect a difference of {one.detectable:.3g} with power 0.8"
-    return f"{one.a} and {one.b} are not significantly different: {seen} {on} ({p}); {told}."
-
-
-def _value(value: float, low: float, high: float) -> str:
-    """Return a number with its interval, as far as they exist."""
-    if math.isnan(value):
-        return "not estimable"
-    if math.isnan(low):
-        return f"{value:.3g} (interval not estimable)"
-    return f"{value:.3g} [{low:.3g} to {high:.3g}]".replace(" ", "\xa0")
-
-
-def _where(found: EvaluationFindings, whole: ItemComparison) -> tuple[str, ...]:
-    """Say on how many items two models differ, and which groups carry the difference."""
-    said = [
-        f"{whole.a} and {whole.b} differ on {found.n_differing:,} of "
-        f"{counted(whole.n_items, 'item')}."
-    ]
-    if whole.only_a is not None and whole.only_b is not None:
-        alone = f"{whole.a} alone solves {whole.only_a:,}, {whole.b} alone {whole.only_b:,}"
-        said[0] = f"{said[0][:-1]}: {alone}."
-    for column, groups in found.groups.items():
-        parts = _by_size(groups)
-        separated = [one.task or "" for one in parts if one.p_adjusted <= 1.0 - found.level]
-        if not math.isnan(parts[0].share):
-            most = [f"{one.task} carries {one.share:.0%}" for one in parts[:3]]
-            said.append(f"By {column}, of the difference {joined(most)}.")
-        told = joined(separated[:MOST_NAMED]) + (" and others" * (len(separated) > MOST_NAMED))
-        said.append(
-            f"By {column}, each by itself, they are separated on "
-            f"{told or 'none'} ({counted(len(parts), 'group')}, Holm's correction)."
+    p = p_text(one, 1 if found.is_planned else len(found.every))
+    if (one.p_value if found.is_planned else one.p_adjusted) > 1.0 - found.level:
+        detectable = f"{counted(one.n_items, 'item')} detect {one.detectable:.3g} with power 0.8"
+        return (
+            f"{one.a} and {one.b} are not significantly different: {seen} {on} ({p}); {detectable}."
         )
+    is_ahead = (one.value > 0.0) == found.table.higher_is_better
+    winner, other = (one.a, one.b) if is_ahead else (one.b, one.a)
+    ends = (one.low, one.high) if one.value > 0.0 else (-one.high, -one.low)
+    return f"{winner} is better than {other} by {cell(abs(one.value), *ends)} {on} ({p})."
+
+
+def _where(found: _Findings) -> tuple[str, ...]:
+    whole = cast(ItemComparison, found.closest)
+    n_differing = np.count_nonzero(np.nan_to_num(found.differing))
+    text = f"{whole.a} and {whole.b} differ on {n_differing:,} of {counted(whole.n_items, 'item')}"
+    if whole.only_a is not None and whole.only_b is not None:
+        text += f": only {whole.a} solves {whole.only_a:,}, only {whole.b} solves {whole.only_b:,}"
+    said = [f"{text}."]
+    for column, groups in found.groups.items():
+        parts = _by_contribution(groups)
+        if not math.isnan(parts[0].share):
+            most = [f"{one.task} contributes {one.share:.0%}" for one in parts[:3]]
+            said.append(f"By {column}: {joined(most)} of the difference.")
+        names = [one.task or "" for one in parts if one.p_adjusted <= 1.0 - found.level]
+        shown = joined(names[:_MOST_GROUPS_NAMED]) + " and others" * (
+            len(names) > _MOST_GROUPS_NAMED
+        )
+        over = f"Holm's correction over {counted(len(parts), 'group')}"
+        said.append(f"By {column}: significant in {shown or 'no group'} ({over}).")
     return tuple(said)
 
 
-def _by_size(groups: ItemComparisons) -> list[ItemComparison]:
-    """Return the groups, those that carry most of the difference first."""
+def _by_contribution(groups: ItemComparisons) -> list[ItemComparison]:
+    """Return the groups, the largest contributions to the difference first."""
     own = [one for one in groups if isinstance(one, ItemComparison) and one.task is not None]
-    whole = sum(one.contribution for one in own)
-    return sorted(own, key=lambda one: -math.copysign(1.0, whole) * one.contribution)
+    sign = math.copysign(1.0, sum(one.contribution for one in own))
+    return sorted(own, key=lambda one: -sign * one.contribution)
 
 
 def _cost(front: CostFront) -> str:
-    """Say which models are on the front of cost and score."""
-    off = [one for one in front if not one.on_front]
-    verb = "is" if len(front.front) == 1 else "are"
-    text = f"Of {front.settings['cost']} and score, {_front(front)} {verb} on the Pareto front"
-    text += ", the cheapest first" if len(front.front) > 1 else ""
+    names, off = front.front, [one for one in front if not one.on_front]
+    if len(names) > _MOST_ON_FRONT:
+        names = (*names[:2], f"{len(names) - 3} more", names[-1])
+    verb = "is" if len(names) == 1 else "are"
+    text = f"{joined(names)} {verb} on the Pareto front of {front.settings['cost']} and score"
+    text += ", the cheapest first" if len(names) > 1 else ""
     if len(off) == 1:
-        text += f"; {off[0].algorithm} is not: {off[0].dominated_by} costs no more and is no worse"
+        text += f"; {off[0].dominated_by} costs no more than {off[0].algorithm} and is no worse"
     elif off:
-        text += f"; of the other {len(off)} each is beaten by one that costs no more"
+        text += f"; each of the other {len(off)} has a rival that costs no more and is no worse"
     return f"{text}."
 
 
-def _front(front: CostFront) -> str:
-    """Return the names on a front as a phrase, the middle of many left out."""
-    names = front.front
-    if len(names) > _MOST_ON_FRONT:
-        names = (*names[:2], f"{len(names) - 3} more", names[-1])
-    return joined(names)
-
-
-def _believed(found: EvaluationFindings) -> tuple[str, ...]:
-    """Return what the audit says first of what lacks, is there twice, or tells none apart."""
-    said = []
+def _sound(found: _Findings) -> tuple[str, ...]:
+    said: list[str] = []
     for section in ("missing", "duplicates", "discrimination", "range"):
-        texts = [one.finding for one in found.audit if one.section == section]
+        texts = found.said(section)
         n = _MOST_SAID if section == "discrimination" else 1
         said += texts[:n]
         if section == "missing" and len(texts) > n:
-            n_more = len(texts) - n
-            verb = "shows" if n_more == 1 else "show"
-            said.append(f"{counted(n_more, 'other model')} {verb} the same problem")
-    return tuple(map(sentence, said))
+            verb = "shows" if len(texts) == 2 else "show"
+            said.append(f"{counted(len(texts) - n, 'other model')} {verb} the same problem.")
+    return tuple(said)
 
 
-def _ranks(found: EvaluationFindings) -> Section:
+# Sections
+
+
+def _ranks(found: _Findings) -> Section:
     """Return ranks, means and costs of all models."""
     of = {one.algorithm: one for one in found.estimates}
     costs = [{one.algorithm: one.cost for one in front} for front in found.costs]
-    names = found.table.algorithms if found.ranking is None else found.ranking.names
-    ranked = {one.name: one for one in found.ranking or ()}
+    names = found.ranking.names if found.ranking else found.table.algorithms
+    ranks = {
+        one.name: (
+            rank_range(one.rank_low, one.rank_high).replace(" ", "\xa0"),
+            tier_text(one.tiers),
+        )
+        for one in found.ranking or ()
+    }
     rows = tuple(
         (
             name,
-            _value(of[name].value, of[name].low, of[name].high),
-            *(_rank_cells(ranked[name]) if name in ranked else ()),
+            cell(of[name].value, of[name].low, of[name].high),
+            *ranks.get(name, ()),
             f"{of[name].n_tasks:,}",
             *(number(cost[name]) if name in cost else "unknown" for cost in costs),
         )
@@ -271,118 +300,87 @@ def _ranks(found: EvaluationFindings) -> Section:
     )
     columns = (
         *("model", found.table.metric),
-        *(("rank", "tier") if ranked else ()),
+        *(("rank", "tier") if ranks else ()),
         "items",
-        *(f"{front.settings['cost']} a sample" for front in found.costs),
+        *(f"{front.settings['cost']} per sample" for front in found.costs),
     )
-    text = (
-        "Means over items with {} intervals; the intervals of ranks are simultaneous. Models in "
-        "the same tier are not significantly different."
-    )
-    caption = text.format(percent(found.level)) if ranked else ""
+    text = f"Means over items with {percent(found.level)} intervals."
+    if ranks:
+        text += " Intervals of ranks are simultaneous. Models in the same tier are not "
+        text += "significantly different."
     numbers = found.estimates.as_records()
-    table = Table("Models", columns, rows, caption, name="models", numbers=numbers)
-    figures: tuple[Figure, ...] = ()
-    if found.ranking is not None:
-        with default_settings():
-            figures = (found.ranking.figure(),)
+    latex = (found.ranking or found.estimates).to_latex()
+    table = Table("Models", columns, rows, text, name="models", numbers=numbers, latex=latex)
+    figures = () if found.ranking is None else (found.ranking.figure(),)
     return Section("ranks", "Ranks", (), (table,), figures)
 
 
-def _rank_cells(one: Ranked) -> tuple[str, ...]:
-    ranks = rank_range(one.rank_low, one.rank_high)
-    return ranks.replace(" ", "\xa0"), tier_text(one.tiers)
-
-
-def _pairs(found: EvaluationFindings) -> Section:
+def _pairs(found: _Findings) -> Section:
     """Return the first model against each other one, or the only pair."""
-    every = [one for one in found.comparisons or () if isinstance(one, ItemComparison)]
     first = found.table.algorithms[0]
-    shown = [one for one in every if one.a == first or one is found.closest]
+    shown = tuple(one for one in found.every if one.a == first or one is found.closest)
     rows = tuple(
         (
             one.b if one.a == first and len(shown) > 1 else f"{one.a} minus {one.b}",
-            _value(one.value, one.low, one.high),
-            _p(one),
+            cell(one.value, one.low, one.high),
+            p_value(one.p_adjusted).replace(" ", "\xa0"),
             f"{one.n_items:,}",
             "not estimable" if math.isnan(one.detectable) else f"{one.detectable:.3g}",
-            _unpaired(one),
         )
         for one in shown
     )
     columns = (
         "compared with" if len(shown) > 1 else "pair",
-        "difference",
-        "p",
-        "items",
-        "detectable",
-        "unpaired",
+        *("difference", "p", "items", "detectable"),
     )
-    corrected = f"p after Holm's correction over {len(every):,} pairs. " if len(every) > 1 else ""
-    more = " The numbers hold every pair." if len(every) > len(shown) else ""
-    which = f"{first} minus each other, on" if len(shown) > 1 else "On"
-    caption = (
-        f"{which} the items that both have. {corrected}Detectable: the smallest difference "
-        "that this many items detect with power 0.8. Unpaired: the interval if each model had been "
-        f"given items of its own.{more}"
-    )
-    numbers = [one.as_record() for one in every]
+    n = len(found.every)
+    which = f"{first} minus each other model, on" if len(shown) > 1 else "On"
+    caption = f"{which} the items that both have. "
+    caption += f"p after Holm's correction over {n:,} pairs. " if n > 1 else ""
+    caption += "Detectable: the difference that these items detect with power 0.8."
+    caption += " The numbers contain every pair." if n > len(shown) else ""
+    numbers = [one.as_record() for one in found.every]
     table = Table("Differences", columns, rows, caption, name="pairs", numbers=numbers)
     # A single pair is drawn with its groups, if it has some.
     drawn = found.comparisons if len(shown) > 1 or not found.groups else None
-    figures = _drawn(drawn, tuple(shown), "pair-differences", "Differences")
+    figures = _drawn(drawn, shown, "pair-differences", "Differences")
     return Section("pairs", "By how much?", (), (table,), figures)
 
 
-def _p(one: ItemComparison) -> str:
-    return p_value(one.p_adjusted).replace(" ", "\xa0")
-
-
-def _unpaired(one: ItemComparison) -> str:
-    if math.isnan(one.unpaired_low):
-        return "not estimable"
-    return f"{one.unpaired_low:.3g} to {one.unpaired_high:.3g}".replace(" ", "\xa0")
-
-
 def _drawn(
-    found: ItemComparisons | None, shown: tuple[ItemComparison, ...], name: str, title: str
+    found: ItemComparisons | None, shown: Sequence[ItemComparison], name: str, title: str
 ) -> tuple[Figure, ...]:
     """Return the figure of some comparisons under a name of its own."""
     if found is None or not shown:
         return ()
-    with default_settings():
-        figure: Figure = replace(found, records=shown).figure()
+    figure: Figure = replace(found, records=tuple(shown)).figure()
     return (replace(figure, name=name, title=title, wide=len(shown) > 1),)
 
 
-def _group_section(found: EvaluationFindings, column: str, groups: ItemComparisons) -> Section:
-    """Return the pair on each group of items, with the share of the difference that it carries."""
-    every = _by_size(groups)
-    shown = every
-    if len(every) > MOST_GROUPS + LAST_GROUPS:
-        shown = [*every[:MOST_GROUPS], *every[-LAST_GROUPS:]]
+def _group_section(found: _Findings, column: str, groups: ItemComparisons) -> Section:
+    """Return the pair in each group of items, with the group's share of the difference."""
+    every = _by_contribution(groups)
+    more = len(every) - MOST_GROUPS - LAST_GROUPS
+    shown = [*every[:MOST_GROUPS], *every[-LAST_GROUPS:]] if more > 0 else every
     rows = tuple(
         (
             one.task or "",
-            _value(one.value, one.low, one.high),
-            _p(one),
+            cell(one.value, one.low, one.high),
+            p_value(one.p_adjusted).replace(" ", "\xa0"),
             f"{one.n_items:,}",
             f"{one.contribution:.3g}",
             "-" if math.isnan(one.share) else f"{one.share:.0%}",
         )
         for one in shown
     )
-    a, b = found.pair or ("", "")
-    more = len(every) - len(shown)
-    some = (
-        f" {counted(more, 'group')} before the last {LAST_GROUPS}: in the numbers." if more else ""
-    )
     caption = (
-        f"{a} minus {b}, the groups that carry most first. p after Holm's correction over "
-        f"{counted(len(every), 'group')}. Part: what a group adds to the whole difference; its "
-        f"share is left out where the whole may be none.{some}"
+        f"{' minus '.join(found.pair)}, largest contributions first. p after Holm's correction "
+        f"over {counted(len(every), 'group')}. Contributions add up to the whole difference; "
+        "shares are omitted where the whole difference may be 0."
     )
-    columns = (column, "difference", "p", "items", "part", "share")
+    if more > 0:
+        caption += f" Omitted: {counted(more, 'group')} before the last {LAST_GROUPS}."
+    columns = (column, "difference", "p", "items", "contribution", "share")
     numbers = [one.as_record() for one in groups]
     name = f"groups-{[*found.groups].index(column) + 1}"
     table = Table(f"By {column}", columns, rows, caption, name=name, numbers=numbers)
@@ -391,43 +389,72 @@ def _group_section(found: EvaluationFindings, column: str, groups: ItemCompariso
     return Section(name, f"Where: by {column}", (), (table,), figures)
 
 
-def _items(found: EvaluationFindings) -> Section:
+def _items(found: _Findings) -> Section:
     """Return the items on which the pair differs most, with their texts."""
-    a, b = found.pair or ("", "")
-    has_text = any(one.text for one in found.items)
-    has_others = len(found.table.algorithms) > 2
+    places = _largest(found.differing, MOST_ITEMS)
+    places = places[np.argsort(-found.differing[places], kind="stable")]
+    names = [found.items.names[i] for i in places]
+    texts = _texts(found.table, names)
+    a, b = found.pair
+    others = [found.values[name] for name in found.table.algorithms if name not in found.pair]
+    records = []
+    for i, name in zip(places.tolist(), names, strict=True):
+        known = [values[i] for values in others if not np.isnan(values[i])]
+        record = {"item": name, "a": float(found.values[a][i]), "b": float(found.values[b][i])}
+        record |= {"difference": float(found.differing[i])}
+        record |= {"others": float(np.mean(known)) if known else None, "text": texts.get(name, "")}
+        records.append(record)
     rows = tuple(
         (
-            one.item,
-            *((shortened(" ".join(one.text.split()), _LONGEST),) if has_text else ()),
-            f"{one.a:.3g}",
-            f"{one.b:.3g}",
-            *(("-" if math.isnan(one.others) else f"{one.others:.3g}",) if has_others else ()),
+            record["item"],
+            *((shortened(" ".join(record["text"].split()), _LONGEST),) if texts else ()),
+            f"{record['a']:.3g}",
+            f"{record['b']:.3g}",
+            *(("-" if record["others"] is None else f"{record['others']:.3g}",) if others else ()),
         )
-        for one in found.items
+        for record in records
     )
-    others, text = ("others",) * has_others, ("text",) * has_text
-    n = len(found.items)
-    caption = f"Means over epochs; first those on which {a} scores more."
-    if has_others:
-        caption += " Others: the mean of all other models."
-    if found.n_differing > n:
+    columns = ("item", *(("text",) if texts else ()), a, b, *(("others",) if others else ()))
+    n, n_differing = len(places), int(np.count_nonzero(np.nan_to_num(found.differing)))
+    caption = f"Means over epochs; items on which {a} scores more come first."
+    caption += " Others: the mean of all other models." if others else ""
+    if n_differing > n:
         caption += (
-            f" {counted(n, 'item')} of {found.n_differing:,} on which they differ: those on which "
-            "they differ most; of many that differ as much, some evenly spaced."
+            f" The {counted(n, 'item')} of {n_differing:,} with the largest differences; "
+            "among equal differences, evenly spaced items."
         )
-    columns = ("item", *text, a, b, *others)
-    numbers = [one.as_record() for one in found.items]
-    table = Table("Deciding items", columns, rows, caption, name="items", numbers=numbers)
+    table = Table("Deciding items", columns, rows, caption, name="items", numbers=records)
     return Section("items", "The items that decide", (), (table,))
 
 
-def _costs(found: EvaluationFindings) -> Section:
+def _largest(values: Any, most: int) -> Any:
+    """Return the places of the largest sizes above 0; among equal ones, some of each sign."""
+    sizes = np.abs(values)
+    there = np.flatnonzero(np.nan_to_num(sizes) > 0.0)
+    if there.size <= most:
+        return there
+    last = np.sort(sizes[there])[-most]
+    above, level = there[sizes[there] > last], there[sizes[there] == last]
+    level = level[np.argsort(values[level] > 0.0, kind="stable")]
+    spaced = level[np.linspace(0, level.size - 1, most - above.size).round().astype(np.int64)]
+    return np.sort(np.concatenate([above, spaced]))
+
+
+def _texts(table: ScoreTable, items: Sequence[str]) -> dict[str, str]:
+    """Return the texts of some items, as far as the log has them."""
+    column = next((name for name in _TEXTS if name in table.attributes), None)
+    if column is None:
+        return {}
+    rows = table.rows.take(table.rows["task"].isin(items))
+    pairs = zip(rows.tolist("task"), rows.texts(column).tolist(), strict=True)
+    return {item: text for item, text in reversed([*pairs]) if text is not None}
+
+
+def _costs(found: _Findings) -> Section:
     """Return what models cost against what they score."""
-    with default_settings():
-        figures = tuple(front.figure() for front in found.costs)
     text = (
-        "On the Pareto front: no model is both cheaper and better. Points are compared, not their "
+        "On the Pareto front no model is both cheaper and better. Points are compared, not their "
         "intervals: a model may be off the front by chance."
     )
+    figures = tuple(front.figure() for front in found.costs)
     return Section("cost", "Cost against score", (text,), figures=figures)

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import pickle
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from gnomon.errors import GnomonError
+from gnomon._version import __version__
+from gnomon.errors import GnomonError, counted, joined
 from gnomon.files import write_atomically, write_together
 from gnomon.plot.figure import Figure, Numbers, Row, numbers_as_csv, theme_css
+from gnomon.tables import p_value, value_in_brackets
+
+if TYPE_CHECKING:
+    from gnomon.ranking import Ranking
+    from gnomon.scores import ScoreTable
 
 #: Names in a sentence, and notes at the top of a page.
 MOST_NAMED, MOST_NOTES = 8, 12
@@ -274,6 +282,62 @@ def percent(level: float) -> str:
     ('95\xa0%', '97.5\xa0%')
     """
     return f"{100 * level:.4g}\xa0%"
+
+
+def report_of(
+    table: ScoreTable,
+    title: str,
+    subtitle: str,
+    answers: Sequence[Answer],
+    sections: Sequence[Section],
+    warnings: Iterable[str],
+    *,
+    level: float,
+    seed: int,
+    card: Mapping[str, str],
+) -> Report:
+    """Return the page of a table, its warnings without repetitions and not too many of them."""
+    notes = [*dict.fromkeys(warnings)]
+    if len(notes) > MOST_NOTES:
+        more = counted(len(notes) - MOST_NOTES, "more note")
+        notes[MOST_NOTES:] = [f"{more}: gnomon audit prints them."]
+    made = {"provenance": joined(table.provenance) or "not recorded", **card}
+    made |= {"confidence level": percent(level), "seed": str(seed), "gnomon": __version__}
+    return Report(
+        title=title,
+        subtitle=subtitle,
+        answers=tuple(answers),
+        sections=tuple(sections),
+        notices=tuple(notes),
+        card=tuple(made.items()),
+        source="the table of scores",
+    )
+
+
+def best_text(ranking: Ranking, kind: str) -> str:
+    """Return which algorithm is best, or which may be."""
+    first = [one.name for one in ranking if one.rank_low == 1]
+    n = len(ranking.names)
+    if len(first) == 1:
+        return f"{first[0]} is significantly better than all others ({counted(n, kind)})."
+    shown = first if len(first) <= MOST_NAMED else [*first[:MOST_NAMED], "another"]
+    text = f"{joined(shown, 'or')} may be best of {counted(n, kind)}"
+    return f"{text}: they are not significantly different."
+
+
+def cell(value: float, low: float, high: float) -> str:
+    """Return a number with its interval, which no line break separates."""
+    return value_in_brackets(value, low, high).replace(" [", "\xa0[").replace(", ", ",\xa0")
+
+
+def p_text(one: Any, n_pairs: int) -> str:
+    """Return the p-value of a pair, with the corrected one where there are several pairs."""
+    if math.isnan(one.p_value):
+        return "not testable"
+    text = f"p {p_value(one.p_value, '= ')}"
+    if n_pairs > 1:
+        text += f"; {p_value(one.p_adjusted)} after correction over {counted(n_pairs, 'pair')}"
+    return text
 
 
 def report_html(report: Report, *, alone: bool = False) -> str:

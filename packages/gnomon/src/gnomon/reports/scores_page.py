@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
-from gnomon._version import __version__
 from gnomon.errors import GnomonError, counted, joined, listed
 from gnomon.plot.figure import Figure
 from gnomon.ranking import Audit, Ranking, audit, rank
@@ -16,22 +15,24 @@ from gnomon.ranking.audits import TITLES
 from gnomon.ranking.ranks import rank_range, tier_text
 from gnomon.reports.evaluation_page import evaluation_report
 from gnomon.reports.page import (
-    MOST_NAMED,
-    MOST_NOTES,
     Answer,
     Report,
     Section,
     Table,
+    best_text,
+    cell,
+    p_text,
     percent,
+    report_of,
     sentence,
 )
 from gnomon.results import Results, noted
 from gnomon.scores import at_common_step
 from gnomon.scores.table import ScoreTable
-from gnomon.stats import Comparison, Curves, Estimates, compare, curves, estimate, profile
+from gnomon.stats import Curves, Estimates, compare, curves, estimate, profile
 from gnomon.stats.items import expect_items
 from gnomon.stats.learning_curves import Curve
-from gnomon.tables import latex_rows, p_value, value_in_brackets
+from gnomon.tables import latex_rows, value_in_brackets
 
 #: More lines or panels than this hide each other.
 MOST_DRAWN, MOST_CURVES = 30, 24
@@ -96,24 +97,11 @@ def scores_report(
             sections.append(_curves(table, how))
         sections += _audit(found)
         answers = _answers(found)
-    warned = [*found.warnings, *notes]
-    more = len(dict.fromkeys(warned)) - MOST_NOTES
-    rest = [f"{counted(more, 'more note')}: gnomon audit prints them."] if more > 0 else []
-    return Report(
-        title=title,
-        subtitle=last.describe().splitlines()[0],
-        answers=answers,
-        sections=tuple(sections),
-        notices=(*[*dict.fromkeys(warned)][:MOST_NOTES], *rest),
-        card=(
-            ("provenance", joined(last.provenance) or "not recorded"),
-            ("confidence level", percent(level)),
-            ("resamples", f"{n_resamples:,}"),
-            ("seed", str(seed)),
-            ("gnomon", __version__),
-        ),
-        source="the table of scores",
-    )
+    return report_of(
+        last, title, last.describe().splitlines()[0], answers, sections,
+        [*found.warnings, *notes],
+        level=level, seed=seed, card={"resamples": f"{n_resamples:,}"},
+    )  # fmt: skip
 
 
 class _Findings:
@@ -155,14 +143,9 @@ def _answers(found: _Findings) -> tuple[Answer, ...]:
 
 
 def _best(ranking: Ranking) -> tuple[str, ...]:
-    first = [one.name for one in ranking if one.rank_low == 1]
     n = len(ranking.names) - 1
     apart = sum(bool(ranking.separated[i, i + 1]) for i in range(n))
-    if len(first) == 1:
-        text = f"{first[0]} is significantly better than all others."
-    else:
-        shown = first if len(first) <= MOST_NAMED else [*first[:MOST_NAMED], "another"]
-        text = f"{joined(shown, 'or')} may be best: they are not significantly different."
+    text = best_text(ranking, "algorithm")
     if n < 2:
         return (text,)
     return text, f"{apart} of {counted(n, 'pair')} of neighbours are significantly different."
@@ -181,7 +164,7 @@ def _lead(found: _Findings) -> tuple[str, ...]:
         by = value_in_brackets(abs(one.value), *ends)
         sure = one.p_value <= 1.0 - found.level
         verb = "is better than" if sure else "is not significantly better than"
-        said.append(f"Mean score: {ahead} {verb} {behind}, by {by} ({_p(one, 1)}).")
+        said.append(f"Mean score: {ahead} {verb} {behind}, by {by} ({p_text(one, 1)}).")
     for one in () if isinstance(chances, GnomonError) else chances:
         if {one.a, one.b} == {a, b}:
             value, low, high = one.value, one.low, one.high
@@ -189,18 +172,8 @@ def _lead(found: _Findings) -> tuple[str, ...]:
                 value, low, high = 1.0 - value, 1.0 - high, 1.0 - low
             chance = value_in_brackets(value, low, high)
             text = f"A run of {a} is better than one of {b} with probability {chance}"
-            said.append(f"{text} ({_p(one, len(chances))}).")
+            said.append(f"{text} ({p_text(one, len(chances))}).")
     return tuple(said)
-
-
-def _p(one: Comparison, n_pairs: int) -> str:
-    """Return the p-value of a pair, with that after correction where there are several pairs."""
-    if math.isnan(one.p_value):
-        return "not testable"
-    text = f"p {p_value(one.p_value, '= ')}"
-    if n_pairs > 1:
-        text += f"; {p_value(one.p_adjusted)} after correction over {counted(n_pairs, 'pair')}"
-    return text
 
 
 def _metrics(found: _Findings) -> tuple[str, ...]:
@@ -272,8 +245,7 @@ def _estimates(found: _Findings) -> Section:
 
 
 def _cell(one: Any) -> str:
-    text = "–" if one is None else value_in_brackets(one.value, one.low, one.high)
-    return text.replace(" [", "\xa0[").replace(", ", ",\xa0")
+    return "–" if one is None else cell(one.value, one.low, one.high)
 
 
 def _drawn(found: Results[Any], n: int) -> list[Figure]:
@@ -371,15 +343,27 @@ def _curves(table: ScoreTable, how: dict[str, Any]) -> Section:
             for task in table.tasks[:MOST_CURVES]:
                 one = _try(partial(curves, table.select(tasks=[task]), "mean", **how))
                 if not isinstance(one, GnomonError):
-                    own += [replace(curve, task=task) for curve in one]
+                    own += [replace(curve, task=task) for curve in _shared_steps(one)]
             if own:
                 figure = Curves(tuple(own), whole.settings).figure()
                 some = f" The first {MOST_CURVES} of {len(table.tasks)} tasks are drawn."
-                caption = figure.caption + some * (len(table.tasks) > MOST_CURVES)
+                caption = f"{figure.caption} Steps that only one algorithm reaches are omitted."
+                caption += some * (len(table.tasks) > MOST_CURVES)
                 figures.append(replace(figure, title="Learning curves per task", caption=caption))
         return [], figures
 
     return _section("curves", "Learning curves", whole, make)
+
+
+def _shared_steps(found: Iterable[Curve]) -> list[Curve]:
+    """Return curves of a task up to the last step that two of them reach."""
+    own = [*found]
+    last = sorted(float(curve.step[-1]) for curve in own)[-2:][0]
+    return [
+        replace(curve, **{name: getattr(curve, name)[curve.step <= last]
+                          for name in ("step", "value", "low", "high")})
+        for curve in own
+    ]  # fmt: skip
 
 
 def _audit(found: _Findings) -> list[Section]:

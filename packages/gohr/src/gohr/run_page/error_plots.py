@@ -434,11 +434,12 @@ def pairwise_table(
     bold = np.array([[j > i and frozenset((a, b)) in decided for j, b in enumerate(order)]
                      for i, a in enumerate(order)], dtype=bool)  # fmt: skip
     width = HALF_WIDTH if n <= MOST_AT_HALF_WIDTH else FULL_WIDTH
-    ax = new_drawing(width, max(HEIGHT, 1.15 + 0.46 * n)).subplots()
+    drawing = new_drawing(width, max(HEIGHT, 1.15 + 0.46 * n))
+    ax = drawing.subplots()
     draw_map(ax, order, order, levels, texts, bold)
     ax.set_xlabel("one-sided p-value: row harder than column")
     ax.xaxis.label.set_color(MUTED)
-    return ax.figure  # type: ignore[return-value]  # the axes of a new drawing
+    return drawing
 
 
 def pairwise_rows(tests: Sequence[PairwiseTest]) -> tuple[Mapping[str, Any], ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -160,6 +161,11 @@ def several(found: Sequence[str], noun: str = "score") -> str:
     """
     shown = shortened(joined(found) if len(found) <= 6 else listed(found, 6), 160)
     return f"expected one {noun}; found {shown}: {option(metric=found[0])} names the first"
+
+
+def note(text: str) -> None:
+    """Warn of something in scores that their reader should know."""
+    warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
 
 
 def joined(words: Sequence[str], last: str = "and") -> str:

@@ -1,7 +1,6 @@
 """Tables that look like a mistake, and tasks on scales of their own."""
 
 import math
-import re
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from gnomon.scores import (
     ScoreTable,
     normalize,
     own_scales,
-    read_monitors,
     read_scores,
     suspicions,
     wild_scores,
@@ -79,14 +77,6 @@ def test_readers_say_it(tmp_path):
     path.write_text("algorithm,task,run,score\na,t,0,1\na,t,1,1\na,u,0,2\na,u,1,2\n")
     with pytest.warns(DegenerateScoresWarning, match=COPIES):
         read_scores(path)
-    keys = {}
-    for task in ("t", "u"):
-        place = tmp_path / f"{task}.monitor.csv"
-        place.write_text(f'#{{"t_start": 0.0}}\nr,l,t\n{len(keys)},10,0.1\n')
-        keys |= {("a", task, run): place for run in (0, 1)}
-    with pytest.warns(DegenerateScoresWarning) as caught:
-        read_monitors(keys)
-    assert any(re.search(COPIES, str(one.message)) for one in caught)
 
 
 def test_tasks_on_scales_of_their_own():

@@ -4,11 +4,8 @@ In the order of the data:
 
 * :func:`read_scores` reads a file or folder of any format that a reader recognises, and
   :func:`load_scores` a data set by its name; :func:`available_readers` and
-  :func:`available_datasets` list both. Formats that need more than a path have functions:
-  :func:`read_monitors`, :func:`read_evaluations`, :func:`read_tensorboard_csv`,
-  :func:`read_lm_eval`, :func:`read_marl_eval`, :func:`read_arrays`,
-  :func:`read_wide_table`, and :func:`read_summaries` for means and deviations without runs (a
-  :class:`SummaryTable`). A format of your own is a :class:`Reader`, which reads what a
+  :func:`available_datasets` list both. :func:`read_summaries` reads means and deviations without
+  runs (a :class:`SummaryTable`). A format of your own is a :class:`Reader`, which reads what a
   :class:`ReadRequest` says.
 * A :class:`ScoreTable` has one row per algorithm, task and run. It is all that statistics, ranking
   and distillation know; ``ScoreTable.from_frame`` makes one of a data frame or of arrays.

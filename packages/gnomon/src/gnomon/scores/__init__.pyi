@@ -17,8 +17,6 @@ from .plausibility import WildScore as WildScore
 from .plausibility import own_scales as own_scales
 from .plausibility import suspicions as suspicions
 from .plausibility import wild_scores as wild_scores
-from .readers.arrays import read_arrays as read_arrays
-from .readers.lm_eval import read_lm_eval as read_lm_eval
 from .readers.registry import Reader as Reader
 from .readers.registry import ReadRequest as ReadRequest
 from .readers.registry import available_readers as available_readers
@@ -27,11 +25,6 @@ from .readers.registry import table_of as table_of
 from .readers.summaries import SummaryTable as SummaryTable
 from .readers.summaries import read_summaries as read_summaries
 from .readers.tables import write_scores as write_scores
-from .readers.training import read_evaluations as read_evaluations
-from .readers.training import read_marl_eval as read_marl_eval
-from .readers.training import read_monitors as read_monitors
-from .readers.training import read_tensorboard_csv as read_tensorboard_csv
-from .readers.wide import read_wide_table as read_wide_table
 from .scale import Normalization as Normalization
 from .steps import at_common_step as at_common_step
 from .steps import on_grid as on_grid
@@ -62,15 +55,8 @@ __all__ = [
     "normalize_reference",
     "on_grid",
     "own_scales",
-    "read_arrays",
-    "read_evaluations",
-    "read_lm_eval",
-    "read_marl_eval",
-    "read_monitors",
     "read_scores",
     "read_summaries",
-    "read_tensorboard_csv",
-    "read_wide_table",
     "suspicions",
     "table_of",
     "wild_scores",

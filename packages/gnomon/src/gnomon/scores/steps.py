@@ -6,14 +6,13 @@ interpolated, beyond its end it is not there.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, counted, listed, option, reading
+from gnomon.errors import ScoreDataError, counted, listed, note, option, reading
 from gnomon.scores.columns import FloatArray, IntArray, Rows
 from gnomon.scores.table import ScoreTable
 
@@ -160,7 +159,7 @@ def _at(
     table: ScoreTable,
     runs: Sequence[CurveRun],
     ends: dict[str, float],
-    note: str,
+    how: str,
     tell: Callable[[Sequence[CurveRun], dict[str, float]], None],
     window: int | None,
 ) -> ScoreTable:
@@ -176,8 +175,8 @@ def _at(
         chosen[place] = run.rows[max(n - 1, 0)]
     tell(runs, ends)
     if window is not None:
-        note = f"mean of the last {counted(window, 'score')} of each run up to the {note}"
-        say(f"the score of a run is the {note}")
+        how = f"mean of the last {counted(window, 'score')} of each run up to the {how}"
+        note(f"the score of a run is the {how}")
     if np.isnan(score).all():
         reached = max((run.steps[-1] for run in runs), default=float("nan"))
         raise ScoreDataError(
@@ -185,7 +184,7 @@ def _at(
             f"{in_words(reached)}"
         )
     rows = table.rows.take(chosen).but("step").with_columns({"score": score})
-    return replace(table, rows=rows, provenance=(*table.provenance, note))
+    return replace(table, rows=rows, provenance=(*table.provenance, how))
 
 
 def _say_short(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
@@ -198,14 +197,14 @@ def _say_short(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
     choose = _other_steps()
     if short:
         task = short[0].key[1]
-        say(
+        note(
             f"{counted(len(short), 'run')} fell short of the others on the same task "
             f"({listed(run_names(short, runs), 4)}): all are taken at the last step that all "
             f"reach, {in_words(ends[task])} of {in_words(longest[task])} on {task}; {choose}"
         )
         return
     task = differing[0]
-    say(
+    note(
         f"runs end at slightly different steps ({in_words(ends[task])} to "
         f"{in_words(longest[task])} on {task}): taken at the last that all on a task reach; "
         f"{choose}"
@@ -217,7 +216,7 @@ def _say_missing(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
     absent = [run for run in runs if np.isnan(run.at(ends[run.key[1]]))]
     if absent and len(absent) < len(runs):
         step = next(iter(ends.values()))
-        say(f"{counted(len(absent), 'run')} without a score at step {in_words(step)}, kept as "
+        note(f"{counted(len(absent), 'run')} without a score at step {in_words(step)}, kept as "
             f"missing: {listed(run_names(absent, runs), 4)}")  # fmt: skip
 
 
@@ -226,7 +225,7 @@ def _say_own_ends(runs: Sequence[CurveRun]) -> None:
     for task, alike in by_task(runs).items():
         ends = [run.steps[-1] for run in alike]
         if min(ends) < max(ends):
-            say(
+            note(
                 f"each run has one score, and runs of a task were measured at different steps "
                 f"({in_words(min(ends))} to {in_words(max(ends))} on {task}): taken as they are"
             )
@@ -290,12 +289,12 @@ def up_to(table: ScoreTable, step: float) -> ScoreTable:
             f"{in_words(reached)}"
         )
     if short:
-        say(f"{counted(len(short), 'run')} left out, short of step {in_words(step)}: "
+        note(f"{counted(len(short), 'run')} left out, short of step {in_words(step)}: "
               f"{listed(run_names(short, runs), 4)}")  # fmt: skip
     places = [table.run_of_row[run.rows[0]] for run in runs if run.key in kept]
     keep = np.isin(table.run_of_row, places) & (table.rows["step"] <= step)
-    note = f"up to step {in_words(step)}"
-    return replace(table, rows=table.rows.take(keep), provenance=(*table.provenance, note))
+    how = f"up to step {in_words(step)}"
+    return replace(table, rows=table.rows.take(keep), provenance=(*table.provenance, how))
 
 
 def on_grid(table: ScoreTable, grid: Grid = None) -> ScoreTable:
@@ -347,14 +346,14 @@ def on_grid(table: ScoreTable, grid: Grid = None) -> ScoreTable:
     every = np.unique(np.concatenate([run.steps for run in runs]))
     if grid is None and every.size <= MOST_STEPS:
         parts = [_part(table, run, every, _interpolated(run, every)) for run in runs]
-        note = "gaps between a run's scores interpolated"
-        say(f"runs do not share all their steps: {note}; --grid shared leaves such steps out, "
+        how = "gaps between a run's scores interpolated"
+        note(f"runs do not share all their steps: {how}; --grid shared leaves such steps out, "
               "--grid N takes others")  # fmt: skip
     else:
-        parts, note = _even(table, runs, grid)
+        parts, how = _even(table, runs, grid)
     rows = Rows.joined(parts)
     rows = rows.take(~np.isnan(rows["score"]))
-    return replace(table, rows=rows, provenance=(*table.provenance, note))
+    return replace(table, rows=rows, provenance=(*table.provenance, how))
 
 
 def _even(table: ScoreTable, runs: Sequence[CurveRun], grid: int | None) -> tuple[list[Rows], str]:
@@ -368,7 +367,7 @@ def _even(table: ScoreTable, runs: Sequence[CurveRun], grid: int | None) -> tupl
     fill = _averaged if is_dense else _interpolated
     how = "means of the scores in each interval" if is_dense else "linear interpolation"
     why = "runs do not share their steps: " if grid is None else ""
-    say(f"{why}curves on a grid of {n} steps from {in_words(low)} to {in_words(high)}, by {how}"
+    note(f"{why}curves on a grid of {n} steps from {in_words(low)} to {in_words(high)}, by {how}"
           + ("; --grid N sets another, --grid shared none" if grid is None else ""))  # fmt: skip
     parts = [_part(table, run, steps, fill(run, edges)) for run in runs]
     return parts, f"grid of {n} steps, {how}"
@@ -487,8 +486,3 @@ def refuse_unequal_lengths(table: ScoreTable, what: str = "areas") -> None:
 def in_words(step: float) -> str:
     """Return a step as people write it: 1,825,000, not 1.825e+06."""
     return f"{step:,.0f}" if step == round(step) else f"{step:,.6g}"
-
-
-def say(text: str) -> None:
-    """Warn of what is done with scores."""
-    warnings.warn(text, DegenerateScoresWarning, stacklevel=4)

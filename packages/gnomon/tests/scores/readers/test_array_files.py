@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores import ScoreTable, read_arrays, read_scores
+from gnomon.scores import ScoreTable, read_scores
 
 
 def written(path, content):
@@ -49,11 +49,11 @@ def test_faults_are_told_in_one_line(tmp_path):
     ]:
         path = written(tmp_path / name, content)
         with pytest.raises(ScoreDataError) as error:
-            read_arrays(path)
+            read_scores(path, format="arrays")
         assert str(error.value).startswith(f"{path}: "), name
         assert said in str(error.value), name
     with pytest.raises(ScoreDataError, match=r"files named ALGORITHM\.json or \.npz; found none"):
-        read_arrays(tmp_path / "empty")
+        read_scores(tmp_path / "empty", format="arrays")
     np.savez(tmp_path / "objects.npz", dqn=np.array([None, "x"], dtype=object))
     with pytest.raises(
         ScoreDataError, match=r"objects\.npz: expected an .npz file of arrays of numbers"

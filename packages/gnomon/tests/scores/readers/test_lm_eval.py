@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores import read_lm_eval, read_scores
+from gnomon.scores import read_scores
 
 
 def lm_results(**tasks):
@@ -25,21 +25,21 @@ def test_a_folder_of_language_model_results(tmp_path):
         for i, value in enumerate(values):
             content = lm_results(arc={"acc,none": value}) | {"model_name": model}
             write(tmp_path / model / f"results_2026-0{i}.json", content)
-    for table in (read_lm_eval(tmp_path), read_scores(tmp_path)):
-        assert table.algorithms == ("large", "small")
-        assert table.runs("small", "arc").tolist() == [0.3, 0.4]
-        assert table.run_labels("small", "arc") == (0, 1)
-        assert table.runs("large", "arc").tolist() == [0.6]
+    table = read_scores(tmp_path)
+    assert table.algorithms == ("large", "small")
+    assert table.runs("small", "arc").tolist() == [0.3, 0.4]
+    assert table.run_labels("small", "arc") == (0, 1)
+    assert table.runs("large", "arc").tolist() == [0.6]
     with pytest.raises(ScoreDataError, match=r"expected files named results\*.json; found none"):
-        read_lm_eval(empty)
+        read_scores(empty, format="lm-eval")
 
 
 def test_a_metric_under_several_filters_has_to_be_named(tmp_path):
     values = {"exact_match,strict": 0.1, "exact_match,flexible": 0.2, "alias": "gsm"}
     path = write(tmp_path / "results.json", lm_results(gsm=values))
     with pytest.raises(ScoreDataError, match=r"task gsm: expected one exact_match, found \['exact"):
-        read_lm_eval(path, metric="exact_match")
-    assert read_lm_eval(path, metric="exact_match,strict").runs("tiny", "gsm").tolist() == [0.1]
+        read_scores(path, metric="exact_match")
+    assert read_scores(path, metric="exact_match,strict").runs("tiny", "gsm").tolist() == [0.1]
 
 
 GROUPED = {"mmlu": 0.6, "mmlu_hard": 0.5, "mmlu_law": 0.5, "mmlu_math": 0.7, "arc": 0.8}
@@ -62,9 +62,9 @@ def test_a_group_is_no_task_beside_its_subtasks(tmp_path, about, left_out):
     path = write(tmp_path / "results.json", results | about)
     if left_out:
         with pytest.warns(DegenerateScoresWarning, match=f"subtasks are there: {left_out}$"):
-            table = read_lm_eval(path)
+            table = read_scores(path)
     else:
-        table = read_lm_eval(path)
+        table = read_scores(path)
     kept = tuple(task for task in GROUPED if task not in left_out.split(", "))
     assert table.tasks == kept
 
@@ -73,9 +73,8 @@ def test_an_evaluation_that_ran_twice_is_said(tmp_path):
     content = lm_results(arc={"acc,none": 0.3}, piqa={"acc,none": 0.4})
     for name in ("results_1.json", "results_2.json"):
         write(tmp_path / name, content)
-    for read in (read_lm_eval, read_scores):
-        with pytest.warns(DegenerateScoresWarning, match="reruns of one deterministic evaluation"):
-            read(tmp_path)
+    with pytest.warns(DegenerateScoresWarning, match="reruns of one deterministic evaluation"):
+        read_scores(tmp_path)
 
 
 @pytest.mark.parametrize("results", [None, [], {"arc": 3}, {"arc": {"acc": "high"}}, {}])
@@ -96,9 +95,9 @@ def test_lm_eval(tmp_path):
     }
     path = write(tmp_path / "results.json", results)
     with pytest.warns(DegenerateScoresWarning, match="no acc: wiki; wiki has word_perplexity,none"):
-        assert read_lm_eval(path).runs("tiny", "arc").tolist() == [0.3]
+        assert read_scores(path).runs("tiny", "arc").tolist() == [0.3]
     with pytest.warns(DegenerateScoresWarning, match="no word_perplexity: arc; arc has acc,none"):
-        perplexity = read_lm_eval({"mine": path}, metric="word_perplexity")
+        perplexity = read_scores({"mine": path}, metric="word_perplexity")
     assert not perplexity.higher_is_better
     with pytest.raises(ScoreDataError, match="expected results with the metric 'f1'; found none"):
-        read_lm_eval(path, metric="f1")
+        read_scores(path, metric="f1")

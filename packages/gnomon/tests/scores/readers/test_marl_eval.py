@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores import read_marl_eval, read_scores
+from gnomon.scores import read_scores
 
 
 def write(path, content):
@@ -30,15 +30,15 @@ def test_marl_eval(tmp_path):
     }
     path = write(tmp_path / "scores.json", {"smac": {"3m": {"qmix": runs}}})
     with pytest.warns(DegenerateScoresWarning, match="the mean of its absolute_metrics"):
-        absolute = read_marl_eval(path, metric="return")
+        absolute = read_scores(path, metric="return")
     assert absolute.runs("qmix", "smac/3m").tolist() == [99.0, 99.0]
-    table = read_marl_eval(path, metric="return", curves=True)
+    table = read_scores(path, metric="return", curves=True)
     assert table.at_step(0).runs("qmix", "smac/3m").tolist() == [2.0, 3.0]
     with pytest.raises(ScoreDataError, match="no step holds the metric 'reward'"):
-        read_marl_eval(path, metric="reward", curves=True)
+        read_scores(path, metric="reward", curves=True)
     wrong = write(tmp_path / "wrong.json", {"smac": [1]})
     with pytest.raises(ScoreDataError, match="expected environment, task, algorithm, run, step_N"):
-        read_marl_eval(wrong, metric="return")
+        read_scores(wrong, metric="return", format="marl-eval")
 
 
 def test_marl_eval_by_its_look(tmp_path):

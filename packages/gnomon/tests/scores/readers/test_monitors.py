@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores import read_monitors, read_scores
+from gnomon.scores import read_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore:the score of a run is the mean")
 
@@ -16,12 +16,13 @@ def write(path, content):
 
 
 def test_monitors(tmp_path):
-    path = write(tmp_path / "monitor.csv", '#{"t_start": 1}\nr,l,t\n1.5,10,0.1\n2.5,20,0.2\n')
-    table = read_monitors({("ppo", "CartPole", 0): path})
+    text = '#{"t_start": 1}\nr,l,t\n1.5,10,0.1\n2.5,20,0.2\n'
+    write(tmp_path / "ppo/CartPole/0/monitor.csv", text)
+    table = read_scores(tmp_path)
     assert table.curves("ppo", "CartPole")[0].tolist() == [10.0, 30.0]
     assert table.last_step().runs("ppo", "CartPole").tolist() == [2.0]
     with pytest.raises(ScoreDataError, match="line 1: expected '#' and JSON, as a monitor file"):
-        read_monitors({("a", "b", 0): write(tmp_path / "other.csv", "r,l,t\n")})
+        read_scores(write(tmp_path / "other.csv", "r,l,t\n"), format="monitors")
 
 
 def test_monitor_files_by_their_place(tmp_path):

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from gnomon.scores import read_wide_table
+from gnomon.scores import read_scores
 
 
 def read_cell(folder, text, below):
@@ -15,7 +15,7 @@ def read_cell(folder, text, below):
         csv.writer(file).writerows([["model", "t", "u"], ["a", text, 1], ["b", below, 2]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table = read_wide_table(folder / "paper.csv")
+        table = read_scores(folder / "paper.csv", format="wide")
     if "t" not in table.tasks:
         return None
     scores = table.runs("a", "t")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores import read_evaluations, read_monitors, read_scores, read_tensorboard_csv
+from gnomon.scores import read_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore:the score of a run is the mean")
 
@@ -31,11 +31,10 @@ def monitor(start, *episodes, env="Ant-v5"):
 
 
 def test_the_monitors_of_a_vector_environment_are_one_run(tmp_path):
-    first = write(tmp_path / "a" / "0.monitor.csv", monitor(100.0, "1,10,1", "3,10,5"))
-    second = write(tmp_path / "a" / "1.monitor.csv", monitor(100.5, "2,20,1", "4,20,2"))
-    steps, curves = read_monitors({("ppo", "Ant", 0): [first, second]}, window=1).curves(
-        "ppo", "Ant"
-    )
+    folder = tmp_path / "ppo" / "Ant" / "7"
+    write(folder / "0.monitor.csv", monitor(100.0, "1,10,1", "3,10,5"))
+    write(folder / "1.monitor.csv", monitor(100.5, "2,20,1", "4,20,2"))
+    steps, curves = read_scores(tmp_path, window=1).curves("ppo", "Ant")
     assert steps.tolist() == [10, 30, 50, 60]
     assert curves.tolist() == [[1, 2, 4, 3]]
 
@@ -57,10 +56,11 @@ def test_a_single_monitor_names_its_task(tmp_path):
 
 
 def test_evaluations_are_means_over_episodes(tmp_path):
-    path = evaluations(tmp_path / "evaluations.npz", successes=[[0, 1], [1, 1]])
-    table = read_evaluations({("ppo", "Ant", 0): path})
+    path = tmp_path / "ppo" / "Ant" / "0" / "evaluations.npz"
+    evaluations(path, successes=[[0, 1], [1, 1]])
+    table = read_scores(tmp_path)
     np.testing.assert_array_equal(table.curves("ppo", "Ant")[1], [[2.0, 5.0]])
-    successes = read_evaluations({("ppo", "Ant", 0): path}, metric="successes")
+    successes = read_scores(tmp_path, metric="successes")
     np.testing.assert_array_equal(successes.curves("ppo", "Ant")[1], [[0.5, 1.0]])
     with pytest.warns(DegenerateScoresWarning, match="read as one run of 'evaluations'"):
         assert read_scores(path).algorithms == ("evaluations",)
@@ -80,23 +80,23 @@ def test_evaluations_by_their_place(tmp_path):
     assert len(read_scores(tmp_path, format="monitors")) == 1
 
 
+@pytest.mark.filterwarnings("ignore:.*names neither algorithm nor task")
 def test_evaluations_that_are_none(tmp_path):
-    key = ("ppo", "Ant", 0)
     for arrays, said in [
         ({"results": [1.0, 2.0]}, r"found \(2,\) and \(2,\)$"),
         ({"results": [[1.0]]}, r"found \(2,\) and \(1, 1\)$"),
     ]:
         path = evaluations(tmp_path / "evaluations.npz", **arrays)
         with pytest.raises(ScoreDataError, match=said):
-            read_evaluations({key: path})
+            read_scores(path, format="evaluations")
     with pytest.raises(
         ScoreDataError, match="expected timesteps and wins, found timesteps, result"
     ):
-        read_evaluations({key: path}, metric="wins")
+        read_scores(path, format="evaluations", metric="wins")
     with pytest.raises(ScoreDataError, match=r"expected an \.npz file of arrays of numbers"):
-        read_evaluations({key: write(tmp_path / "x.npz", "text")})
+        read_scores(write(tmp_path / "x.npz", "text"), format="evaluations")
     with pytest.raises(ScoreDataError, match="expected a file of evaluations; there is none"):
-        read_evaluations({key: tmp_path / "nowhere.npz"})
+        read_scores(tmp_path / "nowhere.npz", format="evaluations")
 
 
 def test_scalars_by_their_place(tmp_path):
@@ -124,17 +124,15 @@ def test_scalars_by_their_names(tmp_path):
         read_scores(tmp_path, metric="wins")
 
 
+@pytest.mark.filterwarnings("ignore:.*names no task")
 def test_scalars_that_are_none(tmp_path):
-    key = ("ppo", "Ant", 0)
     for text, said in [
         ("Wall time,Step\n1,2\n", "expected the columns Wall time, Step, Value; found Wall time"),
         (SCALAR.format("high"), "line 3, column 'Value': expected a number, found 'high'"),
-        ("Wall time,Step,Value\n1,,3\n", "line 2, column 'Step': expected a number, found None"),
+        ("Wall time,Step,Value\n1,,3\n", "line 2, column 'Step': expected a number, found nothing"),
     ]:
         with pytest.raises(ScoreDataError, match=said):
-            read_tensorboard_csv({key: write(tmp_path / "0.csv", text)})
-    with pytest.raises(ScoreDataError, match="expected scalars of TensorBoard to read; found none"):
-        read_tensorboard_csv({})
+            read_scores(write(tmp_path / "0.csv", text), format="tensorboard-csv")
 
 
 def test_nothing_is_said_of_what_is_named(tmp_path):

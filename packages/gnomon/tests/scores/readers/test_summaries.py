@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores import read_lm_eval, read_summaries
+from gnomon.scores import read_scores, read_summaries
 
 MACHADO = Path(__file__).parents[5] / ".." / "shared/data/scores/machado2018_mean_std.csv"
 
@@ -21,9 +21,9 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(ScoreDataError, match="there is none"):
         read_summaries(tmp_path / "absent.csv")
     with pytest.raises(ScoreDataError, match="there is none"):
-        read_lm_eval(tmp_path / "absent.json")
+        read_scores(tmp_path / "absent.json", format="lm-eval")
     with pytest.raises(ScoreDataError, match="expected JSON"):
-        read_lm_eval(file(tmp_path, "{", "broken.json"))
+        read_scores(file(tmp_path, "{", "broken.json"), format="lm-eval")
 
 
 @pytest.mark.skipif(not MACHADO.is_file(), reason="the shared score files are not here")
@@ -68,7 +68,11 @@ def test_summaries_with_a_fault(tmp_path):
         assert read_summaries(ragged).tasks == ("t",)
 
 
-@pytest.mark.parametrize("read", [read_summaries, read_lm_eval])
+def read_results(path):
+    return read_scores(path, format="lm-eval")
+
+
+@pytest.mark.parametrize("read", [read_summaries, read_results])
 def test_what_is_no_text(tmp_path, read):
     (tmp_path / "scores.csv").write_bytes(b"\xff\xfe\x00")
     for path in (tmp_path / "scores.csv", tmp_path):

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
-from gnomon.scores import read_scores, read_wide_table
+from gnomon.scores import read_scores
 
 
 def written(folder, text):
@@ -18,7 +18,7 @@ def read(folder, text):
     """Return the table and what was said of it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        table = read_wide_table(written(folder, text))
+        table = read_scores(written(folder, text), format="wide")
     return table, [str(each.message) for each in caught]
 
 
@@ -55,7 +55,7 @@ def test_a_benchmark_may_be_headed_as_names_are(tmp_path):
 def test_a_name_that_stands_twice_is_said(tmp_path, column):
     path = written(tmp_path, f"rank,{column},t1,t2\n1,A,1,2\n2,B,1,4\n3,A,3,4\n")
     with pytest.raises(ScoreDataError) as error:
-        read_wide_table(path)
+        read_scores(path, format="wide")
     assert str(error.value) == (
         f"{path}, lines 2 and 4, column '{column}': expected a row for each name, found 'A' twice; "
         "several runs belong in a tidy file, with columns algorithm, task, run, score"
@@ -80,7 +80,7 @@ def test_a_name_that_stands_twice_is_said(tmp_path, column):
 )
 def test_tidy_files_with_other_headings_are_none(tmp_path, text):
     with pytest.raises(ScoreDataError, match=r"missing columns? |found one named score or task$"):
-        read_wide_table(written(tmp_path, text))
+        read_scores(written(tmp_path, text), format="wide")
 
 
 @pytest.mark.parametrize("head", ["env", "Environment", "game", "Dataset", "benchmark", "task"])
@@ -95,7 +95,7 @@ def test_a_transposed_table_is_read_the_right_way_round(tmp_path, head):
         "rows left out, since they are no tasks: Mean",
     ]
     with pytest.raises(ScoreDataError, match=r"lines 2 and 3, .* found 'pong' twice"):
-        read_wide_table(written(tmp_path, f"{head},DQN,PPO\npong,1,2\npong,3,4\n"))
+        read_scores(written(tmp_path, f"{head},DQN,PPO\npong,1,2\npong,3,4\n"), format="wide")
 
 
 def test_a_wrong_cell_of_a_transposed_table_is_named(tmp_path):
@@ -104,7 +104,7 @@ def test_a_wrong_cell_of_a_transposed_table_is_named(tmp_path):
         pytest.warns(DegenerateScoresWarning),
         pytest.raises(ScoreDataError, match="line 4, column 'PPO': expected a number, found 'many"),
     ):
-        read_wide_table(path)
+        read_scores(path, format="wide")
 
 
 @pytest.mark.parametrize("cell", ["2 ± 1", "2 +/- 1", "2 (0.1)", "**2** (0.1)", r"2 \pm 0.1"])
@@ -127,13 +127,13 @@ def test_models_that_stand_twice_do_not_hide_behind_another_column(tmp_path, hea
     text = f"{head},pong,chess\nr1,A,1.5,2\nr2,A,3.5,4\nr3,B,5.5,6\n"
     (tmp_path / "dump.csv").write_text(text)
     with pytest.raises(ScoreDataError, match="found 'A' twice"):
-        read_wide_table(tmp_path / "dump.csv")
+        read_scores(tmp_path / "dump.csv", format="wide")
 
 
 def test_a_column_of_seeds_is_no_task(tmp_path):
     (tmp_path / "dump.csv").write_text("model,seed,SEED,pong\nA,1,70.5,2\nB,2,71.5,4\n")
     with pytest.warns(DegenerateScoresWarning, match="no tasks: seed"):
-        assert read_wide_table(tmp_path / "dump.csv").tasks == ("SEED", "pong")
+        assert read_scores(tmp_path / "dump.csv", format="wide").tasks == ("SEED", "pong")
 
 
 def test_a_wide_table_has_tasks_for_columns(tmp_path):

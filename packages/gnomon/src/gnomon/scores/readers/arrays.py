@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,9 +11,8 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.columns import Rows
-from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.files import json_object
-from gnomon.scores.readers.registry import Reader
+from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import rows_of_arrays, rows_of_records
 
@@ -22,53 +20,28 @@ _SHAPES = "arrays (runs, tasks) by algorithm, lists of runs by task, or those by
 _BINARY = (".npz", ".npy")
 
 
-def read_arrays(
-    path: str | os.PathLike[str], *, metric: str | None = None, higher_is_better: bool = True
-) -> ScoreTable:
-    r"""Read a file of arrays, or a folder of files with one algorithm each.
+def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+    """Read a file of arrays, or a folder of files with one algorithm each.
 
-    Parameters
-    ----------
-    path : path
-        An ``.npz`` file with an array (runs, tasks) or (runs, tasks, steps) for each algorithm, and
-        perhaps a list ``tasks`` of their names; an ``.npy`` file with such an array of the
-        algorithm that the file is named for; or JSON: ``{algorithm: [[score, ...], ...]}``,
-        ``{algorithm: {task: [score, ...]}}``, or ``{task: [score, ...]}`` of the algorithm that the
-        file is named for. In a folder, each file is of one algorithm.
-    metric : str, optional
-        What the scores are.
-    higher_is_better : bool
-
-    Raises
-    ------
-    ScoreDataError
-        The file holds something else.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "SPR.json"
-    ...     _ = path.write_text('{"Alien": [841.9, 728.6], "Amidar": [179.7, 193.2]}')
-    ...     print(read_arrays(path))
-    4 scores (score, higher is better): 1 algorithm, 2 tasks, 2 runs
+    An ``.npz`` file has an array (runs, tasks) or (runs, tasks, steps) for each algorithm, and
+    perhaps a list ``tasks`` of their names; an ``.npy`` file has the array of one algorithm. JSON
+    has ``{algorithm: [[score, ...], ...]}``, ``{algorithm: {task: [score, ...]}}``, or ``{task:
+    [score, ...]}`` of one algorithm. A file of one algorithm is named for it.
     """
-    path = Path(path)
     files = _files(path) if path.is_dir() else [path]
     if not files:
         raise ScoreDataError(f"{path}: expected files named ALGORITHM.json or .npz; found none")
     try:
         rows = Rows.joined([_rows(file, alone=path.is_dir()) for file in files])
-        table = ScoreTable.from_frame(
+        return ScoreTable.from_frame(
             rows,
-            metric=metric or "score",
-            higher_is_better=higher_is_better,
+            metric=wanted.metric or "score",
+            higher_is_better=wanted.is_higher_better,
             provenance=(f"read from {path.name} (arrays)",),
         )
     except ScoreDataError as error:
         text = str(error)
         raise ScoreDataError(text if text.startswith(str(path)) else f"{path}: {text}") from None
-    return warn_of_suspicions(table)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -165,9 +138,7 @@ ARRAYS = Reader(
     "arrays or lists of runs as rliable has them: .npz, .npy, .json, or a folder of one algorithm "
     "a file",
     recognises=_recognises,
-    read=lambda path, wanted: read_arrays(
-        path, metric=wanted.metric, higher_is_better=wanted.is_higher_better
-    ),
+    read=_read,
     takes=frozenset({"metric"}),
     is_general=True,
 )

@@ -317,6 +317,16 @@ def reported_number(text: object) -> float | None:
         return None
 
 
+def reported_numbers(raw: Rows, column: str, origin: Origin) -> npt.NDArray[np.float64]:
+    """Return the numbers that the cells of a column report; refuse the first with none in it."""
+    cells = raw.tolist(column)
+    found = [reported_number(cell) for cell in cells]
+    if None in found:
+        at = found.index(None)
+        raise origin.error_at([at], column, f"expected a number, found {cells[at]!r}")
+    return np.array(found, np.float64)
+
+
 def has_deviation(text: object) -> bool:
     """Return whether a cell reports a number and, behind ± or in brackets, its deviation."""
     found = _REPORTED.fullmatch(_bare(text))

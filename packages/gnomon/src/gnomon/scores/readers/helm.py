@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted, joined, listed, option
+from gnomon.errors import ScoreDataError, counted, joined, listed, note, option
 from gnomon.scores.readers.files import json_object, mapping_at
 from gnomon.scores.readers.json_stream import array_elements, object_members
 from gnomon.scores.readers.registry import Reader, ReadRequest
@@ -26,7 +26,6 @@ from gnomon.scores.readers.samples import (
     input_columns,
     read_each,
     table_of_logs,
-    warn,
 )
 from gnomon.scores.table import ScoreTable
 
@@ -75,7 +74,7 @@ def _log(path: Path) -> Log:
             else:
                 n_perturbed += 1
     if n_perturbed:
-        warn(f"{path.parent.name}: {counted(n_perturbed, 'perturbed instance')} left out")
+        note(f"{path.parent.name}: {counted(n_perturbed, 'perturbed instance')} left out")
     subtask = _OF_MODEL.sub("", spec["name"]).rstrip(",:")
     log = Log(
         path=path,
@@ -103,7 +102,7 @@ def _compare(log: Log, place: Path) -> None:
             if mean is not None and not math.isclose(told, mean, rel_tol=1e-9, abs_tol=1e-9):
                 differing.append(f"{metric} of {split} is {told:.6g} there, {mean:.6g} here")
     if differing:
-        warn(
+        note(
             f"{place.parent.name}: {place.name} has other means than the instances give: "
             f"{listed(differing, 3)}"
         )
@@ -121,7 +120,7 @@ def _warn_of_splits(logs: list[Log], path: Path) -> None:
     known = [log.rows.texts("split").names for log in logs if "split" in log.rows]
     splits = sorted({split for names in known for split in names})
     if len(splits) > 1:
-        warn(
+        note(
             f"{path.name}: the splits {joined(splits)} are read together; HELM reports each by "
             f"itself: {option(where={'split': splits[0]})} selects one"
         )

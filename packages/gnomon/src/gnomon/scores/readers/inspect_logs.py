@@ -17,7 +17,7 @@ from zipfile import is_zipfile
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted
+from gnomon.errors import ScoreDataError, counted, note
 from gnomon.scores.readers.files import mapping_at
 from gnomon.scores.readers.json_stream import object_members
 from gnomon.scores.readers.log_archive import LogArchive
@@ -29,7 +29,6 @@ from gnomon.scores.readers.samples import (
     input_columns,
     read_each,
     table_of_logs,
-    warn,
 )
 from gnomon.scores.table import ScoreTable
 
@@ -65,7 +64,7 @@ def _files(path: Path) -> list[Path]:
     files = [file for file in files if file.suffix in (".eval", ".json")]
     odd = [file.name for file in files if not _is_log(file)]
     if odd:
-        warn(f"{path.name}: {counted(len(odd), 'file')} left out that are no logs: {odd[0]}")
+        note(f"{path.name}: {counted(len(odd), 'file')} left out that are no logs: {odd[0]}")
     return [file for file in files if file.name not in odd]
 
 
@@ -111,7 +110,7 @@ def _compare(log: Log, results: Mapping[str, Any]) -> None:
         passes = _PASS.fullmatch(str(reducer))
         remedy = f"; --metric pass@{passes[1]} estimates it" if passes else ""
         by = f" by the reducer {reducer}" if reducer not in (None, "mean") else ""
-        warn(
+        note(
             f"{log.path.name}: {metric} of {name} is {value:.4g} there{by}; the mean of its "
             f"samples is {mean:.4g}{remedy}"
         )
@@ -271,15 +270,15 @@ def _say_what_lacks(path: Path, head: Mapping[str, Any], about: Mapping[str, Any
         reason = mapping_at(head, "error").get("message")
         because = f" ({reason})" if reason else ""
         known = f"{n} of {counted(planned, 'sample')} are there"
-        warn(f"{path.name}: the log says {status!r}{because}: {known}")
+        note(f"{path.name}: the log says {status!r}{because}: {known}")
     elif n != planned:
-        warn(f"{path.name}: {n} of {counted(planned, 'sample')} are there")
+        note(f"{path.name}: {n} of {counted(planned, 'sample')} are there")
     else:
         told = mapping_at(head, "results").get("total_samples")
         if isinstance(told, int) and told != n:
-            warn(f"{path.name}: results are of {counted(told, 'sample')}, and {n} are there")
+            note(f"{path.name}: results are of {counted(told, 'sample')}, and {n} are there")
     if head.get("invalidated"):
-        warn(f"{path.name}: the log is declared invalid")
+        note(f"{path.name}: the log is declared invalid")
 
 
 def _is_log(path: Path) -> bool:

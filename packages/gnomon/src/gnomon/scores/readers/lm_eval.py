@@ -3,89 +3,47 @@
 from __future__ import annotations
 
 import math
-import os
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
-from gnomon.scores.plausibility import warn_of_suspicions
+from gnomon.errors import ScoreDataError, listed, note
 from gnomon.scores.readers.files import json_object, mapping_at
-from gnomon.scores.readers.registry import Reader
+from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
-
-Pathlike = str | os.PathLike[str]
 
 #: Where results lie below the folder that the harness was given.
 DEPTHS = ("", "*/", "*/*/")
 
 
-def read_lm_eval(
-    paths: Mapping[str, Pathlike] | Pathlike, *, metric: str = "acc", run: int = 0
-) -> ScoreTable:
-    """Read result files of lm-evaluation-harness: one score for each task.
+def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
+    """Read a file, or every ``results*.json`` of a folder: one score for each task.
 
-    Where the harness tells the standard error of a score and the number of its items, these are the
-    attributes ``stderr`` and ``n_items`` of its row. The score of a group, such as ``mmlu``, sums
-    up its subtasks; it is left out where one of them has a score itself.
-
-    Parameters
-    ----------
-    paths : path, or mapping from algorithm to path
-        A file, or a folder, of which every ``results*.json`` is read, up to two folders deep, as
-        the harness writes them. An algorithm that is not named is the file's ``model_name``.
-    metric : str
-        Which one; tasks without it are left out. ``acc`` finds ``acc,none``; where a task has it
-        under several filters, the filter belongs to the name: ``exact_match,strict-match``.
-    run : int
-        Label of the first run of a model; further files of the same model, in the order of their
-        names, are further runs.
-
-    Raises
-    ------
-    ScoreDataError
-        A file has no results, or none of that metric, or several.
-
-    Warns
-    -----
-    DegenerateScoresWarning
-        Groups are left out, or tasks without the metric; or the table looks like a mistake, such
-        as one evaluation run twice.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "results.json"
-    ...     _ = path.write_text('{"results": {"arc_easy": {"acc,none": 0.76}}}')
-    ...     read_lm_eval({"tiny": path}).runs("tiny", "arc_easy")
-    array([0.76])
+    Further files of one model are further runs. Where the harness gives the standard error of a
+    score and the number of its items, these are the attributes ``stderr`` and ``n_items`` of its
+    row. The score of a group, such as ``mmlu``, is left out where a subtask has a score itself.
+    ``acc`` finds ``acc,none``; under several filters the filter belongs to the name.
     """
-    named = list(paths.items()) if isinstance(paths, Mapping) else [(None, paths)]
+    metric = wanted.metric or "acc"
     records: list[dict[str, Any]] = []
     n_runs: dict[str, int] = {}
     directions = set()
     left_out: dict[str, None] = {}
     without: dict[str, str] = {}
-    for name, place in named:
-        for path in _result_files(place):
-            content = json_object(path)
-            algorithm = name or str(content.get("model_name") or path.stem)
-            label = run + n_runs.get(algorithm, 0)
-            n_runs[algorithm] = n_runs.get(algorithm, 0) + 1
-            higher = mapping_at(content, "higher_is_better")
-            keys = _keys(content, metric, path)
-            values = {
-                task: float(mapping_at(content, "results")[task][keys[task]]) for task in keys
-            }
-            _warn_of_limit(content, values, path)
-            without |= _others(content, keys)
-            groups = _groups(content, values)
-            left_out |= dict.fromkeys(groups)
-            for task, value in values.items():
-                if task in groups:
-                    continue
+    for file in _result_files(path):
+        content = json_object(file)
+        algorithm = str(content.get("model_name") or file.stem)
+        label = n_runs.get(algorithm, 0)
+        n_runs[algorithm] = label + 1
+        higher = mapping_at(content, "higher_is_better")
+        keys = _keys(content, metric, file)
+        values = {task: float(mapping_at(content, "results")[task][keys[task]]) for task in keys}
+        _warn_of_limit(content, values, file)
+        without |= _others(content, keys)
+        groups = _groups(content, values)
+        left_out |= dict.fromkeys(groups)
+        for task, value in values.items():
+            if task not in groups:
                 directions.add(bool(mapping_at(higher, task).get(metric.partition(",")[0], True)))
                 key = {"algorithm": algorithm, "task": task, "run": label, "score": value}
                 records.append(key | _error_of(content, task, keys[task]))
@@ -94,24 +52,21 @@ def read_lm_eval(
     if len(directions) > 1:
         raise ScoreDataError(f"{metric}: higher is better on some tasks and worse on others")
     if left_out:
-        message = f"groups left out, since their subtasks are there: {', '.join(left_out)}"
-        warnings.warn(message, DegenerateScoresWarning, stacklevel=2)
+        note(f"groups left out, since their subtasks are there: {', '.join(left_out)}")
     if without:
         task, other = next(iter(without.items()))
         message = f"tasks left out, since they have no {metric}: {listed(without)}"
-        warnings.warn(f"{message}; {task} has {other}", DegenerateScoresWarning, stacklevel=2)
-    table = ScoreTable.from_records(
+        note(f"{message}; {task} has {other}")
+    return ScoreTable.from_records(
         records,
         metric=metric,
         higher_is_better=directions.pop(),
         provenance=("read from lm-evaluation-harness results",),
     )
-    return warn_of_suspicions(table)
 
 
-def _result_files(place: Pathlike) -> list[Path]:
+def _result_files(folder: Path) -> list[Path]:
     """Return a file as it is, and of a folder the result files in it."""
-    folder = Path(place)
     if not folder.is_dir():
         return [folder]
     found = _below(folder)
@@ -165,8 +120,7 @@ def _error_of(content: dict[str, Any], task: str, key: str) -> dict[str, float]:
     if error == 0.0 and items > 1 and 0.0 < values[key] < 1.0:
         # Some versions of the harness write 0 for a share of right answers.
         error = math.sqrt(values[key] * (1.0 - values[key]) / (items - 1))
-        message = f"{task}: the standard error of {key} is 0 there; {error:.4g} from {items} items"
-        warnings.warn(message, DegenerateScoresWarning, stacklevel=3)
+        note(f"{task}: the standard error of {key} is 0 there; {error:.4g} from {items} items")
     return {"stderr": float(error), "n_items": int(items)}
 
 
@@ -175,8 +129,7 @@ def _warn_of_limit(content: dict[str, Any], tasks: Mapping[str, float], path: Pa
     counts = {task: mapping_at(mapping_at(content, "n-samples"), task) for task in tasks}
     cut = [t for t, n in counts.items() if n.get("effective") != n.get("original")]
     if cut:
-        message = f"{path}: only a part of the items was evaluated (limit) on {listed(cut)}"
-        warnings.warn(message, DegenerateScoresWarning, stacklevel=3)
+        note(f"{path}: only a part of the items was evaluated (limit) on {listed(cut)}")
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
@@ -226,7 +179,7 @@ LM_EVAL = Reader(
     "lm-eval",
     "results of lm-evaluation-harness: a JSON file, or a folder of results*.json",
     recognises=_recognises,
-    read=lambda path, wanted: read_lm_eval(path, metric=wanted.metric or "acc"),
+    read=_read,
     takes=frozenset({"metric"}),
     is_general=True,
 )

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted
+from gnomon.errors import ScoreDataError, counted, note
 from gnomon.scores.columns import Rows, Texts
 from gnomon.scores.readers.files import json_object, mapping_at
 from gnomon.scores.readers.json_stream import json_lines
@@ -30,7 +30,6 @@ from gnomon.scores.readers.samples import (
     read_each,
     table_of_logs,
     told_by,
-    warn,
 )
 from gnomon.scores.table import ScoreTable
 
@@ -51,7 +50,7 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
         place = folder / f"results_{stamp}.json"
         results = json_object(place) if place.is_file() else {}
         if not results:
-            warn(
+            note(
                 f"{folder.name}: no results_{stamp}.json beside the samples; the folder names them"
             )
         of_run = read_each(group, partial(_log, results=results), "lm-evaluation-harness")
@@ -149,7 +148,7 @@ def _compare(results: Mapping[str, Any], logs: Mapping[str, Log], place: Path) -
             if _is_mean(results, task, metric):
                 _compare_one(place, task, metric, told, [mean])
             else:
-                warn(f"{place.name}: {metric} of {task} is no mean of items there, but is read so")
+                note(f"{place.name}: {metric} of {task} is no mean of items there, but is read so")
         _warn_of_limit(results, log)
     _compare_groups(results, means, place)
 
@@ -177,7 +176,7 @@ def _name_both(
     value = told.get(metric if "," in metric else f"{metric},none")
     is_plain = isinstance(value, int | float) and math.isclose(value, plain, rel_tol=_SAME)
     if is_plain and not math.isclose(plain, weighted, rel_tol=1e-6):
-        warn(
+        note(
             f"{place.name}: {metric} of {group} is {value:.6g} there, the unweighted mean of "
             f"its subtasks; the mean of all items is {weighted:.6g}"
         )
@@ -191,7 +190,7 @@ def _compare_one(
     if not isinstance(value, int | float):
         return
     if not any(math.isclose(value, mean, rel_tol=_SAME, abs_tol=_SAME) for mean in means):
-        warn(
+        note(
             f"{place.name}: {key} of {task} is {value:.6g} there, and the samples give "
             f"{means[0]:.6g}: were they changed, or left out?"
         )
@@ -222,9 +221,9 @@ def _warn_of_limit(results: Mapping[str, Any], log: Log) -> None:
     counts = mapping_at(mapping_at(results, "n-samples"), log.subtask)
     planned, told = counts.get("original"), counts.get("effective")
     if planned != told:
-        warn(f"{log.path.name}: only {told} of {planned} items were evaluated (limit)")
+        note(f"{log.path.name}: only {told} of {planned} items were evaluated (limit)")
     if isinstance(told, int) and told != len(log.rows):
-        warn(f"{log.path.name}: {counted(len(log.rows), 'item')}, where results say {told}")
+        note(f"{log.path.name}: {counted(len(log.rows), 'item')}, where results say {told}")
 
 
 def _warn_of_prompts(logs: list[Log]) -> None:
@@ -241,7 +240,7 @@ def _warn_of_prompts(logs: list[Log]) -> None:
                         seen.setdefault(item, set()).add(prompt)
         n = sum(len(prompts) > 1 for prompts in seen.values())
         if n:
-            warn(
+            note(
                 f"{task}: the prompts of {n} of {counted(len(seen), 'item')} differ between "
                 "models (examples shown, or chat template): they saw different texts"
             )
@@ -261,7 +260,7 @@ def _matched(logs: list[Log]) -> list[Log]:
         items = _names_by_content(log.rows, known)
         new = len(known) - before
         if before and new:
-            warn(
+            note(
                 f"{log.path.name}: {new} of {counted(len(items), 'item')} are not those of the "
                 f"other models on {log.subtask}, by their contents"
             )

@@ -313,7 +313,7 @@ def read_scores(
         _under(name, _read(path, wanted, reader))
         for (name, path), reader in zip(places.items(), readers, strict=True)
     ]
-    table = renamed(joined_tables(tables), rename or {})
+    table = warn_of_suspicions(renamed(joined_tables(tables), rename or {}))
     if units is not None or cluster is not None:
         table = replace(table, units=units or table.units, cluster=cluster)
     if at == "end":

@@ -14,7 +14,6 @@ A reader gathers the samples of each log in :class:`SampleColumns` and gives a :
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,15 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.errors import (
-    DegenerateScoresWarning,
-    ScoreDataError,
-    counted,
-    joined,
-    listed,
-    several,
-    shortened,
-)
+from gnomon.errors import ScoreDataError, counted, joined, listed, note, several, shortened
 from gnomon.scores.columns import FloatArray, Rows, Texts
 from gnomon.scores.items import check_inputs
 from gnomon.scores.readers.registry import ReadRequest
@@ -229,11 +220,6 @@ def as_cost(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and value == value else None
 
 
-def warn(text: str) -> None:
-    """Warn of something about logs."""
-    warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
-
-
 def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: str) -> ScoreTable:
     """Return one table of the items of all logs.
 
@@ -310,7 +296,7 @@ def _chosen(
     without = [log for log in logs if all(log is not other for other, _ in having)]
     if without:
         has = "; ".join(f"{log.subtask} has {_some(log.metrics) or 'none'}" for log in without[:3])
-        warn(f"{source.name}: {counted(len(without), 'log')} without {metric!r} left out: {has}")
+        note(f"{source.name}: {counted(len(without), 'log')} without {metric!r} left out: {has}")
     return metric, having
 
 
@@ -344,7 +330,7 @@ def _named(logs: Sequence[Log]) -> list[tuple[str, int]]:
     for log, name in zip(logs, found, strict=True):
         before = epochs.get((name, log.subtask), 0)
         if before:
-            warn(f"{log.path.name}: another log of {name} on {log.subtask}: read as further epochs")
+            note(f"{log.path.name}: another log of {name} on {log.subtask}: read as further epochs")
         firsts.append(before)
         epochs[name, log.subtask] = before + int(log.rows["epoch"].max(initial=0))
     return list(zip(found, firsts, strict=True))
@@ -395,6 +381,6 @@ def _without_copies(rows: Rows, source: Path) -> Rows:
                 f"{counted(int(other.sum()), 'sample')} differ): read one of the two files"
             )
         n = counted(int(copies.sum()), "sample")
-        warn(f"{source.name}: {n} left out that another log holds too")
+        note(f"{source.name}: {n} left out that another log holds too")
         rows = rows.take(~copies)
     return rows.but("uuid", _LOG)

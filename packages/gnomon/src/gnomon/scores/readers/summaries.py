@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, UnknownNameError, listed
+from gnomon.errors import UnknownNameError, listed, note
 from gnomon.scores.readers.files import header_names, is_table, read_csv, reported_number
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.scores.tidy import Origin, matching_rows, renamed_columns
@@ -190,7 +189,6 @@ def _on_shared_tasks(
     if len(tasks) < len(names):
         left_out = [task for task in names if task not in tasks]
         shown = listed(left_out)
-        message = f"{len(left_out)} of {len(names)} tasks left out, not all have them: {shown}"
-        warnings.warn(message, DegenerateScoresWarning, stacklevel=3)
+        note(f"{len(left_out)} of {len(names)} tasks left out, not all have them: {shown}")
     grid = np.array([[one[task] for task in tasks] for one in every])
     return SummaryTable(tuple(cells), tuple(tasks), grid[..., 0], grid[..., 1], grid[..., 2])

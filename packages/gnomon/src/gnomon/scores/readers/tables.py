@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,18 +17,17 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import (
-    DegenerateScoresWarning,
     GnomonError,
     ScoreDataError,
     joined,
     listed,
+    note,
     option,
     several,
     shortened,
 )
 from gnomon.files import write_atomically
 from gnomon.scores.columns import Column, Rows, Texts, rows_of_columns
-from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.files import (
     header_names,
     is_table,
@@ -198,7 +196,7 @@ def _of_tasks(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str) -> Scor
         raise origin.error(f"column 'score': all {len(rows):,} scores are empty")
     if about.get("units") == "items":
         table = replace(table, units="items", cluster=about.get("cluster_column"))
-    return warn_of_suspicions(table)
+    return table
 
 
 def _with_single(raw: Rows, origin: Origin) -> Rows:
@@ -210,7 +208,7 @@ def _with_single(raw: Rows, origin: Origin) -> Rows:
     if len(absent) != 1 or "run" not in raw:
         return raw
     stem = Path(origin.file or "").stem
-    _warn(f"{Path(origin.file or '').name}: no column names the {absent[0]}: all rows are read as "
+    note(f"{Path(origin.file or '').name}: no column names the {absent[0]}: all rows are read as "
           f"of one, {stem!r}")  # fmt: skip
     return raw.with_columns({absent[0]: Texts.repeated(stem, len(raw))})
 
@@ -223,7 +221,7 @@ def _say_usual(raw: Rows, rows: Rows, named: Mapping[str, str], origin: Origin) 
     found = {role: name for role, name in usual.items() if name is not None}
     if found:
         columns = joined([repr(name) for name in found.values()])
-        _warn(f"{Path(origin.file or '').name}: columns {columns} are read as {joined([*found])}")
+        note(f"{Path(origin.file or '').name}: columns {columns} are read as {joined([*found])}")
 
 
 def _about(rows: Rows, origin: Origin) -> tuple[dict[str, str], Rows]:
@@ -321,7 +319,7 @@ def _say_items(named: Mapping[str, str], wanted: ReadRequest, origin: Origin) ->
     said = (*SPECIAL, *plain.values(), "correct", *wanted.columns.values(), wanted.metric)
     odd = [f"{name!r} as {plain[role]}" for role, name in named.items() if name not in said]
     if odd:
-        _warn(f"{Path(origin.file or '').name}: columns read by their names: {joined(odd)}")
+        note(f"{Path(origin.file or '').name}: columns read by their names: {joined(odd)}")
 
 
 def chosen_score(
@@ -381,10 +379,6 @@ def _are_reported(column: Column) -> bool:
         return False
     found = [reported_number(text) for text in column.names]
     return None not in found and any(number == number for number in found)
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, DegenerateScoresWarning, stacklevel=5)
 
 
 TIDY = Reader(

@@ -10,7 +10,6 @@ author knows: a pattern such as ``{algorithm}-{run}`` says it.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Any
@@ -18,19 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import (
-    DegenerateScoresWarning,
-    ScoreDataError,
-    counted,
-    joined,
-    listed,
-    option,
-    reading,
-    several,
-)
+from gnomon.errors import ScoreDataError, counted, joined, listed, note, option, reading, several
 from gnomon.scores.columns import Column, FloatArray, IntArray, Rows, Texts
-from gnomon.scores.plausibility import warn_of_suspicions
-from gnomon.scores.readers.files import header_names, is_table, read_csv, reported_number
+from gnomon.scores.readers.files import header_names, is_table, read_csv, reported_numbers
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.tables import chosen_score
 from gnomon.scores.table import ScoreTable
@@ -145,29 +134,28 @@ def _read_chart(path: Path, wanted: ReadRequest) -> ScoreTable:
     lines = _lines(raw.names[1:], wanted.metric, origin)
     metric = _line_and_metric(next(iter(lines.values())))[1]
     _refuse_groups(lines, origin)
-    steps = _numbers(raw, raw.names[0], origin)
-    if any(step != step for step in steps):
-        at = next(at for at, step in enumerate(steps) if step != step)
+    steps = reported_numbers(raw, raw.names[0], origin)
+    if np.isnan(steps).any():
+        at = int(np.argmax(np.isnan(steps)))
         raise origin.error_at([at], raw.names[0], "expected a step, found nothing")
     keys = keys_of_runs(list(lines), wanted.run_names, str(path))
     records = []
     for key, column in zip(keys, lines.values(), strict=True):
-        for step, score in zip(steps, _numbers(raw, column, origin), strict=True):
+        scores = reported_numbers(raw, column, origin)
+        for step, score in zip(steps.tolist(), scores.tolist(), strict=True):
             # An empty cell says that the line has no point at that step, which is no missing run.
             if score == score:
                 whole = {"algorithm": path.stem, "task": path.stem, "run": 0} | key
                 records.append(whole | {"step": step, "score": score})
     if not records:
         raise origin.error(f"expected numbers in the lines of {metric}, found none")
-    warnings.warn(
+    note(
         f"{path.name}: {counted(len(lines), 'line')} of a chart, which holds samples of the "
         "curves, perhaps smoothed; the history of each run holds all of them"
-        + ("" if "task" in keys[0] else f"; no line names its task: all are of {path.stem!r}"),
-        DegenerateScoresWarning,
-        stacklevel=2,
+        + ("" if "task" in keys[0] else f"; no line names its task: all are of {path.stem!r}")
     )
     try:
-        table = ScoreTable.from_records(
+        return ScoreTable.from_records(
             records,
             metric=metric,
             higher_is_better=wanted.is_higher_better,
@@ -176,7 +164,6 @@ def _read_chart(path: Path, wanted: ReadRequest) -> ScoreTable:
     except ScoreDataError as error:
         pattern = option(run_names="{algorithm}-{run}")
         raise origin.error(f"{error}; {pattern} or another pattern tells lines apart") from None
-    return warn_of_suspicions(table)
 
 
 def _lines(headings: Sequence[str], metric: str | None, origin: Origin) -> dict[str, str]:
@@ -200,16 +187,6 @@ def _refuse_groups(lines: dict[str, str], origin: Origin) -> None:
             f"expected a line for each run, found means of groups ({listed(groups, 3)}): "
             "export the chart without grouping, or the history of each run"
         )
-
-
-def _numbers(raw: Rows, column: str, origin: Origin) -> list[float]:
-    """Return the numbers of a column, NaN for empty cells."""
-    cells = raw.tolist(column)
-    found = [reported_number(text) for text in cells]
-    if None in found:
-        at = found.index(None)
-        raise origin.error_at([at], column, f"expected a number, found {cells[at]!r}")
-    return [float("nan") if number is None else number for number in found]
 
 
 WANDB_CHART = Reader(
@@ -283,15 +260,9 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
         rows, origin = rows.take(there), origin.of_rows(there)
         rows, origin = _without_discarded(rows, origin)
     checked = tidy_rows(rows, origin, {}, wanted.within_run)
-    return warn_of_suspicions(
-        ScoreTable(
-            checked,
-            metric or short_name(score),
-            None,
-            wanted.is_higher_better,
-            (f"read from {path.name} (table of runs of a tracker)",),
-        )
-    )
+    about = f"read from {path.name} (table of runs of a tracker)"
+    name = metric or short_name(score)
+    return ScoreTable(checked, name, None, wanted.is_higher_better, (about,))
 
 
 def _only_metric(raw: Rows, origin: Origin) -> str:
@@ -324,7 +295,7 @@ def _keys(raw: Rows, columns: dict[str, str], wanted: ReadRequest, origin: Origi
         raise origin.error("run names: expected {algorithm} in the pattern; no column names it")
     if "task" not in keys:
         keys["task"] = Texts.repeated(stem, len(raw))
-        _warn(f"{origin.file}: no column names the task (env_id, env, task or game): all runs are "
+        note(f"{origin.file}: no column names the task (env_id, env, task or game): all runs are "
               f"read as of one, {stem!r}")  # fmt: skip
     if "run" not in keys:
         label = run or identity
@@ -345,7 +316,7 @@ def _told_apart(rows: Rows, raw: Rows, identity: str | None) -> Rows:
     twice = [name for names in of_key.values() if len(names) > 1 for name in names]
     if not twice:
         return rows
-    _warn(f"runs of one algorithm, task and seed are kept apart by their {identity}: "
+    note(f"runs of one algorithm, task and seed are kept apart by their {identity}: "
           f"{listed([str(x) for x in twice], 4)}")  # fmt: skip
     return rows.with_columns({"run": whose})
 
@@ -362,7 +333,7 @@ def _finished(raw: Rows, scores: Column) -> Column:
     label = next((name for name in _NAMES if name in raw), state)
     names = raw.texts(label).take(~ended).names
     other = sorted(states.take(~ended).names)
-    _warn(f"{counted(len(names), 'run')} did not finish ({joined(other)}): kept as missing, "
+    note(f"{counted(len(names), 'run')} did not finish ({joined(other)}): kept as missing, "
           f"{listed(names, 4)}")  # fmt: skip
     if isinstance(scores, Texts):
         return Texts(np.where(ended, scores.codes, -1).astype(np.int32), scores.names)
@@ -388,7 +359,7 @@ def _without_discarded(rows: Rows, origin: Origin) -> tuple[Rows, Origin]:
     kept = kept_after_restarts(np.unique(keys, axis=1, return_inverse=True)[1].ravel(), steps)
     if kept.all():
         return rows, origin
-    _warn(f"{Path(origin.file or '').name}: {counted(int((~kept).sum()), 'row')} left out that a "
+    note(f"{Path(origin.file or '').name}: {counted(int((~kept).sum()), 'row')} left out that a "
           "restart of the run discarded (its step goes back)")  # fmt: skip
     return rows.take(kept), origin.of_rows(np.flatnonzero(kept))
 
@@ -414,10 +385,6 @@ def kept_after_restarts(run: IntArray, step: FloatArray) -> npt.NDArray[np.bool_
             kept[own[:-1]] = step[own][:-1] < least_after[1:]
         begin = end + 1
     return kept
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, DegenerateScoresWarning, stacklevel=4)
 
 
 TRACKER_TABLE = Reader(

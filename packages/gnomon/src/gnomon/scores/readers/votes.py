@@ -7,14 +7,13 @@ and the loser 0; both have 0.5 in a tie. Records of Arena-Hard have two games ea
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
+from gnomon.errors import ScoreDataError, listed, note
 from gnomon.scores.columns import Rows, Texts
 from gnomon.scores.readers.files import header_names, is_table, json_content, read_csv
 from gnomon.scores.readers.json_stream import json_lines
@@ -79,11 +78,9 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     rows = tidy_rows(Rows.joined(halves), Origin(str(path)), {})
     if not n:
         raise origin.error("expected votes, found none")
-    warnings.warn(
+    note(
         f"{path.name}: each vote is an item with the scores 1 and 0, a tie 0.5 each; models meet "
-        "different opponents, so compare the two of a pair, or rank by Bradley-Terry",
-        DegenerateScoresWarning,
-        stacklevel=2,
+        "different opponents, so compare the two of a pair, or rank by Bradley-Terry"
     )
     return ScoreTable(rows, "win", None, True, (f"read from {path.name} (votes)",), units="items")
 

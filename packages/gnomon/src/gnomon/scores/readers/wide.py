@@ -5,24 +5,22 @@ What a column is (names, a task, or neither) is told by its heading.
 
 from __future__ import annotations
 
-import os
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, joined, listed, option, reading
+from gnomon.errors import joined, listed, note, option, reading
 from gnomon.scores.columns import Column, Rows, Texts
-from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.files import (
     has_deviation,
     header_names,
     is_table,
     read_csv,
     reported_number,
+    reported_numbers,
 )
 from gnomon.scores.readers.registry import ColumnsAre, Reader, ReadRequest
 from gnomon.scores.readers.tables import TIDY
@@ -60,47 +58,11 @@ NO_TASKS = (
 GLANCE = 100
 
 
-def read_wide_table(
-    path: str | os.PathLike[str], *, metric: str | None = None, higher_is_better: bool = True
-) -> ScoreTable:
-    r"""Read a file with a row for each algorithm and a column for each task.
-
-    A column headed ``model``, ``algorithm`` or the like names the algorithms, else the first one.
-    If that one is headed ``env``, ``game`` or the like, rows are tasks and columns algorithms.
-    Cells may be empty, and are read as
-    :func:`gnomon.scores.readers.reported_number.reported_number` has it; each is one run.
-
-    Parameters
-    ----------
-    path : path
-        A comma- or tab-separated file.
-    metric : str, optional
-        What the scores are.
-    higher_is_better : bool
-
-    Raises
-    ------
-    ScoreDataError
-        The file is no such table: it has a column ``score``, or ``task`` beside others of a tidy
-        file, or no column but that of names holds numbers. Or a cell among numbers is none, or a
-        name comes twice; the message names line and column.
-
-    Warns
-    -----
-    DegenerateScoresWarning
-        Columns are left out that hold no numbers, sum up the others, or are a number of parameters
-        and the like; deviations are left out; rows are tasks; or the table looks like a mistake.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "paper.csv"
-    ...     _ = path.write_text("model,pong,chess\ndqn,20.1,5%\nsac,19.8,7%\n")
-    ...     read_wide_table(path).tasks
-    ('pong', 'chess')
-    """
-    path = Path(path)
+def _read_wide(path: Path, wanted: ReadRequest) -> ScoreTable:
+    """Read a wide table; one whose column of scores is named is tidy, with other headings."""
+    if wanted.metric in header_names(path):
+        return TIDY.read(path, wanted)
+    higher_is_better = wanted.is_higher_better
     raw, origin = read_csv(path)
     if not _are_wide(raw.names):
         raise origin.error("expected a column for each task; found one named score or task")
@@ -119,7 +81,7 @@ def read_wide_table(
     if len(low) == len(columns):
         higher_is_better = False
     elif low:
-        _warn(f"columns {listed(low)} are marked as lower is better, others not: their scores are "
+        note(f"columns {listed(low)} are marked as lower is better, others not: their scores are "
               "read with the opposite sign")  # fmt: skip
     signs = {name: -1.0 if name in low and len(low) < len(columns) else 1.0 for name in columns}
     records = []
@@ -134,13 +96,13 @@ def read_wide_table(
             records.append({**key, "run": 0, "score": signs[column] * score})
     table = ScoreTable.from_records(
         records,
-        metric=metric or "score",
+        metric=wanted.metric or "score",
         higher_is_better=higher_is_better,
         provenance=(f"read from {path.name} ({' x '.join(f'{key}s' for key in keys)})",),
     )
     if _plain(layout.names) in ITEMS:
         table = replace(table, units="items")
-    return warn_of_suspicions(table)
+    return table
 
 
 def _has_sign(heading: str, signs: Sequence[str]) -> bool:
@@ -190,23 +152,19 @@ def _say_what_was_done(
     names, noun = layout.names, "algorithms" if layout.transposed else "tasks"
     if layout.transposed:
         what = "items" if _plain(names) in ITEMS else "tasks"
-        _warn(f"column {names!r} names {what}: rows are read as {what}, columns as algorithms")
+        note(f"column {names!r} names {what}: rows are read as {what}, columns as algorithms")
     left_out = [name for name in raw.names if name not in (names, *columns)]
     if left_out:
-        _warn(f"columns left out, since they are no {noun}: {listed(left_out)}")
+        note(f"columns left out, since they are no {noun}: {listed(left_out)}")
     if len(rows) < len(raw):
         left_out = [name for row, name in enumerate(raw.tolist(names)) if row not in rows]
-        _warn(f"rows left out, since they are no tasks: {listed(left_out)}")
+        note(f"rows left out, since they are no tasks: {listed(left_out)}")
     if any(has_deviation(text) for column in columns for text in raw.tolist(column)):
-        _warn(
+        note(
             "deviations are left out: each cell is read as one number, and how sure it is is not "
             "used; estimate, compare and profile take means and deviations from a file with "
             "columns algorithm, task, mean, std, runs"
         )
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, DegenerateScoresWarning, stacklevel=4)
 
 
 @dataclass(frozen=True)
@@ -344,19 +302,11 @@ def _recognises(path: Path) -> bool:
         return False  # whoever reads it as a tidy file says what is wrong
 
 
-def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
-    """Read a wide table; one whose column of scores is named is tidy, with other headings."""
-    if wanted.metric in header_names(path):
-        return TIDY.read(path, wanted)
-    better = wanted.is_higher_better
-    return read_wide_table(path, metric=wanted.metric, higher_is_better=better)
-
-
 WIDE = Reader(
     "wide",
     "a CSV or TSV table with a row an algorithm and a column a task",
     recognises=_recognises,
-    read=_read,
+    read=_read_wide,
     takes=frozenset({"metric"}),
     is_general=True,
 )
@@ -449,13 +399,12 @@ def _read_pivot(path: Path, wanted: ReadRequest) -> ScoreTable:
     rows = _melted(raw, columns, values, one, origin)
     stem = Texts.repeated(path.stem, len(rows))
     absent = {name: stem for name in ("algorithm", "task") if name not in rows}
-    table = ScoreTable(
+    return ScoreTable(
         rows=tidy_rows(rows.with_columns(absent), Origin(str(path)), {}),
         metric=wanted.metric or "score",
         higher_is_better=wanted.is_higher_better,
         provenance=(f"read from {path.name} (columns are {what})",),
     )
-    return warn_of_suspicions(table)
 
 
 def _columns_of_rows(raw: Rows, wanted: ReadRequest, origin: Origin) -> dict[str, str]:
@@ -508,13 +457,8 @@ def _melted(
     """Return a row for each cell; an empty one is a missing run, and on a curve it is no point."""
     parts = []
     for name in values:
-        cells = raw.tolist(name)
-        found = [reported_number(text) for text in cells]
-        if None in found:
-            at = found.index(None)
-            raise origin.error_at([at], name, f"expected a number, found {cells[at]!r}")
         keys = {role: raw[theirs] for role, theirs in columns.items()}
-        score = np.array(found, dtype=np.float64)
+        score = reported_numbers(raw, name, origin)
         parts.append(Rows(keys | {one: Texts.repeated(name, len(raw)), "score": score}))
     whole = Rows.joined(parts)
     return whole.take(~np.isnan(whole["score"])) if "step" in columns else whole

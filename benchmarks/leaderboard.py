@@ -32,8 +32,8 @@ from gnomon_board.database.schema import (
     Submission,
     VerifiedTrial,
 )
-from gnomon_board.leaderboard.submissions.submission import set_state
-from gnomon_board.leaderboard.submissions.uploaded_logs import keep_bytes
+from gnomon_board.leaderboard.evidence import keep_bytes
+from gnomon_board.leaderboard.submissions import set_state
 from gnomon_board.web.backup import back_up
 from gnomon_board.web.server import prepare
 from gohr.experiments import Assignment, ExperimentConfig, LearnerEntry, verify_log

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import io
 import math
 import shutil
 from collections.abc import Sequence
@@ -210,20 +211,24 @@ def _verified(
         keys = {"learner": entry.name, "rule": trial.rule.name, "trial": trial.number}
         columns = (pl.lit(value).alias(key) for key, value in keys.items())
         frames.append(frame_of(log).select(*columns, pl.all()))
+    log = io.BytesIO()
+    pl.concat(frames).write_parquet(log)
+    digest = hashlib.sha256(log.getvalue()).hexdigest()
+    place = settings.evidence / digest[:2] / digest
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(log.getvalue())
     submission = _submission(
         session,
         season,
         attempt,
+        log_sha256=digest,
+        manifest={"learner": entry.name, "config": config.to_record(), "totals": []},
         state="verified",
         reason=f"all {len(rows)} trials were replayed",
         verified_at=_WHEN,
         n_attempts=sum(row["n_attempts"] for row in rows),
         origin="server" if season.division == "hidden" else "upload",
     )
-    place = settings.evidence / submission.log_sha256[:2] / submission.log_sha256
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(b"evidence")
-    pl.concat(frames).write_parquet(place.with_suffix(".parquet"))
     session.add_all(
         VerifiedTrial(submission_id=submission.id, rule_id=ids[row.pop("rule")], **row)
         for row in rows

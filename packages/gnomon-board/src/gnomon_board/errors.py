@@ -22,6 +22,7 @@ Kind = Literal[
     "too large",
     "too many",
     "no room",
+    "damaged",
 ]
 
 
@@ -63,6 +64,12 @@ class NoRoom(Refusal):
     """Something for which the server's disk has no room."""
 
     kind = "no room"
+
+
+class Damaged(Refusal):
+    """Evidence that is missing or damaged on the server: no fault of the caller."""
+
+    kind = "damaged"
 
 
 class TooMany(Refusal):

@@ -8,7 +8,7 @@ import pytest
 
 from gnomon_board.database import Season
 from gnomon_board.leaderboard import StandingsCache, board_of
-from gnomon_board.leaderboard.submissions.submission import find_submission, refuse_later, withdraw
+from gnomon_board.leaderboard.submissions import find_submission, refuse_later, withdraw
 from populated_board import populate
 from small_season import make_account
 from submitted import register

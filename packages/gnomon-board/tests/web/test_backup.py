@@ -12,7 +12,6 @@ import pytest
 from gnomon_board import Settings
 from gnomon_board.database import Database, current_revision
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path
 from gnomon_board.web import back_up, restore
 from private_postgresql import fresh_database
 from small_season import add_submission, fill, make_season
@@ -106,20 +105,31 @@ def test_a_damaged_backup_is_refused(database, settings, empty_place, tmp_path):
     back_up(settings, database, tmp_path / "backup")
     log = next((tmp_path / "backup" / "evidence").glob("*/*"))
     log.write_bytes(log.read_bytes() + b"!")
-    with pytest.raises(LeaderboardError, match="damaged: not the bytes that its name tells of"):
+    with pytest.raises(LeaderboardError, match="expected the log with this SHA-256"):
         restore(tmp_path / "backup", empty_place)
     (tmp_path / "backup" / "backup.json").unlink()
     with pytest.raises(LeaderboardError, match="expected a whole backup"):
         restore(tmp_path / "backup", empty_place)
 
 
-def test_a_missing_log_is_told(database, settings, tmp_path):
-    season = make_season(database, "busy")
+@pytest.mark.parametrize("damage", ["missing", "flipped"])
+def test_a_damaged_log_is_told(client, database, settings, tmp_path, damage):
+    """By the backup, and by the server from then on, until the log is there again."""
     fill(database, settings)
-    lost = add_submission(database, settings, season, 7)
-    evidence_path(settings, lost.log_sha256).unlink()
-    with pytest.raises(LeaderboardError, match="expected the log of a submission"):
+    log = next(settings.evidence.glob("*/*"))
+    data = log.read_bytes()
+    if damage == "missing":
+        log.unlink()
+    else:
+        log.write_bytes(bytes([data[0] ^ 1]) + data[1:])
+    with pytest.raises(LeaderboardError, match=r"of submission \d+ is damaged or missing"):
         back_up(settings, database, tmp_path / "backup")
+    told = client.get("/healthz")
+    assert told.status_code == 503
+    assert told.json()["faults"][0].startswith("damaged or missing logs of submissions ")
+    log.write_bytes(data)
+    back_up(settings, database, tmp_path / "again")
+    assert client.get("/healthz").json() == {"faults": []}
 
 
 def test_nothing_is_written_over(database, settings, tmp_path):

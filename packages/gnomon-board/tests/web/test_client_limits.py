@@ -1,54 +1,17 @@
-"""Whose turn it is to have a log read."""
+"""Limits on bodies and on bytes, without a server."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-import time
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from fastapi import HTTPException
 
-from gnomon_board import Settings
 from gnomon_board.errors import TooMany
-from gnomon_board.web.client_limits import Intake, count_upload
+from gnomon_board.web.client_limits import count_upload
 from gnomon_board.web.middleware import _counted
-
-
-@pytest.mark.parametrize(
-    ("clients", "most"),
-    [
-        ([(1, "192.0.2.1"), (2, "192.0.2.1"), (3, "192.0.2.1")], 1),
-        ([(1, "192.0.2.1"), (1, "192.0.2.2"), (1, "192.0.2.3")], 1),
-        ([(1, "192.0.2.1"), (2, "192.0.2.2"), (2, "192.0.2.1")], 2),
-    ],
-    ids=["accounts of one address", "addresses of one account", "two clients"],
-)
-def test_one_log_of_a_client_is_read_at_a_time(tmp_path, clients, most):
-    """Else one client with two accounts would have all readers for itself."""
-    intake, lock = Intake(Settings(tmp_path)), threading.Lock()
-    reading, seen = 0, []
-
-    def work(check):
-        nonlocal reading
-        with lock:
-            reading += 1
-            seen.append(reading)
-        time.sleep(0.1)
-        with lock:
-            reading -= 1
-
-    async def stays():
-        await asyncio.Future()
-
-    async def all_at_once():
-        request = SimpleNamespace(receive=stays)
-        await asyncio.gather(*(intake.read(request, client, work) for client in clients))
-
-    asyncio.run(all_at_once())
-    assert (len(seen), max(seen)) == (len(clients), most)
 
 
 def test_a_body_that_comes_byte_by_byte_is_refused(monkeypatch):

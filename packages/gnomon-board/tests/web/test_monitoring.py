@@ -14,7 +14,7 @@ import pytest
 from app_client import AppClient
 from gnomon_board import Settings, create_app
 from gnomon_board.database import Database, Job, now
-from gnomon_board.leaderboard.submissions.job_queue import claim, give_back
+from gnomon_board.leaderboard.jobs import claim, give_back
 from remote_play import begin, hidden_season, move
 from serving import serving
 from small_season import make_account

@@ -76,7 +76,7 @@ def serve(
 
 def worker(data: DataOption = DATA, database: DatabaseOption = "") -> None:
     """Verify submissions, beside a server that was started with --no-worker."""
-    from gnomon_board.leaderboard.submissions.worker import work_until_stopped
+    from gnomon_board.leaderboard.worker import work_until_stopped
 
     with opened_board(data, database) as (settings, opened):
         work_until_stopped(opened, settings)

@@ -212,6 +212,8 @@ class Submission(Base):
     ``log_sha256`` is empty until the log has come; what was announced stands in the manifest.
     ``warnings`` are for the reader of the page: a trial that equals another submission's.
     ``origin`` is ``upload``, or ``server`` for a log that the server wrote while it was played.
+    ``rows_sha256`` is that of the attempts as the server read them from the log; ``damaged_at``
+    when the log itself was found missing or damaged.
     """
 
     __tablename__ = "submissions"
@@ -229,6 +231,8 @@ class Submission(Base):
     log_sha256: Mapped[Sha256 | None]
     log_format: Mapped[str] = mapped_column(String(16))
     log_bytes: Mapped[BigNumber]
+    rows_sha256: Mapped[Sha256 | None]
+    damaged_at: Mapped[datetime.datetime | None]
     n_attempts: Mapped[int | None] = mapped_column(default=None)
     warnings: Mapped[list[str]] = mapped_column(default=list)
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
@@ -265,7 +269,7 @@ class VerifiedTrial(Base):
 
 
 class Job(Base):
-    """Work for the worker; who holds it must say so before ``lease_until``."""
+    """Work for the worker, which prolongs ``lease_until``; ``seen_at``: since a worker looked."""
 
     __tablename__ = "jobs"
     __table_args__ = (Index("ix_jobs_state_lease", "state", "lease_until"),)
@@ -279,6 +283,7 @@ class Job(Base):
     lease_until: Mapped[datetime.datetime | None]
     heartbeat_at: Mapped[datetime.datetime | None]
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
+    seen_at: Mapped[datetime.datetime | None]
     started_at: Mapped[datetime.datetime | None]
     finished_at: Mapped[datetime.datetime | None]
     submission: Mapped[Submission] = relationship()

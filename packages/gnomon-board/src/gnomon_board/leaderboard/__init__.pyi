@@ -45,8 +45,8 @@ from .standings import Standings as Standings
 from .standings import score_table as score_table
 from .standings import select_standings as select_standings
 from .standings import standings_of as standings_of
-from .submissions.worker import work as work
-from .submissions.worker import work_on_one as work_on_one
+from .worker import work as work
+from .worker import work_on_one as work_on_one
 
 __all__ = [
     "ELEMENTS",

@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from gnomon_board.database.columns import now
-from gnomon_board.database.schema import Job
+from gnomon_board.database.schema import Job, Submission
 from gnomon_board.errors import NoRoom
 from gnomon_board.leaderboard.server_settings import MIB, Settings
 
@@ -30,8 +30,9 @@ def jobs_by_state(session: Session) -> dict[str, int]:
 def faults(session: Session, settings: Settings) -> list[str]:
     """Return what is wrong with the server, one line each; nothing if it is well.
 
-    The disk has less than ``min_free_mib`` left; or a job is there for longer than one may take,
-    and no worker has begun or gone on with any in that time. A queue that is only long is no fault.
+    The disk has less than ``min_free_mib`` left; a job is there for longer than one may take, and
+    no worker has begun or gone on with any in that time (a queue that is only long is no fault); or
+    the log of a submission was damaged or missing when it was last read.
     """
     found = []
     free = free_bytes(settings) // MIB
@@ -44,6 +45,12 @@ def faults(session: Session, settings: Settings) -> list[str]:
         heard = session.scalar(select(func.max(Job.heartbeat_at)))
         if heard is None or heard < since:
             found.append(f"no worker does what has waited since {oldest:%Y-%m-%d %H:%M} UTC")
+    damaged = select(Submission.id).where(
+        Submission.damaged_at.is_not(None), Submission.state.not_in(("withdrawn", "refused"))
+    )
+    if numbers := session.scalars(damaged.order_by(Submission.id)).all():
+        listed = ", ".join(map(str, numbers[:20])) + (", ..." if len(numbers) > 20 else "")
+        found.append(f"damaged or missing logs of submissions {listed}: restore them from a backup")
     return found
 
 

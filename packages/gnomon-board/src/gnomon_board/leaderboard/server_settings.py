@@ -34,16 +34,11 @@ class Settings:
         Whether the session cookie is for HTTPS only; to be set behind a proxy that speaks it.
     trusted_proxies : tuple of str
         Addresses whose ``X-Forwarded-For`` is believed, for rate limits.
-    max_body_bytes, max_manifest_bytes, max_upload_bytes, max_unpacked_bytes : int
-        Most bytes of an ordinary request, of a manifest, of a log as it comes and unpacked.
-    max_ratio : float
-        Most unpacked bytes for one of the packed ones, beyond the first mebibyte.
-    max_rows, max_columns : int
-        Of a log.
-    intake_timeout_s, intake_memory_mb : float, int
-        What reading an uploaded log may take, in its own process.
+    max_body_bytes, max_manifest_bytes, max_upload_bytes : int
+        Most bytes of an ordinary request, of a manifest, and of a log, which its season limits too.
     verify_timeout_s, verify_memory_mb : float, int
-        What verifying one submission may take, in its own process.
+        What reading and verifying one log may take at most, in a process of its own; most seasons
+        permit less.
     lease_s, heartbeat_s : float
         A job whose worker has said nothing for ``lease_s`` goes to another one.
     max_job_attempts : int
@@ -61,7 +56,7 @@ class Settings:
     answers_at_once : int
         Requests of one address that are answered at once; its others wait their turn.
     uploads_at_once, websockets_at_once : int
-        Of one account, and of one address. Of the logs of each, one is read at a time.
+        Of one address, and of websockets of one account; an account sends one log at a time.
     upload_mib_per_hour : int
         Mebibytes of logs that one account, and one address, may send, each log at least one.
     idle_websocket_s : float
@@ -82,12 +77,6 @@ class Settings:
     max_body_bytes: int = MIB
     max_manifest_bytes: int = 4 * MIB
     max_upload_bytes: int = 256 * MIB
-    max_unpacked_bytes: int = 2048 * MIB
-    max_ratio: float = 200.0
-    max_rows: int = 50_000_000
-    max_columns: int = 16
-    intake_timeout_s: float = 120.0
-    intake_memory_mb: int = 4096
     verify_timeout_s: float = 600.0
     verify_memory_mb: int = 4096
     lease_s: float = 60.0

@@ -4,7 +4,7 @@
 
     backup.json          version, moment, number of rows of each table
     leaderboard.sqlite   every table, whichever database they came from
-    evidence/ab/abcd...  the logs that the tables speak of
+    evidence/ab/abcd...  the logs that the tables speak of, as they were sent
 
 It holds hashes of tokens, the key that assigns seeds, and hidden rules: keep it as the server's
 own folder is kept.
@@ -12,7 +12,6 @@ own folder is kept.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -28,8 +27,8 @@ from gnomon_board.database.engine import Database
 from gnomon_board.database.migration import current_revision, require_head, upgrade
 from gnomon_board.database.schema import Submission
 from gnomon_board.errors import LeaderboardError
+from gnomon_board.leaderboard.evidence import evidence_path, is_sound, sound_log
 from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path
 
 _MANIFEST = "backup.json"
 _DATABASE = "leaderboard.sqlite"
@@ -44,14 +43,18 @@ def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]
 
     Returns what ``backup.json`` says.
 
-    Raises LeaderboardError: the folder is not empty, or a log is missing or damaged.
+    Raises LeaderboardError: the folder is not empty, or a log is missing or damaged, which
+    ``/healthz`` tells from then on.
     """
     require_head(database)
     _make_empty(out)
     _copy_database(database, out / _DATABASE)
     copied = Database(f"sqlite:///{out / _DATABASE}")
     try:
-        n_logs = sum(_copy_log(settings, sha256, out) for sha256 in _logs(copied))
+        n_logs = 0
+        for submission in _with_logs(copied):
+            log = sound_log(database, settings, submission)
+            n_logs += _copied(log, out / "evidence" / log.parent.name / log.name)
         with copied.engine.begin() as connection:
             counts = _row_counts(connection)
         revision = current_revision(copied)
@@ -97,7 +100,10 @@ def restore(backup: Path, settings: Settings) -> dict[str, Any]:
     try:
         _check(source, record)
         upgrade(source)
-        n_logs = sum(_put_log(backup, settings, sha256) for sha256 in _logs(source))
+        n_logs = 0
+        for submission in _with_logs(source):
+            place = evidence_path(settings, str(submission.log_sha256))
+            n_logs += _copied(backup / "evidence" / place.parent.name / place.name, place)
         if current_revision(target) is None:
             upgrade(target)
         _copy_tables(source, target)
@@ -141,36 +147,23 @@ def _one_file(database: Database) -> None:
         raw.execute("PRAGMA journal_mode = DELETE").fetchall()
 
 
-def _logs(database: Database) -> Iterator[str]:
-    """Yield the SHA-256 of every log that has come; trials in play are whole in their rows."""
+def _with_logs(database: Database) -> Iterator[Submission]:
+    """Yield every submission whose log has come; trials in play are whole in their rows."""
     with database.reading() as session:
-        came = select(Submission.log_sha256).where(Submission.log_sha256.is_not(None))
-        for sha256 in session.scalars(came.distinct().order_by(Submission.log_sha256)):
-            yield str(sha256)
+        came = select(Submission).where(Submission.log_sha256.is_not(None))
+        yield from session.scalars(came.order_by(Submission.id))
 
 
-def _copy_log(settings: Settings, sha256: str, out: Path) -> bool:
-    target = out / "evidence" / sha256[:2] / sha256
-    return _copy_checked(evidence_path(settings, sha256), target, sha256)
-
-
-def _put_log(backup: Path, settings: Settings, sha256: str) -> bool:
-    source = backup / "evidence" / sha256[:2] / sha256
-    return _copy_checked(source, evidence_path(settings, sha256), sha256)
-
-
-def _copy_checked(source: Path, target: Path, sha256: str) -> bool:
-    """Copy a log, and what was made of it, and see that it is what its name says."""
+def _copied(source: Path, target: Path) -> bool:
+    """Copy a log, and check the copy; return whether it was not there already."""
+    if target.exists():  # the same log in another season
+        return False
     if not source.exists():
         raise LeaderboardError(f"{source}: expected the log of a submission, found nothing")
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
-    with target.open("rb") as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
-            raise LeaderboardError(f"{source}: damaged: not the bytes that its name tells of")
-    rows = source.with_name(f"{sha256}.parquet")
-    if rows.exists():
-        shutil.copyfile(rows, target.with_name(rows.name))
+    if not is_sound(target, target.name):
+        raise LeaderboardError(f"{source}: expected the log with this SHA-256, found other bytes")
     return True
 
 

@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 from weakref import WeakSet, WeakValueDictionary
 
-from fastapi import Request
-from fastapi.concurrency import run_in_threadpool
-
 from gnomon_board.database.engine import Database
-from gnomon_board.errors import Refusal, TooMany
+from gnomon_board.errors import TooMany
 from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon_board.leaderboard.accounts.tokens import Caller
 from gnomon_board.leaderboard.server_settings import MIB, Settings
@@ -91,24 +87,23 @@ class AtOnce:
 
     Examples
     --------
-    >>> uploads = AtOnce(1)
+    >>> uploads = AtOnce(1, "one log of an account is taken at a time")
     >>> with uploads.held("ada"), uploads.held("bob"):
     ...     with uploads.held("ada"):
     ...         pass
     Traceback (most recent call last):
-    gnomon_board.errors.TooMany: too many at once (1 of one client); try again in 5 s
+    gnomon_board.errors.TooMany: one log of an account is taken at a time; try again in 5 s
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, most: int, rule: str = "") -> None:
+        self._most, self._rule = most, rule or f"too many at once ({most} of one client)"
         self._held: Counter[Hashable] = Counter()
 
     @contextmanager
     def held(self, *keys: Hashable) -> Iterator[None]:
         """Hold one more of each key; raises TooMany if one has its limit already."""
         if any(self._held[key] >= self._most for key in keys):
-            detail = f"too many at once ({self._most} of one client); try again in {_AGAIN_S} s"
-            raise TooMany(detail, _AGAIN_S)
+            raise TooMany(f"{self._rule}; try again in {_AGAIN_S} s", _AGAIN_S)
         self._held.update(keys)
         try:
             yield
@@ -136,45 +131,13 @@ class Turns:
 
 
 class Intake:
-    """What clients of a server have in hand: uploads, websockets, and logs that are being read."""
+    """What clients of a server have in hand: requests, uploads, and websockets."""
 
     def __init__(self, settings: Settings) -> None:
         self.turns = Turns(settings.answers_at_once)
-        self.uploads = AtOnce(settings.uploads_at_once)
+        #: By account.
+        self.uploads = AtOnce(1, "another log of this account is being sent: send this one later")
         self.websockets = AtOnce(settings.websockets_at_once)
-        self._readings: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
-
-    async def read(
-        self,
-        request: Request,
-        clients: Sequence[Hashable],
-        work: Callable[[Callable[[], None]], None],
-    ) -> None:
-        """Do what an upload asks for in a thread, one of each client at a time.
-
-        ``clients`` are the account and the address, always in this order: an address may have many
-        accounts. ``work`` gets a function that raises Refusal once the client has left.
-        """
-        left = threading.Event()
-
-        def check() -> None:
-            if left.is_set():
-                raise Refusal("the client has left")
-
-        async def watch() -> None:
-            # The request is whole: what comes next is the end of the connection.
-            await request.receive()
-            left.set()
-
-        watching = asyncio.create_task(watch())
-        try:
-            async with AsyncExitStack() as turns:
-                for client in clients:
-                    turn = self._readings.setdefault(client, asyncio.Lock())
-                    await turns.enter_async_context(turn)
-                await run_in_threadpool(work, check)
-        finally:
-            watching.cancel()
 
 
 def count_upload(

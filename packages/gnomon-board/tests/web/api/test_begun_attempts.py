@@ -156,11 +156,11 @@ def test_the_end_of_the_season_closes_what_is_open(client, database, token, seas
     play = begin(client, token)
     untouched = begin(client, token, "untouched")
     move(client, token, (ids(play)[0], 0, [0]))
-    assert close_unfinished(database, settings) == 0
+    assert close_unfinished(database) == 0
     with database.writing() as session:
         session.get_one(Season, season.id).closes_at = now() - datetime.timedelta(seconds=1)
-    assert close_unfinished(database, settings) == 1
-    assert close_unfinished(database, settings) == 0
+    assert close_unfinished(database) == 1
+    assert close_unfinished(database) == 0
     verify_all(database, settings)
     with database.reading() as session:
         submission = session.scalars(select(Submission)).one()

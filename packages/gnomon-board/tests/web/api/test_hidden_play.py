@@ -14,7 +14,6 @@ from sqlalchemy import select
 from gnomon_board.database import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gnomon_board.leaderboard import assignment_of, queue_played, work_on_one
 from gnomon_board.leaderboard.hidden import remote_submission
-from gnomon_board.leaderboard.submissions.uploaded_logs import evidence_path
 from gohr.experiments import Assignment, verify_log
 from gohr.game import DEFAULT_SPEC
 from gohr.learners import RulePlayer, play_trial
@@ -95,23 +94,6 @@ def test_a_whole_attempt_becomes_a_verified_submission(client, token, play, data
     assert len(again.json()["attempts"]) == 2
 
 
-def test_a_lost_log_of_a_trial_is_made_again_of_its_attempts(
-    client, token, play, database, settings
-):
-    """A backup has none before the whole attempt is a submission."""
-    play_at_random(client, token, ids(play))
-    with database.reading() as session:
-        hashes = session.scalars(select(RemoteTrial.log_sha256)).all()
-    for sha256 in hashes:
-        evidence_path(settings, sha256).unlink()
-    assert queue_played(database, settings) == 1
-    assert work_on_one(database, settings, "worker")
-    with database.reading() as session:
-        submission = session.scalars(select(Submission)).one()
-        assert submission.state == "verified", submission.reason
-        assert {trial.log_sha256 for trial in submission.trials} == set(hashes)
-
-
 def test_one_attempt_that_cannot_be_submitted_keeps_no_other_back(
     client, token, play, database, settings, monkeypatch
 ):
@@ -120,10 +102,10 @@ def test_one_attempt_that_cannot_be_submitted_keeps_no_other_back(
     play_at_random(client, token, ids(other))
     whole = remote_submission._whole_log
 
-    def broken(session, settings, attempt_id, learner):
+    def broken(session, attempt_id, learner):
         if learner == "player":
             raise OSError("the disk is gone")
-        return whole(session, settings, attempt_id, learner)
+        return whole(session, attempt_id, learner)
 
     monkeypatch.setattr(remote_submission, "_whole_log", broken)
     queue_played(database, settings)

@@ -12,7 +12,6 @@ from sqlalchemy import func, select
 
 from gnomon_board.database import VerifiedTrial
 from gnomon_board.leaderboard import Packed, work_on_one
-from gnomon_board.leaderboard.submissions.uploaded_logs import canonical_path, evidence_path
 from small_season import make_account
 from submitted import bearer, play_entry, register, repacked, send
 
@@ -86,6 +85,37 @@ def test_edited_totals_are_refused(client, token, packed, verdict):
     assert record["state"] == "refused"
     assert "tce: expected" in record["reason"]
     assert client.get("/api/submissions/1/trials").json() == []
+
+
+def test_more_rows_than_there_can_be_attempts_are_not_read(client, token, packed, verdict):
+    """Two rules, two trials, three episodes, and a horizon of 50."""
+    row = pl.read_parquet(io.BytesIO(packed.log)).head(1)
+    rows = row.select(pl.all().repeat_by(1_000_000).explode())
+    assert send(client, token, 1, repacked(packed, rows)).status_code == 202
+    assert verdict()["reason"] == "expected at most 600 rows, found 1000000"
+
+
+@pytest.mark.parametrize("announced", [62 << 20, 1000])
+def test_more_bytes_than_so_many_attempts_take_are_not_taken(client, token, packed, announced):
+    """A log that is announced as too large is refused then, with the remedy; else as it comes."""
+    packed.manifest["log_bytes"] = announced
+    answer = send(client, token, 1, Packed(packed.manifest, bytes(62 << 20)))
+    assert answer.status_code == 413
+    if announced > 1000:
+        assert "season spring has at most 600 attempts" in answer.json()["detail"]
+        assert answer.json()["detail"].endswith("send it as Parquet")
+
+
+def test_one_log_of_an_account_is_taken_at_a_time(app, client, database, token, packed, tmp_path):
+    with app.state.intake.uploads.held(1):
+        answer = send(client, token, 1, packed)
+        assert answer.status_code == 429
+        assert answer.headers["Retry-After"] == "5"
+        assert answer.json()["detail"].startswith("another log of this account is being sent")
+        eve = make_account(database, "eve", "submit")
+        register(client, eve, "Eve's")
+        assert send(client, eve, 2, play_entry(client, 2, tmp_path / "eve")).status_code == 202
+    assert send(client, token, 1, packed).status_code == 202
 
 
 def test_a_missing_trial_is_refused(client, token, packed, verdict):
@@ -233,5 +263,4 @@ def test_what_is_not_the_announced_log_is_refused_and_the_attempt_stays(
     assert send(client, token, 1, packed).status_code == 202
     assert not list(settings.incoming.iterdir())
     sha256 = packed.manifest["log_sha256"]
-    assert evidence_path(settings, sha256).exists()
-    assert canonical_path(settings, sha256).exists()
+    assert [path.name for path in settings.evidence.glob("*/*")] == [sha256]

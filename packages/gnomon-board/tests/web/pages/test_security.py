@@ -42,6 +42,8 @@ def evil(lively_folder, tmp_path_factory):
     """A board on which every text that anybody can write tries to be more than a text."""
     settings = copied(lively_folder, tmp_path_factory.mktemp("evil") / "own")
     database = Database(settings.database)
+    with AppClient(create_app(settings, database)) as client:
+        client.get("/submissions/1/replay")  # while its log is that of its rule
     with database.writing() as session:
         for season in session.scalars(select(Season)):
             season.title = season.description = EVIL

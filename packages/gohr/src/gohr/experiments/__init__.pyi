@@ -57,6 +57,7 @@ from .trial import trials_of as trials_of
 from .verification.assignment import Assignment as Assignment
 from .verification.assignment import assigned_seed as assigned_seed
 from .verification.assignment import season_board_spec as season_board_spec
+from .verification.log_files import read_log as read_log
 from .verification.verify_run import Verdict as Verdict
 from .verification.verify_run import verify as verify
 from .verification.verify_run import verify_log as verify_log
@@ -113,6 +114,7 @@ __all__ = [
     "load_experiment",
     "load_suite",
     "read_card",
+    "read_log",
     "run",
     "score",
     "score_table",

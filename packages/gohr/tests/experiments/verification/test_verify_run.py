@@ -19,7 +19,6 @@ from gohr.experiments import (
     RunFolder,
     Verdict,
     run,
-    score_trial,
     verify_log,
     verify_run,
 )
@@ -454,59 +453,6 @@ def test_trials_without_a_name_or_number_are_found(log):
     assert not all(v.ok for v in verdicts)
     numberless = with_value(log, 3, "trial", None)
     assert not all(v.ok for v in verify_log(numberless, ASSIGNMENT))
-
-
-# -- claimed totals --------------------------------------------------------------------------------
-
-
-def totals_of(log: pl.DataFrame) -> dict[tuple[str, int], dict[str, object]]:
-    totals: dict[tuple[str, int], dict[str, object]] = {}
-    for verdict in verify_log(log, ASSIGNMENT):
-        assert verdict.log is not None
-        learned = float(score_trial(verdict.log, "errors_to_learn"))
-        totals[verdict.rule, verdict.trial] = {
-            "n_attempts": int(verdict.log.n_attempts.sum()),
-            "tce": float(score_trial(verdict.log, "tce")),
-            "errors_to_learn": None if np.isinf(learned) else learned,
-        }
-    return totals
-
-
-def test_true_totals_are_well(log):
-    assert all(v.ok for v in verify_log(log, ASSIGNMENT, totals=totals_of(log)))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("tce", 0),
-        ("tce", float("nan")),
-        ("tce", float("-inf")),
-        ("tce", None),
-        ("tce", "12"),
-        ("tce", True),
-        ("tce", 10**400),
-        ("tce", [1]),
-        ("n_attempts", 1),
-        ("errors_to_learn", 3.0),
-        ("errors_to_learn", float("inf")),
-        ("luck", 7),
-    ],
-)
-def test_an_edited_total_is_found(log, name, value):
-    totals = totals_of(log)
-    totals["red-first", 0][name] = value
-    bad = only(list(verify_log(log, ASSIGNMENT, totals=totals)))
-    assert (bad.rule, bad.trial, bad.episode) == ("red-first", 0, None)
-    start = "unknown total 'luck'" if name == "luck" else f"{name}: expected "
-    assert bad.reason.startswith(start)
-    assert len(bad.reason) < 200
-
-
-def test_totals_of_nothing_are_found(log):
-    totals = totals_of(log) | {("clockwise", 5): {"tce": 0}}
-    bad = only(list(verify_log(log, ASSIGNMENT, totals=totals)))
-    assert (bad.rule, bad.trial) == ("clockwise", 5)
 
 
 # -- a run folder ----------------------------------------------------------------------------------

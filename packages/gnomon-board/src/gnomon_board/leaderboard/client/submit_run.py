@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import math
 import re
 import time
 import tomllib
@@ -14,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from gnomon import __version__
+from gnomon.errors import GnomonError
 from gnomon_board.errors import LeaderboardError, RefusedError
 from gnomon_board.http_client import Client
+from gnomon_board.leaderboard.verification import trial_scores, verified_trials
 from gohr import RunFolder
-from gohr.experiments import Assignment, read_card, score_trial
+from gohr.experiments import Assignment, read_card
 
 _ENDS = ("verified", "refused", "error", "withdrawn")
 
@@ -95,15 +96,9 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
 
 
 def _totals(run: RunFolder, trial: Any) -> dict[str, Any]:
-    log = run.log(trial)
-    to_learn = float(score_trial(log, "errors_to_learn"))
-    return {
-        "rule": trial.rule,
-        "trial": trial.trial,
-        "n_attempts": int(log.n_attempts.sum()),
-        "tce": float(score_trial(log, "tce")),
-        "errors_to_learn": to_learn if math.isfinite(to_learn) else None,
-    }
+    scores = trial_scores(run.log(trial))
+    claimed = {name: scores[name] for name in ("n_attempts", "tce", "errors_to_learn")}
+    return {"rule": trial.rule, "trial": trial.trial, **claimed}
 
 
 def entry_of(packed: Packed) -> tuple[int, int]:
@@ -138,25 +133,18 @@ def refusal_of(client: Client, packed: Packed, entry: int, attempt: int) -> str 
 
     A log that is refused has used an attempt up. A hidden season has nothing to verify here.
     """
-    from gnomon_board.leaderboard.verification.verify_submission import answer
-
     try:
         assigned = assignment_from(client, entry, attempt)
     except RefusedError as refused:
         if refused.status == 403:
             return None
         raise
-    request = {
-        "origin": "upload",
-        "manifest": packed.manifest,
-        "log": io.BytesIO(packed.log),
-        "assignment": assigned.to_record(),
-    }
+    manifest = packed.manifest
     try:
-        found: str | None = answer(request).get("refused")
-    except LeaderboardError as error:
-        return str(error)
-    return found
+        verified_trials(packed.log, manifest["log_format"], manifest, assigned.to_record())
+    except GnomonError as refusal:
+        return str(refusal)
+    return None
 
 
 def submit(client: Client, packed: Packed, entry: int, attempt: int) -> dict[str, Any]:

@@ -35,8 +35,6 @@ from gnomon_board.leaderboard.seasons.entry_registration import (
     attempt_of,
     find_entry,
 )
-from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.submissions.uploaded_logs import keep_bytes
 from gohr.experiments import attempt_bytes
 
 
@@ -158,9 +156,7 @@ def accounts_of_one_address(session: Session, season_id: int) -> list[tuple[str,
     return sorted({tuple(names) for names in groups.values() if len(names) > 1})
 
 
-def close_attempt(
-    session: Session, settings: Settings, entry_id: int, number: int, *, account_id: int
-) -> None:
+def close_attempt(session: Session, entry_id: int, number: int, *, account_id: int) -> None:
     """Close an attempt that was begun: what was not played is scored as errors.
 
     Raises Refusal: there is no such attempt of this account, it was not begun, or nothing of it is
@@ -172,17 +168,17 @@ def close_attempt(
     attempt = attempt_of(entry, number)
     if attempt.begun_at is None:
         raise Conflict(f"attempt {number} of entry {entry_id} has no move yet: nothing is counted")
-    if _close(session, settings, attempt, by=account_id) == 0:
+    if _close(session, attempt, by=account_id) == 0:
         raise Conflict(f"attempt {number} of entry {entry_id} is finished or closed already")
 
 
-def close_unfinished(database: Database, settings: Settings) -> int:
+def close_unfinished(database: Database) -> int:
     """Close what is still open in seasons that are over; return how many attempts that were."""
     with database.reading() as session:
         over = session.scalars(_unfinished_of_ended_seasons()).all()
     for attempt_id in over:
         with database.writing() as session:
-            _close(session, settings, session.get_one(EntryAttempt, attempt_id), by=None)
+            _close(session, session.get_one(EntryAttempt, attempt_id), by=None)
     return len(over)
 
 
@@ -203,7 +199,7 @@ def _unfinished_of_ended_seasons() -> Select[int]:
     )
 
 
-def _close(session: Session, settings: Settings, attempt: EntryAttempt, *, by: int | None) -> int:
+def _close(session: Session, attempt: EntryAttempt, *, by: int | None) -> int:
     """Fill what is left of an attempt with errors; return how many trials were open."""
     rows: Sequence[tuple[RemoteTrial, str]] = session.execute(
         select(RemoteTrial, SeasonRule.name)
@@ -220,7 +216,7 @@ def _close(session: Session, settings: Settings, attempt: EntryAttempt, *, by: i
         game.abandon()
         trial.actions, trial.state = game.actions, "abandoned"
         trial.changed_at = trial.finished_at = now()
-        trial.log_sha256 = keep_log(settings, game)
+        trial.log_sha256 = log_hash(game)
     attempt.closed_at = now()
     attempt.entry.season.touch()
     note(
@@ -230,9 +226,6 @@ def _close(session: Session, settings: Settings, attempt: EntryAttempt, *, by: i
     return len(rows)
 
 
-def keep_log(settings: Settings, game: RemoteGame) -> str:
-    """Put the log of a trial that is over where evidence lies; return its hash."""
-    data = attempt_bytes(game.log())
-    sha256 = hashlib.sha256(data).hexdigest()
-    keep_bytes(settings, sha256, data)
-    return sha256
+def log_hash(game: RemoteGame) -> str:
+    """Return the hash of the log of a trial that is over, which its verification will find."""
+    return hashlib.sha256(attempt_bytes(game.log())).hexdigest()

@@ -8,24 +8,18 @@ from __future__ import annotations
 import hashlib
 import io
 import logging
-from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from gnomon.files import write_atomically
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import EntryAttempt, Job, RemoteTrial, SeasonRule, Submission
+from gnomon_board.leaderboard.evidence import keep_bytes
 from gnomon_board.leaderboard.hidden.remote_game import RemoteGame
 from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
 from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.submissions.submission import set_state
-from gnomon_board.leaderboard.submissions.uploaded_logs import (
-    canonical_path,
-    evidence_path,
-    keep_bytes,
-)
-from gohr.experiments import Assignment, attempt_bytes, attempts_of, frame_of
+from gnomon_board.leaderboard.submissions import set_state
+from gohr.experiments import frame_of
 
 _log = logging.getLogger("gnomon.worker")
 
@@ -59,11 +53,9 @@ def _submit(database: Database, settings: Settings, attempt_id: int) -> None:
     with database.reading() as session:
         attempt = session.get_one(EntryAttempt, attempt_id)
         learner = attempt.entry.name
-        data = _whole_log(session, settings, attempt_id, learner)
+        data = _whole_log(session, attempt_id, learner)
     sha256 = hashlib.sha256(data).hexdigest()
     keep_bytes(settings, sha256, data)
-    # It is Parquet already, as the worker wants it.
-    write_atomically(canonical_path(settings, sha256), data)
     with database.writing() as session:
         attempt = session.get_one(EntryAttempt, attempt_id, with_for_update=True)
         if session.scalar(select(Submission.id).where(Submission.attempt_id == attempt_id)):
@@ -89,7 +81,7 @@ def _submit(database: Database, settings: Settings, attempt_id: int) -> None:
         session.add(Job(submission_id=submission.id))
 
 
-def _whole_log(session: Session, settings: Settings, attempt_id: int, learner: str) -> bytes:
+def _whole_log(session: Session, attempt_id: int, learner: str) -> bytes:
     """Return the log of an attempt as one Parquet file, in the form of an upload."""
     import polars as pl
 
@@ -97,7 +89,6 @@ def _whole_log(session: Session, settings: Settings, attempt_id: int, learner: s
         select(
             SeasonRule.name,
             RemoteTrial.number,
-            RemoteTrial.log_sha256,
             RemoteTrial.actions,
         )
         .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)
@@ -106,7 +97,7 @@ def _whole_log(session: Session, settings: Settings, attempt_id: int, learner: s
     ).all()
     assignment = assignment_of(session.get_one(EntryAttempt, attempt_id))
     frames = [
-        frame_of(*attempts_of(_log_of_trial(row, assignment, settings))).select(
+        frame_of(RemoteGame.of(assignment, row.name, row.number, row.actions).log()).select(
             pl.lit(learner).alias("learner"),
             pl.lit(row.name).alias("rule"),
             pl.lit(row.number, dtype=pl.Int32).alias("trial"),
@@ -117,15 +108,3 @@ def _whole_log(session: Session, settings: Settings, attempt_id: int, learner: s
     out = io.BytesIO()
     pl.concat(frames).write_parquet(out, compression="zstd", statistics=False)
     return out.getvalue()
-
-
-def _log_of_trial(row: Any, assignment: Assignment, settings: Settings) -> bytes:
-    """Return the log of a trial: its file, or, where that is lost, what its attempts come to.
-
-    A backup has no file for a trial before the whole attempt is a submission.
-    """
-    path = evidence_path(settings, str(row.log_sha256))
-    if path.exists():
-        return path.read_bytes()
-    game = RemoteGame.of(assignment, row.name, row.number, row.actions)
-    return attempt_bytes(game.log())

@@ -19,7 +19,7 @@ from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Entry, EntryAttempt, RemoteTrial, Season, SeasonRule
 from gnomon_board.errors import Conflict, Missing, NotAllowed
-from gnomon_board.leaderboard.hidden.begun_attempts import keep_log, mark_begun
+from gnomon_board.leaderboard.hidden.begun_attempts import log_hash, mark_begun
 from gnomon_board.leaderboard.hidden.protocol import AttemptPlay, Move, Reply, TrialState, TrialView
 from gnomon_board.leaderboard.hidden.remote_game import RemoteGame, Stretch
 from gnomon_board.leaderboard.seasons.entry_registration import (
@@ -28,7 +28,6 @@ from gnomon_board.leaderboard.seasons.entry_registration import (
     check_open,
     find_entry,
 )
-from gnomon_board.leaderboard.server_settings import Settings
 from gohr.experiments import Assignment
 
 #: What attempts have to play, of so many attempts.
@@ -143,7 +142,6 @@ def _check_may_play(season: Season | _Row, entry: Entry | _Row) -> None:
 
 def make_moves(
     database: Database,
-    settings: Settings,
     live: RemoteGameCache,
     moves: Sequence[Move],
     *,
@@ -167,7 +165,7 @@ def make_moves(
             rows = _lock(session, wanted, account_id)
             games = {row.id: _game(session, live, row) for row in rows.values()}
             replies = [_reply(move, games[move.trial]) for move in moves]
-            _write(session, settings, rows, games)
+            _write(session, rows, games)
             begun = {rows[t].attempt_id for t, game in games.items() if game.position}
             mark_begun(
                 session, begun & {r.attempt_id for r in rows.values() if not r.begun_at}, address
@@ -295,13 +293,8 @@ def _told(trial: int, position: int, stretch: Stretch) -> Reply:
     )
 
 
-def _write(
-    session: Session,
-    settings: Settings,
-    rows: Mapping[int, _Row],
-    games: Mapping[int, RemoteGame],
-) -> None:
-    """Write what has changed; the log of a trial that is over goes to the evidence first."""
+def _write(session: Session, rows: Mapping[int, _Row], games: Mapping[int, RemoteGame]) -> None:
+    """Write what has changed."""
     changed, moment = [], now()
     for trial, game in games.items():
         over = game.over
@@ -317,7 +310,7 @@ def _write(
                 "state": _DONE if over else _PLAYING,
                 "changed_at": moment,
                 "finished_at": moment if over else None,
-                "log_sha256": keep_log(settings, game) if over else None,
+                "log_sha256": log_hash(game) if over else None,
             }
         )
     if changed:

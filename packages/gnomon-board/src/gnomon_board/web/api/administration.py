@@ -41,7 +41,7 @@ from gnomon_board.leaderboard.accounts.tokens import (
     revoke_token,
     start_browser_session,
 )
-from gnomon_board.leaderboard.submissions.submission import find_submission, refuse_later, requeue
+from gnomon_board.leaderboard.submissions import find_submission, refuse_later, requeue
 from gnomon_board.web.api.dependencies import (
     COOKIE,
     After,

@@ -65,11 +65,9 @@ def begin_attempt(
 
 
 @router.post("/remote/entries/{entry}/attempts/{number}/close", status_code=204)
-def close(
-    session: WriteSession, settings: CurrentSettings, entry: RowId, number: RowId, who: Submitter
-) -> None:
+def close(session: WriteSession, entry: RowId, number: RowId, who: Submitter) -> None:
     """Close an attempt that was begun: what is left of it is scored as errors."""
-    close_attempt(session, settings, entry, number, account_id=who.account_id)
+    close_attempt(session, entry, number, account_id=who.account_id)
 
 
 @router.get("/remote/trials/{trial}")
@@ -79,16 +77,10 @@ def get_trial(session: ReadSession, trial: RowId, who: Submitter) -> TrialView:
 
 
 @router.post("/remote/moves")
-def post_moves(
-    request: Request,
-    database: DatabaseOf,
-    settings: CurrentSettings,
-    moves: Moves,
-    who: Submitter,
-) -> Replies:
+def post_moves(request: Request, database: DatabaseOf, moves: Moves, who: Submitter) -> Replies:
     """Make attempts in several trials. What was answered is counted, and never made twice."""
     replies = make_moves(
-        *(database, settings, _live(request), moves.moves),
+        *(database, _live(request), moves.moves),
         account_id=who.account_id,
         address=address_of(request.scope),
     )
@@ -147,7 +139,7 @@ async def _play(
                 await websocket.close(_POLICY)
                 return
             async with turns.of(address_of(websocket.scope)):
-                answer = await run_in_threadpool(_answer, websocket, database, settings, text, who)
+                answer = await run_in_threadpool(_answer, websocket, database, text, who)
             await websocket.send_text(answer)
     except WebSocketDisconnect:
         pass
@@ -163,12 +155,12 @@ def _submitter(database: Database, secret: str) -> Caller | None:
     return found if found is not None and found.may("submit") else None
 
 
-def _answer(websocket: WebSocket, database: Database, settings: Any, text: str, who: Caller) -> str:
+def _answer(websocket: WebSocket, database: Database, text: str, who: Caller) -> str:
     """Return the answer to one message; a refusal is one, and the connection goes on."""
     try:
         moves = Moves.model_validate_json(text)
         replies = make_moves(
-            *(database, settings, _live(websocket), moves.moves),
+            *(database, _live(websocket), moves.moves),
             account_id=who.account_id,
             address=address_of(websocket.scope),
         )

@@ -21,7 +21,7 @@ from gnomon_board.database.schema import (
     VerifiedTrial,
 )
 from gnomon_board.errors import Kind, Refusal
-from gnomon_board.leaderboard.submissions.job_queue import place_in_queue
+from gnomon_board.leaderboard.jobs import place_in_queue
 
 _Moment = datetime.datetime
 _STATUSES: Mapping[Kind, int] = MappingProxyType(
@@ -34,6 +34,7 @@ _STATUSES: Mapping[Kind, int] = MappingProxyType(
         "too large": 413,
         "too many": 429,
         "no room": 507,
+        "damaged": 503,
     }
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -16,21 +15,18 @@ from gnomon_board.database.schema import VerifiedTrial
 from gnomon_board.errors import Missing, NotAllowed
 from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon_board.leaderboard.accounts.tokens import Caller
+from gnomon_board.leaderboard.evidence import receive, receiving, sound_log
 from gnomon_board.leaderboard.hidden.begun_attempts import keep_address
 from gnomon_board.leaderboard.seasons.entry_registration import attempt_of, find_entry
 from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.submissions.manifest import manifest_schema, read_manifest
-from gnomon_board.leaderboard.submissions.submission import (
+from gnomon_board.leaderboard.submissions import (
     announce,
     find_submission,
+    manifest_schema,
+    read_manifest,
     shows_hidden_rules,
-    withdraw,
-)
-from gnomon_board.leaderboard.submissions.uploaded_logs import (
-    evidence_path,
-    receive,
-    receiving,
     take_in,
+    withdraw,
 )
 from gnomon_board.web.api.dependencies import (
     After,
@@ -115,15 +111,17 @@ async def send_log(
     submission: RowId,
     who: Submitter,
 ) -> SubmissionRecord:
-    """Send the log of a submission. It is queued once it is whole, and a log."""
+    """Send the log of a submission. It is queued once it is whole; a worker reads it.
+
+    One log of an account is taken at a time.
+    """
     intake: Intake = request.app.state.intake
     with intake.uploads.held(who.account_id):
         address = address_of(request.scope)
         most = await run_in_threadpool(_may_send, database, settings, submission, who, address)
         with receiving(settings) as incoming:
             await receive(request.stream(), incoming, most)
-            take = partial(take_in, database, settings, submission, incoming)
-            await intake.read(request, (who.account_id, address_of(request.scope)), take)
+            await run_in_threadpool(take_in, database, settings, submission, incoming)
     return await run_in_threadpool(_told, database, submission)
 
 
@@ -150,18 +148,17 @@ def list_trials(
 
 
 @router.get("/submissions/{submission}/log", response_class=FileResponse)
-def get_log(session: ReadSession, settings: CurrentSettings, submission: RowId) -> FileResponse:
+def get_log(
+    session: ReadSession, database: DatabaseOf, settings: CurrentSettings, submission: RowId
+) -> FileResponse:
     """Return the log of a submission, as it was sent; not while its rules are hidden."""
     found = find_submission(session, submission)
     if shows_hidden_rules(found):
         raise NotAllowed("the attempts are shown when the hidden rules are revealed")
     if found.log_sha256 is None:
         raise Missing(f"submission {found.id} has no log")
-    path = evidence_path(settings, found.log_sha256)
-    if not path.exists():
-        raise Missing(f"the log of submission {found.id} is not there any more")
     return FileResponse(
-        path,
+        sound_log(database, settings, found),
         media_type="application/octet-stream",
         filename=f"submission-{found.id}.{found.log_format}",
         content_disposition_type="attachment",

@@ -10,25 +10,21 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon_board.database.columns import now
+from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import EntryAttempt, Season, Submission
 from gnomon_board.errors import Refusal
+from gnomon_board.leaderboard.evidence import attempts_of_trial
 from gnomon_board.leaderboard.seasons.entry_registration import takes_entries
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.standing_snapshots import Snapshot
 from gnomon_board.leaderboard.standings import Standing
-from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession
+from gnomon_board.web.api.dependencies import CurrentSettings, DatabaseOf, ReadSession
 from gnomon_board.web.pages.interval_bars import intervals
 from gnomon_board.web.pages.page_cache import CurrentBoard
-from gnomon_board.web.pages.replay_page import (
-    ReplayPage,
-    check_replay,
-    demonstration,
-    episode_errors,
-    replay_of,
-    trial_rows,
-)
+from gnomon_board.web.pages.replay_page import ReplayPage, check_replay, demonstration, replay_of
 from gnomon_board.web.pages.season_pages import SeasonLine, Seasons
 from gnomon_board.web.pages.templating import rendered
+from gohr.experiments import episode_errors
 
 router = APIRouter(tags=["pages"])
 
@@ -68,6 +64,7 @@ class HomePage:
 
 def home_page(
     session: Session,
+    database: Database,
     settings: Settings,
     season: Season | None,
     snapshot: Snapshot | None,
@@ -82,7 +79,7 @@ def home_page(
             *(season.name, season.title, season.division, takes_entries(season)),
             *(next(iter(public), ""), len(ranked), list(ranked[:_TOP])),
         )
-    episode = _leaders_episode(session, settings, ranked) or demonstration()
+    episode = _leaders_episode(session, database, settings, ranked) or demonstration()
     return HomePage(current, episode, list(seasons))
 
 
@@ -96,7 +93,7 @@ def current_season(session: Session) -> Season | None:
 
 
 def _leaders_episode(
-    session: Session, settings: Settings, ranked: Sequence[Standing]
+    session: Session, database: Database, settings: Settings, ranked: Sequence[Standing]
 ) -> ReplayPage | None:
     """Return an episode of a leader in which something happens; None if none may be watched."""
     for line in ranked[:_LEADERS]:
@@ -112,12 +109,10 @@ def _leaders_episode(
         rule = submission.trials[0].rule.name
         try:
             check_replay(submission)
-            rows = trial_rows(settings, submission, rule, 0)
+            log = attempts_of_trial(database, settings, submission, rule, 0)
         except Refusal:
             continue
-        if not rows.is_empty():
-            errors = episode_errors(rows)
-            return replay_of(submission, rows, rule, 0, _telling(errors), 0)
+        return replay_of(submission, log, rule, 0, _telling(episode_errors(log).tolist()), 0)
     return None
 
 
@@ -137,6 +132,7 @@ def _telling(errors: Sequence[int]) -> int:
 def home_html(
     request: Request,
     session: ReadSession,
+    database: DatabaseOf,
     settings: CurrentSettings,
     board: CurrentBoard,
     seasons: Seasons,
@@ -147,7 +143,7 @@ def home_html(
     state = tuple(seasons.seasons), season and takes_entries(season), now().date()
 
     def make() -> str:
-        page = home_page(session, settings, season, snapshot, seasons.seasons)
+        page = home_page(session, database, settings, season, snapshot, seasons.seasons)
         drawn = intervals([line.errors for line in page.current.top] if page.current else [])
         return rendered("board/home.html", "/", page, drawn=drawn)
 

@@ -6,25 +6,22 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
 from gnomon_board.database.schema import Submission
 from gnomon_board.errors import Conflict, Missing, NotAllowed
-from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.submissions.submission import find_submission, shows_hidden_rules
-from gnomon_board.leaderboard.submissions.uploaded_logs import canonical_path
-from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, RowId
+from gnomon_board.leaderboard.evidence import attempts_of_trial
+from gnomon_board.leaderboard.submissions import find_submission, shows_hidden_rules
+from gnomon_board.web.api.dependencies import CurrentSettings, DatabaseOf, ReadSession, RowId
 from gnomon_board.web.pages.page_links import PageLinks
 from gnomon_board.web.pages.templating import html_response
-from gohr import Board, BoardSpec
-from gohr.experiments import season_board_spec
-from gohr.game import ACCEPTED, EMPTY_CELL, EPISODE_OVER
+from gohr import Board
+from gohr.experiments import episode_errors, season_board_spec
+from gohr.game import EMPTY_CELL, N_BUCKETS
+from gohr.learners import TrialLog
 from gohr.people import END_WORDS, OUTCOME_WORDS
-
-if TYPE_CHECKING:
-    import polars as pl
 
 router = APIRouter(tags=["pages"])
 
@@ -85,6 +82,7 @@ def _links(page: ReplayPage) -> dict[str, Any]:
 def replay_html(
     request: Request,
     session: ReadSession,
+    database: DatabaseOf,
     settings: CurrentSettings,
     number: RowId,
     rule: RuleName = "",
@@ -97,10 +95,8 @@ def replay_html(
     check_replay(submission)
     rules = [each.name for each in submission.season.rules]
     rule = rule or rules[0]
-    rows = trial_rows(settings, submission, rule, trial)
-    if rows.is_empty():
-        raise Missing(f"submission {number} has no trial {trial} of rule {rule[:64]!r}")
-    page = replay_of(submission, rows, rule, trial, episode, step)
+    log = attempts_of_trial(database, settings, submission, rule, trial)
+    page = replay_of(submission, log, rule, trial, episode, step)
     return html_response(request, "board/replay.html", page, public=True, **_links(page))
 
 
@@ -114,28 +110,17 @@ def check_replay(submission: Submission) -> None:
         raise NotAllowed("replays are shown once the hidden rules are revealed")
 
 
-def trial_rows(settings: Settings, submission: Submission, rule: str, trial: int) -> pl.DataFrame:
-    """Return the rows of one trial, without reading the others."""
-    import polars as pl
-
-    path = canonical_path(settings, str(submission.log_sha256))
-    if not path.exists():
-        raise Missing("the log of this submission is not here any more")
-    chosen = (pl.col("rule").cast(pl.String) == rule) & (pl.col("trial") == trial)
-    return pl.scan_parquet(path).filter(chosen).collect()
-
-
 def replay_of(
-    submission: Submission, rows: pl.DataFrame, rule: str, trial: int, episode: int, step: int
+    submission: Submission, log: TrialLog, rule: str, trial: int, episode: int, step: int
 ) -> ReplayPage:
     """Return an episode of a trial as its page tells it."""
-    errors = episode_errors(rows)
+    errors = episode_errors(log).tolist()
     if episode >= len(errors):
         raise Missing(f"expected an episode below {len(errors)}, found {episode}")
-    here = rows.filter(rows["episode"] == episode)
     season, entry = submission.season, submission.attempt.entry
-    pieces = _pieces(here["board"][0], season_board_spec(season.board))
-    steps = _steps(here, pieces)
+    board = Board.from_codes(log.boards[episode].tobytes(), season_board_spec(season.board))
+    pieces = [{"cell": p.pos, "shape": p.shape, "color": p.color} for p in board.pieces]
+    steps = _steps(log, episode, pieces)
     step = min(step, len(steps))
     gone = {s.cell: (s.bucket, n) for n, s in enumerate(steps[:step], 1) if s.outcome == "accepted"}
     return ReplayPage(
@@ -158,33 +143,20 @@ def replay_of(
             for piece in pieces
             if piece["cell"] in gone
         ],
-        end=END_WORDS[int(here["finish"][-1])],
+        end=END_WORDS[int(log.finish[episode])],
         errors=errors,
     )
 
 
-def episode_errors(rows: pl.DataFrame) -> list[int]:
-    """Return the number of errors in each episode."""
-    import polars as pl
-
-    wrong = ~pl.col("outcome").is_in([ACCEPTED, EPISODE_OVER])
-    counted = rows.group_by("episode", maintain_order=True).agg(wrong.sum().alias("n"))
-    return [int(n) for n in counted.sort("episode")["n"]]
-
-
-def _pieces(board: Any, spec: BoardSpec) -> list[dict[str, Any]]:
-    """Return the pieces of a board, which is 36 bytes or as many pairs of hexadecimal digits."""
-    codes = bytes.fromhex(board) if isinstance(board, str) else bytes(board)
-    pieces = Board.from_codes(codes, spec).pieces
-    return [{"cell": p.pos, "shape": p.shape, "color": p.color} for p in pieces]
-
-
-def _steps(rows: pl.DataFrame, pieces: list[dict[str, Any]]) -> list[Step]:
+def _steps(log: TrialLog, episode: int, pieces: list[dict[str, Any]]) -> list[Step]:
     nothing = (None, None)
     looks = {piece["cell"]: (piece["shape"], piece["color"]) for piece in pieces}
-    played = rows.filter(rows["attempt"].is_not_null())
+    begin = int(log.n_attempts[:episode].sum())
+    here = slice(begin, begin + int(log.n_attempts[episode]))
     steps = []
-    for number, cell, bucket, outcome in played["attempt", "cell", "bucket", "outcome"].iter_rows():
+    made = zip(log.actions[here].tolist(), log.outcomes[here].tolist(), strict=True)
+    for number, (action, outcome) in enumerate(made, 1):
+        cell, bucket = action // N_BUCKETS + 1, action % N_BUCKETS
         shape, color = nothing if outcome == EMPTY_CELL else looks.get(cell, nothing)
         steps.append(Step(number, cell, shape, color, bucket, OUTCOME_WORDS.get(outcome, "?")))
     return steps

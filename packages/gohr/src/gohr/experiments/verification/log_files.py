@@ -1,8 +1,6 @@
-"""Reading of attempt logs (CSV, JSON lines, Parquet, gzip) with limits on rows and size.
+"""Reading of attempt logs (CSV, JSON lines, Parquet, gzip) with limits on rows and bytes.
 
-``python -m gohr.experiments.verification.log_files`` is the program of a limited process, which
-a server starts for a log that was sent. It writes the
-rows as Parquet with our own choices. Nothing in a log is ever run.
+Limits hold before anything is parsed, and nothing in a log is ever run.
 """
 
 from __future__ import annotations
@@ -11,19 +9,18 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gohr.child_process import answer_one_request
+from gnomon.errors import check_word
 from gohr.errors import ConfigError
-from gohr.experiments.verification.attempt_rows import check_columns
+from gohr.experiments.verification.attempt_rows import COLUMNS, TRIAL_COLUMNS, check_columns
 
 if TYPE_CHECKING:
     import polars as pl
 
-_KINDS = ("parquet", "csv", "jsonl")
-#: It is our own disk; a board has narrower bounds.
-_MOST_BYTES = 16 << 30
-_CAPS = {"max_rows": 2_000_000_000, "max_columns": 64}
+#: The formats of a log.
+FORMATS = ("parquet", "csv", "csv.gz", "jsonl", "jsonl.gz")
+_MAX_COLUMNS = 64
 
 
 def read_log_file(path: str | Path) -> pl.DataFrame:
@@ -32,19 +29,69 @@ def read_log_file(path: str | Path) -> pl.DataFrame:
     Raises ConfigError: it cannot be read; one line that begins with the name of the file.
     """
     path = Path(path)
-    kind = path.name.removesuffix(".gz").rpartition(".")[2]
-    if kind not in _KINDS:
-        raise ConfigError(f"{path}: expected a name that ends in .{', .'.join(_KINDS)}")
+    log_format = next((each for each in FORMATS if path.name.endswith(f".{each}")), None)
+    if log_format is None:
+        raise ConfigError(f"{path}: expected a name that ends in .{', .'.join(FORMATS)}")
     try:
-        data = path.read_bytes()
+        return read_log(path.read_bytes(), log_format)
     except OSError as error:
         raise ConfigError(f"{path}: cannot read this log: {error.strerror}") from None
-    try:
-        if path.suffix == ".gz":
-            data = unpacked(data, _MOST_BYTES, 1e6)
-        return read_frame(data, kind, _CAPS)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
+
+
+def read_log(
+    data: bytes, log_format: str, *, max_rows: int = 2_000_000_000, max_bytes: int = 16 << 30
+) -> pl.DataFrame:
+    r"""Return the rows of a log, within limits that hold before anything is parsed.
+
+    Parameters
+    ----------
+    data : bytes
+        The log as it lies on the disk or was sent.
+    log_format : {"parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"}
+    max_rows : int
+        Most rows.
+    max_bytes : int
+        Most bytes, once unpacked. Names and boards of a Parquet file have the same limit.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of a log: names as text, whole numbers as Int64, boards as bytes. Numbers that
+        do not fit are null.
+
+    Raises
+    ------
+    ConfigError
+        It is not of this format, is damaged, lacks a column, or is above a limit.
+
+    Examples
+    --------
+    >>> read_log(b"learner,rule,trial\\n" + 4 * b"dqn,clockwise,0\\n", "csv", max_rows=3)
+    Traceback (most recent call last):
+    gohr.errors.ConfigError: expected at most 3 rows, found 4
+    """
+    import polars as pl
+
+    check_word("log_format", log_format, FORMATS)
+    kind, _, packing = log_format.partition(".")
+    if packing:
+        data = unpacked(data, max_bytes)
+    elif len(data) > max_bytes:
+        raise ConfigError(f"expected at most {max_bytes} bytes, found {len(data)}")
+    for first, name in _NOT_TAKEN.items():
+        if data.startswith(first):
+            raise ConfigError(f"expected a {kind} file, found {name}")
+    try:
+        if kind == "parquet":
+            frame = _parquet(data, max_rows, max_bytes)
+        else:
+            frame = _csv(data, max_rows) if kind == "csv" else _jsonl(data, max_rows)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as error:
+        first_line = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ConfigError(f"expected a {kind} file: {first_line[:160]}") from None
+    return check_columns(frame, of_trials=True)
 
 
 _CHUNK = 1 << 20
@@ -71,34 +118,15 @@ _NOT_TAKEN = {
 }
 
 
-def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Read the log of a request, write its rows, and say how many there are."""
-    packed = Path(request["log"]).read_bytes()
-    data = packed
-    if request["format"].endswith(".gz"):
-        data = unpacked(packed, request["max_bytes"], request["max_ratio"])
-    frame = read_frame(data, request["format"].removesuffix(".gz"), request)
-    # The columns have their types now; whether the rows are in order is for the verdict to say.
-    frame = check_columns(frame, of_trials=True)
-    frame.write_parquet(request["out"], compression="zstd", statistics=False)
-    return {"n_rows": frame.height}
-
-
-def unpacked(packed: bytes, max_bytes: int, max_ratio: float) -> bytes:
-    """Unpack a gzip file, as long as it stays within bounds.
-
-    At most ``max_bytes`` may come out, and ``max_ratio`` bytes of one beyond the first mebibyte.
-
-    Raises ConfigError: it grows too much, or is damaged, or is something else.
-    """
-    most = min(max_bytes, int(max(_CHUNK, max_ratio * len(packed))))
+def unpacked(packed: bytes, max_bytes: int) -> bytes:
+    """Return the contents of a gzip file, read no further than its limit; errors as read_log."""
     out = io.BytesIO()
     try:
         for part in _inflated(packed):
             out.write(part)
-            if out.tell() > most:
+            if out.tell() > max_bytes:
                 raise ConfigError(
-                    f"expected at most {most} bytes when unpacked, found more (a gzip bomb?)"
+                    f"expected at most {max_bytes} bytes when unpacked, found more (a gzip bomb?)"
                 )
     except zlib.error:
         raise ConfigError("expected a gzip file, found damaged or other bytes") from None
@@ -130,63 +158,38 @@ def _inflated(packed: bytes) -> Iterator[bytes]:
     raise ConfigError(f"expected at most {_MOST_MEMBERS} gzip members, found more")
 
 
-def read_frame(data: bytes, kind: str, caps: dict[str, Any]) -> pl.DataFrame:
-    """Return the rows of a log.
-
-    ``data`` is not packed; ``kind`` is parquet, csv or jsonl; ``caps`` has ``max_rows`` and
-    ``max_columns``.
-
-    Raises ConfigError: it is not of this kind, or too large, or lacks a column.
-    """
-    import polars as pl
-
-    for first, name in _NOT_TAKEN.items():
-        if data.startswith(first):
-            raise ConfigError(f"expected a {kind} file, found {name}")
-    try:
-        frame = {"parquet": _parquet, "csv": _csv, "jsonl": _jsonl}[kind](data, caps)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as error:
-        first_line = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ConfigError(f"expected a {kind} file: {first_line[:160]}") from None
-    _check_size(frame.height, frame.width, caps)
-    return frame
-
-
-def _check_size(rows: int, columns: int, caps: dict[str, Any]) -> None:
-    for what, found, most in (
-        ("rows", rows, caps["max_rows"]),
-        ("columns", columns, caps["max_columns"]),
-    ):
+def _check_size(rows: int, columns: int, max_rows: int) -> None:
+    for what, found, most in (("rows", rows, max_rows), ("columns", columns, _MAX_COLUMNS)):
         if found > most:
             raise ConfigError(f"expected at most {most} {what}, found {found}")
 
 
-def _parquet(data: bytes, caps: dict[str, Any]) -> pl.DataFrame:
+def _parquet(data: bytes, max_rows: int, max_bytes: int) -> pl.DataFrame:
     import polars as pl
 
     # What the file says of itself is looked at first: few bytes can stand for many rows.
     lazy = pl.scan_parquet(io.BytesIO(data))
     columns = lazy.collect_schema().names()
-    rows = int(lazy.select(pl.len()).collect().item())
-    _check_size(rows, len(columns), caps)
-    return pl.read_parquet(io.BytesIO(data))
+    _check_size(int(lazy.select(pl.len()).collect().item()), len(columns), max_rows)
+    wanted = [name for name in (*TRIAL_COLUMNS, *COLUMNS) if name in columns]
+    frame = pl.read_parquet(io.BytesIO(data), columns=wanted)
+    # One long text, told once in the file, may stand in every row.
+    n_bytes = sum(
+        int((each.str.len_bytes() if each.dtype == pl.String else each.bin.size()).sum())
+        for each in frame
+        if each.dtype in (pl.String, pl.Binary)
+    )
+    if n_bytes > max_bytes:
+        raise ConfigError(f"expected texts of at most {max_bytes} bytes, found {n_bytes}")
+    return frame
 
 
-def _csv(data: bytes, caps: dict[str, Any]) -> pl.DataFrame:
+def _csv(data: bytes, max_rows: int) -> pl.DataFrame:
     import polars as pl
 
-    _check_head(data, caps)
-    frame = pl.read_csv(
-        io.BytesIO(data), infer_schema=False, n_rows=caps["max_rows"] + 1, encoding="utf8"
-    )
-    return _typed(frame)
-
-
-def _check_head(data: bytes, caps: dict[str, Any]) -> None:
-    """Refuse a first line with too many columns before anything is made of it."""
     head = data[:100_000].split(b"\n", 1)[0]
-    if head.count(b",") >= caps["max_columns"]:
-        _check_size(0, head.count(b",") + 1, caps)
+    _check_size(data.rstrip().count(b"\n"), head.count(b",") + 1, max_rows)
+    return _typed(pl.read_csv(io.BytesIO(data), infer_schema=False, encoding="utf8"))
 
 
 def _typed(frame: pl.DataFrame) -> pl.DataFrame:
@@ -210,12 +213,10 @@ def _numbers(column: pl.Series) -> pl.Series:
     return column.cast(pl.Float64, strict=False)
 
 
-def _jsonl(data: bytes, caps: dict[str, Any]) -> pl.DataFrame:
+def _jsonl(data: bytes, max_rows: int) -> pl.DataFrame:
     import polars as pl
 
-    _check_size(data.count(b"\n"), 0, caps)
-    return pl.read_ndjson(io.BytesIO(data), infer_schema_length=10_000)
-
-
-if __name__ == "__main__":
-    answer_one_request(answer)
+    _check_size(data.rstrip().count(b"\n") + 1, 0, max_rows)
+    frame = pl.read_ndjson(io.BytesIO(data), infer_schema_length=10_000)
+    _check_size(0, frame.width, max_rows)
+    return frame

@@ -9,7 +9,7 @@ not trusted, and a learner may be any program.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,10 +22,9 @@ from gohr.errors import ConfigError
 from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
 from gohr.experiments.run_folder import RunFolder
 from gohr.experiments.scoring.episodes import are_episodes_of
-from gohr.experiments.scoring.trial_scores import score_trial
 from gohr.experiments.store import TrialRecord
 from gohr.experiments.verification.assignment import Assignment
-from gohr.experiments.verification.attempt_rows import Fault, attempt_rows, check_columns
+from gohr.experiments.verification.attempt_rows import attempt_rows, check_columns
 from gohr.experiments.verification.replay import first_difference, replay
 from gohr.learners.base import TrialLog
 from gohr.learners.registry import is_shown_the_rule
@@ -33,10 +32,6 @@ from gohr.learners.registry import is_shown_the_rule
 if TYPE_CHECKING:
     import polars as pl
 
-#: What may be claimed of a trial beside its attempts, and is computed from them again.
-TOTALS = ("n_attempts", "tce", "errors_to_learn")
-
-Totals = Mapping[str, Any]
 #: Learner, rule, and number of a trial.
 Key = tuple[str, str, int]
 
@@ -173,22 +168,22 @@ def _verify_record(
         frame = run.frame(record)
     except GnomonError as error:
         return Verdict(*key, ok=False, reason=str(error).removeprefix(f"{run.path}: "))
-    totals = {"n_attempts": record.n_attempts}
-    verdict = verify_trial(frame, played, key, rule=rule, totals=totals)
+    try:
+        verdict = _verify_rows(check_columns(frame), played, key, rule)
+    except ConfigError as error:
+        return Verdict(*key, ok=False, reason=str(error))
     if verdict.log is None:
         return verdict
-    if not are_episodes_of(run.log(record), record.episodes):
+    n_attempts, reason = int(verdict.log.n_attempts.sum()), ""
+    if record.n_attempts != n_attempts:
+        reason = f"n_attempts: expected {n_attempts}, found {record.n_attempts}"
+    elif not are_episodes_of(verdict.log, record.episodes):
         reason = "the recorded errors of each episode are not those of its attempts"
-        return Verdict(*key, ok=False, reason=reason)
-    return verdict
+    return Verdict(*key, ok=False, reason=reason) if reason else verdict
 
 
 def verify_log(
-    frame: pl.DataFrame,
-    assignment: Assignment,
-    *,
-    learner: str | None = None,
-    totals: Mapping[tuple[str, int], Totals] | None = None,
+    frame: pl.DataFrame, assignment: Assignment, *, learner: str | None = None
 ) -> Iterator[Verdict]:
     """Verify a log of one learner's trials against what it had to play.
 
@@ -200,8 +195,6 @@ def verify_log(
         What was to be played.
     learner : str, optional
         Who has to have played it; without it, anybody, but one alone.
-    totals : mapping from (rule, trial) to mapping, optional
-        What is claimed of each trial: any of `TOTALS`.
 
     Yields
     ------
@@ -234,17 +227,15 @@ def verify_log(
         raise ConfigError(f"column 'learner': expected {learner!r}, found {_short(found)}")
     player = visible(str(found), kept="")
     trials = _trials_of(rows)
-    claimed = dict(totals or {})
     for rule in assignment.rules:
         for number in range(assignment.trials):
             key = (player, rule.name, number)
             trial = trials.pop((rule.name, number), None)
-            claims = claimed.pop((rule.name, number), None)
             if trial is None:
                 yield Verdict(*key, ok=False, reason="missing: the log has no attempt of it")
             else:
-                yield _verify_rows(trial, assignment, key, rule, claims or {})
-    for rule_name, number in [*trials, *(key for key in claimed if key not in trials)]:
+                yield _verify_rows(trial, assignment, key, rule)
+    for rule_name, number in trials:
         shown = number if isinstance(number, int) else -1
         reason = "not a trial that was assigned"
         yield Verdict(player, _short(rule_name), shown, ok=False, reason=reason)
@@ -273,29 +264,7 @@ def _short(name: object) -> str:
     return text if len(text) <= 64 else text[:61] + "..."
 
 
-def verify_trial(
-    frame: pl.DataFrame,
-    assignment: Assignment,
-    key: Key,
-    *,
-    rule: RuleEntry,
-    totals: Totals | None = None,
-) -> Verdict:
-    """Verify the rows of one trial.
-
-    ``frame`` has the columns of a trial's attempts, and ``totals`` is what is claimed of the trial,
-    any of `TOTALS`. Boards, horizon and number of episodes are those of the assignment.
-    """
-    try:
-        checked = check_columns(frame)
-    except ConfigError as error:
-        return Verdict(*key, ok=False, reason=str(error))
-    return _verify_rows(checked, assignment, key, rule, totals or {})
-
-
-def _verify_rows(
-    frame: pl.DataFrame, assignment: Assignment, key: Key, rule: RuleEntry, totals: Totals
-) -> Verdict:
+def _verify_rows(frame: pl.DataFrame, assignment: Assignment, key: Key, rule: RuleEntry) -> Verdict:
     """Verify the rows of one trial, whose columns have their types."""
     boards = assignment.deal(rule, key[2])
     rows = attempt_rows(frame, len(boards))
@@ -303,40 +272,11 @@ def _verify_rows(
     fault = first_difference(
         rows, boards, true, horizon=assignment.horizon, may_stop=assignment.is_recorded
     )
-    if fault is not None:
-        return _refused(key, fault)
-    log = rows.log()
-    reason = _other_total(log, totals)
-    return Verdict(*key, ok=not reason, reason=reason, log=None if reason else log)
-
-
-def _refused(key: Key, fault: Fault) -> Verdict:
+    if fault is None:
+        return Verdict(*key, ok=True, log=rows.log())
     return Verdict(
         *key, ok=False, episode=fault.episode, attempt=fault.attempt, reason=fault.reason
     )
-
-
-def _other_total(log: TrialLog, totals: Totals) -> str:
-    """Say which claimed number is not what the attempts add up to; empty if none."""
-    for name, claimed in totals.items():
-        if name not in TOTALS:
-            return f"unknown total {_short(name)!r}; expected {', '.join(TOTALS)}"
-        if name == "n_attempts":
-            found: float = int(log.n_attempts.sum())
-        else:
-            found = float(score_trial(log, name))
-        # Infinite stands for a rule that was not learned, which JSON has no number for.
-        expected = None if found == float("inf") else found
-        if isinstance(claimed, bool) or claimed != expected:
-            return f"{name}: expected {_number(expected)}, found {_number(claimed)}"
-    return ""
-
-
-def _number(value: Any) -> str:
-    if value is None:
-        return "none"
-    whole = isinstance(value, float) and value.is_integer()
-    return _short(f"{value:.0f}" if whole else value)
 
 
 #: People see so many of the trials that are refused.

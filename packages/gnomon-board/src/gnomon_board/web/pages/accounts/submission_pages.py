@@ -18,7 +18,7 @@ from gnomon_board.leaderboard.accounts.registration import (
 )
 from gnomon_board.leaderboard.hidden.begun_attempts import accounts_of_one_address
 from gnomon_board.leaderboard.seasons.entry_registration import find_season
-from gnomon_board.leaderboard.submissions.submission import find_submission, shows_hidden_rules
+from gnomon_board.leaderboard.submissions import find_submission, shows_hidden_rules
 from gnomon_board.web.api.dependencies import After, MaybeCaller, ReadSession, RowId, Slug
 from gnomon_board.web.api.records import (
     AuditLine,

@@ -1,29 +1,154 @@
-"""State machine of submissions, from announcement to verdict; rows are never deleted.
+"""Submissions: their manifest, and their states from announcement to verdict.
 
 ::
 
     uploading -> queued -> verifying -> verified | refused | error
     any of them -> withdrawn
 
-Every step is one transaction with its reason, its audit record and the season's new version.
+Every step is one transaction with its reason, its audit record and the season's new version. Rows
+are never deleted.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Annotated, Any, Literal, TypeVar
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import from_json
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from gnomon_board.database.columns import now
+from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import EntryAttempt, Job, Season, Submission, SubmissionState
 from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal, TooLarge
 from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.accounts.names import clean_text
+from gnomon_board.leaderboard.evidence import Incoming, LogLimits, keep
 from gnomon_board.leaderboard.seasons.entry_registration import check_open
 from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.submissions.manifest import Manifest
+
+#: Of the configuration, and of the card; real ones have some dozens.
+_MOST_VALUES = 10_000
+_MOST_TRIALS = 100_000
+_DEEPEST = 20
+_Name = Annotated[str, Field(min_length=1, max_length=128)]
+_Count = Annotated[int, Field(ge=0, le=2**53)]
+_Model = TypeVar("_Model", bound=BaseModel)
+_Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e15, le=1e15)]
+
+
+class TrialTotals(BaseModel):
+    """What is claimed of one trial."""
+
+    model_config = ConfigDict(extra="forbid")
+    rule: _Name
+    trial: _Count
+    n_attempts: _Count | None = None
+    tce: _Number | None = None
+    errors_to_learn: _Number | None = None
+
+
+class Manifest(BaseModel):
+    """What is sent before the log.
+
+    ``config`` is the run folder's experiment and ``card`` how it was played; ``totals`` are checked
+    against the replay. ``log_sha256`` and ``log_bytes`` announce the log that follows.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    format: Literal[1] = 1
+    gnomon: Annotated[str, Field(max_length=64)] = ""
+    learner: _Name
+    config: dict[str, Any] = Field(default_factory=dict)
+    card: dict[str, Any] | None = None
+    totals: Annotated[list[TrialTotals], Field(max_length=_MOST_TRIALS)] = Field(
+        default_factory=list
+    )
+    log_format: Literal["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"] | None = None
+    log_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    log_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = None
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as JSON can hold it; of the totals what was claimed, a null included."""
+        totals = [row.model_dump(mode="json", exclude_unset=True) for row in self.totals]
+        return self.model_dump(mode="json") | {"totals": totals}
+
+    @field_validator("config", "card", "learner", "gnomon")
+    @classmethod
+    def _can_be_kept(cls, value: Any) -> Any:
+        """Refuse what a database cannot keep."""
+        for n, each in enumerate(_values(value, 0)):
+            if n >= _MOST_VALUES:
+                raise ValueError(f"expected at most {_MOST_VALUES:,} values")
+            if isinstance(each, str):
+                if "\x00" in each or any("\ud800" <= letter <= "\udfff" for letter in each):
+                    raise ValueError("expected text without null characters and lone surrogates")
+            elif isinstance(each, float) and not math.isfinite(each):
+                raise ValueError(f"expected finite numbers, found {each}")
+            elif isinstance(each, int) and abs(each) > 2**63:
+                raise ValueError("expected integers of at most 64 bits")
+        return value
+
+
+def read_manifest(data: bytes) -> Manifest:
+    """Read a manifest from JSON.
+
+    Raises Refusal: one line, with the first field that is wrong.
+    """
+    try:
+        sent = from_json(data)
+    except ValueError:
+        raise Refusal("manifest: expected JSON, found something else") from None
+    if isinstance(sent, dict) and isinstance(rows := sent.get("totals"), list):
+        if len(rows) > _MOST_TRIALS:
+            raise Refusal(
+                f"manifest: expected totals of at most {_MOST_TRIALS:,} trials, found {len(rows):,}"
+            )
+        # One after the other: between them other threads go on.
+        sent["totals"] = [_checked(TrialTotals, row, "totals", n) for n, row in enumerate(rows)]
+    return _checked(Manifest, sent)
+
+
+def _checked(model: type[_Model], sent: Any, *place: str | int) -> _Model:
+    """Return what was sent at a place of the manifest as a record; refuse its first mistake."""
+
+    def refusal(said: str, *inner: str | int) -> Refusal:
+        where = ".".join(map(str, (*place, *inner)))
+        return Refusal(f"manifest{f', field {where[:80]!r}' if where else ''}: {said}")
+
+    if isinstance(sent, dict) and len(sent) > len(model.model_fields):
+        # Pydantic would make a message for each of what may be hundreds of thousands.
+        unknown = next(name for name in sent if name not in model.model_fields)
+        raise refusal(f"expected one of {', '.join(model.model_fields)}", unknown)
+    try:
+        return model.model_validate(sent)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        raise refusal(first["msg"], *first["loc"]) from None
+
+
+def manifest_schema() -> dict[str, Any]:
+    """Return the JSON schema of a manifest, whole in itself."""
+    schema = Manifest.model_json_schema()
+    schema["properties"]["totals"]["items"] = schema.pop("$defs")["TrialTotals"]
+    return schema
+
+
+def _values(value: Any, depth: int) -> Iterator[Any]:
+    """Yield a value as JSON can hold it, and all that is in it."""
+    if depth > _DEEPEST:
+        raise ValueError(f"expected at most {_DEEPEST} levels of lists and objects")
+    yield value
+    parts: Iterable[Any] = value if isinstance(value, list) else ()
+    if isinstance(value, Mapping):
+        parts = chain.from_iterable(value.items())
+    for part in parts:
+        yield from _values(part, depth + 1)
 
 
 def find_submission(session: Session, submission_id: int, *, lock: bool = False) -> Submission:
@@ -74,8 +199,12 @@ def announce(
     sha256, n_bytes, log_format = manifest.log_sha256, manifest.log_bytes, manifest.log_format
     if sha256 is None or n_bytes is None or log_format is None:
         raise Refusal("manifest: expected log_sha256, log_bytes and log_format of the log to come")
-    if n_bytes > settings.max_upload_bytes:
-        raise TooLarge(f"expected a log of at most {settings.max_upload_bytes} bytes")
+    limits = LogLimits.of(season, settings)
+    if n_bytes > (most := min(settings.max_upload_bytes, limits.n_bytes)):
+        raise TooLarge(
+            f"expected a log of at most {most:,} bytes (season {season.name} has at most "
+            f"{limits.rows:,} attempts), found {n_bytes:,}; send it as Parquet"
+        )
     submission = _submission_of(session, attempt, lock=True)
     if submission is not None and submission.state != "uploading":
         if announced_sha256(submission) == sha256:
@@ -103,7 +232,7 @@ def announced_sha256(submission: Submission) -> str | None:
 
 
 def log_arrived(
-    session: Session, submission: Submission, sha256: str, *, n_bytes: int, n_rows: int
+    session: Session, submission: Submission, sha256: str, *, n_bytes: int
 ) -> Submission:
     """Put a submission whose log is on the disk into the queue; once, however often it is sent.
 
@@ -118,11 +247,34 @@ def log_arrived(
         raise Conflict("another log has been announced meanwhile")
     _check_not_sent_before(session, submission.season_id, sha256, submission.attempt_id)
     submission.log_sha256, submission.log_bytes = sha256, n_bytes
-    submission.n_attempts = n_rows
     _flush(session)
     set_state(session, submission, "queued", "waiting for a worker", by=_owner(submission))
     session.add(Job(submission=submission))
     return submission
+
+
+def take_in(database: Database, settings: Settings, submission_id: int, incoming: Incoming) -> None:
+    """Keep the log of a submission, and put the submission into the queue.
+
+    The log is on the disk before a row says so: a server that is killed between the two leaves a
+    file without a row, and a client that sends the log again.
+
+    Raises Refusal: it is not the log that was announced; the submission waits for another.
+    """
+    with database.reading() as session:
+        submission = find_submission(session, submission_id)
+        expected = announced_sha256(submission)
+    if submission.state != "uploading":
+        return
+    if incoming.sha256 != expected:
+        raise Refusal(
+            f"log: expected the bytes with SHA-256 {expected}, "
+            f"found {incoming.n_bytes} bytes with {incoming.sha256}"
+        )
+    keep(settings, incoming)
+    with database.writing() as session:
+        locked = find_submission(session, submission_id, lock=True)
+        log_arrived(session, locked, incoming.sha256, n_bytes=incoming.n_bytes)
 
 
 def withdraw(session: Session, submission: Submission, reason: str, *, by: int) -> None:

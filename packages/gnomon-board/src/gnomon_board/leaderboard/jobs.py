@@ -20,7 +20,7 @@ from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Job, Submission
 from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.submissions.submission import set_state
+from gnomon_board.leaderboard.submissions import set_state
 
 #: How long a job may wait for a worker, and an announced submission for its log.
 _MAX_WAIT = datetime.timedelta(hours=24)
@@ -118,11 +118,25 @@ def release(database: Database, owner: str, reason: str, *, most: int) -> None:
         give_back(database, held, reason, most=most)
 
 
+def see(database: Database, *, anew: bool) -> None:
+    """Note that a worker looks at the jobs that wait: their age counts from now on.
+
+    With ``anew``, for a worker that starts, this holds for jobs that were seen before, too: the
+    days on which no worker ran do not count.
+    """
+    unseen = (Job.state == "queued") if anew else (Job.state == "queued") & Job.seen_at.is_(None)
+    with database.reading() as session:
+        if session.scalar(select(Job.id).where(unseen).limit(1)) is None:
+            return
+    with database.writing() as session:
+        session.execute(update(Job).where(unseen).values(seen_at=now()))
+
+
 def sweep(database: Database, settings: Settings) -> int:
     """Requeue or fail jobs and uploads that are stuck, with a reason; return their number.
 
-    A lease that ran out, a job that no worker took for a day, a log that was announced a day ago
-    and never came.
+    A lease that ran out, a job that no worker took within a day of looking at it, a log that was
+    announced a day ago and never came.
     """
     if not _anything_stuck(database):
         return 0
@@ -133,7 +147,7 @@ def sweep(database: Database, settings: Settings) -> int:
             reason = f"{job.lease_owner} has said nothing since {job.heartbeat_at:%H:%M:%S} UTC"
             _retry_or_fail(session, job, reason, settings.max_job_attempts)
             found += 1
-        waiting = _with_submissions(Job.state == "queued", Job.created_at < moment - _MAX_WAIT)
+        waiting = _with_submissions(Job.state == "queued", Job.seen_at < moment - _MAX_WAIT)
         for job in session.scalars(waiting.with_for_update(skip_locked=True)):
             _fail(session, job, "no worker took it within 24 hours")
             found += 1
@@ -158,7 +172,7 @@ def _anything_stuck(database: Database) -> bool:
     with database.reading() as session:
         stuck = or_(
             (Job.state == "running") & (Job.lease_until < moment),
-            (Job.state == "queued") & (Job.created_at < moment - _MAX_WAIT),
+            (Job.state == "queued") & (Job.seen_at < moment - _MAX_WAIT),
         )
         silent = (
             (Submission.state == "uploading")

@@ -3,7 +3,7 @@
 It keeps nothing of its own: killed at any moment, its job goes to the next worker when the lease
 runs out, and the result of a job is written in one transaction with its end, once.
 
-``python -m gnomon_board.leaderboard.submissions.worker NAME`` is the worker of a server. Its
+``python -m gnomon_board.leaderboard.worker NAME`` is the worker of a server. Its
 settings come on standard input, where no other user sees them; when the input ends, because the
 server has ended it or was killed, the worker gives back what it holds and ends too.
 """
@@ -27,14 +27,13 @@ from gnomon.errors import visible
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import SeasonRule, Submission, VerifiedTrial
 from gnomon_board.errors import LeaderboardError
+from gnomon_board.leaderboard import jobs
+from gnomon_board.leaderboard.evidence import damage, mark_damaged, request_of, verify_in_child
 from gnomon_board.leaderboard.hidden.begun_attempts import close_unfinished
 from gnomon_board.leaderboard.hidden.remote_submission import queue_played
-from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
 from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.submissions import job_queue
-from gnomon_board.leaderboard.submissions.submission import find_submission, set_state
-from gnomon_board.leaderboard.submissions.uploaded_logs import canonical_path
-from gohr.child_process import ChildProcess, ProcessFailure, end_of_input, run_limited
+from gnomon_board.leaderboard.submissions import find_submission, set_state
+from gohr.child_process import ChildProcess, ProcessFailure, end_of_input
 
 _log = logging.getLogger("gnomon.worker")
 #: Of the supervisor, which is a part of the server.
@@ -50,14 +49,16 @@ def work(database: Database, settings: Settings, owner: str, stopped: threading.
     ``owner`` is the worker's name, which no other has. When ``stopped`` is set, a job that is
     running is given back.
     """
-    swept = 0.0
+    swept, starting = 0.0, True
     while not stopped.is_set():
         try:
             if time.monotonic() - swept > _SWEEP_S:
                 # First: whatever goes wrong here must not keep the queue from being worked on.
                 swept = time.monotonic()
-                job_queue.sweep(database, settings)
-                close_unfinished(database, settings)
+                jobs.see(database, anew=starting)
+                starting = False
+                jobs.sweep(database, settings)
+                close_unfinished(database)
                 queue_played(database, settings)
             busy = work_on_one(database, settings, owner, stopped)
         except Exception:
@@ -75,7 +76,7 @@ def work_on_one(
     stopped: threading.Event | None = None,
 ) -> bool:
     """Verify the submission that has waited longest; return whether there was one."""
-    held = job_queue.claim(database, owner, lease_s=settings.lease_s)
+    held = jobs.claim(database, owner, lease_s=settings.lease_s)
     if held is None:
         return False
     began = time.monotonic()
@@ -84,47 +85,30 @@ def work_on_one(
 
     def tick() -> None:
         nonlocal most
-        job_queue.heartbeat(database, held, lease_s=settings.lease_s)
+        jobs.heartbeat(database, held, lease_s=settings.lease_s)
         if stopped is not None and stopped.is_set():
             most = held.n_attempts + 1  # that was nothing of the submission's doing
             raise ProcessFailure("the worker was stopped")
 
     try:
         with database.reading() as session:
-            request = _request_of(session, settings, held.submission_id)
-        answer = run_limited(
-            "gnomon_board.leaderboard.verification.verify_submission",
-            request,
-            timeout_s=settings.verify_timeout_s,
-            memory_mb=settings.verify_memory_mb,
-            tick=tick,
-            tick_s=settings.heartbeat_s,
-        )
+            submission = find_submission(session, held.submission_id)
+            if submission.log_sha256 is None:
+                raise LeaderboardError(f"submission {submission.id} has no log")
+            request = request_of(submission, settings)
+        answer = verify_in_child(request, tick=tick, tick_s=settings.heartbeat_s)
         with database.writing() as session:
-            submission = job_queue.finish(session, held)
+            submission = jobs.finish(session, held)
             _write_verdict(session, submission, answer, time.monotonic() - began)
-    except job_queue.LeaseLost:
+    except jobs.LeaseLost:
         _log.warning("job %d was given to another worker", held.job_id)
     except ProcessFailure as failure:
-        job_queue.give_back(database, held, str(failure), most=most)
+        jobs.give_back(database, held, str(failure), most=most)
     except Exception as error:
         _log.exception("job %d", held.job_id)
         reason = f"the server failed: {type(error).__name__}"
-        job_queue.give_back(database, held, reason, most=most)
+        jobs.give_back(database, held, reason, most=most)
     return True
-
-
-def _request_of(session: Session, settings: Settings, submission_id: int) -> dict[str, Any]:
-    """Return what the verifying process has to know."""
-    submission = find_submission(session, submission_id)
-    if submission.log_sha256 is None:
-        raise LeaderboardError(f"submission {submission_id} has no log")
-    return {
-        "log": str(canonical_path(settings, submission.log_sha256)),
-        "origin": submission.origin,
-        "manifest": submission.manifest,
-        "assignment": assignment_of(submission.attempt).to_record(),
-    }
 
 
 def _write_verdict(
@@ -135,6 +119,12 @@ def _write_verdict(
     for old in list(submission.trials):
         session.delete(old)
     session.flush()
+    submission.rows_sha256 = answer.get("rows_sha256")
+    mark_damaged(submission, damaged="damaged" in answer)
+    if "damaged" in answer:
+        reason = f"{damage(submission)}: not a fault of the participant; the operator is informed"
+        set_state(session, submission, "error", reason)
+        return
     if "refused" in answer:
         set_state(session, submission, "refused", visible(str(answer["refused"]), kept="")[:500])
         return
@@ -236,7 +226,7 @@ class WorkerSupervisor:
     def _put_back(self, name: str, how: str) -> None:
         _server_log.warning("worker %s died (%s); another one takes its place", name, how)
         with suppress(Exception):  # then the lease runs out
-            job_queue.release(
+            jobs.release(
                 self.database,
                 name,
                 f"the worker died ({how})",

@@ -1,0 +1,31 @@
+"""Jobs know when a worker first looked at them; submissions, the state of their evidence."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+from gnomon_board.database.columns import UtcTime
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Add the columns; attempts that were read before are read from the log again when needed."""
+    with op.batch_alter_table("jobs") as table:
+        table.add_column(sa.Column("seen_at", UtcTime(), nullable=True))
+    with op.batch_alter_table("submissions") as table:
+        table.add_column(sa.Column("rows_sha256", sa.String(length=64), nullable=True))
+        table.add_column(sa.Column("damaged_at", UtcTime(), nullable=True))
+
+
+def downgrade() -> None:
+    """Remove the columns."""
+    with op.batch_alter_table("submissions") as table:
+        table.drop_column("damaged_at")
+        table.drop_column("rows_sha256")
+    with op.batch_alter_table("jobs") as table:
+        table.drop_column("seen_at")

@@ -1,0 +1,268 @@
+"""Evidence: logs under their SHA-256 within limits, and the attempts that were read from them.
+
+Nothing that a client says names a file: a log lies under the SHA-256 of its bytes, outside of what
+is served. Beside it lies an archive of the attempts of its trials, which is made from the log by
+its verification, and made again where it is missing or damaged. Every reading checks the bytes; a
+log that is damaged itself is no fault of the participant, and the operator hears of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import logging
+import os
+import tempfile
+import threading
+import zipfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from gnomon.files import write_atomically
+from gnomon_board.database.columns import now
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import Season, Submission
+from gnomon_board.errors import Conflict, Damaged, Missing, NoRoom, TooLarge
+from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
+from gnomon_board.leaderboard.server_health import free_bytes
+from gnomon_board.leaderboard.server_settings import MIB, Settings
+from gohr.child_process import ProcessFailure, run_limited
+
+if TYPE_CHECKING:
+    from gohr.learners import TrialLog
+
+_log = logging.getLogger("gnomon.server")
+#: Attempts are read from a log again by one thread at a time.
+_REBUILDING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class LogLimits:
+    """Limits of a log, in proportion to the longest one that its season permits.
+
+    Parameters
+    ----------
+    rows : int
+        Rules x trials x episodes x horizon: no honest log has more attempts.
+    n_bytes : int
+        Most bytes, as sent and unpacked: 512 a row, of which JSON lines take 130 to 400, and a
+        mebibyte.
+    seconds : float
+        Most time of a verification: two minutes to start and compile, and a second for 100,000
+        rows, a twentieth of the usual speed.
+    memory_mb : int
+        Most address space: 2.5 GiB, most of which is reserved and never used, and 4 bytes for
+        each of the log.
+    """
+
+    rows: int
+    n_bytes: int
+    seconds: float
+    memory_mb: int
+
+    @classmethod
+    def of(cls, season: Season, settings: Settings) -> LogLimits:
+        """Return the limits of a log of a season, none above the server's own."""
+        rows = len(season.rules) * season.trials * season.episodes * season.horizon
+        n_bytes = MIB + 512 * rows
+        return cls(
+            rows,
+            n_bytes,
+            min(settings.verify_timeout_s, 120 + rows / 100_000),
+            min(settings.verify_memory_mb, 2560 + 4 * n_bytes // MIB),
+        )
+
+
+def evidence_path(settings: Settings, sha256: str) -> Path:
+    """Return where a log lies, as it was sent."""
+    if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
+        raise ValueError("expected a SHA-256 of 64 hexadecimal digits")
+    return settings.evidence / sha256[:2] / sha256
+
+
+@dataclass
+class Incoming:
+    """A log on its way in: an open file, and what is known of it."""
+
+    path: Path
+    file: IO[bytes]
+    sha256: str = ""
+    n_bytes: int = 0
+
+
+@contextmanager
+def receiving(settings: Settings) -> Iterator[Incoming]:
+    """Open a file for a log that comes; whatever happens, it is gone in the end unless kept.
+
+    Raises NoRoom: the disk is nearly full, and what is left of it is for the rest of the board.
+    """
+    if free_bytes(settings) < settings.min_free_mib * MIB:
+        raise NoRoom("the server's disk is nearly full: no log is taken now")
+    settings.incoming.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=settings.incoming, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield Incoming(Path(name), file)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+async def receive(parts: AsyncIterator[bytes], incoming: Incoming, most: int) -> None:
+    """Write a log to the disk as it comes.
+
+    Raises TooLarge: at the first byte that is too much.
+    """
+    digest = hashlib.sha256()
+    async for part in parts:
+        incoming.n_bytes += len(part)
+        if incoming.n_bytes > most:
+            raise TooLarge(f"expected a log of at most {most} bytes")
+        digest.update(part)
+        incoming.file.write(part)
+    incoming.sha256 = digest.hexdigest()
+    incoming.file.flush()
+    # Not in the event loop, which a slow disk would hold up for everybody.
+    await asyncio.to_thread(os.fsync, incoming.file.fileno())
+
+
+def keep(settings: Settings, incoming: Incoming) -> None:
+    """Put a log where it stays; the same log twice is one file."""
+    place = evidence_path(settings, incoming.sha256)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    incoming.path.chmod(0o640)
+    os.replace(incoming.path, place)
+    folder = os.open(place.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def keep_bytes(settings: Settings, sha256: str, data: bytes) -> None:
+    """Keep evidence that the server wrote itself."""
+    place = evidence_path(settings, sha256)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(place, data)
+
+
+def is_sound(path: Path, sha256: str) -> bool:
+    """Return whether a file is there and holds the bytes with this hash."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+    except OSError:
+        return False
+
+
+def sound_log(database: Database, settings: Settings, submission: Submission) -> Path:
+    """Return where the log of a submission lies, once its bytes have been checked.
+
+    Raises Damaged: they are not those that were taken in; the operator is told.
+    """
+    path = evidence_path(settings, str(submission.log_sha256))
+    damaged = not is_sound(path, path.name)
+    if damaged != (submission.damaged_at is not None):
+        with database.writing() as session:
+            mark_damaged(session.get_one(Submission, submission.id), damaged=damaged)
+    if damaged:
+        raise Damaged(damage(submission))
+    return path
+
+
+def damage(submission: Submission) -> str:
+    """Return what everybody may know of a damaged log."""
+    return f"the server's copy of the log of submission {submission.id} is damaged or missing"
+
+
+def mark_damaged(submission: Submission, *, damaged: bool = True) -> None:
+    """Note whether the log of a submission was damaged when it was last read."""
+    if damaged:
+        remedy = f"restore evidence/{str(submission.log_sha256)[:2]}/{submission.log_sha256}"
+        _log.error("%s; %s from a backup", damage(submission), remedy)
+    submission.damaged_at = now() if damaged else None
+
+
+def request_of(submission: Submission, settings: Settings) -> dict[str, Any]:
+    """Return what a process has to know that verifies a log."""
+    path = evidence_path(settings, str(submission.log_sha256))
+    limits = LogLimits.of(submission.season, settings)
+    return {
+        "log": str(path),
+        "sha256": path.name,
+        "format": submission.log_format,
+        "attempts": str(_attempts_path(path)),
+        "origin": submission.origin,
+        "manifest": submission.manifest,
+        "assignment": assignment_of(submission.attempt).to_record(),
+        "max_rows": limits.rows,
+        "max_bytes": limits.n_bytes,
+        "timeout_s": limits.seconds,
+        "memory_mb": limits.memory_mb,
+    }
+
+
+def verify_in_child(request: dict[str, Any], **ticking: Any) -> dict[str, Any]:
+    """Let a limited process answer a request; ``ticking`` and errors as :func:`run_limited`."""
+    return run_limited(
+        "gnomon_board.leaderboard.verification",
+        request,
+        timeout_s=request["timeout_s"],
+        memory_mb=request["memory_mb"],
+        **ticking,
+    )
+
+
+def _attempts_path(log: Path) -> Path:
+    """Return where the attempts lie that were read from a log."""
+    return log.with_name(f"{log.name}.zip")
+
+
+def attempts_of_trial(
+    database: Database, settings: Settings, submission: Submission, rule: str, trial: int
+) -> TrialLog:
+    """Return the attempts of one trial of a submission that was verified.
+
+    Raises Refusal: there is no such trial, or the log is damaged.
+    """
+    from gohr.experiments import attempts_of
+
+    data = _attempts(settings, submission)
+    if data is None:
+        with _REBUILDING, database.reading() as session:
+            current = session.get_one(Submission, submission.id)
+            data = _attempts(settings, current) or _rebuilt(database, settings, current)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        try:
+            return attempts_of(archive.read(f"{rule}/{trial}")).log
+        except KeyError:
+            told = f"submission {submission.id} has no trial {trial} of rule {rule[:64]!r}"
+            raise Missing(told) from None
+
+
+def _attempts(settings: Settings, submission: Submission) -> bytes | None:
+    """Return the archive of the attempts of a submission; None if it is missing or damaged."""
+    path = _attempts_path(evidence_path(settings, str(submission.log_sha256)))
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    return data if hashlib.sha256(data).hexdigest() == submission.rows_sha256 else None
+
+
+def _rebuilt(database: Database, settings: Settings, submission: Submission) -> bytes:
+    """Make the archive of attempts again from the log."""
+    sound_log(database, settings, submission)
+    request = request_of(submission, settings)
+    try:
+        answer = verify_in_child(request)
+    except ProcessFailure as failure:
+        raise Conflict(f"the attempts could not be read from the log again: {failure}") from None
+    if "trials" not in answer:
+        raise Conflict(f"the log is not verified by this version: {answer.get('refused')}")
+    with database.writing() as session:
+        session.get_one(Submission, submission.id).rows_sha256 = answer["rows_sha256"]
+    return Path(request["attempts"]).read_bytes()

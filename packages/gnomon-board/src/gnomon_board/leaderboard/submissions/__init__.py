@@ -1,1 +1,0 @@
-"""Submissions: announced, uploaded, queued, verified."""

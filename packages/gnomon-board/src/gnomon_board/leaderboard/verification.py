@@ -1,0 +1,156 @@
+"""Verification of a log in one limited process: read, checked, replayed and scored once.
+
+``python -m gnomon_board.leaderboard.verification`` is that process. Its request says where the log
+is, what was assigned and what is claimed. It answers with the scores of each trial, and writes the
+attempts beside the log for the pages that show them; or it answers ``refused`` with the first
+place that differs, or ``damaged`` if the log is not the one that was taken in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gnomon.errors import GnomonError
+from gnomon.files import write_atomically
+from gnomon_board.errors import Refusal
+from gohr.child_process import answer_one_request
+from gohr.experiments import (
+    METRICS,
+    Assignment,
+    Verdict,
+    attempt_bytes,
+    episode_errors,
+    read_log,
+    verify_log,
+)
+from gohr.game import ACCEPTED, CLEARED
+from gohr.learners import TrialLog, is_shown_the_rule
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Verify the log of a request; the scores of its trials, or that it is damaged.
+
+    Raises GnomonError: the log is refused, with the reason.
+    """
+    try:
+        data = Path(request["log"]).read_bytes()
+    except OSError:
+        return {"damaged": True}
+    if hashlib.sha256(data).hexdigest() != request["sha256"]:
+        return {"damaged": True}
+    trials = verified_trials(
+        data,
+        request["format"],
+        request["manifest"],
+        request["assignment"],
+        origin=request["origin"],
+        max_rows=request["max_rows"],
+        max_bytes=request["max_bytes"],
+    )
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for scores, raw in trials:
+            archive.writestr(archive_member(scores["rule"], scores["number"]), raw)
+    rows = packed.getvalue()
+    with suppress(OSError):  # no room: they are written again when a page needs them
+        write_atomically(Path(request["attempts"]), rows)
+    return {
+        "trials": [scores for scores, _ in trials],
+        "rows_sha256": hashlib.sha256(rows).hexdigest(),
+    }
+
+
+def verified_trials(
+    data: bytes,
+    log_format: str,
+    manifest: Mapping[str, Any],
+    assignment: Mapping[str, Any],
+    *,
+    origin: str = "upload",
+    **limits: int,
+) -> list[tuple[dict[str, Any], bytes]]:
+    """Return the scores of each trial of a log, and its attempts as raw columns.
+
+    ``limits`` are those of :func:`gohr.experiments.read_log`.
+
+    Raises GnomonError: the log is refused, with the first place that differs.
+    """
+    assigned = Assignment.from_record(assignment)
+    if origin == "upload":
+        _check_config(manifest["config"], assigned)
+    claims = {(row["rule"], row["trial"]): row for row in manifest["totals"]}
+    trials = []
+    frame = read_log(data, log_format, **limits)
+    for verdict in verify_log(frame, assigned, learner=manifest["learner"]):
+        if verdict.log is None:
+            raise _refusal(verdict, verdict.reason)
+        raw, scores = attempt_bytes(verdict.log), trial_scores(verdict.log)
+        for name, claimed in claims.pop((verdict.rule, verdict.trial), {}).items():
+            if name in ("n_attempts", "tce", "errors_to_learn") and claimed != scores[name]:
+                raise _refusal(verdict, f"{name}: expected {scores[name]}, found {claimed}")
+        named = {"rule": verdict.rule, "number": verdict.trial}
+        digest = hashlib.sha256(raw).hexdigest()
+        trials.append((named | scores | {"log_sha256": digest}, raw))
+    for rule, number in claims:
+        raise Refusal(f"rule {rule}, trial {number}: totals of a trial that was not assigned")
+    return trials
+
+
+def archive_member(rule: str, number: int) -> zipfile.ZipInfo:
+    """Return the place of a trial in the archive of attempts, the same at any time."""
+    return zipfile.ZipInfo(f"{rule}/{number}")
+
+
+def _check_config(config: Mapping[str, Any], assigned: Assignment) -> None:
+    """Refuse a run by what its configuration says."""
+    try:
+        difference = assigned.difference(Assignment.from_record(config))
+    except (GnomonError, TypeError, ValueError, AttributeError) as error:
+        raise Refusal(f"the config cannot be read: {str(error).splitlines()[0][:200]}") from None
+    if difference is not None:
+        raise Refusal(f"not what was assigned: {difference}")
+    for learner in config.get("learners", ()):
+        kind = learner.get("kind") if isinstance(learner, Mapping) else learner
+        told = isinstance(learner, Mapping) and learner.get("reveal") is True
+        if told or is_shown_the_rule(str(kind)):
+            raise Refusal(f"the learner {str(kind)[:64]!r} was shown the rule")
+
+
+def _refusal(verdict: Verdict, reason: str) -> Refusal:
+    """Return the refusal of a log, with the place of its first difference."""
+    places = {
+        "rule": verdict.rule,
+        "trial": verdict.trial,
+        "episode": verdict.episode,
+        "attempt": verdict.attempt,
+    }
+    where = ", ".join(f"{name} {value}" for name, value in places.items() if value is not None)
+    return Refusal(f"{where}: {reason}")
+
+
+def trial_scores(log: TrialLog) -> dict[str, Any]:
+    """Return the scores of a trial, as JSON can hold them: an infinite one is null."""
+    errors = episode_errors(log)
+    to_learn = float(METRICS["errors_to_learn"].compute(errors, log.finish))
+    return {
+        "tce": float(METRICS["tce"].compute(errors, log.finish)),
+        "errors_to_learn": to_learn if math.isfinite(to_learn) else None,
+        "n_episodes": int(log.n_attempts.size),
+        "n_attempts": int(log.n_attempts.sum()),
+        "n_moves": int(np.count_nonzero(log.outcomes == ACCEPTED)),
+        "n_cleared": int(np.count_nonzero(log.finish == CLEARED)),
+        "curve": np.cumsum(errors).tolist(),
+    }
+
+
+if __name__ == "__main__":
+    answer_one_request(answer)

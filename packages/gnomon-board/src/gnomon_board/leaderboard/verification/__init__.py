@@ -1,1 +1,0 @@
-"""Verification: every attempt of a run made again and compared."""

@@ -1,0 +1,120 @@
+"""Logs as they lie on the disk and as they come back; damaged ones are found at every reading."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from gnomon_board.database import Submission
+from gnomon_board.leaderboard import work_on_one
+from small_season import fill
+from submitted import bearer, play_entry, register, send
+
+
+def test_a_log_comes_back_as_an_attachment(client, database, settings):
+    """Whatever is in it, and whatever type the sender gave it, no browser shows it as a page."""
+    fill(database, settings)
+    with database.writing() as session:
+        submission = session.scalars(select(Submission)).first()
+        assert submission is not None
+        # What the sender wrote stays in the manifest, and nowhere else.
+        submission.manifest = {"content_type": "text/html", "file": "../../x.html"}
+    answer = client.get("/api/submissions/1/log", headers={"Accept": "text/html"})
+    assert answer.headers["Content-Type"] == "application/octet-stream"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="submission-1.csv"'
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+
+
+def test_nothing_in_the_data_folder_is_served(client, database, settings):
+    fill(database, settings)
+    (settings.evidence / "ab").mkdir(exist_ok=True)
+    (settings.evidence / "ab" / ("ab" * 32)).write_bytes(b"the evidence")
+    names = ["ab/" + "ab" * 32, "leaderboard.sqlite", "../leaderboard.sqlite", "evidence/ab"]
+    for name in names:
+        for root in ("/static/", "/evidence/", "/data/", "/static/../../../data/", "/"):
+            for text in (name, name.replace("/", "%2f"), name.replace("..", "%2e%2e")):
+                answer = client.get(root + text)
+                assert answer.status_code in (307, 400, 404), (root, text)
+                assert b"evidence" not in answer.content.replace(b"/evidence", b"")
+
+
+def test_other_methods_are_refused(client, database, settings):
+    fill(database, settings)
+    for method in ("PUT", "DELETE", "PATCH", "TRACE"):
+        assert client.request(method, "/api/seasons/filled").status_code == 405
+
+
+@pytest.fixture
+def sent(client, token, season, settings, tmp_path, programs_here) -> Path:
+    """The log of submission 1, which waits in the queue, as it lies on the disk."""
+    register(client, token, "Uniform")
+    packed = play_entry(client, 1, tmp_path)
+    assert send(client, token, 1, packed).status_code == 202
+    [log] = settings.evidence.glob("*/*")
+    return log
+
+
+def flip(path: Path) -> bytes:
+    """Change one bit in the middle of a file; return what was in it."""
+    data = path.read_bytes()
+    at = len(data) // 2
+    path.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
+    return data
+
+
+def test_a_damaged_log_is_no_fault_of_the_participant(
+    client, database, settings, sent, admin_token, caplog
+):
+    data = flip(sent)
+    with caplog.at_level(logging.ERROR):
+        assert work_on_one(database, settings, "worker")
+    record = client.get("/api/submissions/1").json()
+    assert record["state"] == "error"
+    assert "not a fault of the participant" in record["reason"]
+    assert sent.name in caplog.text
+    told = client.get("/healthz")
+    assert told.status_code == 503
+    assert "submissions 1: restore them" in told.json()["faults"][0]
+    assert client.get("/api/submissions/1/log").status_code == 503
+    # The operator does, and lets it be verified.
+    sent.write_bytes(data)
+    client.post("/api/submissions/1/requeue", headers=bearer(admin_token))
+    assert work_on_one(database, settings, "worker")
+    assert client.get("/api/submissions/1").json()["state"] == "verified"
+    assert client.get("/healthz").status_code == 200
+    assert client.get("/api/submissions/1/log").content == data
+
+
+@pytest.mark.parametrize("damage", ["flipped", "missing"])
+def test_attempts_are_read_again_from_the_log(client, database, settings, sent, damage):
+    assert work_on_one(database, settings, "worker")
+    page = client.get("/submissions/1/replay").text
+    [attempts] = settings.evidence.glob("*/*.zip")
+    whole = attempts.read_bytes()
+    if damage == "flipped":
+        flip(attempts)
+    else:
+        attempts.unlink()
+    assert client.get("/submissions/1/replay").text == page
+    assert attempts.read_bytes() == whole
+    assert client.get("/healthz").status_code == 200
+
+
+def test_a_replay_of_a_damaged_log_is_told_to_the_operator(client, database, settings, sent):
+    """What was verified stays verified; the attempts are shown again when the log is restored."""
+    assert work_on_one(database, settings, "worker")
+    data = flip(sent)
+    [attempts] = settings.evidence.glob("*/*.zip")
+    assert client.get("/submissions/1/replay").status_code == 200
+    flip(attempts)
+    answer = client.get("/submissions/1/replay")
+    assert answer.status_code == 503
+    assert answer.json()["detail"].startswith("the server's copy of the log of submission 1 is")
+    assert client.get("/healthz").status_code == 503
+    sent.write_bytes(data)
+    assert client.get("/submissions/1/replay").status_code == 200
+    assert client.get("/healthz").status_code == 200

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -34,11 +35,16 @@ class Texts:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, values: Sequence[object]) -> Texts:
+    def of(cls, values: Collection[object]) -> Texts:
         """Return a column of Python values, None where there is none."""
+        return cls.of_values(values, len(values))
+
+    @classmethod
+    def of_values(cls, values: Iterable[object], n: int) -> Texts:
+        """Return a column of that many Python values."""
         known: dict[object, int] = {None: -1}
         code = known.setdefault
-        codes = np.fromiter((code(v, len(known) - 1) for v in values), np.int32, len(values))
+        codes = np.fromiter((code(v, len(known) - 1) for v in values), np.int32, n)
         return cls(codes, tuple(str(name) for name in known if name is not None))
 
     @classmethod
@@ -190,11 +196,23 @@ def as_texts(column: Column) -> Texts:
     """Return a column as texts; whole numbers have no point, NaN is missing."""
     if isinstance(column, Texts):
         return column
-    values, codes = np.unique(column, return_inverse=True)
+    values, codes = distinct(column)
     if column.dtype.kind == "b":
-        return Texts.merged(codes.astype(np.int32), [str(x).lower() for x in values.tolist()])
+        return Texts.merged(codes, [str(x).lower() for x in values.tolist()])
     names = [None if value != value else _text(value) for value in values.tolist()]
-    return Texts.merged(codes.astype(np.int32), names)
+    return Texts.merged(codes, names)
+
+
+def distinct(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
+    """Return the different values in ascending order, and the place of each row's value."""
+    if column.dtype.kind == "i" and column.size:
+        least, most = int(column.min()), int(column.max())
+        if most - least < max(column.size, 1000):  # no need to sort
+            offset = column - least if least else column
+            there = np.bincount(offset) > 0
+            return np.flatnonzero(there) + least, (np.cumsum(there, dtype=np.int32) - 1)[offset]
+    values, codes = np.unique(column, return_inverse=True)
+    return values, codes.astype(np.int32)
 
 
 def as_numbers(column: Column) -> FloatArray | None:
@@ -249,6 +267,10 @@ def _column(values: Any, name: str) -> Column:
     if isinstance(values, Texts):
         return values
     array = values if isinstance(values, np.ndarray) else _numbers_of(values)
+    if array is not None and array.dtype.kind == "U" and array.ndim == 1:
+        # As Python strings all rows at once would take ten times the memory.
+        parts = (array[i : i + 65_536].tolist() for i in range(0, array.size, 65_536))
+        return Texts.of_values(chain.from_iterable(parts), array.size)
     if array is not None and array.dtype.kind in "iu" and array.ndim == 1:
         if array.size == 0 or array.max() <= np.iinfo(np.int64).max:
             return array.astype(np.int64)
@@ -312,6 +334,11 @@ def _joined(columns: Sequence[Column]) -> Column:
         return np.concatenate([as_numbers(column) for column in columns])
     if kinds and kinds <= {"i", "f", "b"}:
         return np.concatenate([as_numbers(column) for column in columns])
+    first = columns[0]
+    if isinstance(first, Texts) and all(
+        isinstance(column, Texts) and column.names is first.names for column in columns
+    ):
+        return Texts(np.concatenate([as_texts(column).codes for column in columns]), first.names)
     known: dict[str, int] = {}
     codes = []
     for column in map(as_texts, columns):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, joined, listed
-from gnomon.scores.columns import FloatArray, IntArray, Rows
+from gnomon.scores.columns import FloatArray, IntArray, Rows, distinct
 from gnomon.scores.tidy import SPECIAL
 
 
@@ -70,20 +70,22 @@ class ItemScores:
     def of(cls, rows: Rows, score: FloatArray, cluster: str | None) -> ItemScores:
         """Return tidy rows without steps, by model, item and epoch."""
         models, items = rows["algorithm"].names, rows["task"].names
-        model, item = rows["algorithm"].codes.astype(np.int64), rows["task"].codes
+        model, item = rows["algorithm"].codes, rows["task"].codes
         clusters, cluster_of = None, None
         if cluster is not None:
             clusters, cluster_of = clusters_of_items(rows, cluster)
         run = rows["run"] if isinstance(rows["run"], np.ndarray) else np.array(rows.tolist("run"))
-        labels, epoch = np.unique(run, return_inverse=True)
+        labels, epoch = distinct(run)
         starts = np.concatenate([[0], np.cumsum(np.bincount(model, minlength=1))])
         # One whole number for each row sorts faster than three columns.
-        place = (model * len(items) + item) * len(labels) + epoch
+        place = model.astype(np.int64)
+        for n, code in ((len(items), item), (len(labels), epoch)):
+            place *= n
+            place += code
         if (place[1:] < place[:-1]).any():
             order = np.argsort(place, kind="stable")
             item, epoch, score = item[order], epoch[order], score[order]
-        narrow = item.astype(np.int32), epoch.astype(np.int32)
-        return cls(models, items, len(labels), clusters, cluster_of, starts, *narrow, score)
+        return cls(models, items, len(labels), clusters, cluster_of, starts, item, epoch, score)
 
     def rows(self, model: str) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the rows of a model, sorted by item and epoch.

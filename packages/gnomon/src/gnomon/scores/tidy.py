@@ -507,7 +507,9 @@ def rows_of_arrays(
     """Return the rows of one array for each algorithm, (runs, tasks) or (runs, tasks, steps)."""
     if not scores:
         raise ScoreDataError("expected an array for each algorithm, found none")
-    return Rows.joined([_rows_of_array(name, x, tasks, steps) for name, x in scores.items()])
+    known: dict[tuple[int, ...], Texts] = {}
+    parts = [_rows_of_array(name, x, tasks, steps, known) for name, x in scores.items()]
+    return Rows.joined(parts)
 
 
 def _rows_of_array(
@@ -515,7 +517,9 @@ def _rows_of_array(
     scores: npt.ArrayLike,
     tasks: Sequence[str] | None,
     steps: Sequence[float] | None,
+    known: dict[tuple[int, ...], Texts],
 ) -> Rows:
+    """Return the rows of one array; arrays of one shape share their column of tasks."""
     try:
         x = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
@@ -523,14 +527,16 @@ def _rows_of_array(
     if x.ndim not in (2, 3):
         raise ScoreDataError(f"{algorithm}: expected shape (runs, tasks), found {x.shape}")
     n_runs, n_tasks = x.shape[:2]
-    names = [f"task_{i}" for i in range(n_tasks)] if tasks is None else [str(t) for t in tasks]
-    if len(names) != n_tasks:
-        raise ScoreDataError(f"{algorithm}: expected {len(names)} tasks, found {n_tasks} columns")
+    if tasks is not None and len(tasks) != n_tasks:
+        raise ScoreDataError(f"{algorithm}: expected {len(tasks)} tasks, found {n_tasks} columns")
     n_steps = x.shape[2] if x.ndim == 3 else 1
-    task = np.tile(np.repeat(np.arange(n_tasks, dtype=np.int32), n_steps), n_runs)
+    if x.shape not in known:
+        names = [f"task_{i}" for i in range(n_tasks)] if tasks is None else [str(t) for t in tasks]
+        task = np.tile(np.repeat(np.arange(n_tasks, dtype=np.int32), n_steps), n_runs)
+        known[x.shape] = Texts.merged(task, names)
     columns: dict[str, Column] = {
         "algorithm": Texts.repeated(str(algorithm), x.size),
-        "task": Texts.merged(task, names),
+        "task": known[x.shape],
         "run": np.repeat(np.arange(n_runs), n_tasks * n_steps),
     }
     if x.ndim == 3:

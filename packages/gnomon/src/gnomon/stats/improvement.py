@@ -191,7 +191,8 @@ def table_samples(scores: ScoreTable) -> list[list[FloatArray]]:
     columns = []
     for name in scores.algorithms:
         values, counts = scores.strata(name, scores.tasks)
-        columns.append(np.split(sign * values, np.cumsum(counts)[:-1]))
+        ends, values = np.cumsum(counts).tolist(), sign * values
+        columns.append([values[i:j] for i, j in zip([0, *ends], ends, strict=False)])
     return [list(row) for row in zip(*columns, strict=True)]
 
 

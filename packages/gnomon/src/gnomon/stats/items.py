@@ -295,7 +295,8 @@ class Items:
     def warn_of_unscored(self, models: Iterable[str]) -> None:
         """Warn of samples without a score."""
         rows = self.table.rows
-        if found := without_score(rows.take(rows["algorithm"].isin(models))):
+        absent = rows["algorithm"].isin(models) & np.isnan(rows["score"])
+        if found := without_score(rows.take(absent)):
             warn(f"{found}; values are of the others, gnomon audit shows what that may change")
 
     def warn_of_missing(self, models: Iterable[str]) -> None:

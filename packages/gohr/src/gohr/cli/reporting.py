@@ -20,6 +20,10 @@ def report(
             "By default report/ in the run folder."
         ),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="The rule to compare the others with, if not that of the experiment."),
+    ] = None,
     level: Level = 0.95,
     seed: Seed = 0,
     also: Annotated[
@@ -39,6 +43,8 @@ def report(
 
     with answering("report", as_json=as_json) as answer:
         cores = workers or len(os.sched_getaffinity(0))
-        page = write(run, out, level=level, seed=seed, also=also or (), workers=cores)
+        page = write(
+            run, out, level=level, seed=seed, baseline=baseline, also=also or (), workers=cores
+        )
         answer.results([{"path": str(page)}])
         answer.say(str(page))

@@ -106,7 +106,7 @@ class Elements(Results[Element]):
         """The level and the test, and what a bound is."""
         level = f"{100 * self.settings['level']:g} %"
         notes = [
-            f"ratio and difference of median errors, with {level} bootstrap intervals; ease: share "
+            f"Ratio and difference of median errors, with {level} bootstrap intervals; ease: share "
             "of pairs of trials in which the rule was easier; p: one-sided Mann-Whitney test that "
             "the rule is harder"
         ]
@@ -195,7 +195,7 @@ class TagEffects(Results[TagEffect]):
     def notes(self) -> tuple[str, ...]:
         """The model."""
         return (
-            "least squares of log median errors on the tags of the rules, Student's t intervals; "
+            "Least squares of log median errors on the tags of the rules, Student's t intervals; "
             "a : b is the ratio of the effects on a and on b",
         )
 

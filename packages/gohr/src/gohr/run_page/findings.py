@@ -211,6 +211,7 @@ def findings_of(
     seed: int = 0,
     level: float = 0.95,
     n_resamples: int = 50_000,
+    baseline: str | None = None,
 ) -> Findings:
     """Compute all numbers of the report of a run.
 
@@ -224,6 +225,8 @@ def findings_of(
         Confidence level, between 0 and 1.
     n_resamples : int
         Number of bootstrap resamples.
+    baseline : str, optional
+        The rule to compare the others with; by default that of the experiment, if it has one.
 
     Raises
     ------
@@ -271,17 +274,17 @@ def findings_of(
         revealed=tuple(x.name for x in config.learners if x.is_shown_the_rule),
         warnings=tuple(notes),
         card=read_card(run_folder.path) or {},
-        elements=_elements(run_folder, episodes, level, seed),
+        elements=_elements(run_folder, baseline, episodes, level, seed),
         stopped=tuple(_stopped_early(episodes)),
     )
 
 
 def _elements(
-    run_folder: RunFolder, episodes: RunEpisodes, level: float, seed: int
+    run_folder: RunFolder, baseline: str | None, episodes: RunEpisodes, level: float, seed: int
 ) -> Elements | None:
     """Return the comparison with the baseline, if trials on it are done."""
-    played, baseline = trials_by_rule(episodes), run_folder.config.baseline
-    if baseline is None or not any(baseline in rules for rules in played.values()):
+    played, own = trials_by_rule(episodes), run_folder.config.baseline
+    if baseline is None and (own is None or not any(own in rules for rules in played.values())):
         return None
     return elements_of(run_folder.config, baseline, played, level=level, rng=seed)
 

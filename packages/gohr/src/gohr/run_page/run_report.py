@@ -19,6 +19,7 @@ def report(
     level: float = 0.95,
     n_resamples: int = 50_000,
     seed: int = 0,
+    baseline: str | None = None,
     also: Sequence[str] = (),
     workers: int = 1,
 ) -> Path:
@@ -41,6 +42,9 @@ def report(
         Number of bootstrap resamples behind each interval; 50,000 as in Pulick et al. (2022).
     seed : int
         Seed of the resamples. The same run, seed and version give the same bytes.
+    baseline : str, optional
+        The rule to compare the others with (:func:`gohr.elements`); by default that of the
+        experiment, if it has one.
     also : sequence of {"png", "pdf"}
         Formats of each figure besides SVG.
     workers : int
@@ -75,7 +79,9 @@ def report(
     folder = run if isinstance(run, RunFolder) else RunFolder.open(Path(run))
     place = Path(out or folder.path / "report")
     try_place(place)
-    findings = findings_of(folder, seed=seed, level=level, n_resamples=n_resamples)
+    findings = findings_of(
+        folder, seed=seed, level=level, n_resamples=n_resamples, baseline=baseline
+    )
     return write_report(findings, place, also=also, workers=workers)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import gnomon as gn
 from gnomon.errors import DegenerateScoresWarning
-from gnomon.scores import normalize_by
+from gnomon.scores import normalize
 from reproduction.comparison import Comparison, data_file, show
 
 TITLE = "Agarwal et al. 2021: deep RL at the edge of the statistical precipice (arXiv 2108.13264)"
@@ -44,7 +44,7 @@ def _normalized_runs() -> gn.ScoreTable:
         rows = [row for row in csv.DictReader(file) if row["random"] and row["human"]]
     references = {row["task"]: (float(row["random"]), float(row["human"])) for row in rows}
     runs = gn.read_scores(data_file("scores/atari100k_runs.csv", _RUNS))
-    return normalize_by(runs, {task: references[task] for task in runs.tasks}, name="random-human")
+    return normalize(runs, {task: references[task] for task in runs.tasks}, name="random-human")
 
 
 if __name__ == "__main__":

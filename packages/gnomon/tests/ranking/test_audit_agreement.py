@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.ranking import audit, rank
-from gnomon.scores import ScoreTable, normalize, normalize_by
+from gnomon.scores import ScoreTable, normalize
 from gnomon.stats import compare
 
 
@@ -18,7 +18,7 @@ def made(leads, *, noise=0.05, runs=5, seed=0):
         for name, means in leads.items()
     }
     table = ScoreTable.from_arrays(scores)
-    return normalize_by(table, dict.fromkeys(table.tasks, (0.0, 1.0)), name="unit")
+    return normalize(table, dict.fromkeys(table.tasks, (0.0, 1.0)), name="unit")
 
 
 def agreement(table, **options):
@@ -62,7 +62,7 @@ def test_noise_of_one_task_hides_a_difference_that_ranks_see():
     for x in (a, b):
         x[:, 3] = rng.normal(0.0, 20.0, 5)
     table = ScoreTable.from_arrays({"a": a, "b": b})
-    table = normalize_by(table, dict.fromkeys(table.tasks, (0.0, 1.0)), name="unit")
+    table = normalize(table, dict.fromkeys(table.tasks, (0.0, 1.0)), name="unit")
     found = agreement(table)["a and b"].finding
     assert found.startswith("a ranks above b, separated, but the means are not separated (p")
     assert found.endswith("more than half of the variance of the mean comes from task_3")

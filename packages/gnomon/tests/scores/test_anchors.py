@@ -5,7 +5,7 @@ import pytest
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 from gnomon.ranking import rank
-from gnomon.scores import ScoreTable, denormalize, normalize, with_left_out
+from gnomon.scores import ScoreTable, normalize, with_left_out
 
 
 def table_of(*tasks, higher_is_better=True):
@@ -19,7 +19,8 @@ def test_suites_by_name():
     assert found.runs("a", "BigFish").tolist() == [7.5 / 40] * 2
     found = normalize(table_of("coinrun", "bigfish"), "procgen-easy")
     assert found.runs("a", "bigfish").tolist() == [6.5 / 39] * 2
-    assert normalize(table_of("walker-run", "x"), "dmc").runs("a", "x").tolist() == [0.0075] * 2
+    found = normalize(ScoreTable.from_arrays({"a": [[500.0, 75.0]]}, tasks=["walker", "x"]), "dmc")
+    assert found.runs("a", "x").tolist() == [0.075]
     for task in ("MinAtar/Breakout-v1", "Breakout-MinAtar", "minatar-breakout", "breakout"):
         found = normalize(table_of(task), "minatar")
         assert found.runs("a", task).tolist() == [4.5 / 27.5] * 2, task
@@ -103,10 +104,3 @@ def test_tasks_without_anchors_stay_in_ranks(tmp_path):
         assert raw.as_records() == found.as_records()
         assert with_left_out(scaled.select(tasks=["Pong"])).tasks == ("Pong",)
         assert with_left_out(scaled.select(algorithms=["a"])).algorithms == ("a",)
-        back = denormalize(scaled)
-        assert back.tasks == table.tasks
-        assert (
-            back.to_polars()
-            .sort("task", "algorithm", "run")
-            .equals(table.to_polars().sort("task", "algorithm", "run"))
-        )

@@ -13,12 +13,10 @@ In the order of the data:
   Its ``item_scores`` (:class:`ItemScores`) are arrays in one order of items, with their clusters.
 * A table with steps holds learning curves: :func:`at_common_step` takes one score of each run,
   :func:`on_grid` puts runs that were measured at different steps on common ones.
-* :func:`normalize` puts scores of several tasks on one scale by name (:data:`NORMALIZATIONS`);
-  :func:`normalize_by`, :func:`normalize_min_max`, :func:`normalize_percentile`,
-  :func:`normalize_random_human` and :func:`normalize_reference` do one each. The table keeps a
-  :class:`Normalization`, which :func:`denormalize` undoes; :func:`with_left_out` adds the tasks
-  that had no scale, for ranks. :func:`atari_baselines` holds scores
-  of random play and of people.
+* :func:`normalize` puts scores of several tasks on one scale, by a name (:data:`NORMALIZATIONS`) or
+  two anchors of each task. The table keeps a :class:`Normalization`; :func:`with_left_out` adds the
+  tasks that had no scale, for ranks. :func:`atari_baselines` holds scores of random play and of
+  people.
 * :func:`suspicions` and :func:`own_scales` tell what looks like a mistake.
 * :func:`write_scores` writes a tidy file.
 """

@@ -5,13 +5,8 @@ from .datasets import load_scores as load_scores
 from .datasets import measured_provenance as measured_provenance
 from .items import ItemScores as ItemScores
 from .normalization import NORMALIZATIONS as NORMALIZATIONS
-from .normalization import denormalize as denormalize
+from .normalization import Normalization as Normalization
 from .normalization import normalize as normalize
-from .normalization import normalize_by as normalize_by
-from .normalization import normalize_min_max as normalize_min_max
-from .normalization import normalize_percentile as normalize_percentile
-from .normalization import normalize_random_human as normalize_random_human
-from .normalization import normalize_reference as normalize_reference
 from .normalization import with_left_out as with_left_out
 from .plausibility import WildScore as WildScore
 from .plausibility import own_scales as own_scales
@@ -25,7 +20,6 @@ from .readers.registry import table_of as table_of
 from .readers.summaries import SummaryTable as SummaryTable
 from .readers.summaries import read_summaries as read_summaries
 from .readers.tables import write_scores as write_scores
-from .scale import Normalization as Normalization
 from .steps import at_common_step as at_common_step
 from .steps import on_grid as on_grid
 from .table import ScoreTable as ScoreTable
@@ -44,15 +38,9 @@ __all__ = [
     "atari_baselines",
     "available_datasets",
     "available_readers",
-    "denormalize",
     "load_scores",
     "measured_provenance",
     "normalize",
-    "normalize_by",
-    "normalize_min_max",
-    "normalize_percentile",
-    "normalize_random_human",
-    "normalize_reference",
     "on_grid",
     "own_scales",
     "read_scores",

@@ -19,7 +19,6 @@ from gnomon.errors import ScoreDataError, UnknownNameError, check_word
 from gnomon.scores.columns import FloatArray as FloatArray
 from gnomon.scores.columns import IntArray, Rows
 from gnomon.scores.items import ItemScores, check_clusters
-from gnomon.scores.scale import Normalization
 from gnomon.scores.tidy import (
     SPECIAL,
     Origin,
@@ -34,6 +33,8 @@ from gnomon.scores.tidy import (
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+    from gnomon.scores.normalization import Normalization
 
 #: What a task of a table is: a task, on which runs are repeated, or an item of an evaluation.
 Units = Literal["tasks", "items"]

@@ -458,13 +458,6 @@ def _pairs(gram: FloatArray) -> FloatArray:
     return np.asarray(left - over * over / np.maximum(own[..., j] - slope * ij, _TOLERANCE))
 
 
-def residual_variance(covariance: FloatArray, picks: Sequence[int]) -> float:
-    """Return the variance of the last column that some columns leave."""
-    index = np.asarray(picks, dtype=np.int64)
-    inside, cross = covariance[np.ix_(index, index)], covariance[index, -1]
-    return float(covariance[-1, -1] - cross @ np.linalg.solve(inside, cross))
-
-
 def least_variance_subsets(
     covariance: FloatArray,
     names: Sequence[str],
@@ -547,10 +540,14 @@ def _branch_and_bound(gram: FloatArray, size: int, n_best: int) -> list[list[int
             if len(grown):
                 stack.append(grown)
             continue
-        values = _with_one_more(gram, prefixes)
-        values[np.arange(n) <= last[:, None]] = np.inf
-        for p, j in np.argwhere(values <= limit * (1 + 1e-12) + 1e-13).tolist():
-            found.append((float(values[p, j]), (*prefixes[p].tolist(), j)))
+        prefixes = prefixes[np.argsort(last, kind="stable")]
+        for part in np.array_split(prefixes, -(-len(prefixes) // 256)):
+            begin = int(part[0, -1]) + 1 if depth else 0
+            values = _with_one_more(gram, part, begin)
+            if depth:
+                values[np.arange(begin, n) <= part[:, -1:]] = np.inf
+            for p, j in np.argwhere(values <= limit * (1 + 1e-12) + 1e-13).tolist():
+                found.append((float(values[p, j]), (*part[p].tolist(), begin + j)))
         found = sorted(found)[:n_best]
         if len(found) == n_best:
             limit = min(limit, found[-1][0])
@@ -592,22 +589,13 @@ def _left(after: FloatArray, prefixes: I64, n: int) -> FloatArray:
     return np.asarray(a[size - 1, size - 1])
 
 
-def _with_one_more(gram: FloatArray, prefixes: I64) -> FloatArray:
-    """Return the variance that each prefix leaves with each task, (prefixes, tasks)."""
-    every = np.arange(len(prefixes))
-    own = np.broadcast_to(np.diag(gram), (len(prefixes), len(gram)))
-    to_y = np.broadcast_to(gram[:, -1], own.shape)
-    rows: list[FloatArray] = []
-    for column in prefixes.T:
-        row = gram[column]
-        for before in rows:
-            row = row - before[every, column][:, None] * before
-        # Scaled so that its square is what the task explains of each column.
-        row = row / np.sqrt(np.maximum(row[every, column], _TOLERANCE))[:, None]
-        own, to_y = own - row * row, to_y - row * row[:, -1:]
-        rows.append(row)
-    tasks = np.maximum(own[:, :-1], _TOLERANCE)
-    return np.asarray(own[:, -1:] - to_y[:, :-1] ** 2 / tasks)
+def _with_one_more(gram: FloatArray, prefixes: I64, begin: int = 0) -> FloatArray:
+    """Return the variance that each prefix leaves with each task from `begin` on."""
+    inside, rows = gram[prefixes[:, :, None], prefixes[:, None]], gram[prefixes, begin:]
+    explained = np.linalg.inv(inside) @ rows
+    own = np.diag(gram)[begin:] - np.einsum("pij,pij->pj", rows, explained)
+    to_y = gram[begin:, -1] - np.einsum("pij,pi->pj", rows, explained[..., -1])
+    return np.asarray(own[:, -1:] - to_y[:, :-1] ** 2 / np.maximum(own[:, :-1], _TOLERANCE))
 
 
 def _exchanged(gram: FloatArray, size: int, n_best: int = 1) -> tuple[list[int], float]:
@@ -617,8 +605,9 @@ def _exchanged(gram: FloatArray, size: int, n_best: int = 1) -> tuple[list[int],
     """
     chosen: list[int] = []
     for _ in range(size):
-        chosen.append(int(np.argmin(_next(gram, chosen))))
-    best = residual_variance(gram, chosen)
+        values = _next(gram, chosen)
+        chosen.append(int(np.argmin(values)))
+    best = float(values.min())
     while True:
         rests = [[*chosen[:i], *chosen[i + 1 :]] for i in range(size)]
         values = np.array([_next(gram, rest) for rest in rests])

@@ -136,6 +136,17 @@ def option(**arguments: object) -> str:
     return " ".join(words)
 
 
+def either(python: str, command: str) -> str:
+    """Return the words for a caller in Python, or those for the command line.
+
+    Examples
+    --------
+    >>> either("audit(scores)", "gnomon audit")
+    'audit(scores)'
+    """
+    return command if _ON_COMMAND_LINE.get() else python
+
+
 def reading(file: str | None, **arguments: object) -> str:
     """Return the call, or the command, that reads a file with these arguments.
 

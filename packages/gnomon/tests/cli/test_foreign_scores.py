@@ -136,24 +136,40 @@ def test_tasks_without_anchors_leave_means_and_stay_in_ranks(command, tmp_path):
     assert how["name"] == "how"
 
 
-def test_raw_scores_on_unlike_scales_are_warned_of(command, tmp_path):
+def test_raw_scores_on_unlike_scales_are_refused(command, tmp_path):
     rows = "".join(f"{a},{t},{r},{x}\n" for a in "ab" for r in range(3)
                    for t, x in (("Pong", 18 + r), ("Atlantis", 60_000 + r)))  # fmt: skip
     (tmp_path / "raw.csv").write_text(f"algorithm,task,run,score\n{rows}")
-    said = command(
-        "gnomon", "estimate", "raw.csv", "--metric", "mean", "--metric", "optimality_gap"
-    ).err
-    assert "raw scores on scales of their own (median 19.0 on Pong, 60,000 on Atlantis)" in said
-    assert "optimality_gap is 0: all raw scores lie above its target, 1 (the least is 18.0)" in said
-    (tmp_path / "low.csv").write_text(Path("raw.csv").read_text().replace("Pong,0,18", "Pong,0,0"))
+    metrics = ["--metric", "mean", "--metric", "optimality_gap"]
+    refused = (
+        "expected scores on one scale, found medians of 19.0 on Pong and 60,000 on Atlantis; "
+        "--normalize min-max or another scale, or none if they share a unit"
+    )
+    assert refused in command("gnomon", "estimate", "raw.csv", *metrics).err
+    assert refused in command("gnomon", "compare", "raw.csv", "--metric", "iqm").err
+    assert refused in command("gnomon", "profile", "raw.csv").err
+    pair = command("gnomon", "compare", "raw.csv", "a", "b", "--json")
+    assert [one["metric"] for one in json.loads(pair.out)["results"]] == [
+        "probability_of_improvement"
+    ]
+    assert any(refused in text for text in json.loads(pair.out)["warnings"])
+    each = command("gnomon", "compare", "raw.csv", "--metric", "mean", "--per-task", "--json").out
+    assert [one["task"] for one in json.loads(each)["results"]] == ["Pong", "Atlantis"]
+    for name in ("atari", "none"):
+        command("gnomon", "estimate", "raw.csv", "--normalize", name, "--metric", "mean")
+    page = command("gnomon", "report", "raw.csv", "--markdown").out
+    assert "Mean score:" not in page
+
+
+def test_a_target_of_much_larger_scores_is_warned_of(command, tmp_path):
+    rows = "".join(f"{a},t,{r},{60_000 + r}\n" for a in "ab" for r in range(3))
+    (tmp_path / "raw.csv").write_text(f"algorithm,task,run,score\n{rows}")
+    said = command("gnomon", "estimate", "raw.csv").err
+    assert "optimality_gap is 0: all raw scores lie above its target, 1 (the least is 6" in said
+    (tmp_path / "low.csv").write_text(Path("raw.csv").read_text().replace("a,t,0,60000", "a,t,0,0"))
     said = command("gnomon", "compare", "low.csv", "--metric", "optimality_gap").err
-    assert "optimality_gap holds raw scores (median 30,000) against a target of 1" in said
+    assert "optimality_gap holds raw scores (median 60,000) against a target of 1" in said
     assert "is 0" not in command("gnomon", "estimate", "raw.csv", "--gamma", "60000").err
-    assert "raw scores on scales" in command("gnomon", "compare", "raw.csv", "--metric", "iqm").err
-    normalised = command(
-        "gnomon", "estimate", "raw.csv", "--normalize", "atari", "--metric", "mean"
-    ).err
-    assert "raw scores on scales" not in normalised
 
 
 def test_standard_errors_of_a_language_models_results(command, tmp_path):

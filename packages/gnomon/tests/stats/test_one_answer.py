@@ -141,7 +141,7 @@ def test_json_has_the_numbers_of_python(tmp_path_factory, table):
         verb, *rest = arguments
         said = CliRunner().invoke(app, [verb, str(path), *rest, *options, "--json"])
         if isinstance(results, type):
-            assert said.exit_code == 2
+            assert said.exit_code != 0
             continue
         records = json.loads(said.stdout)["results"]
         for record, own in zip(records, results.as_records(), strict=True):

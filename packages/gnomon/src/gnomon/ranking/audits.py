@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, GnomonError, counted, joined, listed
+from gnomon.errors import GnomonError, counted, joined, listed
 from gnomon.ranking.critical_differences import CriticalDifference, critical_difference
 from gnomon.ranking.item_audit import ItemAudit, Statement, item_statements
 from gnomon.ranking.ranks import Ranking, rank, rank_range, separation
 from gnomon.results import Results, generator, made_by, noted
 from gnomon.scores.normalization import with_left_out
-from gnomon.scores.plausibility import unlike_scales, wild_scores
+from gnomon.scores.plausibility import wild_scores
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
@@ -58,8 +57,8 @@ class Audit(Results[Statement]):
     ----------
     table : ScoreTable
     estimates : sequence of Estimate
-        What :func:`gnomon.estimate` returns; empty if no task is shared, or tasks have unlike
-        scales.
+        What :func:`gnomon.estimate` returns; empty if it refuses: no task is shared, or tasks have
+        unlike scales.
     ranking : Ranking
         What :func:`gnomon.rank` returns.
     critical_difference : CriticalDifference or None
@@ -154,20 +153,19 @@ def audit(
     with noted() as notes:
         ranking = rank(table, level=level)
         kept = table.select(algorithms=[n for n in table.algorithms if n in ranking.names])
-        unlike = unlike_scales(kept, METRICS)
-        estimates = [] if unlike else _estimates(kept, how)
+        estimates = _tried(lambda: estimate(kept, METRICS, **how))
         diagram = _critical_difference(table, level) if len(ranking) <= MOST_IN_DIAGRAM else None
     # Warnings of single pairs repeat what the sections above report for each algorithm.
     with noted():
-        means = None if unlike else _compared(kept, how)
+        means = _tried(lambda: compare(kept, metrics="mean", **how))
     full = with_left_out(table)
     statements = (
         *_on_table(full),
-        *_on_estimates(estimates, kept, unlike),
+        *_on_estimates(estimates, kept),
         *_on_ranks(ranking, len(full.tasks) - len(table.tasks)),
         *_on_diagram(diagram, len(ranking)),
-        *_on_metrics(estimates, ranking, kept, unlike),
-        *_on_agreement(means, ranking, kept, unlike),
+        *_on_metrics(estimates, ranking, kept),
+        *_on_agreement(means, ranking, kept),
         *_on_runs(ranking),
     )
     return Audit(
@@ -175,34 +173,26 @@ def audit(
         made_by(rng, level=level, resampling=ranking.resampling, n_resamples=n_resamples),
         tuple(notes),
         table=table,
-        estimates=estimates,
+        estimates=() if isinstance(estimates, GnomonError) else estimates,
         ranking=ranking,
         critical_difference=diagram,
     )
 
 
-def _estimates(scores: ScoreTable, how: dict[str, Any]) -> Sequence[Estimate]:
-    """Return the summaries of all algorithms; none where no task is shared by all."""
+_T = TypeVar("_T")
+
+
+def _tried(compute: Callable[[], _T]) -> _T | GnomonError:
+    """Return results, or the error that prevents them."""
     try:
-        return estimate(scores, METRICS, **how)
+        return compute()
     except GnomonError as error:
-        warnings.warn(f"summary scores: {error}", DegenerateScoresWarning, stacklevel=2)
-        return []
-
-
-def _compared(scores: ScoreTable, how: dict[str, Any]) -> Comparisons | None:
-    """Return the comparisons of all pairs in the mean; None where two share no task."""
-    try:
-        return compare(scores, metrics="mean", **how)
-    except GnomonError:
-        return None
+        return error
 
 
 def _critical_difference(table: ScoreTable, level: float) -> CriticalDifference | None:
-    try:
-        return critical_difference(table, level=level)
-    except GnomonError:
-        return None
+    found = _tried(lambda: critical_difference(table, level=level))
+    return None if isinstance(found, GnomonError) else found
 
 
 def _on_table(table: ScoreTable) -> list[Statement]:
@@ -224,20 +214,12 @@ def _on_table(table: ScoreTable) -> list[Statement]:
     return found
 
 
-def _unknown(table: ScoreTable, unlike: str | None) -> str:
-    """Return why there are no summary scores."""
-    if unlike:
-        return f"not reported: {unlike}"
-    shared = len(table.shared_tasks())
-    return "not estimable" if shared else "not estimable: no task is shared by all"
-
-
 def _on_estimates(
-    estimates: Sequence[Estimate], table: ScoreTable, unlike: str | None
+    estimates: Sequence[Estimate] | GnomonError, table: ScoreTable
 ) -> list[Statement]:
     """Give the summaries of all algorithms, best first, and their scale."""
-    if not estimates:
-        return [Statement("estimates", "none", _unknown(table, unlike))]
+    if isinstance(estimates, GnomonError):
+        return [Statement("estimates", "none", f"not reported: {estimates}")]
     found = [Statement("estimates", "scale", scale_in_words(table))]
     sign = 1.0 if table.higher_is_better else -1.0
     for e in sorted(estimates, key=lambda e: (METRICS.index(e.metric), _place(sign * e.value))):
@@ -320,11 +302,11 @@ def _on_diagram(diagram: CriticalDifference | None, n: int) -> list[Statement]:
 
 
 def _on_metrics(
-    estimates: Sequence[Estimate], ranking: Ranking, table: ScoreTable, unlike: str | None
+    estimates: Sequence[Estimate] | GnomonError, ranking: Ranking, table: ScoreTable
 ) -> list[Statement]:
     """Report which summaries give another order."""
-    if not estimates:
-        return [Statement("metrics", "none", _unknown(table, unlike))]
+    if isinstance(estimates, GnomonError):
+        return [Statement("metrics", "none", f"not reported: {estimates}")]
     sign = 1.0 if table.higher_is_better else -1.0
     values = {m: {e.algorithm: sign * e.value for e in estimates if e.metric == m} for m in METRICS}
     return [_on_metric(metric, values[metric], ranking) for metric in METRICS]
@@ -380,13 +362,15 @@ def _on_runs(ranking: Ranking) -> list[Statement]:
 
 
 def _on_agreement(
-    means: Comparisons | None, ranking: Ranking, scores: ScoreTable, unlike: str | None
+    means: Comparisons | GnomonError, ranking: Ranking, scores: ScoreTable
 ) -> list[Statement]:
     """Report the pairs on which comparing means and the ranks disagree, each with the reason."""
+    if isinstance(means, GnomonError):
+        return [Statement("agreement", "none", f"not reported: {means}")]
     place = {name: i for i, name in enumerate(ranking.names)}
     sign = 1.0 if scores.higher_is_better else -1.0
     pairs, apart = 0, []
-    for one in means or ():
+    for one in means:
         if one.a not in place or one.b not in place or math.isnan(one.p_adjusted):
             continue
         pairs += 1
@@ -398,8 +382,7 @@ def _on_agreement(
         if kind is not None:
             apart.append((_ORDER.index(kind), one.p_adjusted, i, j, lead))
     if not pairs:
-        why = _unknown(scores, unlike) if unlike else "no pair has both a test of means and a rank"
-        text = why if unlike else f"not estimable: {why}"
+        text = "not estimable: no pair has both a test of means and a rank"
         return [Statement("agreement", "none", text)]
     claims = "means measure the size of differences, ranks count wins between runs on the same task"
     of_kind = [sum(one[0] == k for one in apart) for k in range(len(_ORDER))]

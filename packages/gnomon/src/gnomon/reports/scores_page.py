@@ -334,24 +334,30 @@ def _profile(found: _Findings) -> Section:
 def _curves(table: ScoreTable, how: dict[str, Any]) -> Section:
     """Return the mean along the steps, over all tasks and on each."""
     whole = _try(lambda: curves(table, "mean", **how))
+    each = [_try(partial(curves, table.select(tasks=[task]), "mean", **how))
+            for task in table.tasks[:MOST_CURVES]] if len(table.tasks) > 1 else []  # fmt: skip
+    drawn = dict(zip(table.tasks, each, strict=False))
+    known = {task: one for task, one in drawn.items() if not isinstance(one, GnomonError)}
 
     def make() -> tuple[Sequence[Table], Sequence[Figure]]:
         n = len(table.algorithms)
-        figures = _drawn(whole, n)
-        if len(table.tasks) > 1 and n <= MOST_DRAWN:
-            own: list[Curve] = []
-            for task in table.tasks[:MOST_CURVES]:
-                one = _try(partial(curves, table.select(tasks=[task]), "mean", **how))
-                if not isinstance(one, GnomonError):
-                    own += [replace(curve, task=task) for curve in _shared_steps(one)]
-            if own:
-                figure = Curves(tuple(own), whole.settings).figure()
-                some = f" The first {MOST_CURVES} of {len(table.tasks)} tasks are drawn."
-                caption = f"{figure.caption} Steps that only one algorithm reaches are omitted."
-                caption += some * (len(table.tasks) > MOST_CURVES)
-                figures.append(replace(figure, title="Learning curves per task", caption=caption))
+        figures = _drawn(whole, n) if isinstance(whole, Curves) else []
+        if known and n <= MOST_DRAWN:
+            own = [
+                replace(curve, task=task)
+                for task, one in known.items()
+                for curve in _shared_steps(one)
+            ]
+            figure = Curves(tuple(own), next(iter(known.values())).settings).figure()
+            some = f" The first {MOST_CURVES} of {len(table.tasks)} tasks are drawn."
+            caption = f"{figure.caption} Steps that only one algorithm reaches are omitted."
+            caption += some * (len(table.tasks) > MOST_CURVES)
+            figures.append(replace(figure, title="Learning curves per task", caption=caption))
         return [], figures
 
+    if isinstance(whole, GnomonError) and known:
+        section = _section("curves", "Learning curves", known, make)
+        return replace(section, text=(sentence(f"Not reported over all tasks: {whole}"),))
     return _section("curves", "Learning curves", whole, make)
 
 

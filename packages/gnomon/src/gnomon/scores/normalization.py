@@ -19,7 +19,7 @@ from gnomon.scores.table import ScoreTable
 
 #: What :func:`normalize` knows by name.
 NORMALIZATIONS = (
-    "min-max", "random-human", "percentile", "reference:ALGORITHM", "FILE",
+    "min-max", "random-human", "percentile", "reference:ALGORITHM", "FILE", "none",
     "atari", "procgen-easy", "procgen-hard", "dmc", "minatar",
 )  # fmt: skip
 #: Raw scores below this share of the anchors, on half of the tasks, are on the scale already.
@@ -74,6 +74,7 @@ def normalize(
           the published scores of a suite, however its tasks are written.
         * A CSV file with the columns ``task``, ``low`` and ``high``, or ``task``, ``random`` and
           ``human``.
+        * ``none``: the scores stay, and those of all tasks are taken to share a unit.
         * A mapping: the two raw scores that become 0 and 1 for every task.
     name : str, optional
         What a mapping is called in the record; ``anchors`` if not given.
@@ -104,6 +105,8 @@ def normalize(
         raise ScoreDataError(f"the scores are normalised already ({table.normalization.name})")
     if not isinstance(by, str):
         return _linear(table, by, name or "anchors")
+    if by == "none":
+        return replace(table, unit=table.unit or "points")
     kind, _, algorithm = by.partition(":")
     if kind == "reference" and algorithm:
         last = table.last_step()

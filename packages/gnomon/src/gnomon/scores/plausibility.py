@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gnomon.errors import DegenerateScoresWarning, joined
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, either, joined, option
 from gnomon.scores.columns import IntArray
 
 if TYPE_CHECKING:
@@ -270,50 +270,54 @@ def own_scales(table: ScoreTable) -> str | None:
     )
 
 
-def unlike_scales(
+def refuse_unlike_scales(
     table: ScoreTable,
     metrics: Sequence[str],
     *,
     algorithms: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
-) -> str | None:
-    """Return a warning of summaries of raw scores whose tasks have scales of their own, else None.
+) -> None:
+    """Refuse summaries of raw scores whose tasks have scales of their own.
 
     A mean over such tasks is that of the largest scale, and an optimality gap, whose target is 1,
-    that of the smallest.
+    that of the smallest. Normalised scores, and those in a unit, are on one scale.
 
     Parameters
     ----------
     table : ScoreTable
-        Raw scores. Of normalised ones, and of those in a unit, nothing is said.
     metrics : sequence of str
         What is summarised.
     algorithms, tasks : sequence of str, optional
         Whose scores are looked at; all if not given.
+
+    Raises
+    ------
+    ScoreDataError
+        The median of a task's absolute scores is more than :data:`FAR` times that of another one.
 
     Examples
     --------
     >>> from gnomon.scores import ScoreTable
     >>> games = {"dqn": [[18.0, 61000.0]], "sac": [[20.0, 59000.0]]}
     >>> table = ScoreTable.from_arrays(games, tasks=["Pong", "Atlantis"])
-    >>> unlike_scales(table, ["mean"])[:71]
-    'raw scores on scales of their own (median 19.0 on Pong, 60,000 on Atlan'
+    >>> refuse_unlike_scales(table, ["mean"])
+    Traceback (most recent call last):
+    gnomon.errors.ScoreDataError: mean: expected scores on one scale, found medians of 19.0 on \
+Pong and 60,000 on Atlantis; normalize(scores, 'min-max') or another scale, or 'none' if they \
+share a unit
     """
-    summed = [name for name in metrics if name in _SUMMED]
-    gap = ["optimality_gap holds all against one target"] if "optimality_gap" in metrics else []
-    verb = "tells" if len(summed) == 1 else "tell"
-    means = [f"{joined(summed)} {verb} how tasks of large scores went"] if summed else []
-    faults = [*means, *gap]
-    if table.normalization is not None or table.unit is not None or not faults:
-        return None
+    if table.normalization is not None or table.unit is not None or not metrics:
+        return
     ends = _ends(table, algorithms, tasks)
     # Shares, and multiples of a reference, are on one scale however small some are.
     if ends is None or ends[1][1] <= max(MOST_MULTIPLE, FAR * ends[0][1]):
-        return None
+        return
     (low_task, low), (high_task, high) = ends
-    return (
-        f"raw scores on scales of their own (median {_shown(low)} on {low_task}, {_shown(high)} "
-        f"on {high_task}): {' and '.join(faults)}; normalize the scores first"
+    remedy = either("normalize(scores, 'min-max')", option(normalize="min-max"))
+    raise ScoreDataError(
+        f"{joined(metrics)}: expected scores on one scale, found medians of {_shown(low)} on "
+        f"{low_task} and {_shown(high)} on {high_task}; {remedy} or another scale, or "
+        f"{either(repr('none'), 'none')} if they share a unit"
     )
 
 
@@ -341,7 +345,7 @@ def unlike_target(table: ScoreTable) -> str | None:
     return f"optimality_gap {fault}; give another target (gamma), or normalize the scores"
 
 
-def warn_of_unlike_scales(
+def check_scales(
     table: ScoreTable,
     metrics: Iterable[object],
     *,
@@ -349,14 +353,13 @@ def warn_of_unlike_scales(
     tasks: Sequence[str] | None = None,
     gamma: float | None = None,
 ) -> None:
-    """Warn as the functions above say; metrics that have no name are passed over."""
-    named = [name for name in metrics if isinstance(name, str)]
-    target = unlike_target(table) if "optimality_gap" in named and gamma is None else None
-    if target is not None:
-        named.remove("optimality_gap")
-    for found in (unlike_scales(table, named, algorithms=algorithms, tasks=tasks), target):
-        if found is not None:
-            warnings.warn(found, DegenerateScoresWarning, stacklevel=3)
+    """Refuse unlike scales, and warn of a target that does not fit, where metrics need a scale."""
+    named = [name for name in metrics if name in _SUMMED]
+    if "optimality_gap" in metrics and gamma is None:
+        named.append("optimality_gap")
+        if (target := unlike_target(table)) is not None:
+            warnings.warn(target, DegenerateScoresWarning, stacklevel=3)
+    refuse_unlike_scales(table, named, algorithms=algorithms, tasks=tasks)
 
 
 def _ends(

@@ -17,7 +17,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word, counted, listed
 from gnomon.results import FieldRecord, Results, Row, generator, made_by, recorded
 from gnomon.scores.normalization import with_left_out
-from gnomon.scores.plausibility import warn_of_unlike_scales
+from gnomon.scores.plausibility import check_scales
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.bootstrap import draw_key
@@ -240,13 +240,18 @@ def compare(
         keys = [draw_key(draws) for draws in [generator(rng)] * 2]
         how = ComparisonOptions(paired, level, method, variances, n_resamples, keys[0], keys[1])
         with recorded() as notes:
-            warn_of_unlike_scales(scores, wanted, algorithms=pair, gamma=gamma)
+            refused = _refused(scores, wanted, pair, gamma)
+            if refused and metrics is not None and not per_task:
+                raise ScoreDataError(refused)
             differences = Differences(scores, how)
             records = [
                 one
                 for metric in metrics_to_compare(wanted, gamma, scores.higher_is_better)
                 for one in _compared(differences, metric, pair, per_task)
+                if not refused or one.task is not None or one.metric not in METRICS
             ]
+            if refused:
+                warn(f"not reported: {refused}")
         settings = made_by(
             rng,
             scale=scores.scale,
@@ -286,6 +291,20 @@ def _compare_items(
             "goes without sequential"
         )
     return compare_items_sequentially(scores, *pair, metrics, level=level)
+
+
+def _refused(
+    scores: ScoreTable,
+    metrics: Sequence[str | Metric],
+    pair: tuple[str, str] | None,
+    gamma: float | None,
+) -> str | None:
+    """Return why metrics over all tasks are refused, None if they are not."""
+    try:
+        check_scales(scores, metrics, algorithms=pair, gamma=gamma)
+    except ScoreDataError as error:
+        return str(error)
+    return None
 
 
 def _better(one: Comparison, higher_is_better: bool) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gnomon.errors import check_word, listed
 from gnomon.results import FieldRecord, Results, Row, generator, made_by, recorded
-from gnomon.scores.plausibility import warn_of_unlike_scales
+from gnomon.scores.plausibility import check_scales
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.bootstrap import Resamples, draw_key, median_interval, replicates
@@ -207,8 +207,8 @@ def estimate(
     UnknownNameError
         There is no such metric, method, resampling or kind of variances.
     ScoreDataError
-        No task is shared by all algorithms, the gap has no target, or there are fewer than 6 tasks
-        for ``runs_and_tasks``.
+        No task is shared by all algorithms, raw scores of tasks lie on unlike scales, the gap has
+        no target, or there are fewer than 6 tasks for ``runs_and_tasks``.
 
     Warns
     -----
@@ -253,7 +253,7 @@ def estimate(
             wanted = metrics_for(metrics, gamma=gamma, higher_is_better=scores.higher_is_better)
             tasks = shared_tasks(scores)
             names = [metric.name for metric in wanted]
-            warn_of_unlike_scales(scores, names, tasks=tasks, gamma=gamma)
+            check_scales(scores, names, tasks=tasks, gamma=gamma)
             found = tuple(_of_table(scores, tasks, wanted, how, spread))
     direction = "higher" if scores.higher_is_better else "lower"
     settings = made_by(

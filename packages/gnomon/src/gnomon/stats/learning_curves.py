@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.results import Results, Row, finite_or_none, generator, made_by, recorded
+from gnomon.scores.plausibility import check_scales
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.steps import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -258,6 +259,8 @@ def curves(
     scores = table_of(scores)
     check_word("method", method, get_args(Method))
     wanted = metrics_for(metrics, gamma=gamma, higher_is_better=scores.higher_is_better)
+    names = [metric.name for metric in wanted]
+    check_scales(scores.last_step(), names, tasks=shared_tasks(scores.last_step()), gamma=gamma)
     draws = generator(rng)
     settings = made_by(
         rng,

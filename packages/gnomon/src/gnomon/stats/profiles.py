@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word, listed
 from gnomon.results import Results, Row, finite_or_none, generator, made_by, recorded
+from gnomon.scores.plausibility import refuse_unlike_scales
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -205,7 +206,8 @@ def profile(
     Raises
     ------
     ScoreDataError
-        No score is finite; ratios or tests that the scores do not allow.
+        No score is finite; raw scores of tasks on unlike scales; ratios or tests that the scores
+        do not allow.
     TypeError
         Profiles of scores are requested for a SummaryTable.
 
@@ -236,6 +238,7 @@ def profile(
             away = distances(scores, kind, df=df, higher_is_better=higher_is_better)
             found = _of_distances(scores.algorithms, away, kind, at)
         elif isinstance(scores, ScoreTable):
+            refuse_unlike_scales(scores, [f"profile of {kind}"], tasks=shared_tasks(scores))
             options = _Options(kind, band, level, n_resamples)
             found = _of_scores(scores, at, spacing, options, generator(rng))
         else:

@@ -67,7 +67,7 @@ class NoRoom(Refusal):
 
 
 class Damaged(Refusal):
-    """Evidence that is missing or damaged on the server: no fault of the caller."""
+    """Evidence or a database that is missing or damaged on the server: no fault of the caller."""
 
     kind = "damaged"
 

@@ -71,7 +71,7 @@ def test_what_is_wrong_is_named(change, message):
 def test_what_is_no_file_or_no_toml_is_said(tmp_path):
     with pytest.raises(GnomonError, match="cannot read this plan"):
         read_plan(tmp_path / "none.toml")
-    with pytest.raises(ConfigError, match="expected TOML"):
+    with pytest.raises(ConfigError, match="not a TOML file"):
         StudyPlan.from_toml("name = ")
 
 

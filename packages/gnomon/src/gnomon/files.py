@@ -7,6 +7,7 @@ import errno
 import io
 import json
 import os
+import re
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -78,13 +79,51 @@ def read_toml(
     """
     text = read_text(Path(path), error=error)
     try:
-        return make(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as failure:
-        raise error(f"{path}: not a TOML file: {failure}") from None
+        return make(parse_toml(text))
     except GnomonError as failure:
         if getattr(failure, "file", None):
             raise
         raise error(f"{path}: {failure}") from None
+
+
+#: A key of more than 100 parts: the parser's time grows with the square of their number.
+_LONG_KEY = re.compile(r"""^[ \t[]*[\w"'-]+(?:[ \t]*\.[ \t]*[\w"'-]+){100}""", re.MULTILINE)
+
+
+def parse_toml(text: str, *, error: type[GnomonError] = GnomonError) -> dict[str, Any]:
+    r"""Return the fields of a TOML text.
+
+    Parameters
+    ----------
+    text : str
+    error : type, optional
+        What is raised.
+
+    Returns
+    -------
+    dict from str to any value
+
+    Raises
+    ------
+    GnomonError, or `error`
+        It is not TOML, or is nested too deeply to be read.
+
+    Examples
+    --------
+    >>> parse_toml("[board]\npieces = 9")
+    {'board': {'pieces': 9}}
+    """
+    try:
+        if found := _LONG_KEY.search(text):
+            line = text.count("\n", 0, found.start()) + 1
+            raise error(
+                f"not a TOML file: expected keys of at most 100 parts, found more in line {line}"
+            )
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as failure:
+        raise error(f"not a TOML file: {failure}") from None
+    except RecursionError:
+        raise error("not a TOML file: values are nested too deeply") from None
 
 
 def write_atomically(path: Path, data: bytes) -> None:

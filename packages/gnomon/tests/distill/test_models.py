@@ -64,10 +64,24 @@ def test_lines_are_saved_and_loaded(make_scores, tmp_path):
         SubsetModel(("u", "v"), (1.0,))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "another"}', '{"format": 1, "x": 2}'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"format": "another"}', '{"format": 1, "x": 2}', "[" * 100_000],
+    ids=lambda text: text[:9],
+)
 def test_other_json_is_refused(text):
     with pytest.raises(ScoreDataError, match="expected a 'gnomon subset model 4' as JSON"):
         SubsetModel.from_json(text)
+
+
+def test_a_model_without_a_covariance_is_refused(fitted):
+    """The solver of non-negative weights took such a matrix for ever."""
+    record = json.loads(fitted[1].to_json())
+    covariance = record["forecaster"]["moments"]["covariance"]
+    for row, values in enumerate(covariance):
+        values[row] = -1.0
+    with pytest.raises(ScoreDataError, match="expected a 'gnomon subset model 4' as JSON"):
+        SubsetModel.from_json(json.dumps(record))
 
 
 @given(data=st.data())

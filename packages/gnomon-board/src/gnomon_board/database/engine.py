@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session, sessionmaker
 
-from gnomon_board.errors import LeaderboardError
+from gnomon_board.errors import Damaged, LeaderboardError
+
+_log = logging.getLogger("gnomon.server")
 
 #: How long a writer waits for another one, in seconds.
 _PATIENCE_S = 30
@@ -127,6 +131,7 @@ def _sqlite(url: URL, pool_size: int) -> Engine:
         hide_parameters=True,
     )
     event.listen(engine, "connect", _prepare)
+    event.listen(engine, "handle_error", _report_damage)
     _Turns().listen(engine)
     return engine
 
@@ -145,6 +150,16 @@ def _prepare(connection: Any, record: object) -> None:
         "secure_delete = ON",
     ):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _report_damage(context: ExceptionContext) -> None:
+    """Raise one line for a file that SQLite cannot read; other errors pass."""
+    code = getattr(context.original_exception, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) and context.engine is not None:
+        name = Path(context.engine.url.database or "").name
+        message = f"{name}: the database is damaged ({context.original_exception})"
+        _log.critical(message)
+        raise Damaged(f"{message}; restore a backup by gnomon-board restore") from None
 
 
 class _Turns:

@@ -72,15 +72,22 @@ class Moments:
 
 
 def non_negative(gram: FloatArray, cross: FloatArray) -> FloatArray:
-    """Return the weights w >= 0 of least squares from products of columns (Lawson and Hanson)."""
+    """Return the weights w >= 0 of least squares from products of columns (Lawson and Hanson).
+
+    Raises LinAlgError: the products are not those of any columns, as in a damaged model.
+    """
     w, active = np.zeros(len(cross)), np.zeros(len(cross), dtype=bool)
     least = 1e-12 * float(np.abs(cross).max(initial=0.0))
+    n_steps = 0
     while True:
         gain = np.where(active, -np.inf, cross - gram @ w)
         if gain.max(initial=-np.inf) <= least:
             return w
         active[int(np.argmax(gain))] = True
         while True:
+            n_steps += 1
+            if n_steps > 100 * len(cross):
+                raise np.linalg.LinAlgError("the covariance of the tasks is none")
             free = np.zeros(len(cross))
             free[active] = np.linalg.solve(gram[np.ix_(active, active)], cross[active])
             if (free[active] > 0).all():

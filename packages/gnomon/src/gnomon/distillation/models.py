@@ -24,6 +24,8 @@ from gnomon.scores.table import FloatArray
 from gnomon.stats.proportions import normal_quantile, student_quantile
 
 _FORMAT = "gnomon subset model 4"
+#: What a JSON text that is no model may raise; nested too deeply, a recursion error.
+_WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -319,7 +321,7 @@ class SubsetModel:
                 }
             model = cls(**record)
             model._try()
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except _WRONG as error:
             raise ScoreDataError(f"expected a {_FORMAT!r} as JSON; {error}") from None
         return model
 

@@ -6,7 +6,6 @@ import hashlib
 import io
 import re
 import time
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 from gnomon import __version__
 from gnomon.errors import GnomonError
+from gnomon.files import parse_toml
 from gnomon_board.errors import LeaderboardError, RefusedError
 from gnomon_board.http_client import Client
 from gnomon_board.leaderboard.verification import trial_scores, verified_trials
@@ -123,8 +123,8 @@ def assignment_from(client: Client, entry: int, attempt: int) -> Assignment:
     """
     text = client.text(f"/api/entries/{entry}/attempts/{attempt}/config")
     try:
-        return Assignment.from_record(tomllib.loads(text))
-    except (ValueError, RecursionError) as error:
+        return Assignment.from_record(parse_toml(text))
+    except (GnomonError, ValueError) as error:
         raise LeaderboardError(f"{client.url}: expected an assignment: {error}") from None
 
 

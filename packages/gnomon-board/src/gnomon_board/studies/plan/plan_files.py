@@ -29,16 +29,21 @@ def with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
     Raises GnomonError: a file cannot be read. Raises ConfigError: a picture is none, or too large.
     """
     plan = dict(record)
-    texts = dict(plan.get("rule_texts", {}))
+    # What is of another type than expected is left as it is: the plan's own check reports it.
+    told = plan.get("rule_texts", {})
+    texts = dict(told) if isinstance(told, dict) else {}
     for name in ("consent", "demographics_page", "debrief"):
         plan |= {name: _text(plan[name], base, ".md")} if name in plan else {}
     if isinstance(plan.get("instructions"), list):
         plan["instructions"] = [_text(page, base, ".md") for page in plan["instructions"]]
     if isinstance(plan.get("pictures"), list):
-        plan["pictures"] = {Path(name).name: picture_data(base / name) for name in plan["pictures"]}
+        names = [Path(str(name)) for name in plan["pictures"]]
+        plan["pictures"] = {name.name: picture_data(base / name) for name in names}
     if isinstance(plan.get("lists"), dict):
         plan["lists"] = {
             name: [_series(entry, base, texts) for entry in entries]
+            if isinstance(entries, list)
+            else entries
             for name, entries in plan["lists"].items()
         }
     if isinstance(plan.get("defaults"), dict):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from gnomon.errors import UnknownNameError
-from gnomon.files import read_text
+from gnomon.errors import GnomonError, UnknownNameError
+from gnomon.files import parse_toml, read_text
 from gnomon_board.studies.languages import available_languages
 from gnomon_board.studies.plan.plan_files import with_files
 from gnomon_board.studies.plan.questionnaire import Question, Quiz
@@ -153,11 +152,11 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
         # An export holds its plan as JSON.
         if text.lstrip().startswith("{"):
             return dict(json.loads(text))
-        return tomllib.loads(text)
-    except json.JSONDecodeError as error:
+        return parse_toml(text)
+    except (json.JSONDecodeError, RecursionError) as error:
         raise ConfigError(f"{where}: expected JSON: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{where}: expected TOML: {error}") from None
+    except GnomonError as error:
+        raise ConfigError(f"{where}: {error}") from None
 
 
 def _first_of(error: ValidationError) -> str:

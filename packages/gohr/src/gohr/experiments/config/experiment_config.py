@@ -5,7 +5,6 @@ It comes from a TOML file, from Python, or by name from the library of experimen
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -14,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import GnomonError, UnknownNameError
-from gnomon.files import read_text
+from gnomon.files import parse_toml, read_text
 from gohr.errors import ConfigError, RuleSyntaxError
 from gohr.experiments.config.config_entries import (
     LearnerEntry,
@@ -219,9 +218,7 @@ class ExperimentConfig:
     ) -> ExperimentConfig:
         """Read an experiment from the text of the file of that name; as :meth:`from_toml`."""
         try:
-            return cls.from_record(tomllib.loads(text) | dict(changes), base=base)
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"{file}: not a TOML file: {error}") from None
+            return cls.from_record(parse_toml(text) | dict(changes), base=base)
         except RuleSyntaxError:
             raise  # It names the rule's own file.
         except GnomonError as error:

@@ -84,7 +84,7 @@ def test_a_lease_that_ran_out_goes_to_the_next_worker(database, settings, queued
     assert queue.sweep(database, settings) == 1
     state, reason = look(database, queued[0])
     assert state == "queued"
-    assert reason.startswith("again, after attempt 1: dead has said nothing since")
+    assert reason.startswith("again, after attempt 1: no heartbeat of dead since")
     second = queue.claim(database, "alive", lease_s=60)
     assert second is not None
     assert (second.submission_id, second.n_attempts) == (queued[0], 2)

@@ -1,9 +1,9 @@
 """Evidence: logs under their SHA-256 within limits, and the attempts that were read from them.
 
-Nothing that a client says names a file: a log lies under the SHA-256 of its bytes, outside of what
-is served. Beside it lies an archive of the attempts of its trials, which is made from the log by
-its verification, and made again where it is missing or damaged. Every reading checks the bytes; a
-log that is damaged itself is no fault of the participant, and the operator hears of it.
+The name of a log is the SHA-256 of its bytes, never a text from a client, and its folder is not
+served. Verification writes an archive of the attempts beside the log; the archive is made again
+where it is missing or damaged. Every reading checks hashes. A damaged log is an error of the
+server, not of the participant: ``/healthz`` and the server's log name it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class LogLimits:
 
 
 def evidence_path(settings: Settings, sha256: str) -> Path:
-    """Return where a log lies, as it was sent."""
+    """Return the path of a log."""
     if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
         raise ValueError("expected a SHA-256 of 64 hexadecimal digits")
     return settings.evidence / sha256[:2] / sha256
@@ -86,7 +86,7 @@ def evidence_path(settings: Settings, sha256: str) -> Path:
 
 @dataclass
 class Incoming:
-    """A log on its way in: an open file, and what is known of it."""
+    """A log that is being received: an open file, and its hash and size at the end."""
 
     path: Path
     file: IO[bytes]
@@ -96,9 +96,9 @@ class Incoming:
 
 @contextmanager
 def receiving(settings: Settings) -> Iterator[Incoming]:
-    """Open a file for a log that comes; whatever happens, it is gone in the end unless kept.
+    """Open a file for a log, which is removed in the end unless it is kept.
 
-    Raises NoRoom: the disk is nearly full, and what is left of it is for the rest of the board.
+    Raises NoRoom: the disk is nearly full, and the rest of the board needs what is left.
     """
     if free_bytes(settings) < settings.min_free_mib * MIB:
         raise NoRoom("the server's disk is nearly full: no log is taken now")
@@ -114,7 +114,7 @@ def receiving(settings: Settings) -> Iterator[Incoming]:
 async def receive(parts: AsyncIterator[bytes], incoming: Incoming, most: int) -> None:
     """Write a log to the disk as it comes.
 
-    Raises TooLarge: at the first byte that is too much.
+    Raises TooLarge: at the first byte above the limit.
     """
     digest = hashlib.sha256()
     async for part in parts:
@@ -125,12 +125,12 @@ async def receive(parts: AsyncIterator[bytes], incoming: Incoming, most: int) ->
         incoming.file.write(part)
     incoming.sha256 = digest.hexdigest()
     incoming.file.flush()
-    # Not in the event loop, which a slow disk would hold up for everybody.
+    # Not in the event loop, which a slow disk would block.
     await asyncio.to_thread(os.fsync, incoming.file.fileno())
 
 
 def keep(settings: Settings, incoming: Incoming) -> None:
-    """Put a log where it stays; the same log twice is one file."""
+    """Move a log to its place; the same log sent twice is one file."""
     place = evidence_path(settings, incoming.sha256)
     place.parent.mkdir(parents=True, exist_ok=True)
     incoming.path.chmod(0o640)
@@ -159,9 +159,9 @@ def is_sound(path: Path, sha256: str) -> bool:
 
 
 def sound_log(database: Database, settings: Settings, submission: Submission) -> Path:
-    """Return where the log of a submission lies, once its bytes have been checked.
+    """Return the path of the log of a submission, after a check of its hash.
 
-    Raises Damaged: they are not those that were taken in; the operator is told.
+    Raises Damaged: it is missing or has other bytes; ``/healthz`` and the server's log name it.
     """
     path = evidence_path(settings, str(submission.log_sha256))
     damaged = not is_sound(path, path.name)
@@ -174,7 +174,7 @@ def sound_log(database: Database, settings: Settings, submission: Submission) ->
 
 
 def damage(submission: Submission) -> str:
-    """Return what everybody may know of a damaged log."""
+    """Return the public sentence about a damaged log."""
     return f"the server's copy of the log of submission {submission.id} is damaged or missing"
 
 
@@ -187,7 +187,7 @@ def mark_damaged(submission: Submission, *, damaged: bool = True) -> None:
 
 
 def request_of(submission: Submission, settings: Settings) -> dict[str, Any]:
-    """Return what a process has to know that verifies a log."""
+    """Return the request to the process that verifies a log."""
     path = evidence_path(settings, str(submission.log_sha256))
     limits = LogLimits.of(submission.season, settings)
     return {
@@ -217,7 +217,7 @@ def verify_in_child(request: dict[str, Any], **ticking: Any) -> dict[str, Any]:
 
 
 def _attempts_path(log: Path) -> Path:
-    """Return where the attempts lie that were read from a log."""
+    """Return the path of the archive of the attempts of a log."""
     return log.with_name(f"{log.name}.zip")
 
 
@@ -254,7 +254,7 @@ def _attempts(settings: Settings, submission: Submission) -> bytes | None:
 
 
 def _rebuilt(database: Database, settings: Settings, submission: Submission) -> bytes:
-    """Make the archive of attempts again from the log."""
+    """Make the archive of attempts from the log again."""
     sound_log(database, settings, submission)
     request = request_of(submission, settings)
     try:

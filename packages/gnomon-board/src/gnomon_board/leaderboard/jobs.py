@@ -1,10 +1,10 @@
 """A job queue in the database, with leases, heartbeats and bounded retries.
 
-A job is taken with a *lease*. The worker prolongs it with every heartbeat; a lease that ran out is
-given to the next worker, and after a few times the job is an error with a reason. So nothing waits
-for a worker that is dead.
+A worker takes a job with a *lease* and prolongs it with every heartbeat. A job whose lease has
+expired goes to the next worker; after a few attempts it ends as an error with a reason. No job
+waits for a worker that has died.
 
-Whoever changes a job holds its submission's row first: two who locked in different orders would
+Every transaction locks the row of the submission before that of its job, so that no two of them
 wait for each other.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Select, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, func, select, update
 from sqlalchemy.orm import Session
 
 from gnomon_board.database.columns import now
@@ -22,17 +22,17 @@ from gnomon_board.database.schema import Job, Submission
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions import set_state
 
-#: How long a job may wait for a worker, and an announced submission for its log.
+#: The longest wait of a job for a worker, and of an announced submission for its log.
 _MAX_WAIT = datetime.timedelta(hours=24)
 
 
 class LeaseLost(Exception):  # noqa: N818 - an event, not a mistake
-    """The lease of a job was lost to another worker, or the job was ended from outside."""
+    """The lease of a job expired, or the job was ended by somebody else."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A job that a worker holds: ``n_attempts`` tells how often it was begun, with this time."""
+    """A job that a worker holds; ``n_attempts`` counts this attempt too."""
 
     job_id: int
     submission_id: int
@@ -44,8 +44,8 @@ class Claim:
 class Place:
     """Place of a submission in the queue.
 
-    ``ahead`` are before it; ``expected_s`` is about how long until it is done, from the last jobs,
-    None if there were none.
+    ``ahead`` counts the jobs before it; ``expected_s`` estimates the time to its verdict from the
+    last jobs, None without any.
     """
 
     ahead: int
@@ -56,7 +56,7 @@ def claim(database: Database, owner: str, *, lease_s: float) -> Claim | None:
     """Take the job that has waited longest; None if none waits."""
     with database.writing() as session:
         waiting = _with_submissions(Job.state == "queued").order_by(Job.id).limit(1)
-        # PostgreSQL passes over what somebody else is just at; in SQLite writers take turns.
+        # PostgreSQL skips rows that another worker locks; in SQLite writers take turns.
         job = session.scalar(waiting.with_for_update(skip_locked=True))
         if job is None:
             return None
@@ -74,7 +74,7 @@ def claim(database: Database, owner: str, *, lease_s: float) -> Claim | None:
 def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
     """Prolong the lease.
 
-    Raises LeaseLost: it ran out, and the job has been given to another worker, or was ended.
+    Raises LeaseLost: it expired, and another worker has the job, or the job was ended.
     """
     with database.writing() as session:
         kept = session.execute(
@@ -88,9 +88,9 @@ def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
 
 
 def finish(session: Session, held: Claim) -> Submission:
-    """End a job that is done, in the transaction in which its result is written.
+    """End a job, in the transaction that writes its result.
 
-    Raises LeaseLost: as :func:`heartbeat`; then nothing may be written.
+    Raises LeaseLost: as :func:`heartbeat`; the result must not be written.
     """
     job = _held_job(session, held)
     if job is None:
@@ -101,7 +101,7 @@ def finish(session: Session, held: Claim) -> Submission:
 
 
 def give_back(database: Database, held: Claim, reason: str, *, most: int) -> None:
-    """Put a job back that could not be done; after the last time it is an error."""
+    """Return a job that failed to the queue; after the last attempt it is an error."""
     with database.writing() as session:
         job = _held_job(session, held)
         if job is not None:
@@ -109,7 +109,7 @@ def give_back(database: Database, held: Claim, reason: str, *, most: int) -> Non
 
 
 def release(database: Database, owner: str, reason: str, *, most: int) -> None:
-    """Put back whatever a worker held that is known to be dead."""
+    """Return the jobs of a worker that has died to the queue."""
     with database.reading() as session:
         running = select(Job).where(Job.state == "running", Job.lease_owner == owner)
         jobs = session.scalars(running).all()
@@ -132,61 +132,46 @@ def see(database: Database, *, anew: bool) -> None:
         session.execute(update(Job).where(unseen).values(seen_at=now()))
 
 
-def sweep(database: Database, settings: Settings) -> int:
-    """Requeue or fail jobs and uploads that are stuck, with a reason; return their number.
+_NEVER_CAME = "its log was announced, and did not come within 24 hours"
 
-    A lease that ran out, a job that no worker took within a day of looking at it, a log that was
-    announced a day ago and never came.
+
+def sweep(database: Database, settings: Settings) -> int:
+    """Requeue or fail what is stuck, with a reason; return the number of jobs and submissions.
+
+    That is a job whose lease has expired, a job that no worker took within a day of looking at it,
+    and a submission whose log did not come within a day of its announcement.
     """
-    if not _anything_stuck(database):
-        return 0
-    found, moment = 0, now()
+    moment = now()
+    expired = (Job.state == "running") & (Job.lease_until < moment)
+    overdue = (Job.state == "queued") & (Job.seen_at < moment - _MAX_WAIT)
+    silent = (
+        (Submission.state == "uploading")
+        & (Submission.changed_at < moment - _MAX_WAIT)
+        & (Submission.reason != _NEVER_CAME)
+    )
+    with database.reading() as session:  # most of the time there is nothing to write
+        stuck = select(Job.id).where(expired | overdue).limit(1)
+        if not (session.scalar(stuck) or session.scalar(select(Submission.id).where(silent))):
+            return 0
+    found = 0
     with database.writing() as session:
-        expired = _with_submissions(Job.state == "running", Job.lease_until < moment)
-        for job in session.scalars(expired.with_for_update(skip_locked=True)):
-            reason = f"{job.lease_owner} has said nothing since {job.heartbeat_at:%H:%M:%S} UTC"
+        for job in session.scalars(_with_submissions(expired).with_for_update(skip_locked=True)):
+            reason = f"no heartbeat of {job.lease_owner} since {job.heartbeat_at:%H:%M:%S} UTC"
             _retry_or_fail(session, job, reason, settings.max_job_attempts)
             found += 1
-        waiting = _with_submissions(Job.state == "queued", Job.seen_at < moment - _MAX_WAIT)
-        for job in session.scalars(waiting.with_for_update(skip_locked=True)):
+        for job in session.scalars(_with_submissions(overdue).with_for_update(skip_locked=True)):
             _fail(session, job, "no worker took it within 24 hours")
             found += 1
-        silent = select(Submission).where(
-            Submission.state == "uploading",
-            Submission.changed_at < moment - _MAX_WAIT,
-            Submission.reason != _NEVER_CAME,
-        )
-        for submission in session.scalars(silent.with_for_update(skip_locked=True)):
-            # It stays open: the attempt was not used, and its log may still come.
+        waiting = select(Submission).where(silent).with_for_update(skip_locked=True)
+        for submission in session.scalars(waiting):
+            # It stays open: the log may still come.
             set_state(session, submission, "uploading", _NEVER_CAME)
             found += 1
     return found
 
 
-_NEVER_CAME = "its log was announced, and did not come within 24 hours"
-
-
-def _anything_stuck(database: Database) -> bool:
-    """Look without writing: most of the time there is nothing to do."""
-    moment = now()
-    with database.reading() as session:
-        stuck = or_(
-            (Job.state == "running") & (Job.lease_until < moment),
-            (Job.state == "queued") & (Job.seen_at < moment - _MAX_WAIT),
-        )
-        silent = (
-            (Submission.state == "uploading")
-            & (Submission.changed_at < moment - _MAX_WAIT)
-            & (Submission.reason != _NEVER_CAME)
-        )
-        return bool(
-            session.scalar(select(Job.id).where(stuck).limit(1))
-            or session.scalar(select(Submission.id).where(silent).limit(1))
-        )
-
-
 def place_in_queue(session: Session, submission_id: int) -> Place | None:
-    """Return where a submission stands; None if it waits for nothing."""
+    """Return the place of a submission in the queue; None if it has no job."""
     job = session.scalar(
         select(Job).where(Job.submission_id == submission_id, Job.finished_at.is_(None))
     )
@@ -205,12 +190,12 @@ def place_in_queue(session: Session, submission_id: int) -> Place | None:
 
 
 def _with_submissions(*conditions: ColumnElement[bool]) -> Select[Job]:
-    """Return the query for jobs that locks their submissions with them."""
+    """Return the query for jobs together with their submissions, so that both are locked."""
     return select(Job).join(Submission, Job.submission_id == Submission.id).where(*conditions)
 
 
 def _held_job(session: Session, held: Claim) -> Job | None:
-    """Return a job that is still held, locked behind its submission."""
+    """Return a job if it is still held, locked after its submission."""
     session.get_one(Submission, held.submission_id, with_for_update=True)
     return session.scalar(
         select(Job).where(Job.id == held.job_id, *_is_held(held)).with_for_update()

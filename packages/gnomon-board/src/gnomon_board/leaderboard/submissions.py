@@ -32,7 +32,7 @@ from gnomon_board.leaderboard.evidence import Incoming, LogLimits, keep
 from gnomon_board.leaderboard.seasons.entry_registration import check_open
 from gnomon_board.leaderboard.server_settings import Settings
 
-#: Of the configuration, and of the card; real ones have some dozens.
+#: Values of a configuration or a card, which have some dozens; trials; levels of nesting.
 _MOST_VALUES = 10_000
 _MOST_TRIALS = 100_000
 _DEEPEST = 20
@@ -43,7 +43,7 @@ _Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e15, le=1e15)]
 
 
 class TrialTotals(BaseModel):
-    """What is claimed of one trial."""
+    """Totals of one trial, as the sender claims them."""
 
     model_config = ConfigDict(extra="forbid")
     rule: _Name
@@ -54,10 +54,10 @@ class TrialTotals(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What is sent before the log.
+    """The announcement of a log.
 
-    ``config`` is the run folder's experiment and ``card`` how it was played; ``totals`` are checked
-    against the replay. ``log_sha256`` and ``log_bytes`` announce the log that follows.
+    ``config`` is the experiment of the run folder, and ``card`` describes how it was played;
+    ``totals`` are compared with the replay. ``log_sha256`` and ``log_bytes`` are those of the log.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -74,14 +74,14 @@ class Manifest(BaseModel):
     log_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = None
 
     def to_record(self) -> dict[str, Any]:
-        """Return it as JSON can hold it; of the totals what was claimed, a null included."""
+        """Return it for JSON; the totals hold what was claimed only, null included."""
         totals = [row.model_dump(mode="json", exclude_unset=True) for row in self.totals]
         return self.model_dump(mode="json") | {"totals": totals}
 
     @field_validator("config", "card", "learner", "gnomon")
     @classmethod
     def _can_be_kept(cls, value: Any) -> Any:
-        """Refuse what a database cannot keep."""
+        """Refuse values that a database cannot store."""
         for n, each in enumerate(_values(value, 0)):
             if n >= _MOST_VALUES:
                 raise ValueError(f"expected at most {_MOST_VALUES:,} values")
@@ -98,7 +98,7 @@ class Manifest(BaseModel):
 def read_manifest(data: bytes) -> Manifest:
     """Read a manifest from JSON.
 
-    Raises Refusal: one line, with the first field that is wrong.
+    Raises Refusal: one line that names the first wrong field.
     """
     try:
         sent = from_json(data)
@@ -109,20 +109,20 @@ def read_manifest(data: bytes) -> Manifest:
             raise Refusal(
                 f"manifest: expected totals of at most {_MOST_TRIALS:,} trials, found {len(rows):,}"
             )
-        # One after the other: between them other threads go on.
+        # One by one, so that other threads run in between.
         sent["totals"] = [_checked(TrialTotals, row, "totals", n) for n, row in enumerate(rows)]
     return _checked(Manifest, sent)
 
 
 def _checked(model: type[_Model], sent: Any, *place: str | int) -> _Model:
-    """Return what was sent at a place of the manifest as a record; refuse its first mistake."""
+    """Return a part of the manifest as a record; refuse its first mistake."""
 
     def refusal(said: str, *inner: str | int) -> Refusal:
         where = ".".join(map(str, (*place, *inner)))
         return Refusal(f"manifest{f', field {where[:80]!r}' if where else ''}: {said}")
 
     if isinstance(sent, dict) and len(sent) > len(model.model_fields):
-        # Pydantic would make a message for each of what may be hundreds of thousands.
+        # Pydantic would write a message for each of perhaps hundreds of thousands.
         unknown = next(name for name in sent if name not in model.model_fields)
         raise refusal(f"expected one of {', '.join(model.model_fields)}", unknown)
     try:
@@ -133,14 +133,14 @@ def _checked(model: type[_Model], sent: Any, *place: str | int) -> _Model:
 
 
 def manifest_schema() -> dict[str, Any]:
-    """Return the JSON schema of a manifest, whole in itself."""
+    """Return the JSON schema of a manifest, without references."""
     schema = Manifest.model_json_schema()
     schema["properties"]["totals"]["items"] = schema.pop("$defs")["TrialTotals"]
     return schema
 
 
 def _values(value: Any, depth: int) -> Iterator[Any]:
-    """Yield a value as JSON can hold it, and all that is in it."""
+    """Yield a value of JSON and all values inside it."""
     if depth > _DEEPEST:
         raise ValueError(f"expected at most {_DEEPEST} levels of lists and objects")
     yield value
@@ -152,7 +152,7 @@ def _values(value: Any, depth: int) -> Iterator[Any]:
 
 
 def find_submission(session: Session, submission_id: int, *, lock: bool = False) -> Submission:
-    """Return a submission, which nobody else changes meanwhile if it is locked.
+    """Return a submission; with ``lock``, others wait until the end of the transaction.
 
     Raises Missing: there is none.
     """
@@ -170,7 +170,7 @@ def set_state(
     *,
     by: int | None = None,
 ) -> None:
-    """Bring a submission to a state, with the reason that the page shows.
+    """Change the state of a submission, with the reason that its page shows.
 
     The audit log keeps a reason only if the server gave it: what a person wrote can be erased.
     """
@@ -186,12 +186,12 @@ def set_state(
 def announce(
     session: Session, settings: Settings, attempt: EntryAttempt, manifest: Manifest
 ) -> Submission:
-    """Open a submission for a log that is to come, or find the one that is open already.
+    """Open a submission for a log, or return the one that is open.
 
-    Announcing the same log again changes nothing: who lost the answer may ask again.
+    Announcing the same log again changes nothing, so that a client can repeat a request.
 
-    Raises Refusal: the season takes no logs, or none now; the attempt has been submitted; the log
-    was sent before, whose submission is named; or it is too large.
+    Raises Refusal: the season takes no logs, or is not open; the attempt or the log has been
+    submitted before; or the log is larger than the attempts of the season can make it.
     """
     season = attempt.entry.season
     if season.division != "replayed":
@@ -205,7 +205,8 @@ def announce(
             f"expected a log of at most {most:,} bytes (season {season.name} has at most "
             f"{limits.rows:,} attempts), found {n_bytes:,}; send it as Parquet"
         )
-    submission = _submission_of(session, attempt, lock=True)
+    of_attempt = select(Submission).where(Submission.attempt_id == attempt.id)
+    submission = session.scalar(of_attempt.with_for_update())
     if submission is not None and submission.state != "uploading":
         if announced_sha256(submission) == sha256:
             return submission
@@ -213,7 +214,9 @@ def announce(
             f"attempt {attempt.number} of entry {attempt.entry_id} has been submitted: "
             f"submission {submission.id}, {submission.state}"
         )
-    _check_may_submit(attempt)
+    check_open(season)
+    if attempt.entry.withdrawn_at is not None:
+        raise NotAllowed(f"entry {attempt.entry_id} is withdrawn")
     _check_not_sent_before(session, season.id, sha256, attempt.id)
     if submission is None:
         submission = Submission(season=season, attempt=attempt)
@@ -226,40 +229,19 @@ def announce(
 
 
 def announced_sha256(submission: Submission) -> str | None:
-    """Return the hash that the log of a submission is to have, or has."""
+    """Return the hash that the log of a submission has, or must have when it comes."""
     announced: str | None = submission.manifest.get("log_sha256")
     return submission.log_sha256 or announced
 
 
-def log_arrived(
-    session: Session, submission: Submission, sha256: str, *, n_bytes: int
-) -> Submission:
-    """Put a submission whose log is on the disk into the queue; once, however often it is sent.
-
-    To announce a log claims nothing: of two submissions whose log is the same, the one whose log
-    comes first has it.
-
-    Raises Conflict: another log has been announced meanwhile, or another submission has this one.
-    """
-    if submission.state != "uploading":
-        return submission
-    if announced_sha256(submission) != sha256:
-        raise Conflict("another log has been announced meanwhile")
-    _check_not_sent_before(session, submission.season_id, sha256, submission.attempt_id)
-    submission.log_sha256, submission.log_bytes = sha256, n_bytes
-    _flush(session)
-    set_state(session, submission, "queued", "waiting for a worker", by=_owner(submission))
-    session.add(Job(submission=submission))
-    return submission
-
-
 def take_in(database: Database, settings: Settings, submission_id: int, incoming: Incoming) -> None:
-    """Keep the log of a submission, and put the submission into the queue.
+    """Keep the log of a submission and queue the submission, once, however often it is sent.
 
-    The log is on the disk before a row says so: a server that is killed between the two leaves a
-    file without a row, and a client that sends the log again.
+    The log is on the disk before a row refers to it: if the server is killed in between, the client
+    sends the log again. An announcement reserves nothing: of two submissions with the same log, the
+    first to send it has it.
 
-    Raises Refusal: it is not the log that was announced; the submission waits for another.
+    Raises Refusal: it is not the log that was announced, or another submission has this log.
     """
     with database.reading() as session:
         submission = find_submission(session, submission_id)
@@ -273,12 +255,23 @@ def take_in(database: Database, settings: Settings, submission_id: int, incoming
         )
     keep(settings, incoming)
     with database.writing() as session:
-        locked = find_submission(session, submission_id, lock=True)
-        log_arrived(session, locked, incoming.sha256, n_bytes=incoming.n_bytes)
+        submission = find_submission(session, submission_id, lock=True)
+        if submission.state != "uploading":
+            return
+        if announced_sha256(submission) != incoming.sha256:
+            raise Conflict("another log has been announced meanwhile")
+        _check_not_sent_before(
+            session, submission.season_id, incoming.sha256, submission.attempt_id
+        )
+        submission.log_sha256, submission.log_bytes = incoming.sha256, incoming.n_bytes
+        _flush(session)
+        owner = submission.attempt.entry.account_id
+        set_state(session, submission, "queued", "waiting for a worker", by=owner)
+        session.add(Job(submission=submission))
 
 
 def withdraw(session: Session, submission: Submission, reason: str, *, by: int) -> None:
-    """Take a submission off the board; a tombstone with the reason stays, and the attempt counts.
+    """Take a submission off the board; its row stays with the reason, and the attempt counts.
 
     Raises Refusal: it is withdrawn already, or the reason cannot be shown.
     """
@@ -291,18 +284,18 @@ def withdraw(session: Session, submission: Submission, reason: str, *, by: int) 
 
 
 def refuse_later(session: Session, submission: Submission, reason: str, *, by: int) -> None:
-    """Refuse, as a moderator, what was taken in; the reason is shown to everybody."""
+    """Refuse a submission as a moderator; the reason is public."""
     if submission.state in ("withdrawn", "refused"):
         raise Conflict(f"submission {submission.id} is {submission.state} already")
     reason = clean_text(reason, "reason")
     if not reason:
-        raise Refusal("reason: expected one; it is shown to everybody")
+        raise Refusal("reason: expected one, which is public")
     _end_jobs(session, submission, "refused by a moderator")
     set_state(session, submission, "refused", reason, by=by)
 
 
 def requeue(session: Session, submission: Submission, *, by: int) -> None:
-    """Verify a submission again: after an error, or because the verification has changed."""
+    """Queue a submission again: after an error, or because verification has changed."""
     if submission.state not in ("error", "refused", "verified"):
         raise Conflict(f"submission {submission.id} is {submission.state}: nothing to verify again")
     if submission.log_sha256 is None:
@@ -312,31 +305,14 @@ def requeue(session: Session, submission: Submission, *, by: int) -> None:
 
 
 def shows_hidden_rules(submission: Submission) -> bool:
-    """Whether its attempts would tell of rules that are still hidden: then they are not shown."""
+    """Whether the attempts of a submission would reveal rules that are still hidden."""
     season = submission.season
     hidden = any(rule.visibility == "hidden" for rule in season.rules)
     return hidden and season.revealed_at is None
 
 
-def _submission_of(
-    session: Session, attempt: EntryAttempt, *, lock: bool = False
-) -> Submission | None:
-    found = select(Submission).where(Submission.attempt_id == attempt.id)
-    return session.scalar(found.with_for_update() if lock else found)
-
-
-def _owner(submission: Submission) -> int:
-    return submission.attempt.entry.account_id
-
-
-def _check_may_submit(attempt: EntryAttempt) -> None:
-    check_open(attempt.entry.season)
-    if attempt.entry.withdrawn_at is not None:
-        raise NotAllowed(f"entry {attempt.entry_id} is withdrawn")
-
-
 def _check_not_sent_before(session: Session, season_id: int, sha256: str, attempt_id: int) -> None:
-    """Refuse a log that another submission has, and name that one."""
+    """Refuse a log that another submission has, and name that submission."""
     earlier = session.scalar(
         select(Submission.id).where(
             Submission.season_id == season_id,
@@ -356,7 +332,7 @@ def _end_jobs(session: Session, submission: Submission, reason: str) -> None:
 
 
 def _flush(session: Session) -> None:
-    """Write now; where two came at once, the second is told so."""
+    """Write now; of two equal requests at the same time, refuse the second."""
     try:
         session.flush()
     except IntegrityError:

@@ -1,11 +1,11 @@
 """The verification worker and its supervisor: each job runs in a limited process.
 
-It keeps nothing of its own: killed at any moment, its job goes to the next worker when the lease
-runs out, and the result of a job is written in one transaction with its end, once.
+The worker keeps no state of its own. If it is killed, its job goes to the next worker when the
+lease expires; the result of a job is written in the transaction that ends the job, once.
 
-``python -m gnomon_board.leaderboard.worker NAME`` is the worker of a server. Its
-settings come on standard input, where no other user sees them; when the input ends, because the
-server has ended it or was killed, the worker gives back what it holds and ends too.
+``python -m gnomon_board.leaderboard.worker NAME`` is the worker of a server. Its settings come on
+standard input, which no other user can read. When the input ends, because the server stops or was
+killed, the worker returns its job to the queue and ends too.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.errors import visible
 from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import SeasonRule, Submission, VerifiedTrial
-from gnomon_board.errors import LeaderboardError
+from gnomon_board.database.schema import Submission, VerifiedTrial
 from gnomon_board.leaderboard import jobs
 from gnomon_board.leaderboard.evidence import damage, mark_damaged, request_of, verify_in_child
 from gnomon_board.leaderboard.hidden.begun_attempts import close_unfinished
@@ -36,9 +35,9 @@ from gnomon_board.leaderboard.submissions import find_submission, set_state
 from gohr.child_process import ChildProcess, ProcessFailure, end_of_input
 
 _log = logging.getLogger("gnomon.worker")
-#: Of the supervisor, which is a part of the server.
+#: The log of the supervisor, which is a part of the server.
 _server_log = logging.getLogger("gnomon.server")
-#: Between two looks into an empty queue, in seconds.
+#: Seconds between two looks into an empty queue, and between two sweeps.
 _PAUSE_S = 0.5
 _SWEEP_S = 5.0
 
@@ -46,14 +45,14 @@ _SWEEP_S = 5.0
 def work(database: Database, settings: Settings, owner: str, stopped: threading.Event) -> None:
     """Verify submissions from the queue until stopped.
 
-    ``owner`` is the worker's name, which no other has. When ``stopped`` is set, a job that is
-    running is given back.
+    ``owner`` is the unique name of the worker. When ``stopped`` is set, a running job returns to
+    the queue.
     """
     swept, starting = 0.0, True
     while not stopped.is_set():
         try:
             if time.monotonic() - swept > _SWEEP_S:
-                # First: whatever goes wrong here must not keep the queue from being worked on.
+                # First: an error below must not keep the worker from the queue.
                 swept = time.monotonic()
                 jobs.see(database, anew=starting)
                 starting = False
@@ -62,7 +61,7 @@ def work(database: Database, settings: Settings, owner: str, stopped: threading.
                 queue_played(database, settings)
             busy = work_on_one(database, settings, owner, stopped)
         except Exception:
-            # Such as a database that is away for a while: the worker outlives it.
+            # For example, the database does not answer for a while.
             _log.exception("the worker goes on after an error")
             busy = False
         if not busy:
@@ -75,26 +74,23 @@ def work_on_one(
     owner: str,
     stopped: threading.Event | None = None,
 ) -> bool:
-    """Verify the submission that has waited longest; return whether there was one."""
+    """Verify the submission that has waited longest; return False if none waits."""
     held = jobs.claim(database, owner, lease_s=settings.lease_s)
     if held is None:
         return False
     began = time.monotonic()
-
     most = settings.max_job_attempts
 
     def tick() -> None:
         nonlocal most
         jobs.heartbeat(database, held, lease_s=settings.lease_s)
         if stopped is not None and stopped.is_set():
-            most = held.n_attempts + 1  # that was nothing of the submission's doing
+            most = held.n_attempts + 1  # the submission did not cause this
             raise ProcessFailure("the worker was stopped")
 
     try:
         with database.reading() as session:
             submission = find_submission(session, held.submission_id)
-            if submission.log_sha256 is None:
-                raise LeaderboardError(f"submission {submission.id} has no log")
             request = request_of(submission, settings)
         answer = verify_in_child(request, tick=tick, tick_s=settings.heartbeat_s)
         with database.writing() as session:
@@ -115,35 +111,25 @@ def _write_verdict(
     session: Session, submission: Submission, answer: dict[str, Any], seconds: float
 ) -> None:
     """Write the verdict and the scores."""
-    # Of an earlier verification; the same trials are told anew.
-    for old in list(submission.trials):
-        session.delete(old)
-    session.flush()
-    submission.rows_sha256 = answer.get("rows_sha256")
     mark_damaged(submission, damaged="damaged" in answer)
     if "damaged" in answer:
         reason = f"{damage(submission)}: not a fault of the participant; the operator is informed"
         set_state(session, submission, "error", reason)
         return
+    for old in list(submission.trials):  # of an earlier verification
+        session.delete(old)
+    session.flush()
+    submission.rows_sha256 = answer.get("rows_sha256")
     if "refused" in answer:
         set_state(session, submission, "refused", visible(str(answer["refused"]), kept="")[:500])
         return
     trials = answer["trials"]
-    hashes = [trial["log_sha256"] for trial in trials]
-    earlier = _same_trials(session, submission, hashes)
+    earlier = _same_trials(session, submission, [trial["log_sha256"] for trial in trials])
     if len(earlier) == len(trials) and trials:
-        first = min(earlier.values())
-        set_state(
-            session, submission, "refused", f"every trial is one of submission {first}: a repeat"
-        )
+        reason = f"every trial is one of submission {min(earlier.values())}: a repeat"
+        set_state(session, submission, "refused", reason)
         return
-    rules = dict(
-        session.execute(
-            select(SeasonRule.name, SeasonRule.id).where(
-                SeasonRule.season_id == submission.season_id
-            )
-        ).all()
-    )
+    rules = {rule.name: rule.id for rule in submission.season.rules}
     session.add_all(
         VerifiedTrial(
             submission_id=submission.id,
@@ -154,17 +140,17 @@ def _write_verdict(
     )
     submission.n_attempts = sum(trial["n_attempts"] for trial in trials)
     submission.warnings = [
-        f"rule {rule}, trial {number}: the same attempts as in submission {earlier[sha256]}"
+        f"rule {trial['rule']}, trial {trial['number']}: the same attempts as in submission "
+        f"{earlier[trial['log_sha256']]}"
         for trial in trials
-        if (sha256 := trial["log_sha256"]) in earlier
-        for rule, number in [(trial["rule"], trial["number"])]
+        if trial["log_sha256"] in earlier
     ][:100]
-    n = submission.n_attempts
-    set_state(session, submission, "verified", f"{n} attempts replayed in {seconds:.1f} s")
+    reason = f"{submission.n_attempts} attempts replayed in {seconds:.1f} s"
+    set_state(session, submission, "verified", reason)
 
 
 def _same_trials(session: Session, submission: Submission, hashes: list[str]) -> dict[str, int]:
-    """Return which trials other submissions have too, and the first that has each."""
+    """Return the hashes that other submissions have too, each with the first such submission."""
     found: dict[str, int] = {}
     for start in range(0, len(hashes), 500):
         rows = session.execute(
@@ -179,7 +165,7 @@ def _same_trials(session: Session, submission: Submission, hashes: list[str]) ->
     return found
 
 
-#: Seconds between a worker that died and the next, and for a worker to end when it is told to.
+#: Seconds before a worker that died is replaced, and for a worker to end when it is stopped.
 _REPLACE_S, _GRACE_S = 1.0, 15.0
 
 
@@ -192,7 +178,7 @@ def new_worker_name() -> str:
 class WorkerSupervisor:
     """Supervisor of one worker process, for as long as the server runs.
 
-    A worker that dies is replaced, and what it held is put back at once, with the reason.
+    A worker that dies is replaced, and its job returns to the queue at once, with the reason.
     """
 
     database: Database
@@ -219,19 +205,14 @@ class WorkerSupervisor:
                 pass
             child.stop(_GRACE_S)
             child.close()
-            if not self.stopped.is_set():
-                self._put_back(name, child.how_it_ended)
-                self.stopped.wait(_REPLACE_S)
-
-    def _put_back(self, name: str, how: str) -> None:
-        _server_log.warning("worker %s died (%s); another one takes its place", name, how)
-        with suppress(Exception):  # then the lease runs out
-            jobs.release(
-                self.database,
-                name,
-                f"the worker died ({how})",
-                most=self.settings.max_job_attempts,
-            )
+            if self.stopped.is_set():
+                return
+            how = child.how_it_ended
+            _server_log.warning("worker %s died (%s); another one takes its place", name, how)
+            most = self.settings.max_job_attempts
+            with suppress(Exception):  # then the lease expires
+                jobs.release(self.database, name, f"the worker died ({how})", most=most)
+            self.stopped.wait(_REPLACE_S)
 
 
 def work_until_stopped(database: Database, settings: Settings, name: str | None = None) -> None:
@@ -241,7 +222,7 @@ def work_until_stopped(database: Database, settings: Settings, name: str | None 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
     with suppress(OSError):
-        os.nice(5)  # whoever plays must not wait for a verification
+        os.nice(5)  # a verification must not delay those who play
     if name is not None:
         end_of_input(stopped.set)
     work(database, settings, name or new_worker_name(), stopped)

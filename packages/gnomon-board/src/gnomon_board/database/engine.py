@@ -40,6 +40,7 @@ class Database:
         self._writing = sessionmaker(writing, expire_on_commit=False)
         noting = writing.execution_options(gnomon_lasting=False)
         self._noting = sessionmaker(noting, expire_on_commit=False)
+        self._watching: sqlite3.Connection | None = None
 
     @property
     def is_sqlite(self) -> bool:
@@ -78,8 +79,26 @@ class Database:
                 session.execute(text("SET LOCAL synchronous_commit = off"))
             yield session
 
+    def change_mark(self) -> int | None:
+        """Return a number that changes with every commit; None on PostgreSQL, which has none.
+
+        It takes a few microseconds and waits for nobody.
+        """
+        if self.file is None:
+            return None
+        if self._watching is None:
+            self._watching = sqlite3.connect(self.file, check_same_thread=False)
+        try:
+            [mark] = self._watching.execute("PRAGMA data_version").fetchone()
+        except sqlite3.Error:
+            return None
+        return int(mark)
+
     def close(self) -> None:
         """Close every connection."""
+        if self._watching is not None:
+            self._watching.close()
+            self._watching = None
         self.engine.dispose()
 
 

@@ -26,6 +26,7 @@ from gnomon_board.errors import NoRoom, TooMany
 from gnomon_board.leaderboard.server_health import no_room
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.web import pages
+from gnomon_board.web.answer_cache import AnswerCache
 from gnomon_board.web.api import administration, hidden_play, monitoring, seasons, submissions
 from gnomon_board.web.api.dependencies import is_known
 from gnomon_board.web.api.records import Problem, status_of
@@ -79,6 +80,7 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     )
     app.state.settings, app.state.database = settings, opened
     app.state.intake, app.state.figures = Intake(settings), monitoring.Figures()
+    app.add_middleware(AnswerCache, mark=opened.change_mark)
     app.add_middleware(
         Gate,
         settings=settings,

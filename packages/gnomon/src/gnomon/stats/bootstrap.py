@@ -23,6 +23,8 @@ from gnomon.stats.samples import IntArray, Strata, as_strata
 BLOCK, BLOCK_SIZE = 2048, 1 << 19
 #: Up to so many runs counting by comparisons is faster than by `numpy.bincount`.
 FEW = 32
+#: Up to this number of draws their counts are kept for the next algorithm.
+FEW_DRAWS = 1 << 20
 #: Medians that are held in memory together; has no influence on any number.
 MEDIANS = 500_000
 #: Pairs of places less likely than this are left out: together they move no level by 1e-7.
@@ -187,11 +189,13 @@ def replicates(
             if not (fast and known[j]):
                 found[i, j] = resamples.values_of(metric)
     for runs, places in groups.items():
-        rng, first = np.random.default_rng(key), 0
+        first = 0
         tables = [_Counted(samples[i], metrics) for i in places]
-        for size in _blocks(n_resamples, _block(sum(runs))):
-            counts = _draw_counts(rng, runs, size)
-            floats = counts.astype(np.float64)
+        few = sum(runs) * n_resamples <= FEW_DRAWS
+        for counts in (_kept_counts if few else _counts)(key, runs, n_resamples):
+            size = counts.shape[1]
+            needed = any(table.needs_floats for table in tables)
+            floats = counts.astype(np.float64) if needed else np.empty(0)
             for i, table in zip(places, tables, strict=True):
                 table.fill(found[i, :, first : first + size], counts, floats)
             first += size
@@ -205,6 +209,19 @@ def _block(n_scores: int) -> int:
 
 def _blocks(n_resamples: int, size: int) -> list[int]:
     return [min(size, n_resamples - first) for first in range(0, n_resamples, size)]
+
+
+def _counts(key: np.uint64, runs: tuple[int, ...], n: int) -> Iterator[npt.NDArray[np.uint16]]:
+    """Yield how often each run is drawn, in blocks of resamples."""
+    rng = np.random.default_rng(key)
+    for size in _blocks(n, _block(sum(runs))):
+        yield _draw_counts(rng, runs, size)
+
+
+@lru_cache(maxsize=2)
+def _kept_counts(key: np.uint64, runs: tuple[int, ...], n: int) -> list[npt.NDArray[np.uint16]]:
+    """Return :func:`_counts`, once for algorithms that are estimated one after another."""
+    return list(_counts(key, runs, n))
 
 
 def _draw_counts(rng: np.random.Generator, runs: Sequence[int], n: int) -> npt.NDArray[np.uint16]:
@@ -237,6 +254,8 @@ class _Counted:
         self.whole = isinstance(strata.n_runs, int) and n < 2**16
         self.additive = {m.name: m.each(strata.values) * self.units / n for m in metrics if m.each}
         self.cuts = {m.name: m.cuts(strata) for m in metrics if m.cuts}
+        #: Metrics other than trimmed means of equal numbers of runs multiply the counts.
+        self.needs_floats = not self.whole or len(self.cuts) < len(metrics)
 
     def fill(self, out: FloatArray, counts: npt.NDArray[np.uint16], floats: FloatArray) -> None:
         """Fill `out`, (metrics, resamples), from counts of shape (scores, resamples)."""

@@ -84,14 +84,12 @@ def _size(page: CachedPage) -> int:
 
 
 def cached_response(request: Request, page: CachedPage) -> Response:
-    """Return a page, packed if the browser takes that, or 304 if it has the page already."""
+    """Return a page, packed if the browser takes that, with its ETag."""
     # The browser asks each time whether there is a newer one: a board that lies is worse than slow.
     headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
-    packed = bool(page.packed) and _takes_gzip(request.headers.get("accept-encoding", ""))
-    # Other bytes have another name; either tells that the browser has the page.
+    packed = bool(page.packed) and takes_gzip(request.headers.get("accept-encoding", ""))
+    # Other bytes have another name; by either a browser that has the page gets 304 (AnswerCache).
     headers["ETag"] = f'"{page.etag}-gzip"' if packed else f'"{page.etag}"'
-    if page.etag in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
     if packed:
         headers["Content-Encoding"] = "gzip"
     return Response(
@@ -99,12 +97,12 @@ def cached_response(request: Request, page: CachedPage) -> Response:
     )
 
 
-def _takes_gzip(accepted: str) -> bool:
+def takes_gzip(accepted: str) -> bool:
     """Whether a client takes what is packed by gzip.
 
     Examples
     --------
-    >>> [_takes_gzip(x) for x in ("gzip, br", "br;q=1, gzip;q=0.5", "gzip;q=0", "*", "identity")]
+    >>> [takes_gzip(x) for x in ("gzip, br", "br;q=1, gzip;q=0.5", "gzip;q=0", "*", "identity")]
     [True, True, False, False, False]
     """
     for part in accepted.lower().split(","):

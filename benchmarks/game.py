@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from benchmarks.record import Measurement, best_seconds, processor_seconds
 from gohr import load_rule
 from gohr.game import CompiledRule, HiddenRulesEnv, compile_rule, draw_boards, outcomes
-from gohr.game.engine import boards_in_play as engine
+from gohr.game.engine import boards as engine
 
 N_ENVS = 1024
 #: A block of boards lasts as long: each round draws one.

@@ -11,8 +11,8 @@ from .board import draw_boards as draw_boards
 from .board_files import read_board_file as read_board_file
 from .drawing import board_pixels as board_pixels
 from .drawing import board_text as board_text
-from .engine.boards_in_play import Boards as Boards
-from .engine.boards_in_play import advance as advance
+from .engine.boards import Boards as Boards
+from .engine.boards import advance as advance
 from .engine.compiler import CompiledRule as CompiledRule
 from .engine.compiler import compile_rule as compile_rule
 from .environments.env import HiddenRulesEnv as HiddenRulesEnv

@@ -1,16 +1,16 @@
-"""Views of boards in play: what a player sees, and the rows of replies that hold it."""
+"""Views of boards in play: what a player sees, and the columns of replies that hold it."""
 
 from __future__ import annotations
 
 from abc import ABC
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from gohr.game.board import N_CELLS
 
-# Rows of the replies: what goes in, and what comes out.
+# Columns of the replies: what goes in, and what comes out.
 ACTION = 0
 SHAPE = 1
 COLOR = 2
@@ -24,11 +24,9 @@ STANDS = 8
 # the episode is over.
 N_ATTEMPTS = 9
 OVER = 10
-# The numbers of the boards that a step has to look at more closely.
-BUSY = 11
-N_REPLIES = 12
+N_REPLIES = 11
 
-Int: TypeAlias = npt.NDArray[np.int64]
+Replies: TypeAlias = npt.NDArray[np.int32]
 
 
 class BoardViews(ABC):
@@ -39,17 +37,17 @@ class BoardViews(ABC):
     seen : numpy.ndarray of uint8, shape (num_envs, 180)
         What the player sees: the code of each cell, and for each of the 144 attempts whether its
         cell holds a piece.
-    replies : numpy.ndarray of int64, shape (12, num_envs)
+    replies : numpy.ndarray of int32, shape (num_envs, 11)
         The actions to make, and what comes of them.
     """
 
     __slots__ = ()
 
     seen: npt.NDArray[np.uint8]
-    replies: Int
+    replies: Replies
 
-    def _row(self, row: int) -> Int:
-        return cast(Int, self.replies[row])
+    def _column(self, column: int) -> Replies:
+        return self.replies[:, column]
 
     @property
     def codes(self) -> npt.NDArray[np.uint8]:
@@ -62,31 +60,31 @@ class BoardViews(ABC):
         return self.seen[:, N_CELLS:].view(np.int8)
 
     @property
-    def last(self) -> Int:
+    def last(self) -> Replies:
         """Shape, colour and bucket of the last accepted attempt, shape (3, num_envs)."""
-        return self.replies[SHAPE : BUCKET + 1]
+        return self.replies[:, SHAPE : BUCKET + 1].T
 
     @property
-    def outcome(self) -> Int:
+    def outcome(self) -> Replies:
         """Of the last step, one of the codes of :mod:`gohr.game.outcomes`; shape (num_envs,)."""
-        return self._row(OUTCOME)
+        return self._column(OUTCOME)
 
     @property
-    def reward(self) -> Int:
+    def reward(self) -> Replies:
         """Of the last step, 0 or -1; shape (num_envs,)."""
-        return self._row(REWARD)
+        return self._column(REWARD)
 
     @property
     def terminated(self) -> npt.NDArray[np.bool_]:
         """Whether the last step cleared the board or found it stuck; shape (num_envs,)."""
-        return self._row(TERMINATED).astype(np.bool_)
+        return self._column(TERMINATED).astype(np.bool_)
 
     @property
     def truncated(self) -> npt.NDArray[np.bool_]:
         """Whether the last step reached the horizon; shape (num_envs,)."""
-        return self._row(TRUNCATED).astype(np.bool_)
+        return self._column(TRUNCATED).astype(np.bool_)
 
     @property
-    def finish(self) -> Int:
+    def finish(self) -> Replies:
         """How each episode stands: in progress, cleared, or stalemate; shape (num_envs,)."""
-        return self._row(STANDS)
+        return self._column(STANDS)

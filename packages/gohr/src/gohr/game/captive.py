@@ -482,13 +482,17 @@ class _EngineGame:
     def __init__(self, rule: CompiledRule, spec: BoardSpec) -> None:
         import numpy as np
 
-        from gohr.game.engine.boards_in_play import Boards
+        from gohr.game.engine.boards import Boards
 
         self._spec = spec
         self._deck = np.zeros((1, 36), dtype=np.uint8)
         self._boards = boards = Boards.empty(rule, 1)
         self._step = boards.bound_step(self._deck)
-        self._action, self._outcome, self._finish = boards.replies[0], boards.outcome, boards.finish
+        self._action, self._outcome, self._finish = (
+            boards.replies[:, 0],
+            boards.outcome,
+            boards.finish,
+        )
 
     def begin(self, board: Board) -> _EngineGame:
         self._deck[0] = board.codes(self._spec)

@@ -28,7 +28,7 @@ from gohr.game.board import (
     nearest_bucket,
 )
 from gohr.game.board_views import ACTION
-from gohr.game.engine.boards_in_play import Boards
+from gohr.game.engine.boards import Boards
 from gohr.game.engine.compiler import CompiledRule, compile_rule
 from gohr.game.interpreted_boards import InterpretedBoards
 from gohr.game.outcomes import IN_PROGRESS, LEAVE, RESET, Autoreset
@@ -251,7 +251,7 @@ class _Pair:
             draws = rng.random(masks[0].shape) * (masks[0] != 0)
             moves[:, step] = np.where(on, draws.argmax(axis=1), LEAVE)
             for player in players:
-                player.replies[ACTION] = moves[:, step]
+                player.replies[:, ACTION] = moves[:, step]
                 player.advance(boards, 0, 0, Autoreset.DISABLED)
         return None
 
@@ -302,7 +302,7 @@ class _Pair:
         players = [self._player(k, boards) for k in range(2)]
         for step in range(len(plays[0][1])):
             for player in players:
-                player.replies[ACTION] = [moves[step] for _, moves in plays]
+                player.replies[:, ACTION] = [moves[step] for _, moves in plays]
                 player.advance(boards, 0, 0, Autoreset.DISABLED)
         on = players[0].finish == IN_PROGRESS
         return [player.permitted() for player in players], on
@@ -315,7 +315,7 @@ class _Pair:
             )
         else:
             player = Boards.empty(rule, len(boards))
-        player.replies[ACTION] = RESET
+        player.replies[:, ACTION] = RESET
         player.advance(boards, 0, 0, Autoreset.DISABLED)
         return player
 

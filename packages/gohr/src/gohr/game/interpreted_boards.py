@@ -54,13 +54,13 @@ def compiled_or_none(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | None:
 
 
 class InterpretedBoards(BoardViews):
-    """``num_envs`` boards under a rule; see :class:`~gohr.game.engine.boards_in_play.Boards`.
+    """``num_envs`` boards under a rule; see :class:`~gohr.game.engine.boards.Boards`.
 
     Examples
     --------
     >>> import gohr
     >>> boards = InterpretedBoards(gohr.load_rule("clockwise"), gohr.BoardSpec(), 1)
-    >>> boards.replies[ACTION] = RESET
+    >>> boards.replies[:, ACTION] = RESET
     >>> deck = gohr.draw_boards(1, rng=np.random.default_rng(0))
     >>> boards.advance(deck, 0, 100, Autoreset.DISABLED)  # boards dealt
     1
@@ -74,16 +74,16 @@ class InterpretedBoards(BoardViews):
         #: Whether a board is over, and its player has been told so.
         self._told = [False] * num_envs
         self.seen = np.zeros((num_envs, N_CELLS * (1 + N_BUCKETS)), dtype=np.uint8)
-        self.replies = np.zeros((N_REPLIES, num_envs), dtype=np.int64)
-        self.final = np.zeros((num_envs, N_CELLS + 3), dtype=np.int64)
+        self.replies = np.zeros((num_envs, N_REPLIES), dtype=np.int32)
+        self.final = np.zeros((num_envs, N_CELLS + 3), dtype=np.uint8)
 
     def advance(
         self, deck: npt.NDArray[np.uint8], n_dealt: int, horizon: int, autoreset: int
     ) -> int:
-        """Make the attempts ``replies[0]``, as the engine's step does; return the new n_dealt."""
-        for i, action in enumerate(self.replies[ACTION].tolist()):
+        """Make the attempts ``replies[:, 0]``, as the engine does; return the new n_dealt."""
+        for i, action in enumerate(self.replies[:, ACTION].tolist()):
             if action == LEAVE:
-                self.replies[OUTCOME : TRUNCATED + 1, i] = LEAVE, 0, 0, 0
+                self.replies[i, OUTCOME : TRUNCATED + 1] = LEAVE, 0, 0, 0
                 continue
             if action == RESET or (autoreset == Autoreset.NEXT_STEP and self._told[i]):
                 self._deal(i, deck[n_dealt])
@@ -97,7 +97,7 @@ class InterpretedBoards(BoardViews):
             self._reply(i, outcome, terminated=terminated, truncated=truncated)
             self._told[i] = terminated or truncated
             if self._told[i] and autoreset == Autoreset.SAME_STEP:
-                self.final[i] = [*self.seen[i, :N_CELLS], *self.replies[SHAPE : BUCKET + 1, i]]
+                self.final[i] = [*self.seen[i, :N_CELLS], *self.replies[i, SHAPE : BUCKET + 1]]
                 self._deal(i, deck[n_dealt])
                 n_dealt += 1
         return n_dealt
@@ -127,8 +127,8 @@ class InterpretedBoards(BoardViews):
         self._told[i] = False
         self.seen[i, :N_CELLS] = codes[:N_CELLS]
         self.seen[i, N_CELLS:] = np.repeat(codes[:N_CELLS] > 0, N_BUCKETS)
-        self.replies[SHAPE : BUCKET + 1, i] = 0
-        self.replies[STANDS, i] = self._game(i).finish
+        self.replies[i, SHAPE : BUCKET + 1] = 0
+        self.replies[i, STANDS] = self._game(i).finish
 
     def _attempt(self, i: int, action: int) -> int:
         """Make one attempt and note what the player sees of it; return its outcome."""
@@ -142,7 +142,7 @@ class InterpretedBoards(BoardViews):
             self._n_attempts[i] += 1
         if outcome == ACCEPTED:
             shape, color = divmod(code - 1, len(self._spec.color_palette))
-            self.replies[SHAPE : BUCKET + 1, i] = 1 + shape, 1 + color, 1 + bucket
+            self.replies[i, SHAPE : BUCKET + 1] = 1 + shape, 1 + color, 1 + bucket
             self.seen[i, cell] = 0
             self.seen[i, N_CELLS + N_BUCKETS * cell : N_CELLS + N_BUCKETS * (cell + 1)] = 0
         return outcome
@@ -152,4 +152,4 @@ class InterpretedBoards(BoardViews):
     ) -> None:
         reward = 0 if outcome in (ACCEPTED, EPISODE_OVER, NEW_BOARD) else -1
         finish = self._game(i).finish
-        self.replies[OUTCOME : STANDS + 1, i] = outcome, reward, terminated, truncated, finish
+        self.replies[i, OUTCOME : STANDS + 1] = outcome, reward, terminated, truncated, finish

@@ -152,7 +152,7 @@ def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
 
 def _by_engine(rule: CompiledRule, log: TrialLog) -> _Int:
     """Count the permitted attempts of a rule that compiles."""
-    from gohr.game.engine.boards_in_play import Boards
+    from gohr.game.engine.boards import Boards
     from gohr.learners.kernels.chance import count_permitted
     from gohr.learners.kernels.one_board import deck_of
 

@@ -20,7 +20,7 @@ from gohr.learners.base import FusedLearner, Learner, Observation, Transition, T
 from gohr.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
-    from gohr.game.engine.boards_in_play import Boards
+    from gohr.game.engine.boards import Boards
 
 
 def play_trial(
@@ -99,7 +99,7 @@ def play_unfused(
     learner: Learner, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
 ) -> TrialLog:
     """Play a compiled rule by act and observe alone, even if the learner has a loop of its own."""
-    from gohr.game.engine.boards_in_play import Boards
+    from gohr.game.engine.boards import Boards
 
     return _play(learner, Boards.empty(rule, 1), boards, horizon)
 
@@ -230,7 +230,7 @@ class TrialInPlay:
         self._finish.append(self._standing)
 
     def _advance(self, action: int) -> int:
-        self._in_play.replies[ACTION] = action
+        self._in_play.replies[:, ACTION] = action
         self._in_play.advance(self._deck, 0, 0, Autoreset.DISABLED)
         return int(self._in_play.outcome[0])
 
@@ -259,7 +259,7 @@ def trial_in_play(
     >>> trial_in_play(gohr.load_rule("clockwise"), boards).over
     False
     """
-    from gohr.game.engine.boards_in_play import Boards
+    from gohr.game.engine.boards import Boards
 
     rule = compiled(rule_set, board_spec)
     if rule is None:

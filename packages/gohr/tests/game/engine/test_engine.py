@@ -30,7 +30,7 @@ from gohr.game import (
     compile_rule,
     draw_boards,
 )
-from gohr.game.engine import boards_in_play as engine
+from gohr.game.engine import boards as engine
 from gohr.rules import RuleSet, parse
 from recorded_episodes import DATA, VECTORS, board_of, legal_of, records
 from strategies_rules import boards, order_rule_sets, paper_rule_sets, rule_sets
@@ -273,7 +273,7 @@ def random_play(
         n_dealt = advance(
             rule, play, actions, deck, n_dealt=n_dealt, horizon=horizon, autoreset=autoreset
         )
-        trace.append((actions, play.codes.copy(), play.replies.copy(), play.final.copy()))
+        trace.append((actions, play.codes.copy(), play.replies.T.copy(), play.final.copy()))
     assert n_dealt <= len(deck)
     return trace
 
@@ -290,7 +290,7 @@ def test_boards_do_not_touch_one_another() -> None:
         advance(rule, together, actions, deck)
         for i, one in enumerate(alone):
             one.act(int(actions[i]))
-            assert (together.replies[1:-1, i] == one.boards.replies[1:-1, 0]).all()
+            assert (together.replies[i, 1:] == one.boards.replies[0, 1:]).all()
             assert (together.seen[i] == one.boards.seen[0]).all()
 
 
@@ -368,7 +368,7 @@ def test_the_fast_call_is_found_among_what_other_callers_had_compiled() -> None:
 
     another_caller(rule.program, play.state, play.seen, play.replies, deck)
     call = play.bound_step(deck)
-    play.replies[0] = RESET
+    play.replies[0, 0] = RESET
     call()
     assert (play.codes == deck).all()
 

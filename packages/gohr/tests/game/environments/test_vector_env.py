@@ -7,11 +7,12 @@ import re
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import gnomon  # noqa: F401 - registers the environments
 from gohr.errors import NotCompiledWarning
-from gohr.game import HiddenRulesVectorEnv
+from gohr.game import HiddenRulesEnv, HiddenRulesVectorEnv
 from gohr.rules import parse
 
 MODES = list(AutoresetMode)
@@ -32,7 +33,7 @@ def assert_same(ours, theirs) -> None:
         assert set(ours) == set(theirs)
         for key in theirs:
             assert_same(ours[key], theirs[key])
-    elif isinstance(theirs, np.ndarray) and theirs.dtype == object:
+    elif np.asarray(theirs).dtype == object:
         for a, b in zip(ours, theirs, strict=True):
             assert (a is None) == (b is None)
             if b is not None:
@@ -99,6 +100,12 @@ def test_the_reference_interpreter_plays_as_the_engine_does(mode: AutoresetMode)
             ours, theirs = (e.reset(options={"reset_mask": ended}) for e in (slow, fast))
             assert_same(ours, theirs)
     assert n_ends > 10
+
+
+@pytest.mark.parametrize("make", [HiddenRulesEnv, HiddenRulesVectorEnv])
+def test_a_step_before_the_first_reset_is_refused_as_by_gymnasium(make) -> None:
+    with pytest.raises(ResetNeeded, match="before calling"):
+        make(rule="clockwise").step(np.array([0]) if make is HiddenRulesVectorEnv else 0)
 
 
 def test_a_reset_mask_replaces_only_its_boards() -> None:

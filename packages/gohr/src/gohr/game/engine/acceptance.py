@@ -5,6 +5,8 @@ It is asked only when a line is entered or an attempt was accepted, never for on
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from numba import njit
@@ -13,168 +15,146 @@ from gohr.game import board_views as views
 from gohr.game.board import N_CELLS, nearest_bucket
 from gohr.game.engine import program as p
 from gohr.game.engine.conditions import MOST_ORDERS, UNRANKED
-from gohr.game.engine.value_sets import MOST_INSTRUCTIONS
+from gohr.game.engine.value_sets import BY_BUCKET, BY_COLOR, BY_SHAPE, LAST, MOST_INSTRUCTIONS, THIS
 
-_ORDERS = p.ORDERS
-_WORDS, _LINES, _CONDITIONS, _FEATURES = p.WORDS, p.LINES, p.CONDITIONS, p.FEATURES
-_WIDTH, _N_CLASSES, _N_COLORS = p.WIDTH, p.N_CLASSES, p.N_COLORS
-_CELLS, _ACCEPTS, _RECORDS, _FINAL = p.CELLS, p.ACCEPTS, p.RECORDS, p.FINAL
-_N_PIECES = p.N_PIECES
+_LINES, _CONDITIONS, _FEATURES, _ORDERS = p.LINES, p.CONDITIONS, p.FEATURES, p.ORDERS
+_WIDTH, _N_CODES, _N_COLORS = p.WIDTH, p.N_CODES, p.N_COLORS
+_ATOMS, _RECORDS, _PIECES = p.ATOMS, p.RECORDS, p.PIECES
 _BUCKET = views.BUCKET
 
 #: The bucket nearest to each cell.
 QUADRANT = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)], dtype=np.uint8)
+# Places in the one array that a look works with: the cells that hold a piece, the buckets allowed
+# for each of them, the first rank in each order, the five records that a program looks at, and the
+# numbers of its instructions.
+_CELL = 0
+_ALLOWED = N_CELLS
+_FIRST = 2 * N_CELLS
+_RECORD = _FIRST + MOST_ORDERS
+_NUMBER = _RECORD + 5
+_ROOM = _NUMBER + MOST_INSTRUCTIONS
+
+_Int = npt.NDArray[np.int64]
 
 
-@njit(cache=True)
-def _position_holds(
-    program: npt.NDArray[np.int64],
-    at: int,
-    least: npt.NDArray[np.int64],
-    cell: int,
-) -> bool:
-    """Tell whether a field allows a cell, given the first rank there is in each of its orders."""
-    if program[at + cell]:
-        return True
-    for o in range(program[at + 36]):
-        order = program[at + 37 + o]
-        if program[program[_ORDERS] + 36 * order + cell] == least[order]:
-            return True
-    return False
+@njit(cache=True, inline="always")
+def _keep_first(program: _Int, at: int, n_pieces: int, room: _Int, every: bool) -> None:
+    """Empty the sets of the pieces that the position field at ``at`` does not allow.
 
-
-@njit(cache=True)
-def _first_ranks(
-    program: npt.NDArray[np.int64],
-    at: int,
-    cells: npt.NDArray[np.int64],
-    masks: npt.NDArray[np.int64],
-    n_pieces: int,
-    least: npt.NDArray[np.int64],
-) -> None:
-    """Note the first rank, in each order of a field, of the pieces whose mask is not empty.
-
-    Where no piece has a rank this is the rank of all cells without one, which are then all first.
+    An order allows the cells of the first rank that one of the pieces has: of all pieces, or else
+    of those that are allowed a bucket. Where no piece has a rank, all cells without one are first.
     """
     for o in range(program[at + 36]):
-        order = program[at + 37 + o]
-        first = UNRANKED + 1
+        ranks = program[_ORDERS] + 36 * program[at + 37 + o]
+        first = np.int64(UNRANKED + 1)
         for k in range(n_pieces):
-            if masks[k]:
-                rank = program[program[_ORDERS] + 36 * order + cells[k]]
-                first = min(first, rank)
-        least[order] = first
-
-
-@njit(cache=True)
-def _run(
-    program: npt.NDArray[np.int64],
-    at: int,
-    n_instructions: int,
-    records: npt.NDArray[np.int64],
-    numbers: npt.NDArray[np.int64],
-) -> int:
-    """Run the look-ups of one condition and return its set of buckets."""
-    for k in range(n_instructions):
-        kind, a, b = program[at], program[at + 1], program[at + 2]
-        if kind == 0:
-            index = records[a]
-        elif kind == 1:
-            index = numbers[a]
-        else:
-            index = numbers[a] * program[at + 3] + numbers[b]
-        numbers[k] = program[program[at + 4] + index]
-        at += 5
-    return int(numbers[n_instructions - 1])
+            if every or room[_ALLOWED + k] != 0:
+                first = min(first, program[ranks + room[_CELL + k]])
+        room[_FIRST + o] = first
+    for k in range(n_pieces):
+        cell = room[_CELL + k]
+        holds = program[at + cell] != 0
+        for o in range(program[at + 36]):
+            ranks = program[_ORDERS] + 36 * program[at + 37 + o]
+            holds |= program[ranks + cell] == room[_FIRST + o]
+        if not holds:
+            room[_ALLOWED + k] = 0
 
 
 @njit(cache=True)
 def look(
-    program: npt.NDArray[np.int64],
-    state: npt.NDArray[np.int64],
+    program: _Int,
+    state: npt.NDArray[np.int16],
     seen: npt.NDArray[np.uint8],
-    replies: npt.NDArray[np.int64],
+    replies: npt.NDArray[np.int32],
     i: int,
     line: int,
 ) -> None:
-    """Fill the columns of board ``i`` that tell what each atom of ``line`` accepts."""
-    line_at = program[_LINES] + 6 * line
-    first_word, n_words = program[line_at], program[line_at + 1]
-    first_atom, n_atoms = program[line_at + 2], program[line_at + 3]
-    width, n_classes = program[_WIDTH], program[_N_CLASSES]
-    n_pieces = state[i, _N_PIECES]
-    records_at = program[_RECORDS]
-    n_colors = program[_N_COLORS]
+    """Fill the words of board ``i`` that say what each atom of ``line`` accepts."""
+    words: Any = state.view(np.int64)
+    line_at = program[_LINES] + 8 * line
+    n_words, first_atom = program[line_at + 1], program[line_at + 2]
+    width, n_codes, n_colors = program[_WIDTH], program[_N_CODES], program[_N_COLORS]
+    records_at, atoms_at = program[_RECORDS], program[_ATOMS]
 
-    for c in range(36 * n_words):
-        state[i, program[_ACCEPTS] + c] = 0
-    cells = np.empty(36, dtype=np.int64)
-    masks = np.empty(36, dtype=np.int64)
-    present = np.ones(36, dtype=np.int64)
-    least = np.empty(MOST_ORDERS, dtype=np.int64)
-    records = np.empty(5, dtype=np.int64)
-    numbers = np.empty(MOST_INSTRUCTIONS, dtype=np.int64)
-    for k in range(n_pieces):
-        cells[k] = state[i, program[_CELLS] + k]
-
-    for a in range(n_atoms):
-        word = a >> 4
-        shift = 4 * (a & 15)
-        row = program[_WORDS] + (first_word + word) * width
-        block = program[program[_CONDITIONS] + first_atom + a]
-        for k in range(n_pieces):
-            code = np.int64(seen[i, cells[k]])
+    room = np.empty(_ROOM, dtype=np.int64)
+    n_pieces = 0
+    for cell in range(36):
+        if (words[i, _PIECES] >> cell) & 1:
+            room[_CELL + n_pieces] = cell
+            n_pieces += 1
+            code = np.int64(seen[i, cell])
             feature = program[_FEATURES] + 4 * code
-            memory = replies[_BUCKET, i] * 5 + state[i, program[feature + 2]]
+            memory = replies[i, _BUCKET] * 5 + state[i, program[feature + 2]]
             memory = memory * 5 + state[i, program[feature + 3]]
-            masks[k] = (
-                program[row + code - 1]
-                & program[row + n_classes + cells[k]]
-                & program[row + n_classes + 36 + 4 * memory + QUADRANT[cells[k]]]
-            ) >> shift & 15
+            for w in range(n_words):
+                row = program[line_at] + w * width
+                words[i, atoms_at + 36 * w + cell] = (
+                    program[row + code]
+                    & program[row + n_codes + cell]
+                    & program[row + n_codes + 36 + 4 * memory + QUADRANT[cell]]
+                )
 
-        if block != 0:
-            at = block + 1
-            for _ in range(program[block]):
-                _first_ranks(program, at, cells, present, n_pieces, least)
-                for k in range(n_pieces):
-                    if not _position_holds(program, at, least, cells[k]):
-                        masks[k] = 0
-                at += 37 + program[at + 36]
-            postpos = program[at]
-            at += 1
-            postpos_at = at
-            if postpos:
-                at += 37 + program[at + 36]
-            n_programs = program[at]
-            at += 1
-            for _ in range(n_programs):
-                n_instructions, by_bucket = program[at], program[at + 1]
-                for k in range(n_pieces):
-                    if masks[k] == 0:
-                        continue
-                    code = np.int64(seen[i, cells[k]])
-                    feature = program[_FEATURES] + 4 * code
-                    records[1] = state[i, records_at]
-                    records[2] = state[i, records_at + 1 + program[feature + 1]]
-                    records[3] = state[i, records_at + 1 + n_colors + program[feature]]
-                    allowed = 0
-                    for b in range(4):
-                        records[0] = 1 + ((code - 1) * 36 + cells[k]) * 4 + b
-                        records[4] = state[i, program[_FINAL] - 4 + b]
-                        buckets = _run(program, at + 2, n_instructions, records, numbers)
-                        if not by_bucket:
-                            allowed = buckets
-                            break
-                        allowed |= buckets & (1 << b)
-                    masks[k] &= allowed
-                at += 2 + 5 * n_instructions
-            if postpos:
-                # An order here looks at the pieces that this atom would move, not at all pieces.
-                _first_ranks(program, postpos_at, cells, masks, n_pieces, least)
-                for k in range(n_pieces):
-                    if masks[k] and not _position_holds(program, postpos_at, least, cells[k]):
-                        masks[k] = 0
-
+    for a in range(program[line_at + 3]):
+        at = program[program[_CONDITIONS] + first_atom + a]
+        if at == 0:
+            continue
+        word_at, shift = atoms_at + 36 * (a >> 4), 4 * (a & 15)
         for k in range(n_pieces):
-            state[i, program[_ACCEPTS] + 36 * word + cells[k]] |= masks[k] << shift
+            room[_ALLOWED + k] = (words[i, word_at + room[_CELL + k]] >> shift) & 15
+        n_positions = program[at]
+        at += 1
+        for _ in range(n_positions):
+            _keep_first(program, at, n_pieces, room, True)
+            at += 37 + program[at + 36]
+        postpos, postpos_at = program[at], at + 1
+        at = postpos_at + (37 + program[postpos_at + 36] if postpos else 0)
+        n_programs = program[at]
+        at += 1
+        for _ in range(n_programs):
+            n_instructions, by_bucket = program[at], program[at + 1]
+            for k in range(n_pieces):
+                tried = room[_ALLOWED + k]
+                if tried == 0:
+                    continue
+                cell = room[_CELL + k]
+                code = np.int64(seen[i, cell])
+                feature = program[_FEATURES] + 4 * code
+                shape, color = program[feature], program[feature + 1]
+                record = 1 + ((code - 1) * 36 + cell) * 4
+                # A record is a number of 16 bits without a sign.
+                room[_RECORD + LAST] = state[i, records_at] & 0xFFFF
+                room[_RECORD + BY_COLOR] = state[i, records_at + 5 + color] & 0xFFFF
+                room[_RECORD + BY_SHAPE] = state[i, records_at + 5 + n_colors + shape] & 0xFFFF
+                allowed = np.int64(0)
+                for b in range(4):
+                    if (tried >> b) & 1 == 0:
+                        continue
+                    room[_RECORD + THIS] = record + b
+                    room[_RECORD + BY_BUCKET] = state[i, records_at + 1 + b] & 0xFFFF
+                    number = np.int64(0)
+                    look_up = at + 2
+                    for n in range(n_instructions):
+                        kind, x = program[look_up], program[look_up + 1]
+                        if kind == 0:
+                            index = room[_RECORD + x]
+                        elif kind == 1:
+                            index = room[_NUMBER + x]
+                        else:
+                            index = room[_NUMBER + x] * program[look_up + 3]
+                            index += room[_NUMBER + program[look_up + 2]]
+                        number = program[program[look_up + 4] + index]
+                        room[_NUMBER + n] = number
+                        look_up += 5
+                    if not by_bucket:
+                        allowed = number
+                        break
+                    allowed |= number & (1 << b)
+                room[_ALLOWED + k] = tried & allowed
+            at += 2 + 5 * n_instructions
+        if postpos:
+            # An order here looks at the pieces that this atom would move, not at all pieces.
+            _keep_first(program, postpos_at, n_pieces, room, False)
+        for k in range(n_pieces):
+            word = word_at + room[_CELL + k]
+            words[i, word] = (words[i, word] & ~(15 << shift)) | (room[_ALLOWED + k] << shift)

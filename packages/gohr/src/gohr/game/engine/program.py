@@ -17,43 +17,42 @@ from gohr.game.board import N_BUCKETS, N_CELLS
 from gohr.game.engine.conditions import AtomConditions, PositionField
 
 ATOMS_A_WORD = 16
+#: The last bucket at all, of a colour, of a shape: each none or one of four.
+_N_LAST_STATES = 125
 
 #: The kernel finds its way in a program by numbers of 24 bits.
 LONGEST = 1 << 24
 
 # The header. First, where the parts of the program begin.
-WORDS = 0  # rows of words: pieces, cells, last buckets, and the atoms that are alive at the start
-LINES = 1  # first word, number of words, first atom, number of atoms, count, whether metered
-COUNTS = 2  # of the atoms
-FEATURES = 3  # by code: shape, colour, columns of the last bucket of that colour and that shape
-CONDITIONS = (
-    4  # by atom: where its further conditions stand, 0 for none; itself 0 for a rule of none
-)
-ORDERS = 5  # ranks of the 36 cells, order after order
+LINES = 0  # eight integers a line, see _lines
+COUNTS = 1  # of the atoms
+FEATURES = 2  # by code: shape, colour, columns of the last bucket of that colour and that shape
+CONDITIONS = 3  # by atom: where its further conditions are, 0 for none; 0 for a rule without any
+ORDERS = 4  # ranks of the 36 cells, order after order
 # Then sizes.
-N_LINES = 6
-WIDTH = 7  # of a row of words
-N_CLASSES = 8  # different pieces
-N_COLORS = 9
-# Then columns of the state of a board.
-CELLS = 10  # of the pieces that are left, in no order; then the last bucket by colour and by shape
-LEFT = 11  # what is left of the counts of the active line's atoms
-ACCEPTS = 12  # by word and cell: what each atom accepts now, for rules with further conditions
-RECORDS = 13  # last piece, last by colour, by shape, by bucket, for the same
-FINAL = 14  # what the episode ended with
-N_COLUMNS = 15
-HEADER_SIZE = 16
+N_LINES = 5
+WIDTH = 6  # of a row of words: codes, cells, last buckets, and the atoms alive at the start
+N_CODES = 7  # different pieces, and 0 for an empty cell
+N_COLORS = 8
+# Then places in the state of a board, which is a row of 16-bit numbers or of 64-bit words.
+ATOMS = 9  # word by word and cell: which atoms accept the piece, for rules with conditions
+LAST = 10  # column of the last bucket by colour, then by shape
+LEFT = 11  # column of what is left of the counts of the active line's atoms
+RECORDS = 12  # column of the last piece, last by bucket, by colour, by shape, for conditions
+N_COLUMNS = 13
+HEADER_SIZE = 14
 
-# Columns of the state that stand at the same place for every rule. The words that tell which atoms
-# are alive follow, beside them in memory because every attempt looks at both.
+# Columns of the state at the same place for every rule.
 LINE = 0  # the active one
 LINE_LEFT = 1  # of its count
-N_PIECES = 2  # on the board
-FINISH = 3  # how the episode stands
-ROW = 4  # where the active line's words begin
-N_WORDS = 5  # how many there are
-LIVE = 6
+FINISH = 2  # how the episode stands
+# Words of the state at the same place for every rule; the first word holds the columns above.
+PIECES = 1  # a bit for each occupied cell
+ACCEPTS = 2  # a byte for each cell: the buckets, as four bits, that its piece may go to now
+FINAL = 7  # a byte for each code, then the last accepted attempt, that the episode ended with
+LIVE = 12  # bits of the atoms of the active line that are not used up
 
+COLUMNS_A_WORD = 4
 N_FINAL = N_CELLS + 3
 
 
@@ -73,8 +72,8 @@ def pack(
     n_words = [-(-(stop - start) // ATOMS_A_WORD) for start, stop, _ in lines.tolist()]
     header = np.zeros(HEADER_SIZE, dtype=np.int64)
     header[N_LINES] = len(lines)
-    header[WIDTH] = atoms.shape[1] + 1
-    header[N_CLASSES] = n_shapes * n_colors
+    header[WIDTH] = atoms.shape[1] + 2
+    header[N_CODES] = 1 + n_shapes * n_colors
     header[N_COLORS] = n_colors
     further = any(c is not None for c in conditions)
     _lay_out_state(header, n_shapes, n_colors, lines, max(n_words), further)
@@ -86,10 +85,11 @@ def pack(
         parts.append(part.ravel())
         return start
 
-    header[WORDS] = add(_words(atoms, lines, counts))
-    header[LINES] = add(_lines(lines, counts, n_words))
+    words_at = add(_words(atoms, lines, counts))
+    first_words = words_at + header[WIDTH] * np.cumsum([0, *n_words])
+    header[LINES] = add(_lines(atoms, lines, counts, n_words, first_words, further))
     header[COUNTS] = add(counts.astype(np.int64))
-    header[FEATURES] = add(_features(n_shapes, n_colors, int(header[CELLS]) + N_CELLS))
+    header[FEATURES] = add(_features(n_shapes, n_colors, int(header[LAST])))
     if further:
         header[ORDERS] = add(orders.astype(np.int64))
         places = [0 if c is None else add(_conditions(c, sum(map(len, parts)))) for c in conditions]
@@ -110,12 +110,13 @@ def _lay_out_state(
 ) -> None:
     """Say which column of a board's state holds what."""
     most_atoms = int((lines[:, 1] - lines[:, 0]).max())
-    header[CELLS] = LIVE + most_words
-    header[LEFT] = header[CELLS] + N_CELLS + n_colors + n_shapes
-    header[ACCEPTS] = header[LEFT] + most_atoms
-    header[RECORDS] = header[ACCEPTS] + (N_CELLS * most_words if further else 0)
-    header[FINAL] = header[RECORDS] + (1 + n_colors + n_shapes + N_BUCKETS if further else 0)
-    header[N_COLUMNS] = header[FINAL] + N_FINAL
+    header[ATOMS] = LIVE + most_words
+    header[LAST] = COLUMNS_A_WORD * (header[ATOMS] + (N_CELLS * most_words if further else 0))
+    header[LEFT] = header[LAST] + n_colors + n_shapes
+    header[RECORDS] = header[LEFT] + most_atoms
+    n_records = 1 + N_BUCKETS + n_colors + n_shapes if further else 0
+    header[N_COLUMNS] = header[RECORDS] + n_records
+    header[N_COLUMNS] += -header[N_COLUMNS] % COLUMNS_A_WORD
 
 
 def _words(
@@ -123,7 +124,8 @@ def _words(
 ) -> npt.NDArray[np.int64]:
     """Pack the rows of a line's atoms, sixteen to a row of words."""
     alive = np.where(counts != 0, 0b1111, 0).astype(np.uint8)
-    rows = np.concatenate([atoms, alive[:, None]], axis=1).astype(np.uint64)
+    nothing = np.zeros_like(alive)
+    rows = np.concatenate([nothing[:, None], atoms, alive[:, None]], axis=1).astype(np.uint64)
     packed = []
     for start, stop, _ in lines.tolist():
         for first in range(start, stop, ATOMS_A_WORD):
@@ -134,13 +136,27 @@ def _words(
 
 
 def _lines(
-    lines: npt.NDArray[np.int32], counts: npt.NDArray[np.int32], n_words: list[int]
+    atoms: npt.NDArray[np.uint8],
+    lines: npt.NDArray[np.int32],
+    counts: npt.NDArray[np.int32],
+    n_words: list[int],
+    first_words: npt.NDArray[np.int64],
+    further: bool,
 ) -> npt.NDArray[np.int64]:
-    first_words = np.cumsum([0, *n_words])
-    rows = [
-        (first_words[i], n_words[i], start, stop - start, count, (counts[start:stop] > 0).any())
-        for i, (start, stop, count) in enumerate(lines.tolist())
-    ]
+    """Return where the words of each line begin, how many they are, first atom, number of atoms.
+
+    Then the count, whether an atom is metered, whether an accepted attempt can change what the
+    line accepts of the other pieces, and whether that depends on the last of a colour or shape.
+    """
+    by_last = atoms[:, -_N_LAST_STATES * N_BUCKETS :].reshape(len(atoms), 5, 25, N_BUCKETS)
+    remembers = (by_last != by_last[:, :1, :1]).any(axis=(1, 2, 3))
+    by_piece = (by_last != by_last[:, :, :1]).any(axis=(1, 2, 3))
+    rows = []
+    for i, (start, stop, count) in enumerate(lines.tolist()):
+        metered = (counts[start:stop] > 0).any()
+        changes = further or metered or remembers[start:stop].any()
+        flags = (metered, changes, by_piece[start:stop].any())
+        rows.append((first_words[i], n_words[i], start, stop - start, count, *flags))
     return np.array(rows, dtype=np.int64)
 
 

@@ -1,6 +1,6 @@
 """The batched transition: one kernel that steps ``num_envs`` boards at once.
 
-The kernel is one function that passes no array to another, but for the rare question that rules
+The kernel is one function that passes no array to another, except for the rare question that rules
 with further conditions put to :mod:`gohr.game.engine.acceptance`: every array handed to an inner
 compiled function costs atomic reference counts, which together made an earlier form twenty times
 slower. It takes few arrays, since each costs 0.05 microseconds to hand over, which is what a single
@@ -9,13 +9,16 @@ board feels (``docs/decisions/001-numba.md``). So it is long, and is read from t
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from gohr.game import board_views as views
+from gohr.game.board_views import Replies
 from gohr.game.engine import program as layout
 from gohr.game.engine.acceptance import QUADRANT, look
 from gohr.game.outcomes import (
@@ -33,39 +36,58 @@ from gohr.game.outcomes import (
     Autoreset,
 )
 
-# Columns of a board's state that stand at the same place for every rule.
-_LINE, _LINE_LEFT = layout.LINE, layout.LINE_LEFT
-_N_PIECES, _FINISH = layout.N_PIECES, layout.FINISH
-_ROW, _N_WORDS, _LIVE = layout.ROW, layout.N_WORDS, layout.LIVE
+# Columns and words of a board's state that stand at the same place for every rule.
+_LINE, _LINE_LEFT, _FINISH = layout.LINE, layout.LINE_LEFT, layout.FINISH
+_PIECES, _ACCEPTS, _FINAL, _LIVE = layout.PIECES, layout.ACCEPTS, layout.FINAL, layout.LIVE
+_CELLS = 8 * _ACCEPTS
 
 # Where the header of a program says what stands where.
-_WORDS, _LINES, _COUNTS, _FEATURES = layout.WORDS, layout.LINES, layout.COUNTS, layout.FEATURES
-_CONDITIONS = layout.CONDITIONS
-_N_LINES, _WIDTH = layout.N_LINES, layout.WIDTH
-_N_CLASSES, _N_COLORS = layout.N_CLASSES, layout.N_COLORS
-_CELLS, _LEFT, _ACCEPTS = layout.CELLS, layout.LEFT, layout.ACCEPTS
-_RECORDS, _FINAL = layout.RECORDS, layout.FINAL
+_LINES, _COUNTS, _FEATURES = layout.LINES, layout.COUNTS, layout.FEATURES
+_CONDITIONS, _N_LINES, _WIDTH = layout.CONDITIONS, layout.N_LINES, layout.WIDTH
+_N_CODES, _N_COLORS, _ATOMS = layout.N_CODES, layout.N_COLORS, layout.ATOMS
+_LAST, _LEFT, _RECORDS = layout.LAST, layout.LEFT, layout.RECORDS
 
-#: The first bit of each of the sixteen atoms of a word.
-_FIRST_BITS = 0x1111111111111111
+#: The mask of a cell's four attempts, as one number.
+_FOUR = 0x01010101
+#: All bits of four bytes but their first.
+_SEVENS = 0x7F7F7F7F
+#: Times this, four ones in four bytes stand side by side, from bit 24 on.
+_TOGETHER = (1 << 24) + (1 << 17) + (1 << 10) + (1 << 3)
+#: Times this, a set of buckets has its four bits in four bytes.
+_SPREAD = 0x204081
 
-# An episode can be over from the start, on a board with nothing to move; nobody has been told so
+# An episode can be over from the start, on a board with nothing to move, which is not reported
 # until the first attempt is made.
 _OVER_KNOWN = 1
 _OVER_UNSAID = 2
 
-# Rows of the replies.
+# Columns of the replies.
 _ACTION, _SHAPE, _COLOR, _BUCKET = views.ACTION, views.SHAPE, views.COLOR, views.BUCKET
 _OUTCOME, _REWARD, _STANDS = views.OUTCOME, views.REWARD, views.STANDS
 _TERMINATED, _TRUNCATED = views.TERMINATED, views.TRUNCATED
-_N_ATTEMPTS, _OVER, _BUSY = views.N_ATTEMPTS, views.OVER, views.BUSY
+_N_ATTEMPTS, _OVER = views.N_ATTEMPTS, views.OVER
 
 _NEXT_STEP, _SAME_STEP = Autoreset.NEXT_STEP, Autoreset.SAME_STEP
 
-#: More attempts than anybody makes.
-_NEVER = 1 << 62
+#: More attempts than are ever made.
+_NEVER = (1 << 31) - 1
 
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+Short: TypeAlias = npt.NDArray[np.int16]
 Int: TypeAlias = npt.NDArray[np.int64]
+
+
+def _count_zeros(typing_context: Any, word: Any) -> Any:
+    """Return the type and the code of the number of zeros after the last bit of a word."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], cgutils.false_bit)
+
+    return types.int64(types.int64), generate
+
+
+#: The number of the lowest bit that is set.
+_first_bit: Any = intrinsic(_count_zeros)
 
 
 @njit(cache=True)
@@ -81,178 +103,157 @@ def _index(number: int) -> int:
 @njit(cache=True)
 def step(
     program: Int,
-    state: Int,
-    seen: npt.NDArray[np.uint8],
-    replies: Int,
-    deck: npt.NDArray[np.uint8],
+    state: Short,
+    seen: Bytes,
+    replies: Replies,
+    deck: Bytes,
     n_dealt: int,
     horizon: int,
     autoreset: int,
 ) -> int:
-    """Make the attempt ``replies[0]`` on each board, and deal new boards where that is asked.
+    """Make the attempt ``replies[:, 0]`` on each board, and deal new boards where that is asked.
 
     Boards come from the rows of ``deck``, from row ``n_dealt`` on; the deck must hold as many more
     as there are boards. ``horizon`` is the number of attempts after which an episode is truncated,
     0 for none. Returns the new ``n_dealt``.
     """
-    words_at, lines_at = _index(program[_WORDS]), _index(program[_LINES])
-    counts_at, features_at = _index(program[_COUNTS]), _index(program[_FEATURES])
-    n_lines, width, n_classes = (
-        _index(program[_N_LINES]),
-        _index(program[_WIDTH]),
-        _index(program[_N_CLASSES]),
-    )
-    cells, left, accepts_at = (
-        _index(program[_CELLS]),
-        _index(program[_LEFT]),
-        _index(program[_ACCEPTS]),
-    )
+    words: Any = state.view(np.int64)
+    allowed_at: Any = state.view(np.uint8)
+    fours: Any = state.view(np.int32)
+    masks: Any = seen.view(np.int32)
+    dealt: Any = deck.view(np.int32)
+    lines_at, features_at = _index(program[_LINES]), _index(program[_FEATURES])
+    n_lines, width = _index(program[_N_LINES]), _index(program[_WIDTH])
+    n_codes, atoms_at = _index(program[_N_CODES]), _index(program[_ATOMS])
+    last_at, left = _index(program[_LAST]), _index(program[_LEFT])
     further = program[_CONDITIONS] != 0
     limit = horizon if horizon > 0 else _NEVER
 
-    # Three attempts in four hit an empty cell when they are made at random, and which ones is a
-    # coin toss. So a first pass answers all boards as if theirs had, without a branch, and notes
-    # the boards for which there is more to say.
-    n_busy = 0
-    for i in range(replies.shape[1]):
-        action = replies[_ACTION, i]
-        playing = (replies[_OVER, i] == 0) & (action >= 0)
-        n_attempts = replies[_N_ATTEMPTS, i] + playing
-        replies[_N_ATTEMPTS, i] = n_attempts
-        replies[_OUTCOME, i] = EMPTY_CELL
-        replies[_REWARD, i] = -1
-        replies[_TERMINATED, i] = False
-        replies[_TRUNCATED, i] = False
-        replies[_BUSY, n_busy] = i
-        n_busy += (seen[i, (action >> 2) & 63] != 0) | (not playing) | (n_attempts >= limit)
+    for number in range(replies.shape[0]):
+        i = _index(number)
+        action = int(np.int64(replies[i, _ACTION]))
+        over = replies[i, _OVER]
+        playing = (over == 0) & (action >= 0)
+        n_attempts = replies[i, _N_ATTEMPTS] + playing
+        replies[i, _N_ATTEMPTS] = n_attempts
+        # What is no attempt looks at bytes that belong to something else, and does not use them.
+        cell = _index((action >> 2) & 63)
+        bucket = action & 3
+        code = _index(seen[i, cell])
+        allowed = np.int64(allowed_at[i, _CELLS + cell])
+        accepted = playing & ((allowed >> bucket) & 1 != 0)
+        truncated = playing & (n_attempts >= limit)
 
-    for busy in range(n_busy):
-        i = _index(replies[_BUSY, busy])
-        action = replies[_ACTION, i]
-        over = replies[_OVER, i]
+        # Most attempts made at random are rejected, which changes nothing; why they are is chosen
+        # without a branch, for it would be a coin toss.
+        if playing & (not accepted):
+            outcome = DENIED if allowed != 0 else IMMOVABLE
+            replies[i, _OUTCOME] = EMPTY_CELL if code == 0 else outcome
+            replies[i, _REWARD] = -1
+            replies[i, _TERMINATED] = False
+            replies[i, _TRUNCATED] = truncated
+            if not truncated:
+                continue
         fresh = action == RESET or (
             over == _OVER_KNOWN and autoreset == _NEXT_STEP and action != LEAVE
         )
-        first = -1  # the line at which a search for a playable line begins; -1: no search
-        reward = 0
-        terminated = False
-        truncated = False
+        if not playing:
+            replies[i, _OUTCOME] = (
+                LEAVE if action == LEAVE else NEW_BOARD if fresh else EPISODE_OVER
+            )
+            replies[i, _REWARD] = 0
+            replies[i, _TERMINATED] = False
+            replies[i, _TRUNCATED] = False
+            if action == LEAVE:
+                continue
 
-        if action == LEAVE:
-            outcome = LEAVE
-        elif fresh:
-            outcome = NEW_BOARD
-        elif over != 0:
-            outcome = EPISODE_OVER
-        else:
-            truncated = replies[_N_ATTEMPTS, i] >= limit
-            cell = _index(action >> 2)
-            bucket = action & 3
-            code = _index(seen[i, cell])
-            if code == 0:
-                outcome = EMPTY_CELL
-                reward = -1
-            else:
-                feature = features_at + 4 * code
-                by_color, by_shape = _index(program[feature + 2]), _index(program[feature + 3])
-                memory = _index(
-                    (replies[_BUCKET, i] * 5 + state[i, by_color]) * 5 + state[i, by_shape]
-                )
-                cell_at = n_classes + cell
-                buckets_at = n_classes + 36 + 4 * memory + _index(QUADRANT[cell])
-                row = _index(state[i, _ROW])
-                allowed = 0
-                for w in range(state[i, _N_WORDS]):
+        first = -1  # the line at which a search for a playable line begins; -1: no search
+        if accepted:
+            replies[i, _OUTCOME] = ACCEPTED
+            replies[i, _REWARD] = 0
+            feature = features_at + 4 * code
+            by_color, by_shape = _index(program[feature + 2]), _index(program[feature + 3])
+            line_at = lines_at + _index(8 * state[i, _LINE])
+            if program[line_at + 5] != 0:
+                # Every atom that accepts the attempt pays for it, not the first alone.
+                memory = (replies[i, _BUCKET] * 5 + state[i, by_color]) * 5 + state[i, by_shape]
+                buckets_at = n_codes + 36 + 4 * _index(memory) + _index(QUADRANT[cell])
+                for a in range(program[line_at + 3]):
+                    w = a >> 4
+                    row = _index(program[line_at] + w * width)
                     if further:
-                        word = state[i, accepts_at + 36 * w + cell]
+                        word = words[i, atoms_at + 36 * w + cell]
                     else:
                         word = (
-                            program[row + code - 1]
-                            & program[row + cell_at]
+                            program[row + code]
+                            & program[row + n_codes + cell]
                             & program[row + buckets_at]
                         )
-                    allowed |= word & state[i, _LIVE + w]
-                    row += width
-                if (allowed >> bucket) & _FIRST_BITS == 0:
-                    outcome = IMMOVABLE if allowed == 0 else DENIED
-                    reward = -1
-                else:
-                    outcome = ACCEPTED
-                    line_at = lines_at + _index(6 * state[i, _LINE])
-                    if program[line_at + 5] != 0:
-                        # Every atom that accepts the attempt pays for it, not the first alone.
-                        for a in range(program[line_at + 3]):
-                            w = a >> 4
-                            row = _index(state[i, _ROW] + w * width)
-                            if further:
-                                word = state[i, accepts_at + 36 * w + cell]
-                            else:
-                                word = (
-                                    program[row + code - 1]
-                                    & program[row + cell_at]
-                                    & program[row + buckets_at]
-                                )
-                            shift = 4 * (a & 15)
-                            if state[i, left + a] > 0 and (word >> (shift + bucket)) & 1:
-                                state[i, left + a] -= 1
-                                if state[i, left + a] == 0:
-                                    state[i, _LIVE + w] &= ~(15 << shift)
-                    if state[i, _LINE_LEFT] > 0:
-                        state[i, _LINE_LEFT] -= 1
-                    state[i, by_color] = 1 + bucket
-                    state[i, by_shape] = 1 + bucket
-                    shape, color = program[feature], program[feature + 1]
-                    replies[_SHAPE, i] = 1 + shape
-                    replies[_COLOR, i] = 1 + color
-                    replies[_BUCKET, i] = 1 + bucket
-                    if further:
-                        record = 1 + ((code - 1) * 36 + cell) * 4 + bucket
-                        records = program[_RECORDS]
-                        n_colors = program[_N_COLORS]
-                        state[i, records] = record
-                        state[i, records + 1 + color] = record
-                        state[i, records + 1 + n_colors + shape] = record
-                        state[i, program[_FINAL] - 4 + bucket] = record
-                    seen[i, cell] = 0
-                    for b in range(4):
-                        seen[i, 36 + 4 * cell + b] = 0
-                    n_pieces = _index(state[i, _N_PIECES] - 1)
-                    state[i, _N_PIECES] = n_pieces
-                    k = 0
-                    while state[i, cells + k] != cell:
-                        k += 1
-                    state[i, cells + k] = state[i, cells + n_pieces]
+                    shift = 4 * (a & 15)
+                    if state[i, left + a] > 0 and (word >> (shift + bucket)) & 1:
+                        state[i, left + a] -= 1
+                        if state[i, left + a] == 0:
+                            words[i, _LIVE + w] &= ~(15 << shift)
+            if state[i, _LINE_LEFT] > 0:
+                state[i, _LINE_LEFT] -= 1
+            shape, color = program[feature], program[feature + 1]
+            state[i, by_color] = 1 + bucket
+            state[i, by_shape] = 1 + bucket
+            replies[i, _SHAPE] = 1 + shape
+            replies[i, _COLOR] = 1 + color
+            replies[i, _BUCKET] = 1 + bucket
+            if further:
+                record = 1 + ((code - 1) * 36 + cell) * 4 + bucket
+                records = program[_RECORDS]
+                state[i, records] = record
+                state[i, records + 1 + bucket] = record
+                state[i, records + 5 + color] = record
+                state[i, records + 5 + program[_N_COLORS] + shape] = record
+            seen[i, cell] = 0
+            masks[i, 9 + cell] = 0
+            words[i, _ACCEPTS + (cell >> 3)] &= ~(255 << (8 * (cell & 7)))
+            pieces = words[i, _PIECES] & ~(1 << cell)
+            words[i, _PIECES] = pieces
+            some = np.int64(0)
+            for w in range(5):
+                some |= words[i, _ACCEPTS + w]
+            if pieces == 0:
+                state[i, _FINISH] = CLEARED
+            elif some == 0 or program[line_at + 6] != 0 or state[i, _LINE_LEFT] == 0:
+                first = -2  # look at the active line as it stands before any other
+            elif not truncated:
+                replies[i, _TERMINATED] = False
+                replies[i, _TRUNCATED] = False
+                continue
 
-                    if n_pieces == 0:
-                        state[i, _FINISH] = CLEARED
-                    else:
-                        first = -2  # look at the active line as it stands before any other
-
-        # An attempt that was rejected changes nothing.
-        while fresh or truncated or outcome in (ACCEPTED, EPISODE_OVER):
+        while True:
             if fresh:
-                for c in range(cells + 36, left):
+                for c in range(last_at, left):
                     state[i, c] = 0
-                for c in range(program[_RECORDS], program[_FINAL]):
+                for c in range(program[_RECORDS], state.shape[1]):
                     state[i, c] = 0
-                replies[_SHAPE, i] = 0
-                replies[_COLOR, i] = 0
-                replies[_BUCKET, i] = 0
-                n_pieces = 0
-                for cell in range(36):
-                    code = _index(deck[n_dealt, cell])
-                    seen[i, cell] = code
-                    # Without a branch, for it would be a coin toss: an empty cell's number is
-                    # overwritten by the next.
-                    here = code != 0
-                    state[i, cells + n_pieces] = cell
-                    n_pieces += here
-                    for b in range(4):
-                        seen[i, 36 + 4 * cell + b] = here
+                replies[i, _SHAPE] = 0
+                replies[i, _COLOR] = 0
+                replies[i, _BUCKET] = 0
+                for w in range(5):
+                    words[i, _ACCEPTS + w] = 0
+                pieces = np.int64(0)
+                for c in range(9):
+                    four = np.int64(dealt[n_dealt, c])
+                    masks[i, c] = four
+                    # A one in each byte that is not 0, four cells at a time; then side by side.
+                    ones = ((((four & _SEVENS) + _SEVENS) | four) >> 7) & _FOUR
+                    pieces |= (((ones * _TOGETHER) >> 24) & 15) << (4 * c)
+                for c in range(36):
+                    masks[i, 9 + c] = 0
+                left_to_show = pieces
+                while left_to_show != 0:
+                    masks[i, 9 + _index(_first_bit(left_to_show))] = _FOUR
+                    left_to_show &= left_to_show - 1
                 n_dealt += 1
-                state[i, _N_PIECES] = n_pieces
-                replies[_N_ATTEMPTS, i] = 0
-                replies[_OVER, i] = 0
+                words[i, _PIECES] = pieces
+                replies[i, _N_ATTEMPTS] = 0
+                replies[i, _OVER] = 0
                 state[i, _FINISH] = IN_PROGRESS
                 first = 0
 
@@ -264,49 +265,66 @@ def step(
                 entered = -1 if first == -2 else 0
                 playable = False
                 while entered < n_lines:
-                    line_at = lines_at + _index(6 * line)
-                    first_row = words_at + _index(program[line_at] * width)
-                    n_words = program[line_at + 1]
+                    line_at = lines_at + _index(8 * line)
+                    first_row, n_words = _index(program[line_at]), _index(program[line_at + 1])
                     if entered >= 0:
                         state[i, _LINE] = line
                         state[i, _LINE_LEFT] = program[line_at + 4]
-                        state[i, _ROW] = first_row
-                        state[i, _N_WORDS] = n_words
                         for w in range(n_words):
-                            live = program[first_row + _index((w + 1) * width) - 1]
-                            state[i, _LIVE + w] = live
+                            words[i, _LIVE + w] = program[first_row + _index((w + 1) * width) - 1]
                         if program[line_at + 5] != 0:
                             for a in range(program[line_at + 3]):
-                                state[i, left + a] = program[counts_at + program[line_at + 2] + a]
-                    if state[i, _LINE_LEFT] != 0:
-                        if further:
-                            look(program, state, seen, replies, i, line)
-                        for k in range(state[i, _N_PIECES]):
-                            cell = _index(state[i, cells + k])
-                            code = _index(seen[i, cell])
-                            feature = features_at + 4 * code
-                            by_color = _index(program[feature + 2])
-                            by_shape = _index(program[feature + 3])
-                            memory = replies[_BUCKET, i] * 5 + state[i, by_color]
-                            memory = _index(memory * 5 + state[i, by_shape])
-                            cell_at = n_classes + cell
-                            buckets_at = n_classes + 36 + 4 * memory + _index(QUADRANT[cell])
-                            for w in range(n_words):
-                                row = first_row + _index(w * width)
-                                if further:
-                                    word = state[i, accepts_at + 36 * w + cell]
-                                else:
-                                    word = (
-                                        program[row + code - 1]
-                                        & program[row + cell_at]
-                                        & program[row + buckets_at]
-                                    )
-                                if word & state[i, _LIVE + w] != 0:
-                                    playable = True
-                                    break
-                            if playable:
-                                break
-                    if playable:
+                                state[i, left + a] = program[
+                                    program[_COUNTS] + program[line_at + 2] + a
+                                ]
+                    some = np.int64(0)
+                    if state[i, _LINE_LEFT] == 0:
+                        n_words = 0
+                    elif further:
+                        look(program, state, seen, replies, i, line)
+                    elif entered < 0 and program[line_at + 6] == 0:
+                        n_words = 0  # nothing else has changed
+                        for w in range(5):
+                            some |= words[i, _ACCEPTS + w]
+                    for w in range(n_words):
+                        row = first_row + _index(w * width)
+                        live = words[i, _LIVE + w]
+                        many = program[line_at + 3] > 4
+                        by_piece = program[line_at + 7] != 0
+                        buckets_at = row + n_codes + 36 + 100 * _index(replies[i, _BUCKET])
+                        pieces = words[i, _PIECES]
+                        while pieces != 0:
+                            cell = _index(_first_bit(pieces))
+                            pieces &= pieces - 1
+                            if further:
+                                word = words[i, atoms_at + 36 * w + cell]
+                            else:
+                                code = _index(seen[i, cell])
+                                by_last = buckets_at + _index(QUADRANT[cell])
+                                if by_piece:
+                                    feature = features_at + 4 * code
+                                    by_color = _index(program[feature + 2])
+                                    by_shape = _index(program[feature + 3])
+                                    memory = 5 * state[i, by_color] + state[i, by_shape]
+                                    by_last += 4 * _index(memory)
+                                word = (
+                                    program[row + code]
+                                    & program[row + n_codes + cell]
+                                    & program[by_last]
+                                )
+                            # Fold the atoms of the word into one.
+                            allowed = word & live
+                            some |= allowed
+                            if many:
+                                allowed |= allowed >> 32
+                                allowed |= allowed >> 16
+                            allowed |= allowed >> 8
+                            allowed |= allowed >> 4
+                            if w > 0:
+                                allowed |= allowed_at[i, _CELLS + cell]
+                            allowed_at[i, _CELLS + cell] = allowed & 15
+                    if some != 0:
+                        playable = True
                         break
                     line = line + 1 if line + 1 < n_lines else 0
                     entered += 1
@@ -315,96 +333,70 @@ def step(
                     state[i, _FINISH] = STALEMATE
                     state[i, _LINE] = line
 
-            replies[_STANDS, i] = state[i, _FINISH]
+            finish = state[i, _FINISH]
+            replies[i, _STANDS] = finish
             if fresh:
-                if state[i, _FINISH] == STALEMATE:
-                    replies[_OVER, i] = _OVER_UNSAID
+                if finish == STALEMATE:
+                    replies[i, _OVER] = _OVER_UNSAID
                 break
-            terminated = state[i, _FINISH] != IN_PROGRESS
-            truncated = replies[_N_ATTEMPTS, i] >= limit
-            if terminated or truncated:
-                replies[_OVER, i] = _OVER_KNOWN
-                if autoreset == _SAME_STEP:
-                    for c in range(36):
-                        state[i, program[_FINAL] + c] = seen[i, c]
-                    for b in range(3):
-                        state[i, program[_FINAL] + 36 + b] = replies[_SHAPE + b, i]
-                    fresh = True
-                    continue
-            break
-        replies[_OUTCOME, i] = outcome
-        replies[_REWARD, i] = reward
-        replies[_TERMINATED, i] = terminated
-        replies[_TRUNCATED, i] = truncated
+            terminated = finish != IN_PROGRESS
+            truncated = replies[i, _N_ATTEMPTS] >= limit
+            replies[i, _TERMINATED] = terminated
+            replies[i, _TRUNCATED] = truncated
+            if not (terminated or truncated):
+                break
+            replies[i, _OVER] = _OVER_KNOWN
+            if autoreset != _SAME_STEP:
+                break
+            for c in range(9):
+                fours[i, 2 * _FINAL + c] = masks[i, c]
+            for b in range(3):
+                allowed_at[i, 8 * _FINAL + 36 + b] = replies[i, _SHAPE + b]
+            fresh = True
     return n_dealt
 
 
 @njit(cache=True)
-def enter(actions: Int, replies: Int) -> bool:
+def enter(actions: Int, replies: Replies) -> bool:
     """Enter the attempts of all boards; return False if one of them is none of the 144."""
     wrong = False
     for i in range(actions.size):
-        replies[_ACTION, i] = actions[i]
+        replies[i, _ACTION] = actions[i]
         wrong |= (actions[i] < 0) | (actions[i] > 143)
     return not wrong
 
 
 @njit(cache=True)
-def tell(replies: Int, reward: npt.NDArray[np.float64], ends: npt.NDArray[np.bool_]) -> None:
-    """Fill rewards, (num_envs,), and terminated, truncated and stalemate, (3, num_envs)."""
+def tell(
+    replies: Replies, last: Int, reward: npt.NDArray[np.float64], ends: npt.NDArray[np.bool_]
+) -> None:
+    """Fill the last accepted attempts and outcomes, (4, num_envs), and rewards, (num_envs,).
+
+    And terminated, truncated and stalemate, (3, num_envs).
+    """
     for i in range(reward.size):
-        reward[i] = replies[_REWARD, i]
-        ends[0, i] = replies[_TERMINATED, i] != 0
-        ends[1, i] = replies[_TRUNCATED, i] != 0
-        ends[2, i] = replies[_STANDS, i] == STALEMATE
+        last[0, i] = replies[i, _SHAPE]
+        last[1, i] = replies[i, _COLOR]
+        last[2, i] = replies[i, _BUCKET]
+        last[3, i] = replies[i, _OUTCOME]
+        reward[i] = replies[i, _REWARD]
+        ends[0, i] = replies[i, _TERMINATED] != 0
+        ends[1, i] = replies[i, _TRUNCATED] != 0
+        ends[2, i] = replies[i, _STANDS] == STALEMATE
 
 
 @njit(cache=True)
-def permitted(
-    program: Int,
-    state: Int,
-    seen: npt.NDArray[np.uint8],
-    replies: Int,
-    mask: npt.NDArray[np.int8],
-) -> int:
+def permitted(state: Short, mask: npt.NDArray[np.int8]) -> int:
     """Fill ``mask`` (num_envs, 144) with 1 for the attempts that the rule would accept now.
 
     Returns how many they are.
     """
-    n_classes, width = _index(program[_N_CLASSES]), _index(program[_WIDTH])
-    cells, features = _index(program[_CELLS]), _index(program[_FEATURES])
-    further, accepts = program[_CONDITIONS] != 0, _index(program[_ACCEPTS])
+    allowed: Any = state.view(np.uint8)
+    attempts: Any = mask.view(np.int32)
     n_permitted = 0
-    for i in range(seen.shape[0]):
-        for attempt in range(144):
-            mask[i, attempt] = 0
-        line_at = _index(program[_LINES] + 6 * state[i, _LINE])
-        first_row = _index(program[_WORDS] + program[line_at] * width)
-        n_words = _index(program[line_at + 1])
-        n_pieces = _index(state[i, _N_PIECES]) if state[i, _FINISH] == IN_PROGRESS else 0
-        for k in range(n_pieces):
-            allowed = 0
-            cell = _index(state[i, cells + k])
-            code = _index(seen[i, cell])
-            feature = features + 4 * code
-            by_color, by_shape = _index(program[feature + 2]), _index(program[feature + 3])
-            memory = (replies[_BUCKET, i] * 5 + state[i, by_color]) * 5 + state[i, by_shape]
-            buckets_at = n_classes + 36 + 4 * _index(memory) + _index(QUADRANT[cell])
-            for w in range(n_words):
-                row = first_row + w * width
-                if further:
-                    word = state[i, accepts + 36 * w + cell]
-                else:
-                    word = (
-                        program[row + code - 1]
-                        & program[row + n_classes + cell]
-                        & program[row + buckets_at]
-                    )
-                allowed |= word & state[i, _LIVE + w]
-            # Fold the sixteen atoms of the word into one.
-            for half in (32, 16, 8, 4):
-                allowed |= allowed >> half
-            for b in range(4):
-                mask[i, 4 * cell + b] = (allowed >> b) & 1
-                n_permitted += (allowed >> b) & 1
+    for i in range(mask.shape[0]):
+        for cell in range(36):
+            four = int(np.int64(allowed[i, _CELLS + cell]) * _SPREAD & _FOUR)
+            attempts[i, cell] = four
+            n_permitted += ((four * _FOUR) >> 24) & 7
     return n_permitted

@@ -15,6 +15,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 
 from gohr.game import board_views as views
 from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec, draw_boards
@@ -138,7 +139,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         reveal: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        from gohr.game.engine.boards_in_play import Boards
+        from gohr.game.engine.boards import Boards
 
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode: expected 'ansi' or 'rgb_array', found {render_mode!r}")
@@ -163,7 +164,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         codes = self._boards.seen[0, :N_CELLS]
         self._occupied = self._boards.seen[0, N_CELLS:].view(np.int8)
         # Reading numbers from a memoryview takes a third of the time it takes from an array.
-        replies = memoryview(self._boards.replies[:, 0].data)[: _STANDS + 1]
+        replies = memoryview(self._boards.replies[0].data)[: _STANDS + 1]
         replies[_STANDS] = _NOT_DEALT
         occupied = memoryview(self._occupied.data)
         # What every step calls, bound once and fetched by one look-up.
@@ -218,6 +219,8 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
                 f"action: expected an integer from 0 to 143, found {action!r}"
             ) from None
         if occupied[number] or replies[_STANDS]:
+            if replies[_STANDS] == _NOT_DEALT and action is not _DEAL:
+                raise ResetNeeded("Cannot call env.step() before calling env.reset()")
             replies[0] = number
             advance()
             _, shape, color, bucket, outcome, reward, terminated, _, stands = read_replies()

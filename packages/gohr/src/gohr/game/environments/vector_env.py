@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from gohr.game.board import N_BUCKETS, N_CELLS, draw_boards
-from gohr.game.board_views import ACTION, OUTCOME, SHAPE
+from gohr.game.board import N_CELLS, draw_boards
+from gohr.game.board_views import ACTION
 from gohr.game.environments.env import (
     BoardLike,
     action_space,
@@ -23,16 +26,46 @@ from gohr.game.interpreted_boards import InterpretedBoards, compiled_or_none
 from gohr.game.outcomes import LEAVE, NEW_BOARD, RESET, Autoreset
 from gohr.rules.syntax import RuleSet
 
-
-def _parts(
-    seen: npt.NDArray[np.uint8], replies: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[Any], ...]:
-    """Return views: codes, mask, and of the last accepted attempt the rest; at last the outcome."""
-    return seen[:, :N_CELLS], seen[:, N_CELLS:].view(np.int8), *replies
-
-
 #: Boards drawn at a time, in multiples of the number of boards in play.
 _BLOCKS = 4
+
+
+#: As a number of four bytes, what an occupied cell has in the mask.
+_FOUR_ATTEMPTS = np.int32(0x01010101)
+
+
+class FinalObservations:
+    """The last observation of each board whose episode ended, None for the other boards.
+
+    Used as the array of objects in which Gymnasium has them; it is filled when it is first read.
+    """
+
+    def __init__(self, final: npt.NDArray[np.uint8], ended: npt.NDArray[np.bool_]) -> None:
+        self._final, self._ended = final, ended
+
+    @cached_property
+    def _observations(self) -> npt.NDArray[np.object_]:
+        observations = np.full(len(self._ended), None, dtype=object)
+        for i in np.flatnonzero(self._ended).tolist():
+            shape, color, bucket = self._final[i, N_CELLS:].tolist()
+            codes = self._final[i, :N_CELLS]
+            observations[i] = {"board": codes, "shape": shape, "color": color, "bucket": bucket}
+        return observations
+
+    def __len__(self) -> int:
+        return len(self._ended)
+
+    def __iter__(self) -> Iterator[dict[str, Any] | None]:
+        return iter(self._observations)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._observations[index]
+
+    def __setitem__(self, index: Any, observation: Any) -> None:
+        self._observations[index] = observation
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[np.object_]:
+        return self._observations.copy() if copy else self._observations
 
 
 class HiddenRulesVectorEnv(
@@ -85,7 +118,7 @@ class HiddenRulesVectorEnv(
         render_mode: str | None = None,
         copy: bool = True,
     ) -> None:
-        from gohr.game.engine.boards_in_play import Boards
+        from gohr.game.engine.boards import Boards
         from gohr.game.engine.transition import enter, tell
 
         if num_envs < 1:
@@ -122,17 +155,19 @@ class HiddenRulesVectorEnv(
         }[self.autoreset_mode]
         self._enter, self._tell = enter, tell
         self._all = np.ones(num_envs, dtype=np.bool_)
-        self._parts = _parts(self._boards.seen, self._boards.replies[SHAPE : OUTCOME + 1])
-        self._ends = self._room_for_ends()
+        self._room = self._new_room()
         self._forget_deck()
 
     def _forget_deck(self) -> None:
         self._deck = np.empty((0, N_CELLS), dtype=np.uint8)
         self._n_dealt = 0
 
-    def _room_for_ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-        """Return room for rewards, and for terminated, truncated, stalemate: (3, num_envs)."""
-        return np.empty(self.num_envs), np.empty((3, self.num_envs), dtype=np.bool_)
+    def _new_room(
+        self,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        """Make room for the last accepted attempt and the outcome (4, num_envs), reward, ends."""
+        n = self.num_envs
+        return np.empty((4, n), dtype=np.int64), np.empty(n), np.empty((3, n), dtype=np.bool_)
 
     def _advance(self) -> None:
         """Step all boards, with a deck that is long enough for each to need a new one."""
@@ -172,7 +207,7 @@ class HiddenRulesVectorEnv(
                     f"found {mask.dtype} of shape {mask.shape}"
                 )
             actions[~mask] = LEAVE
-        self._boards.replies[ACTION] = actions
+        self._boards.replies[:, ACTION] = actions
         self._advance()
         return self._seen(actions == RESET)[0]
 
@@ -189,12 +224,16 @@ class HiddenRulesVectorEnv(
         actions = np.ascontiguousarray(actions, dtype=np.int64)
         if actions.shape != (self.num_envs,):
             raise ValueError(f"actions: expected shape ({self.num_envs},), found {actions.shape}")
+        if not len(self._deck):
+            raise ResetNeeded("Cannot call env.step() before calling env.reset()")
         if not self._enter(actions, self._boards.replies):
             raise ValueError(f"actions: expected integers from 0 to 143, found {actions}")
         self._advance()
         (observations, infos), reward, terminated, truncated = self._seen(self._all)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            self._add_final(infos)
+            ended = terminated | truncated
+            if ended.any():
+                self._add_final(infos, ended, terminated)
         return observations, reward, terminated, truncated, infos
 
     def _seen(
@@ -206,14 +245,12 @@ class HiddenRulesVectorEnv(
         npt.NDArray[np.bool_],
     ]:
         """Return observations and infos of the boards stepped or reset, reward, and both ends."""
-        boards = self._boards
-        parts, (reward, ends) = self._parts, self._ends
-        if self.copy:  # whole, which takes a third of the time of its parts: those have gaps
-            parts = _parts(boards.seen.copy(), boards.replies[SHAPE : OUTCOME + 1].copy())
-            reward, ends = self._room_for_ends()
-        self._tell(boards.replies, reward, ends)
-        terminated, truncated, stalemate = ends
-        codes, mask, shape, color, bucket, outcome = parts
+        room, seen = self._room, self._boards.seen
+        if self.copy:
+            room, seen = self._new_room(), seen.copy()
+        (shape, color, bucket, outcome), reward, (terminated, truncated, stalemate) = room
+        self._tell(self._boards.replies, *room)
+        codes, mask = seen[:, :N_CELLS], seen[:, N_CELLS:].view(np.int8)
         observations = {"board": codes, "shape": shape, "color": color, "bucket": bucket}
         infos = {
             "action_mask": mask,
@@ -228,30 +265,28 @@ class HiddenRulesVectorEnv(
             infos["_permitted"] = present
         return (observations, infos), reward, terminated, truncated
 
-    def _add_final(self, infos: dict[str, Any]) -> None:
+    def _add_final(
+        self,
+        infos: dict[str, Any],
+        ended: npt.NDArray[np.bool_],
+        terminated: npt.NDArray[np.bool_],
+    ) -> None:
         """Add what the episodes that ended in this step ended with, as Gymnasium lays it out."""
-        ended = self._boards.terminated | self._boards.truncated
-        if not ended.any():
-            return
-        final = self._boards.final
-        observations = np.full(self.num_envs, None, dtype=object)
-        for i in np.flatnonzero(ended):
-            shape, color, bucket = final[i, N_CELLS:].tolist()
-            codes = final[i, :N_CELLS].astype(np.uint8)
-            observations[i] = {"board": codes, "shape": shape, "color": color, "bucket": bucket}
-        infos["final_obs"] = observations
-        infos["_final_obs"] = ended
+        final = self._boards.final.copy()
+        occupied = final[:, :N_CELLS] != 0
+        outcome = infos["outcome"]
+        infos["final_obs"] = FinalObservations(final, ended)
         infos["final_info"] = {
-            "action_mask": np.repeat(final[:, :N_CELLS] > 0, N_BUCKETS, axis=1).astype(np.int8),
+            "action_mask": (occupied * _FOUR_ATTEMPTS).view(np.int8),
             "_action_mask": ended,
-            "outcome": self._boards.outcome.copy(),
+            "outcome": outcome,
             "_outcome": ended,
-            "stalemate": self._boards.terminated & (final[:, :N_CELLS] > 0).any(axis=1),
+            "stalemate": terminated & occupied.any(axis=1),
             "_stalemate": ended,
         }
-        infos["_final_info"] = ended
+        infos["_final_obs"] = infos["_final_info"] = ended
         # What stands beside it is of the boards that were dealt since.
-        infos["outcome"] = np.where(ended, NEW_BOARD, infos["outcome"])
+        infos["outcome"] = np.where(ended, NEW_BOARD, outcome)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which attempts are on occupied cells, bool of shape (num_envs, 144)."""

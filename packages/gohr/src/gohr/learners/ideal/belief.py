@@ -12,8 +12,8 @@ import numpy.typing as npt
 from numba import njit
 
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gohr.game.board_views import ACTION, N_REPLIES, STANDS
-from gohr.game.engine.transition import permitted, step
+from gohr.game.board_views import ACTION, N_REPLIES, STANDS, Replies
+from gohr.game.engine.transition import Short, permitted, step
 from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE, IN_PROGRESS, RESET
 from gohr.learners.ideal.hypotheses import Hypothesis, hypothesis_space
 
@@ -27,9 +27,9 @@ def play_all(
     programs: _Int,
     starts: _Int,
     alive: _Int,
-    state: _Int,
+    state: Short,
     seen: npt.NDArray[np.uint8],
-    replies: _Int,
+    replies: Replies,
     deck: npt.NDArray[np.uint8],
     action: int,
     masks: npt.NDArray[np.int8],
@@ -44,10 +44,10 @@ def play_all(
     for k in range(alive.shape[0]):
         h = alive[k]
         program = programs[starts[h] : starts[h + 1]]
-        replies[h, ACTION, 0] = action
+        replies[h, 0, ACTION] = action
         step(program, state[h], seen[h], replies[h], deck, none, none, none)
-        permitted(program, state[h], seen[h], replies[h], masks[h])
-        finish[h] = replies[h, STANDS, 0]
+        permitted(state[h], masks[h])
+        finish[h] = replies[h, 0, STANDS]
 
 
 @njit(cache=True)
@@ -120,9 +120,9 @@ class Belief:
         n = len(self.space)
         self.alive = np.arange(n)
         self._log_weights = self.space.log_prior.copy()
-        self._state = np.zeros((n, 1, self.space.n_columns), dtype=np.int64)
+        self._state = np.zeros((n, 1, self.space.n_columns), dtype=np.int16)
         self._seen = np.zeros((n, 1, N_CELLS + _N_ATTEMPTS), dtype=np.uint8)
-        self._replies = np.zeros((n, N_REPLIES, 1), dtype=np.int64)
+        self._replies = np.zeros((n, 1, N_REPLIES), dtype=np.int32)
         self._masks = np.zeros((n, 1, _N_ATTEMPTS), dtype=np.int8)
         self._finish = np.zeros(n, dtype=np.int64)
         self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)

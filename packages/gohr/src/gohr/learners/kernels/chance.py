@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gohr.game.board_views import ACTION, STANDS
-from gohr.game.engine.transition import permitted, step
+from gohr.game.board_views import ACTION, STANDS, Replies
+from gohr.game.engine.transition import Short, permitted, step
 from gohr.game.outcomes import (
     ACCEPTED,
     DENIED,
@@ -33,9 +33,9 @@ _LAST_BYTE = np.uint64(56)
 @njit(cache=True, nogil=True)
 def count_permitted(
     program: _Int,
-    state: _Int,
+    state: Short,
     seen: npt.NDArray[np.uint8],
-    replies: _Int,
+    replies: Replies,
     deck: npt.NDArray[np.uint8],
     n_attempts: _Int,
     actions: npt.NDArray[np.uint8],
@@ -59,34 +59,34 @@ def count_permitted(
     n_rows = 0
     for first in range(0, n_episodes, n_boards):
         for i in range(n_boards):
-            replies[ACTION, i] = RESET if first + i < n_episodes else LEAVE
+            replies[i, ACTION] = RESET if first + i < n_episodes else LEAVE
             row[i] = n_rows
             n_rows += n_attempts[first + i] if first + i < n_episodes else 0
             stop[i] = n_rows
         n_dealt, n_moving = first, n_boards
         while n_moving > 0:
             n_dealt = step(program, state, seen, replies, deck, n_dealt, none, none)
-            permitted(program, state, seen, replies, mask)
+            permitted(state, mask)
             n_moving = 0
             for i in range(n_boards):
-                replies[ACTION, i] = LEAVE
+                replies[i, ACTION] = LEAVE
                 # A word sums eight attempts at a time, and its own bytes when it is multiplied.
                 eight = np.uint64(0)
                 for pair in range(by_two.shape[1]):
                     eight += by_two[i, pair]
                 n_here = np.int64(eight * _BYTES >> _LAST_BYTE)
                 # The attempts up to the next move, and that, are all made on this board.
-                while row[i] < stop[i] and replies[ACTION, i] == LEAVE:
+                while row[i] < stop[i] and replies[i, ACTION] == LEAVE:
                     action = int(actions[row[i]])
                     if action >= mask.shape[1]:
                         return False
-                    if replies[STANDS, i] != IN_PROGRESS:
+                    if replies[i, STANDS] != IN_PROGRESS:
                         outcome = EPISODE_OVER
                     elif seen[i, action >> 2] == 0:
                         outcome = EMPTY_CELL
                     elif mask[i, action] != 0:
                         outcome = ACCEPTED
-                        replies[ACTION, i] = action
+                        replies[i, ACTION] = action
                         n_moving += 1
                     elif by_piece[i, action >> 2] != 0:
                         outcome = DENIED

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from numba import njit
 
 from gohr.game.board import N_CELLS
-from gohr.game.board_views import ACTION, OUTCOME
-from gohr.game.engine.boards_in_play import Boards
+from gohr.game.board_views import ACTION, OUTCOME, Replies
+from gohr.game.engine.boards import Boards
 from gohr.game.engine.compiler import CompiledRule
-from gohr.game.engine.transition import Int, step
+from gohr.game.engine.transition import Int, Short, step
 from gohr.learners.base import TrialLog
 from gohr.learners.uniform_numbers import Draws
 
@@ -26,12 +26,12 @@ class OneBoard(NamedTuple):
     """What the engine's step takes for one board, its codes, and how it stands."""
 
     program: Int
-    state: Int
+    state: Short
     seen: npt.NDArray[np.uint8]
-    replies: Int
+    replies: Replies
     deck: npt.NDArray[np.uint8]
     codes: npt.NDArray[np.uint8]  # (36,), a view
-    finish: Int  # (1,), a view
+    finish: Replies  # (1,), a view
 
 
 class OpenLog(NamedTuple):
@@ -93,10 +93,10 @@ def attempt(game: OneBoard, action: int, n_dealt: int) -> int:
 
     Hand over numbers of 64 bits, not constants: for each constant Numba compiles another attempt.
     """
-    game.replies[ACTION, 0] = action
+    game.replies[0, ACTION] = action
     none = int(np.int64(0))  # of a plain 0 Numba would make a type, and for it a step of its own
     step(game.program, game.state, game.seen, game.replies, game.deck, n_dealt, none, none)
-    return int(game.replies[OUTCOME, 0])
+    return int(game.replies[0, OUTCOME])
 
 
 def _open_log(n_boards: int, horizon: int) -> OpenLog:

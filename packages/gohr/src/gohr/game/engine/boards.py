@@ -16,10 +16,10 @@ from numba import typeof
 
 from gohr.game import board_views as views
 from gohr.game.board import N_BUCKETS, N_CELLS
-from gohr.game.board_views import BoardViews
+from gohr.game.board_views import BoardViews, Replies
 from gohr.game.engine import program as layout
 from gohr.game.engine.compiler import CompiledRule
-from gohr.game.engine.transition import Int, permitted, step
+from gohr.game.engine.transition import Bytes, Int, Short, enter, permitted, step
 from gohr.game.outcomes import LEAVE, Autoreset
 
 
@@ -30,21 +30,21 @@ class Boards(BoardViews):
     Parameters
     ----------
     rule : CompiledRule
-    state : numpy.ndarray of int64, shape (num_envs, n_columns)
+    state : numpy.ndarray of int16, shape (num_envs, n_columns)
         What the player does not see: the active line, the counts, the memory.
     seen : numpy.ndarray of uint8, shape (num_envs, 180)
         What the player sees: the code of each cell, and for each of the 144 attempts whether its
         cell holds a piece.
-    replies : numpy.ndarray of int64, shape (12, num_envs)
+    replies : numpy.ndarray of int32, shape (num_envs, 11)
         The actions to make, and what comes of them: shape, colour and bucket of the last accepted
         attempt (each 0 for none, else 1 + index), outcome, reward, terminated, truncated, and how
         the episode stands.
     """
 
     rule: CompiledRule
-    state: Int
-    seen: npt.NDArray[np.uint8]
-    replies: Int
+    state: Short
+    seen: Bytes
+    replies: Replies
 
     @classmethod
     def empty(cls, rule: CompiledRule, num_envs: int) -> Boards:
@@ -52,25 +52,24 @@ class Boards(BoardViews):
         n_columns = int(rule.program[layout.N_COLUMNS])
         return cls(
             rule,
-            state=np.zeros((num_envs, n_columns), dtype=np.int64),
+            state=np.zeros((num_envs, n_columns), dtype=np.int16),
             seen=np.zeros((num_envs, N_CELLS + N_CELLS * N_BUCKETS), dtype=np.uint8),
-            replies=np.zeros((views.N_REPLIES, num_envs), dtype=np.int64),
+            replies=np.zeros((num_envs, views.N_REPLIES), dtype=np.int32),
         )
 
     @property
-    def line(self) -> Int:
+    def line(self) -> Short:
         """The active rule line of each board, counted from 0; shape (num_envs,)."""
         return self.state[:, layout.LINE]
 
     @property
-    def final(self) -> Int:
+    def final(self) -> Bytes:
         """Codes and last accepted attempt of the episodes that ended, shape (num_envs, 39)."""
-        return self.state[:, -layout.N_FINAL :]
+        first = 8 * layout.FINAL
+        return self.state.view(np.uint8)[:, first : first + layout.N_FINAL]
 
-    def advance(
-        self, deck: npt.NDArray[np.uint8], n_dealt: int, horizon: int, autoreset: int
-    ) -> int:
-        """Make the attempts ``replies[0]``; return the new n_dealt: :func:`step` on this record."""
+    def advance(self, deck: Bytes, n_dealt: int, horizon: int, autoreset: int) -> int:
+        """Make the attempts ``replies[:, 0]``; return the new n_dealt, see :func:`step`."""
         return step(
             self.rule.program,
             self.state,
@@ -82,14 +81,14 @@ class Boards(BoardViews):
             autoreset,
         )
 
-    def bound_step(self, deck: npt.NDArray[np.uint8]) -> Callable[[], None]:
-        """Return a call that makes the attempts ``replies[0]``, twice as fast as :func:`step`.
+    def bound_step(self, deck: Bytes) -> Callable[[], None]:
+        """Return a call that makes the attempts ``replies[:, 0]``, twice as fast as :func:`step`.
 
         It deals from the first rows of ``deck``, without horizon or automatic reset.
         """
         arrays = (self.rule.program, self.state, self.seen, self.replies, deck)
         arguments = (*arrays, 0, 0, Autoreset.DISABLED)
-        self.replies[views.ACTION] = LEAVE
+        self.replies[:, views.ACTION] = LEAVE
         step(*arguments)
         # Numba looks at the types of all arguments to choose what to call; they are always these.
         compiled: Any = step.overloads[tuple(map(typeof, arguments))]
@@ -98,14 +97,14 @@ class Boards(BoardViews):
     def permitted(self) -> npt.NDArray[np.int8]:
         """Return 1 for the attempts that the rule would accept now, shape (num_envs, 144)."""
         mask = np.empty((len(self.seen), N_CELLS * N_BUCKETS), dtype=np.int8)
-        permitted(self.rule.program, self.state, self.seen, self.replies, mask)
+        permitted(self.state, mask)
         return mask
 
     def counts_left(self, env: int) -> tuple[int, list[int]]:
         """Return what is left of the counts of the active line and its atoms, -1 if not metered."""
         rule = self.rule
         start, stop, _ = rule.lines[self.state[env, layout.LINE]]
-        atoms = rule.counts[start:stop].astype(np.int64)
+        atoms = rule.counts[start:stop].astype(np.int16)
         if (atoms > 0).any():  # of a line without meters the engine keeps no counts
             left = int(rule.program[layout.LEFT])
             atoms = self.state[env, left : left + stop - start]
@@ -116,7 +115,7 @@ def advance(
     rule: CompiledRule,
     boards: Boards,
     actions: Int,
-    deck: npt.NDArray[np.uint8],
+    deck: Bytes,
     *,
     n_dealt: int = 0,
     horizon: int = 0,
@@ -137,5 +136,5 @@ def advance(
         raise ValueError(
             f"deck: expected a board for each of {len(boards.seen)}, found {len(deck) - n_dealt}"
         )
-    boards.replies[views.ACTION] = actions
+    enter(actions, boards.replies)
     return boards.advance(deck, n_dealt, horizon, autoreset)

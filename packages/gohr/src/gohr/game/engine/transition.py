@@ -19,6 +19,7 @@ from numba.extending import intrinsic
 
 from gohr.game import board_views as views
 from gohr.game.board_views import Replies
+from gohr.game.engine import compiling  # noqa: F401 - announces it
 from gohr.game.engine import program as layout
 from gohr.game.engine.acceptance import QUADRANT, look
 from gohr.game.outcomes import (

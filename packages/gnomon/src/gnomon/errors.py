@@ -1,6 +1,6 @@
 """What can go wrong, in words: one family of errors, and one of warnings.
 
-An error says what was expected, what was found, and where. Every error here is the user's to mend
+An error states what was expected, what was found, and where. The user can correct every error here
 (a text, a name, a file), so the command line prints its message alone, without a traceback, and
 exits with status 2. What a stranger wrote stands in a message shortened, and escaped where a
 terminal would obey it. A mistake in a program that calls Gnomon is an ordinary ``TypeError`` or
@@ -21,7 +21,7 @@ _LONGEST = 300
 
 
 class GnomonError(Exception):
-    """Something in the input that its author can mend; the message says where and how."""
+    """An error in the input that its author can correct; the message states where and how."""
 
 
 class UnknownNameError(GnomonError):
@@ -232,7 +232,7 @@ def visible(text: str, *, kept: str = "\n\t\xa0") -> str:
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """Return a text of at most so many characters: of a longer one, how it begins and ends.
+    """Return a text, if it is too long only its beginning and end.
 
     Examples
     --------

@@ -134,7 +134,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     Raises
     ------
     OSError
-        As the system says, of this path; nothing is written then.
+        The system's error for this path; nothing is written.
     """
     with _named(path):
         handle, temporary = tempfile.mkstemp(
@@ -164,7 +164,7 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
     Raises
     ------
     OSError
-        As the system says, of the folder; or of a file in whose place there is a folder.
+        The system's error for the folder, or for a file in whose place there is a folder.
     """
     for name in files:
         if (folder / name).is_dir():
@@ -187,7 +187,7 @@ def try_folder(folder: Path, n_bytes: int = 100_000) -> None:
     Raises
     ------
     OSError
-        As the system says, of the folder.
+        The system's error for the folder.
     """
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
@@ -217,7 +217,7 @@ def _write_beside_and_move(folder: Path, files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Let an error tell of the path that was asked for: nobody knows the hidden one."""
+    """Name the requested path in an error, not the temporary one."""
     try:
         yield
     except OSError as error:

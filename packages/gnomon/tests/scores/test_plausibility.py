@@ -1,4 +1,4 @@
-"""Tables that look like a mistake, and tasks on scales of their own."""
+"""Tables that look like a mistake, and tasks on different scales."""
 
 import math
 
@@ -85,8 +85,8 @@ def test_tasks_on_scales_of_their_own():
     table = ScoreTable.from_arrays({"a": scores, "b": scores[:1]}, tasks=tasks)
     assert own_scales(table) == (
         "scores of different tasks may not be on one scale (median 21.0 on Pong, 61,300 on "
-        "Atlantis): an order of tasks would then say nothing but that; normalise them first, "
-        "unless that is how hard they are"
+        "Atlantis): an order of tasks would then only show their scales; normalise them first, "
+        "unless scores measure difficulty"
     )
     assert own_scales(normalize(table.select(tasks=tasks[1:2]), "min-max")) is None
     assert own_scales(table.select(tasks=["Pong"])) is None

@@ -26,7 +26,7 @@ Record = Mapping[str, Any]
 
 
 class Answer:
-    """Collects what a verb has to say; :func:`answering` prints the JSON object in the end."""
+    """Collects the output of a verb; :func:`answering` prints the JSON object in the end."""
 
     def __init__(self, command: str, *, as_json: bool) -> None:
         self._command = command
@@ -35,7 +35,7 @@ class Answer:
         self._results: list[Record] = []
         self._warnings: list[str] = []
         self._after_table = False
-        #: What the results that were shown warn of; said at the end, once.
+        #: Warnings of the results that were shown; each is printed once, at the end.
         self.noted: list[str] = []
 
     def show(
@@ -43,7 +43,7 @@ class Answer:
     ) -> None:
         """Give results: a table or LaTeX for people, records for programs, a figure in a file.
 
-        Their warnings are told once, with those that were raised. ``figure`` is a file to draw to,
+        Their warnings are printed once, with those raised. ``figure`` is a file to draw to,
         before anything is printed.
         """
         if figure is not None and results.drawn_by is None:
@@ -73,11 +73,11 @@ class Answer:
             self._print(text_table(rows, columns, title=title, width=_width()), table=True)
 
     def results(self, records: Sequence[Record]) -> None:
-        """Give results that people are told of otherwise."""
+        """Add results whose text is printed otherwise."""
         self._results.extend(records)
 
     def say(self, text: str, *, styled: bool = False) -> None:
-        """Tell people something that programs find in the results; ``styled``: as it stands."""
+        """Print a text whose content is in the results too; ``styled``: without change."""
         if not self.as_json:
             self._print(text if styled else visible(text))
 
@@ -87,7 +87,7 @@ class Answer:
         self._after_table = table
 
     def warn(self, text: str) -> None:
-        """Say what is not as it should be."""
+        """Print a warning."""
         self._warnings.append(text)
         if not self.as_json:
             message(visible(text))

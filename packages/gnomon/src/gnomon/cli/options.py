@@ -90,7 +90,7 @@ class ScoreOptions:
     normalize: Normalize = None
 
     def table(self, source: Sequence[str], **options: Any) -> ScoreTable:
-        """Return the raw scores of sources, read as these options and further ones say."""
+        """Return the raw scores of sources, read with these options and further ones."""
         from gnomon.scores import read_scores
 
         return read_scores(

@@ -51,7 +51,7 @@ def progress_bar(what: str) -> Iterator[Progress]:
 
 @contextmanager
 def bar_of(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how far some work is, once it has taken two seconds; nothing, if nobody looks."""
+    """Show the progress of work that takes more than two seconds, on a terminal."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
@@ -81,7 +81,7 @@ class TimeLeft:
     """Time that some work has left, at its mean pace since the first report.
 
     Pieces may be done many at once, seconds or minutes apart: rich's own column takes the pace of
-    the last seconds, in which a batch was told, and promises one second for ten minutes.
+    the last seconds, in which a batch was reported, and predicts one second for ten minutes.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class TimeLeft:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show what is waited for, and how long already, where nobody can tell how far it is."""
+    """Show what is being done and the time elapsed, where progress is unknown."""
     if not sys.stderr.isatty():
         yield
         return

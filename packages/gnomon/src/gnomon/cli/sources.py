@@ -93,7 +93,7 @@ def sources_and_pair(
     pair: tuple[str, str] | None,
     algorithms_of: Callable[[Sequence[str]], Collection[str]],
 ) -> tuple[list[str], tuple[str, str] | None]:
-    """Tell the sources among some words from the two algorithms behind them.
+    """Separate the sources among some words from the two algorithms after them.
 
     Parameters
     ----------

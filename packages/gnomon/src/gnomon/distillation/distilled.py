@@ -372,7 +372,7 @@ def _with_others(
     later = one.nested if outer == "time" else None
     families = one.nested if outer == "groups" else None
     if families is None and 3 <= len({*data.groups}) < len(data.algorithms):
-        # Folds of algorithms say little about a new family.
+        # Folds of algorithms show little about a new family.
         families = nested_error(data, procedure, size, outer="groups", **work)
     if later is None and data.years is not None:
         with suppress(ScoreDataError):  # Too few before the last year.

@@ -396,7 +396,7 @@ def choices(columns: I64, m: int) -> I64:
 
 
 def _chunks(columns: I64, m: int, most: int) -> Iterator[I64]:
-    """Yield all choices of m columns, at most so many at a time, in lexicographic order."""
+    """Yield all choices of m columns in lexicographic order, in blocks of limited size."""
     total = comb(columns.size, m)
     for start in range(0, total, most):
         yield columns[subsets_between(columns.size, m, start, min(start + most, total))]

@@ -348,7 +348,7 @@ def item_comparison_figure(found: Results[Any], ax: Axes | None = None) -> Figur
         name="item-comparison",
         title="Comparison on the same items",
         caption=f"Paired differences with {found[0].level:.0%} intervals; filled: significant. "
-        f"Thin lines: intervals as if each model had been given items of its own.{shares}{some}",
+        f"Thin lines: intervals for models on different items.{shares}{some}",
         alt=f"{len(rows)} comparisons of models on the same items",
         rows=found.as_records(),
         columns=len(panels),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gnomon.plot.labels import Corner
     from gnomon.results import Results
 
-#: Lines of at most so many points have a marker at each.
+#: Lines with at most this number of points have a marker at each.
 MOST_MARKED = 25
 #: Panels of a grid of tasks.
 MOST_PANELS = 24
@@ -136,7 +136,7 @@ def _number_line(ax: Axes, line: Line, style: SeriesStyle) -> None:
 
 
 def _room(n_lines: int) -> tuple[float, float]:
-    """Return width and height of a panel of so many lines, with room for the names beside it."""
+    """Return width and height of a panel, with room for the names of its lines."""
     width = FULL_WIDTH * (0.65 if n_lines <= MOST_INSIDE else 0.9)
     return width, max(HEIGHT * 1.25, 0.17 * min(n_lines, 40))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: More rows do not fit on a page; more columns leave no room for numbers.
 MOST_NAMES, MOST_WITH_NUMBERS, MOST_TASKS = 40, 20, 120
-#: Columns bear names of at most so many letters, and else numbers.
+#: Columns with longer names have numbers.
 LONGEST_COLUMN = 11
 #: P(better) from which a cell is darker.
 CHANCES = (0.55, 0.75, 0.9)

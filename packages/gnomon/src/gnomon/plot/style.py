@@ -73,7 +73,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 
 @dataclass(frozen=True, slots=True)
 class SeriesStyle:
-    """What tells one series from the others: colour, and beside it a dash and a marker.
+    """What distinguishes a series: a colour, a dash and a marker.
 
     Where styles repeat, ``numeral`` is the number of the series, to stand on its line and before
     its name, and else empty.
@@ -89,7 +89,7 @@ class SeriesStyle:
         return f"{self.numeral}: {name}" if self.numeral else name
 
 
-#: So many series are told apart by colour, dash and marker.
+#: The number of series that colour, dash and marker distinguish.
 MOST_STYLES = 20
 
 
@@ -215,7 +215,7 @@ def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
 
 
 def mark_numbers(*axes: Axis, most: int | None = None, whole: bool = False) -> None:
-    """Mark axes with round numbers as a reader wants them, about so many if that is given.
+    """Mark an axis with round numbers, about `most` of them if given.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def mark_numbers(*axes: Axis, most: int | None = None, whole: bool = False) -> N
 
 
 class _TickLabels(Formatter):
-    """The labels of an axis, made together, so that none has more digits than tell them apart."""
+    """The labels of an axis, made together, with no more digits than distinguish them."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         return tick_labels([x])[0]
@@ -248,7 +248,7 @@ _WIDE = 1e2
 
 
 def tick_labels(values: Iterable[float]) -> list[str]:
-    """Return the labels of ticks: millions as M, and no digit more than tells them apart.
+    """Return the labels of ticks: millions as M, and no more digits than distinguish them.
 
     Examples
     --------

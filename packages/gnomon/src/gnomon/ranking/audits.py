@@ -37,13 +37,13 @@ TITLES = {
 METRICS = ("mean", "median", "iqm")
 #: Tasks that are named, to show if one is no task, such as a number of parameters.
 MOST_TASKS = 12
-#: Critical differences are computed for at most so many algorithms.
+#: The largest number of algorithms with critical differences.
 MOST_IN_DIAGRAM = 60
 #: A number of runs this many times the present one is out of reach.
 HOPELESS = 100
 #: Pairs that are named, those that contradict one another first.
 MOST_PAIRS = 12
-#: At most one in so many tasks, and at least one, are a few.
+#: A few tasks are at most one in this number, and at least one.
 FEW_OF = 8
 
 

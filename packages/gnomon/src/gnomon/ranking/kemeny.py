@@ -1,8 +1,8 @@
 """Kemeny's order: the least weight of pairs that stand the wrong way round, as an integer program.
 
-A variable for each pair says which of the two stands first. Constraints that forbid cycles of three
-are added as they are violated (Groetschel, Juenger and Reinelt 1984), first to the linear program,
-then to the integer program, both solved by HiGHS.
+A variable for each pair is 1 if the first is above the second. Constraints that forbid cycles of
+three are added as they are violated (Groetschel, Juenger and Reinelt 1984), first to the linear
+program, then to the integer program, both solved by HiGHS.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ class Ranking(Results[Ranked]):
         ]
 
     def to_latex(self) -> str:
-        """Return a table for a paper (booktabs), under a comment that says how it was made."""
+        """Return a table for a paper (booktabs), under a comment that describes how it was made."""
         # A list is joined by the dash that stands between numbers.
         rows = [{**row, "rank": row["rank"].split(" to ")} for row in self.rows()]
         return f"% {self.title}\n{latex_table(rows, list(rows[0]))}"

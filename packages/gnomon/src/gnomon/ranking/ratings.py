@@ -53,7 +53,7 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
     wins : array_like of float, shape (n, n)
         How often i beat j; halves for ties, any fraction for shares.
     ridge : float
-        Keeps ratings finite where someone wins or loses all games; 0 for maximum likelihood.
+        Keeps ratings finite if an algorithm wins or loses all games; 0 for maximum likelihood.
 
     Returns
     -------

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_NAMED, MOST_NOTES = 8, 12
 #: Processes take a second or two to start: fewer figures are drawn in this one.
 _MANY = 40
-#: A page that stands alone holds the numbers of figures that have so many letters at most.
+#: A single-file page contains the numbers of a figure up to this number of characters.
 _MOST_INSIDE = 200_000
 
 

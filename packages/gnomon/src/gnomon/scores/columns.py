@@ -131,7 +131,7 @@ class Rows:
         return self._n
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether there is such a column."""
+        """Return whether there is such a column."""
         return name in self._columns
 
     def __getitem__(self, name: str) -> Any:

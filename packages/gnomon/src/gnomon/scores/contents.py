@@ -12,7 +12,7 @@ from gnomon.scores.columns import Rows
 from gnomon.scores.table import ScoreTable
 from gnomon.tables import html_table
 
-#: Names that a line shows before it says that there are more.
+#: The largest number of names in a line.
 MOST_NAMES = 8
 
 _Counts = npt.NDArray[np.int64]

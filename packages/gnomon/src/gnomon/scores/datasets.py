@@ -267,7 +267,9 @@ def dataset_file(name: str, file: str) -> Path:
     if folder:
         path = Path(folder) / name / file
         if not path.is_file():
-            raise ScoreDataError(f"{path}: expected a file of {name}, as GNOMON_DATA says; none")
+            raise ScoreDataError(
+                f"{path}: expected a file of {name} in the folder GNOMON_DATA; found none"
+            )
         _check(path.read_bytes(), about.sha256[file], str(path))
         return path
     path = _cache() / name / about.sha256[file][:12] / file

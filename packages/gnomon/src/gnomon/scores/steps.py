@@ -20,7 +20,7 @@ from gnomon.scores.table import ScoreTable
 SHORT = 0.02
 #: And so much of the way from one of its steps to the next.
 ALMOST = 0.99
-#: More steps than these nobody sees in a figure.
+#: A figure cannot show more steps.
 MOST_STEPS = 100
 #: With as many scores in each of its intervals, a grid takes their means.
 TO_AVERAGE = 2
@@ -106,6 +106,7 @@ def at_common_step(
     --------
     >>> x = [[[1.0, 2.0, 3.0]], [[2.0, 4.0, float("nan")]]]
     >>> table = ScoreTable.from_arrays({"dqn": x}, steps=[0, 10, 20])
+    >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     at_common_step(table).runs("dqn", "task_0")
@@ -221,7 +222,7 @@ def _say_missing(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
 
 
 def _say_own_ends(runs: Sequence[CurveRun]) -> None:
-    """Say that single scores of the runs of a task were taken at steps that differ."""
+    """Note that the scores of a task's runs are from different steps."""
     for task, alike in by_task(runs).items():
         ends = [run.steps[-1] for run in alike]
         if min(ends) < max(ends):
@@ -328,6 +329,7 @@ def on_grid(table: ScoreTable, grid: Grid = None) -> ScoreTable:
     >>> rows += [("a", 1, 10, 3.0)]
     >>> table = ScoreTable.from_records(
     ...     {"algorithm": a, "task": "t", "run": r, "step": s, "score": x} for a, r, s, x in rows)
+    >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     on_grid(table, 3).curves("a", "t")

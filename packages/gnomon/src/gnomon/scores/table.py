@@ -72,7 +72,7 @@ class ScoreTable:
         What a task is. If items of an evaluation, an algorithm is a model and a run is an epoch of
         an item, nested in it.
     cluster : str, optional
-        Of items, the attribute that tells the cluster of each: a document, a topic.
+        For items, the attribute that gives the cluster of each: a document, a topic.
 
     Examples
     --------

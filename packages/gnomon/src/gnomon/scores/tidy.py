@@ -71,7 +71,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
         "timestep", "timesteps", "time_step", "total_timesteps", "total_steps", "num_steps",
     ),
 }  # fmt: skip
-#: What trackers put before a name to say what it is.
+#: Prefixes of names in trackers.
 _PREFIX = re.compile(r"^(?:[a-z_]+\.)+(?=.)")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
@@ -422,10 +422,10 @@ def _apart(rows: Rows, key: Sequence[str], row: int, origin: Origin) -> str:
             continue
         if "step" not in key and are_numbers(rows[name]):
             curves = f"{option(columns={'step': name})} reads curves"
-            return f"; column {name!r} tells them apart: {mean}, {curves}"
+            return f"; column {name!r} distinguishes them: {mean}, {curves}"
         value = rows.take([row]).tolist(name)[0]
         some = option(where={name: value})
-        return f"; column {name!r} tells them apart: {mean}, {some} takes some"
+        return f"; column {name!r} distinguishes them: {mean}, {some} takes some"
     return f"; {mean}"
 
 

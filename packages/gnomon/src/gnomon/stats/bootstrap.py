@@ -21,7 +21,7 @@ from gnomon.stats.samples import IntArray, Strata, as_strata
 
 #: Resamples, and numbers, that are worked on together, so that they stay in the processor's cache.
 BLOCK, BLOCK_SIZE = 2048, 1 << 19
-#: Up to so many runs counting by comparisons is faster than by `numpy.bincount`.
+#: Largest number of runs for which comparisons are faster than `numpy.bincount`.
 FEW = 32
 #: Up to this number of draws their counts are kept for the next algorithm.
 FEW_DRAWS = 1 << 20
@@ -373,7 +373,7 @@ def median_interval(x: npt.ArrayLike, *, level: float = 0.95) -> tuple[float, fl
     -------
     median, low, high : float
         Infinite where more than half of the values are; all NaN for an empty sample, and the ends
-        NaN for a single value, which says nothing about its spread.
+        NaN for a single value, which does not show its spread.
 
     Examples
     --------

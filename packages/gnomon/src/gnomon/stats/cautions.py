@@ -16,7 +16,7 @@ from gnomon.stats.samples import Strata
 
 #: With fewer tasks their spread is hardly known.
 LEAST_TASKS = 6
-#: A task so many interquartile ranges from the median of the tasks is named (Tukey's outer fence).
+#: A task this many interquartile ranges from the median is named (Tukey's outer fence).
 FAR = 3.0
 #: Below this p-value an effect that runs share over tasks is a warning, not only a note.
 CLEARLY_SHARED = 0.01

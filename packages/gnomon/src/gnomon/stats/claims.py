@@ -37,14 +37,14 @@ class ClaimCheck(FieldRecord):
     claim : str
         In the words in which it was made.
     a, b : str
-        The algorithm that is said to be worse, and the other one.
+        The algorithm that is claimed to be worse, and the other one.
     metric : str
     task : None
         All tasks, or items, together.
     value, low, high : float
         The difference `a` minus `b` with its interval, or the probability that `a` is better.
     margin : float
-        By more than that `a` is said to be worse.
+        The claimed difference: `a` is worse by more than this.
     established : bool
         Whether the whole interval lies beyond the margin.
     level : float
@@ -246,7 +246,7 @@ def _metric(scores: ScoreTable, metric: str | None) -> str:
 
 
 def _read(claim: str, names: Sequence[str], pair: tuple[str, str] | None) -> tuple[str, str, float]:
-    """Return who is said to be worse than whom, and by how much."""
+    """Return the claim: the worse algorithm, the better one, and the margin."""
     two = pair or (names if len(names) == 2 else ())
     known = {**dict(zip("AB", two, strict=False)), **{name: name for name in names}}
     text = claim.strip()

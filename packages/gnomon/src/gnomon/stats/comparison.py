@@ -60,7 +60,7 @@ class Comparison(FieldRecord):
         How interval and p-value were made.
     better : str or None
         The algorithm that is better by the value; None if neither is. Whether this is more than
-        chance is what the p-value says.
+        the p-value measures chance.
 
     Examples
     --------

@@ -89,7 +89,7 @@ def ratios_to_best(costs: npt.ArrayLike, *, higher_is_better: bool = False) -> F
     Parameters
     ----------
     costs : array_like of shape (methods, tasks)
-        Positive numbers, say mean errors or times; infinite, or a score of 0, where a method
+        Positive numbers, such as mean errors or times; infinite, or a score of 0, where a method
         failed: its ratio is infinite.
     higher_is_better : bool
         Then the ratio is that of the best score over the method's own.

@@ -1,6 +1,6 @@
 """Equivalence of algorithms: two one-sided tests that their difference is within a margin.
 
-A difference that is not significant is no evidence of there being none. To say that two algorithms
+A difference that is not significant is not evidence of equality. To show that two algorithms
 are equally good takes a margin, the largest difference that does not matter, and two one-sided
 tests: that the difference is above minus the margin, and that it is below the margin (Schuirmann
 1987). Both have to succeed, each at alpha, and no correction is needed for there being two (Berger
@@ -34,7 +34,7 @@ from gnomon.stats.items import Items, counted_as
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list
 from gnomon.stats.rank_tests import holm
 
-#: The smallest p-value that is looked for: a smaller one says no more.
+#: The smallest p-value that is searched for.
 LEAST_P = 1e-9
 #: The highest alpha tried: the interval of a higher one is as good as a point, which is refused.
 MOST_P = 0.4999
@@ -217,7 +217,7 @@ def equivalence(
     options: dict[str, Any] = {"paired": paired, "level": level, "method": method}
     options |= {"variances": variances, "n_resamples": n_resamples, "gamma": gamma}
     first = compare(scores, a, b, wanted, per_task=per_task, rng=seed, **options)
-    with noted():  # what was said before
+    with noted():  # earlier notes
         if of_items:
             ends_of = _ends_of_items(scores)
         else:

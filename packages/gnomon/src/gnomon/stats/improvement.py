@@ -35,7 +35,7 @@ SIGN_FLIPS = "sign_flips"
 N_FLIPS = 2000
 #: Pairs whose statistics are computed at once: their numbers stay in the processor's cache.
 PAIRS_AT_ONCE = 512
-#: Up to so many runs it is faster to compare each with each than to sort them.
+#: Largest number of runs for which comparing all pairs is faster than sorting.
 FEW_RUNS = 64
 
 
@@ -67,7 +67,7 @@ class PairwiseImprovement:
         return self.interval(self.level)
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Return the intervals of all pairs at a level; they include 1/2 if the test says so."""
+        """Return intervals of all pairs; they include 1/2 if the test does not reject."""
         low, high = self.spread.around(self.value, level)
         for (_, m, k), (i, j) in self.spread.alone.items():
             low[i, j], high[i, j] = newcombe_interval(self.value[i, j], m, k, level)

@@ -154,8 +154,8 @@ def expanded(
 def moderated_variances(variances: FloatArray, dfs: FloatArray) -> FloatArray:
     """Return variances shrunk towards those of the other algorithms on the same task.
 
-    Few runs say little about a variance, and other algorithms on the same task say something about
-    it (Smyth 2004). With s_t the mean variance of task t over algorithms, r_a the mean over tasks
+    Few runs show little about a variance; the other algorithms on the same task add information
+    (Smyth 2004). With s_t the mean variance of task t over algorithms, r_a the mean over tasks
     of an algorithm's variance over s_t, and d = R - 1, the result is
     ``(2 r_a s_t + d v_at) / (2 + d)``.
 

@@ -193,7 +193,7 @@ class ItemComparison(Comparison):
     only_a, only_b : int or None
         Items that one of them alone solves, for scores 0 and 1.
     unpaired_low, unpaired_high : float
-        The interval as if each model had had items of its own.
+        The interval for models on different items.
     detectable : float
         The smallest difference that this many items find with power 0.8.
     contribution : float

@@ -63,7 +63,7 @@ def refuse_unlike(**asked: bool) -> None:
 
 
 def item_settings(scores: ScoreTable, level: float, **settings: Any) -> dict[str, Any]:
-    """Return the settings that all results on items share, with some of their own."""
+    """Return the settings that all results on items share, with further ones."""
     of = {name: getattr(scores, name) for name in ("scale", "higher_is_better", "cluster")}
     return made_by(None, **of, units="items", level=level, method="auto", **settings)
 

@@ -1,7 +1,7 @@
 """Learning curves: a metric at each step with its band, and numbers about whole curves.
 
 A run is drawn with its whole curve: the same runs at all steps. A summary *of the aggregate curve*
-(the area under the curve of interquartile means, say) is not an aggregate *of each run's summary*;
+(the area under the mean curve, for example) is not an aggregate *of each run's summary*;
 the second is that of a table like any other (:func:`summarize_runs`).
 
 The standard error of the area is that of resamples of whole runs; the interval of the last value is

@@ -182,7 +182,7 @@ class Differences:
         return self._combined(tango(self.only_a, self.only_b, self.n, level=level), (low, high))
 
     def unpaired_interval(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Return the intervals as if each model had had items of its own."""
+        """Return the intervals for models on different items."""
         v, w = self.variance_a, self.variance_b
         with np.errstate(invalid="ignore", divide="ignore"):
             df = np.where(v + w > 0.0, (v + w) ** 2 * self.df / (v**2 + w**2), 2.0 * self.df)

@@ -273,7 +273,7 @@ def plan(
 
 @dataclass(frozen=True)
 class _Pilot:
-    """The error of a pilot of so many runs, and its least value with each number of runs."""
+    """The error of a pilot, and its least value with each number of runs."""
 
     distance: float
     error: StandardError

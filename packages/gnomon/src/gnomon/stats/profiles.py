@@ -37,7 +37,7 @@ Band = Literal["pointwise", "simultaneous", "none"]
 HELD, READABLE = 0.99, 0.1
 #: How many thresholds there are, if none is given.
 N_THRESHOLDS = 81
-#: Up to so many runs beyond a threshold the band's end towards them is that of the exact binomial.
+#: Up to this number of runs beyond a threshold the band's end is that of the exact binomial.
 FEW_RUNS_BEYOND = 5
 #: How many runs the expectation of what another run would do counts for.
 PRIOR_RUNS = 2.0
@@ -479,7 +479,7 @@ def wilson_band(
     The share V of runs above a threshold is a mean over tasks of binomial shares. Its interval is
     Wilson's (1927) for as many runs as would give a plain share the same variance, the effective
     number of runs (as Korn and Graubard 1998 for surveys). A few runs that all lie on one side of
-    the threshold show no variance; what another run would do tells it:
+    the threshold show no variance; a further run would:
 
     1. The spread S of a task is moderated by the tasks nearest in mean, with R + 1 degrees of
        freedom (:func:`~gnomon.stats.medians.locally_moderated_variances`). F

@@ -17,9 +17,9 @@ from gnomon.scores.table import FloatArray
 
 Alternative = Literal["two-sided", "greater", "less"]
 
-#: Samples of up to so many values each are tested by the exact distribution.
+#: Samples of up to this size are tested by the exact distribution.
 EXACT_RUNS = 20
-#: And so are samples of any size beside one of at most so many, if there are no ties.
+#: So are samples of any size against one of at most this size, without ties.
 EXACT_SMALLER = 8
 
 
@@ -241,10 +241,10 @@ def difficulty_order(
     level: float = 0.95,
     higher_is_harder: bool = True,
 ) -> DifficultyOrder:
-    """Order samples (tasks, say, by their errors) from hardest to easiest, with ties.
+    """Order samples, such as the errors on tasks, from hardest to easiest, with ties.
 
     Two samples are separated if the two-sided Mann-Whitney test, after Holm's correction over all
-    pairs, says so at the given level.
+    pairs, rejects at the given level.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class Strata:
     has at least one run, and numbers of runs may differ.
 
     A batch is many tables, one in each row of `values`, such as simulated studies, with the same
-    number of runs on every task. What is said here of a table then has leading axes.
+    number of runs on every task. All arrays then have leading axes.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Strata:
         if any(one != labels[0] for one in labels[1:]):
             if any(set(one) != set(labels[0]) for one in labels[1:]):
                 return found
-            # In the order of the first task's labels, which says nothing else.
+            # In the order of the first task's labels.
             places = [[one.index(label) for label in labels[0]] for one in labels]
             rows = found.values.reshape(len(names), n_runs)
             found = replace(found, values=np.take_along_axis(rows, np.array(places), 1).ravel())

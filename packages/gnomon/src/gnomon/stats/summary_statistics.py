@@ -22,7 +22,7 @@ def stand_in_runs(summaries: SummaryTable, *, higher_is_better: bool = True) -> 
     """Return runs that have the means and standard deviations of a table of summaries.
 
     They serve :data:`SUMMARY_METRICS` and linear normalisation;
-    what else is said of them is said of runs that never were.
+    other results describe runs that do not exist.
 
     Parameters
     ----------

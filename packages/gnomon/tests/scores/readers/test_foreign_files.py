@@ -205,14 +205,14 @@ WRONG = {
         "x,y,z\n0,1,2\n1,2,3\n",
         {},
         ": column 'x' holds numbers: rows may be steps, runs (columns={'run': 'x'}) or algorithms "
-        "(columns={'algorithm': 'x'}); say which, and what the columns are, as in "
+        "(columns={'algorithm': 'x'}); name one, and what columns are, as in "
         "read_scores('FILE', step_column='x', columns_are='algorithms')",
     ),
     "steps that repeat": (
         "algorithm,task,run,frames,score\na,t,0,0,1\na,t,0,10,2\n",
         {},
         ", lines 2 and 3, column 'run': expected one row for each algorithm, task, run; found "
-        "algorithm a, task t, run 0 twice; column 'frames' tells them apart: read_scores('FILE', "
+        "algorithm a, task t, run 0 twice; column 'frames' distinguishes them: read_scores('FILE', "
         "within_run='mean') averages the rows of a run, columns={'step': 'frames'} reads curves",
     ),
     "a text in a chart": (

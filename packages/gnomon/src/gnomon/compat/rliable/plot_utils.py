@@ -1,6 +1,6 @@
 """rliable's plot functions: the same arguments and return values, with Matplotlib alone.
 
-Colours are those of Okabe and Ito, which colour-blind readers tell apart, unless a list of colours
+Colours are those of Okabe and Ito, distinct for colour-blind readers, unless a list of colours
 or the name of a Matplotlib colour map is given. Keyword arguments that only decorate are accepted
 as rliable names them.
 """

@@ -28,7 +28,7 @@ from gnomon.scores.tidy import MISSING_TEXTS, Origin, role_of, rows_of_frame
 _LONGEST_HEADER = 1_000_000
 #: As many lines are looked at for a header.
 _MOST_BLANK_LINES = 100
-#: So many rows decide which columns hold numbers, and so many are read at a time.
+#: Number of rows that are read at a time; the first block determines which columns are numeric.
 _GLANCE, _CHUNK = 100, 200_000
 #: Texts of items may be long; the module has a limit for all of the process.
 csv.field_size_limit(2**31 - 1)
@@ -52,7 +52,7 @@ def read_columns(path: Path) -> tuple[Rows, Origin]:
     reader = _parquet_reader(path)
     try:
         frame = reader(data)
-    except Exception as error:  # each library has errors of its own
+    except Exception as error:  # each library has its own errors
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ScoreDataError(f"{path}: expected a Parquet file; {reason}") from None
     try:
@@ -221,7 +221,7 @@ def _whole(column: Column) -> Column:
     """Return a column of numbers as whole ones where all are."""
     if isinstance(column, Texts):
         return column
-    for part in (column[:_GLANCE], column):  # mostly the first rows tell
+    for part in (column[:_GLANCE], column):  # usually the first rows suffice
         if not (np.all(np.abs(part) < 2**53) and np.all(part == np.floor(part))):
             return column
     return column.astype(np.int64)

@@ -116,7 +116,7 @@ def _mean(log: Log, metric: str, split: object) -> float | None:
 
 
 def _warn_of_splits(logs: list[Log], path: Path) -> None:
-    """Say that instances of several splits are one table, where HELM reports each by itself."""
+    """Note that instances of several splits form one table, where HELM reports each split."""
     known = [log.rows.texts("split").names for log in logs if "split" in log.rows]
     splits = sorted({split for names in known for split in names})
     if len(splits) > 1:

@@ -129,7 +129,7 @@ def _mean_of_items(log: Log, name: str) -> float | None:
 
 
 def _samples(path: Path, head: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the samples of a log, and leave all else that it says in `head`."""
+    """Yield the samples of a log, and store everything else in `head`."""
     if path.suffix == ".eval":
         with LogArchive(path) as archive:
             yield from _of_archive(archive, head)
@@ -242,7 +242,7 @@ def _of_message(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     if not isinstance(content, list):
         return str(content)
-    # Summaries hold no pictures, but say that there was one.
+    # Summaries contain a placeholder instead of pictures.
     parts = (part for part in content if isinstance(part, dict))
     return " ".join(
         str(part.get("text", f"({str(part.get('type')).capitalize()})")) for part in parts
@@ -270,13 +270,13 @@ def _say_what_lacks(path: Path, head: Mapping[str, Any], about: Mapping[str, Any
         reason = mapping_at(head, "error").get("message")
         because = f" ({reason})" if reason else ""
         known = f"{n} of {counted(planned, 'sample')} are there"
-        note(f"{path.name}: the log says {status!r}{because}: {known}")
+        note(f"{path.name}: the log's status is {status!r}{because}: {known}")
     elif n != planned:
         note(f"{path.name}: {n} of {counted(planned, 'sample')} are there")
     else:
         told = mapping_at(head, "results").get("total_samples")
         if isinstance(told, int) and told != n:
-            note(f"{path.name}: results are of {counted(told, 'sample')}, and {n} are there")
+            note(f"{path.name}: the results count {counted(told, 'sample')}, the log contains {n}")
     if head.get("invalidated"):
         note(f"{path.name}: the log is declared invalid")
 
@@ -289,7 +289,7 @@ def _is_log(path: Path) -> bool:
         if path.suffix != ".json" or not path.is_file():
             return False
         with path.open("rb") as stream:
-            # Whoever has no such member near the top need not be parsed.
+            # Without such a member near the top there is no need to parse it.
             if not re.search(rb'"eval"\s*:\s*\{', stream.read(_GLANCE)):
                 return False
             stream.seek(0)

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from gnomon.errors import ScoreDataError
 
-#: So many bytes are read at first; the more, the longer a value goes on.
+#: Number of bytes read first; doubled while a value is incomplete.
 _CHUNK = 1 << 20
 _LARGEST_CHUNK = 1 << 26
 _SPACE = re.compile(r"[ \t\r\n]*")

@@ -110,7 +110,7 @@ def _others(content: dict[str, Any], keys: Mapping[str, str]) -> dict[str, str]:
 
 
 def _error_of(content: dict[str, Any], task: str, key: str) -> dict[str, float]:
-    """Return the standard error of a score and the number of its items, if both are told."""
+    """Return the standard error of a score and the number of its items, if both are given."""
     name, _, of_filter = key.partition(",")
     values = mapping_at(content, "results")[task]
     error = values.get(f"{name}_stderr,{of_filter}")
@@ -125,7 +125,7 @@ def _error_of(content: dict[str, Any], task: str, key: str) -> dict[str, float]:
 
 
 def _warn_of_limit(content: dict[str, Any], tasks: Mapping[str, float], path: Path) -> None:
-    """Say which tasks were evaluated in part."""
+    """Note which tasks were evaluated in part."""
     counts = {task: mapping_at(mapping_at(content, "n-samples"), task) for task in tasks}
     cut = [t for t, n in counts.items() if n.get("effective") != n.get("original")]
     if cut:

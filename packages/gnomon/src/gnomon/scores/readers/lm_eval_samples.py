@@ -140,7 +140,7 @@ def _joined(parts: list[Rows], path: Path) -> Rows:
 
 
 def _compare(results: Mapping[str, Any], logs: Mapping[str, Log], place: Path) -> None:
-    """Warn where the file of results says another mean than the samples give."""
+    """Warn where the mean in the file of results differs from that of the samples."""
     means = {task: _means(log) for task, log in logs.items()}
     for task, log in logs.items():
         told = mapping_at(mapping_at(results, "results"), task)
@@ -154,7 +154,7 @@ def _compare(results: Mapping[str, Any], logs: Mapping[str, Log], place: Path) -
 
 
 def _compare_groups(results: Mapping[str, Any], means: Mapping[str, _Means], place: Path) -> None:
-    """Warn where a group says another mean than its subtasks give, weighted by items or not."""
+    """Warn where a group's mean differs from those of its subtasks, weighted by items or not."""
     subtasks = mapping_at(results, "group_subtasks")
     for group, told in mapping_at(results, "groups").items():
         names = [name for name in subtasks.get(group, []) if name in means]
@@ -209,7 +209,7 @@ def _means(log: Log) -> _Means:
 
 
 def _is_mean(results: Mapping[str, Any], task: str, metric: str) -> bool:
-    """Return whether a score is the mean of its items, as far as the results tell."""
+    """Return whether a score is the mean of its items, as far as the results show."""
     settings = mapping_at(mapping_at(results, "configs"), task).get("metric_list")
     for one in settings if isinstance(settings, list) else []:
         if isinstance(one, dict) and one.get("metric") == metric.partition(",")[0]:
@@ -223,11 +223,11 @@ def _warn_of_limit(results: Mapping[str, Any], log: Log) -> None:
     if planned != told:
         note(f"{log.path.name}: only {told} of {planned} items were evaluated (limit)")
     if isinstance(told, int) and told != len(log.rows):
-        note(f"{log.path.name}: {counted(len(log.rows), 'item')}, where results say {told}")
+        note(f"{log.path.name}: found {counted(len(log.rows), 'item')}; the results count {told}")
 
 
 def _warn_of_prompts(logs: list[Log]) -> None:
-    """Say of how many items models saw different texts."""
+    """Note on how many items models saw different texts."""
     for task in dict.fromkeys(log.subtask for log in logs):
         seen: dict[str, set[str]] = {}
         for log in logs:

@@ -55,7 +55,7 @@ class LogArchive:
         self._zip.close()
 
     def __contains__(self, name: str) -> bool:
-        """Tell whether there is such a member."""
+        """Return whether there is such a member."""
         return name in self._infos
 
     def names(self, folder: str) -> list[str]:
@@ -74,7 +74,7 @@ class LogArchive:
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[IO[bytes]]:
-        """Give the unpacked content of a member; what is wrong with it is told by its name."""
+        """Return the unpacked content of a member; an error names it."""
         with self._open(name) as stream:
             try:
                 yield stream

@@ -16,7 +16,7 @@ def named_numbers(path: Path, key: str, columns: Sequence[str]) -> dict[str, tup
     Raises
     ------
     ScoreDataError
-        The file is no such table: the line is told, and the columns that were expected.
+        The file is no such table; the error names the line and the expected columns.
     """
     wanted = ", ".join((key, *columns))
     found: dict[str, tuple[float, ...]] = {}

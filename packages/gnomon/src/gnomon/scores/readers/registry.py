@@ -65,7 +65,7 @@ _NEEDS = {
     "where": "columns to select rows by",
     "columns": "columns to name",
     "run_names": "names of runs to take apart",
-    "columns_are": "columns of which to say what they are",
+    "columns_are": "columns and their meaning",
     "within_run": "rows of one run to average",
 }
 
@@ -89,7 +89,7 @@ class ReadRequest:
     columns_are : str, optional
         What the columns of a pivot are: ``algorithms``, ``tasks`` or ``runs``.
     higher_is_better : bool, optional
-        The direction, for a source that does not tell it.
+        The direction for a source that does not state it.
     count_empty : bool
         Whether attempts on empty cells are errors, in a run folder.
     units : str, optional
@@ -119,7 +119,7 @@ class ReadRequest:
 
     @property
     def is_higher_better(self) -> bool:
-        """The direction, for a source that does not tell it: higher, unless it is said."""
+        """The direction for a source that does not state it; higher by default."""
         return self.higher_is_better is not False
 
     def names(self) -> list[str]:
@@ -141,7 +141,7 @@ class Reader:
         Whether a path looks like this format: cheaply, and without an error. The path may not
         exist.
     read : callable
-        The scores that lie there; a :class:`gnomon.errors.ScoreDataError` says what is wrong.
+        The scores that lie there; a :class:`gnomon.errors.ScoreDataError` describes an error.
     takes : frozenset of str
         Those of ``metric``, ``where``, ``columns``, ``run_names`` and ``columns_are`` that have a
         meaning for this format.
@@ -237,7 +237,7 @@ def read_scores(
     columns_are : {"algorithms", "tasks", "runs"}, optional
         What the columns of a pivot are, a table with a row for each seed or step.
     higher_is_better : bool, optional
-        The direction; where neither this nor the source tells it, higher is better.
+        The direction; higher is better if neither this nor the source states it.
     format : str, optional
         The name of a reader, for a source that is not recognised, or by several.
     count_empty : bool
@@ -249,7 +249,7 @@ def read_scores(
         What a task is; as the source has it if not given: logs of evaluations and files of
         ``model, item, correct`` are of items, all else is of tasks.
     cluster : str, optional
-        Of items, the attribute that tells the cluster of each, such as a document or a topic.
+        For items, the attribute that gives the cluster of each, such as a document or a topic.
     rename : mapping, optional
         What algorithms are to be called that the source calls otherwise: ``{"tiny": "Tiny 1B"}``.
     within_run : {"mean"}, optional

@@ -7,9 +7,9 @@ A reader gathers the samples of each log in :class:`SampleColumns` and gives a :
   ``unscored`` or ``invalidated``;
 * ``input``, how the text of the item begins, and ``input_hash``, a mark of the whole of it;
 * ``input_tokens``, ``output_tokens``, ``reasoning_tokens``, ``total_tokens``, ``cost``, ``time_s``
-  and ``working_time_s``, as far as the log tells them;
+  and ``working_time_s``, as far as the log has them;
 * ``metrics.NAME``, scores beside the one that was chosen;
-* whatever the log says of an item, if it is short: to select by, or as a cluster.
+* other short attributes of an item, to select by, or as a cluster.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Log:
     lower_is_better : frozenset of str
         Those of its scores of which a low one is good.
     reason : str
-        Why the log has no scores, if it says so.
+        The reason why the log has no scores, if given.
     """
 
     path: Path
@@ -194,7 +194,7 @@ def input_columns(text: str, *, keeps_end: bool = False) -> dict[str, str]:
 
 @contextmanager
 def told_by(path: Path, tool: str) -> Iterator[None]:
-    """Tell of a value that is of another kind than a tool writes, by the name of the log.
+    """Report a value of an unexpected type, by the name of the log.
 
     Any value of a log may be anything: not each of them is checked by itself.
     """

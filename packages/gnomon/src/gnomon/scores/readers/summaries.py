@@ -122,7 +122,7 @@ def read_summaries(
 
 
 def of_standard_errors(table: ScoreTable) -> SummaryTable | None:
-    """Return means with the deviations that their standard errors tell, None where none are told.
+    """Return means with the deviations from their standard errors, or None.
 
     A score that is a mean over the items of a task, with the attributes ``stderr`` and ``n_items``,
     is known as well as its items allow: the runs of the summary are the items.
@@ -180,7 +180,7 @@ def _summary(row: Mapping[str, Any], at: int, origin: Origin) -> tuple[float, ..
 def _on_shared_tasks(
     cells: Mapping[str, Mapping[str, tuple[float, ...]]], origin: Origin
 ) -> SummaryTable:
-    """Return the table of those tasks that all algorithms have, and say which ones are left out."""
+    """Return the table of the tasks that all algorithms have, and note which are left out."""
     every = list(cells.values())
     names = list(dict.fromkeys(task for one in every for task in one))
     tasks = [task for task in names if all(task in one for one in every)]

@@ -66,7 +66,7 @@ _OF_ITEMS: Mapping[str, tuple[str, ...]] = {
     "run": ("run", "epoch", "repeat", "trial", "seed"),
     "score": ("score", "correct", "is_correct", "accuracy", "acc", "exact_match", "passed", "pass"),
 }  # fmt: skip
-#: A table of tasks has none of these; "task" and "id" alone tell nothing.
+#: A table of tasks has none of these; "task" and "id" alone are ambiguous.
 _ITEMS = _OF_ITEMS["task"][:-2]
 _LINES = (".jsonl", ".ndjson")
 _TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
@@ -149,7 +149,7 @@ def _are_items(names: Sequence[str]) -> bool:
     """Return whether headings name models and items."""
     lower = {name.strip().lower() for name in names}
     if lower.issuperset(REQUIRED):
-        return False  # a tidy file, which may tell of items what they are called elsewhere
+        return False  # a tidy file, which may contain other names of items
     return not (lower.isdisjoint(_OF_ITEMS["algorithm"]) or lower.isdisjoint(_ITEMS))
 
 
@@ -200,7 +200,7 @@ def _of_tasks(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str) -> Scor
 
 
 def _with_single(raw: Rows, origin: Origin) -> Rows:
-    """Return rows with the name of the file for an algorithm or a task that no column tells.
+    """Return rows with the name of the file for an algorithm or a task that no column gives.
 
     Only where the score is named: else a table of tasks may look so.
     """
@@ -214,7 +214,7 @@ def _with_single(raw: Rows, origin: Origin) -> Rows:
 
 
 def _say_usual(raw: Rows, rows: Rows, named: Mapping[str, str], origin: Origin) -> None:
-    """Say which columns were taken by their usual names."""
+    """Note which columns were recognised by their usual names."""
     roles = [x for x in ("algorithm", "task", "run", "step", "score") if x in rows]
     roles = [role for role in roles if role not in raw and role not in named]
     usual = {role: next((x for x in raw.names if role_of(x) == role), None) for role in roles}
@@ -225,7 +225,7 @@ def _say_usual(raw: Rows, rows: Rows, named: Mapping[str, str], origin: Origin) 
 
 
 def _about(rows: Rows, origin: Origin) -> tuple[dict[str, str], Rows]:
-    """Return what the file says of the whole table, and the rows without those columns."""
+    """Return the attributes of the whole table, and the rows without those columns."""
     about = {}
     for name in _ABOUT:
         if name not in rows:
@@ -314,7 +314,7 @@ def _truths(score: Column) -> Column:
 
 
 def _say_items(named: Mapping[str, str], wanted: ReadRequest, origin: Origin) -> None:
-    """Say which columns were taken by names that are not the plain ones."""
+    """Note which columns were recognised by synonyms."""
     plain = {"algorithm": "model", "task": "item", "run": "epoch", "score": "score"}
     said = (*SPECIAL, *plain.values(), "correct", *wanted.columns.values(), wanted.metric)
     odd = [f"{name!r} as {plain[role]}" for role, name in named.items() if name not in said]

@@ -1,10 +1,10 @@
 """Exports of trackers: tables of runs and line charts of Weights & Biases, MLflow's tables.
 
 A table has a row for each run, or one for each run and step. What a column is goes by its name, and
-what cannot be told is asked for. A run that did not finish is a missing run. A chart has three
+what is unknown is requested. A run that did not finish is a missing run. A chart has three
 columns a line: ``RUN - METRIC``, and the least and greatest value of the samples in each of its
 points, ``__MIN`` and ``__MAX``, which are no runs. What the name of a run is made of only its
-author knows: a pattern such as ``{algorithm}-{run}`` says it.
+author knows: a pattern such as ``{algorithm}-{run}`` describes it.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _read_chart(path: Path, wanted: ReadRequest) -> ScoreTable:
     for key, column in zip(keys, lines.values(), strict=True):
         scores = reported_numbers(raw, column, origin)
         for step, score in zip(steps.tolist(), scores.tolist(), strict=True):
-            # An empty cell says that the line has no point at that step, which is no missing run.
+            # An empty cell is a line without a point at that step, not a missing run.
             if score == score:
                 whole = {"algorithm": path.stem, "task": path.stem, "run": 0} | key
                 records.append(whole | {"step": step, "score": score})
@@ -163,7 +163,9 @@ def _read_chart(path: Path, wanted: ReadRequest) -> ScoreTable:
         )
     except ScoreDataError as error:
         pattern = option(run_names="{algorithm}-{run}")
-        raise origin.error(f"{error}; {pattern} or another pattern tells lines apart") from None
+        raise origin.error(
+            f"{error}; {pattern} or another pattern distinguishes the lines"
+        ) from None
 
 
 def _lines(headings: Sequence[str], metric: str | None, origin: Origin) -> dict[str, str]:
@@ -274,7 +276,7 @@ def _only_metric(raw: Rows, origin: Origin) -> str:
 
 
 def _keys(raw: Rows, columns: dict[str, str], wanted: ReadRequest, origin: Origin) -> Rows:
-    """Return algorithm, task and run of each row, of the names of runs what columns do not tell."""
+    """Return algorithm, task and run of each row, from the names of runs if not from columns."""
     stem = Path(origin.file or "").stem
     keys = {role: raw[name] for role, name in columns.items() if role in ("algorithm", "task")}
     identity = next((name for name in _IDENTITIES if name in raw.names), None)

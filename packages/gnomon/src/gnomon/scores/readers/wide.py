@@ -1,6 +1,6 @@
 """Wide tables, a row for each algorithm and a column for each task, and pivots by seed or step.
 
-What a column is (names, a task, or neither) is told by its heading.
+The heading shows what a column is: names, a task, or neither.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ ITEMS = (
 )  # fmt: skip
 #: Signs in a heading that low or high scores are good.
 _LOW, _HIGH = ("↓", "⬇", "lower is better", "lower better"), ("↑", "⬆", "higher is better")
-#: Headings of what tells the runs of one algorithm apart: where there is one, names come twice.
+#: Headings of columns that distinguish the runs of an algorithm; with one, names repeat.
 RUNS = ("run", "seed", "trial", "repeat", "episode", "step", "steps", "frames")
-#: Columns that sum the others up are no tasks, nor are those that tell what an algorithm is.
+#: Columns that summarise others, or describe an algorithm, are no tasks.
 NO_TASKS = (
     "average", "avg", "mean", "median", "overall", "total", "std", "stderr", "runs",
     "#", "rank", "mean rank", "ranking", "position", "place", "index", "id",
@@ -54,7 +54,7 @@ NO_TASKS = (
     "hub", "likes", "downloads", "votes", "n votes", "num votes", "number of votes",
     "year", "date", "release year", "release date", "price", "cost", "co cost", "co2 cost",
 )  # fmt: skip
-#: So many rows tell which columns hold numbers, since a large file may be none of ours.
+#: Number of rows read to determine which columns are numeric.
 GLANCE = 100
 
 
@@ -126,7 +126,7 @@ def _refuse_numbers(raw: Rows, layout: WideLayout | None, origin: Origin) -> Non
         raise origin.error(
             f"column {names!r} holds numbers: rows may be steps, runs "
             f"({option(columns={'run': names})}) or algorithms "
-            f"({option(columns={'algorithm': names})}); say which, and what the columns are, as in "
+            f"({option(columns={'algorithm': names})}); name one, and what columns are, as in "
             f"{reading(origin.file, step_column=names, columns_are='algorithms')}"
         )
 
@@ -236,7 +236,7 @@ def is_no_task(heading: str) -> bool:
 
 
 def tells_runs(heading: str, found: Sequence[float | None]) -> bool:
-    """Return whether a column tells runs apart: a seed is a whole number, and SEED is a benchmark.
+    """Return whether a column distinguishes runs: a seed is a whole number, SEED a benchmark.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def _repeated(column: Column) -> list[int]:
 
 
 def _is_known(names: str, others: Sequence[str]) -> bool:
-    """Return whether the headings alone say that rows have names, and that tasks are columns."""
+    """Return whether the headings alone show that rows have names, and that tasks are columns."""
     has_tasks = any(_plain(name) in TASKS for name in others)
     is_told = _plain(names) in ALGORITHMS + TASKS or role_of(names) == "task"
     return is_told and not has_tasks
@@ -299,7 +299,7 @@ def _recognises(path: Path) -> bool:
     try:
         return is_table(path) and _are_wide(header_names(path) or [""])
     except OSError:
-        return False  # whoever reads it as a tidy file says what is wrong
+        return False  # reading it as a tidy file gives the error
 
 
 WIDE = Reader(
@@ -321,7 +321,7 @@ _STEPS = ("steps", "frames", "total_frames", "env_steps", "iteration", "iteratio
 _SEED = re.compile(r"(?:seed|run)[\s_-]*\d+", re.IGNORECASE)
 #: A first column without a heading, as data frames write their index.
 _INDEX = "index"
-#: So many characters tell whether such a column holds names.
+#: Number of characters that decide whether such a column contains names.
 _GLANCE = 10_000
 
 
@@ -378,7 +378,7 @@ def _are_seeds(values: list[str]) -> bool:
 
 def _read_pivot(path: Path, wanted: ReadRequest) -> ScoreTable:
     if wanted.columns and wanted.columns_are is None:
-        return TIDY.read(path, wanted)  # whoever names columns has another reading
+        return TIDY.read(path, wanted)  # named columns mean another layout
     raw, origin = read_csv(path, unnamed=_INDEX)
     columns = _columns_of_rows(raw, wanted, origin)
     values = [name for name in raw.names if name not in columns.values()]
@@ -408,7 +408,7 @@ def _read_pivot(path: Path, wanted: ReadRequest) -> ScoreTable:
 
 
 def _columns_of_rows(raw: Rows, wanted: ReadRequest, origin: Origin) -> dict[str, str]:
-    """Return the columns that tell what a row is."""
+    """Return the columns that identify a row."""
     named = dict(wanted.columns)
     for name in raw.names:
         role = _role(name)

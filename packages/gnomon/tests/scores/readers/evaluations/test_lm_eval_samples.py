@@ -93,7 +93,7 @@ def test_results_of_another_stamp_do_not_count(tmp_path):
             {"n-samples": {"quiz": {"original": 9, "effective": 2}}},
             "only 2 of 9 items were evaluat",
         ),
-        ({"n-samples": {"quiz": {"original": 3, "effective": 3}}}, "2 items, where results say 3"),
+        ({"n-samples": {"quiz": {"original": 3, "effective": 3}}}, "2 items; the results count 3"),
         (
             {"configs": {"quiz": {"metric_list": [{"metric": "acc", "aggregation": "f1"}]}}},
             "acc of quiz is no mean of items there, but is read so",

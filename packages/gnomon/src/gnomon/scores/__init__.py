@@ -6,7 +6,7 @@ In the order of the data:
   :func:`load_scores` a data set by its name; :func:`available_readers` and
   :func:`available_datasets` list both. :func:`read_summaries` reads means and deviations without
   runs (a :class:`SummaryTable`). A format of your own is a :class:`Reader`, which reads what a
-  :class:`ReadRequest` says.
+  :class:`ReadRequest` describes.
 * A :class:`ScoreTable` has one row per algorithm, task and run. It is all that statistics, ranking
   and distillation know; ``ScoreTable.from_frame`` makes one of a data frame or of arrays.
 * A table of items (``units="items"``) holds an evaluation: an item is a task, an epoch of it a run.
@@ -17,7 +17,7 @@ In the order of the data:
   two anchors of each task. The table keeps a :class:`Normalization`; :func:`with_left_out` adds the
   tasks that had no scale, for ranks. :func:`atari_baselines` holds scores of random play and of
   people.
-* :func:`suspicions` and :func:`own_scales` tell what looks like a mistake.
+* :func:`suspicions` and :func:`own_scales` report probable mistakes.
 * :func:`write_scores` writes a tidy file.
 """
 

@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 #: From how many times as many runs as tasks on, axes may have been swapped.
 MANY = 50
-#: Beyond how many times as high scores on one task as on another, they are on scales of their own:
+#: The ratio of scores on two tasks above which their scales are taken to differ:
 #: rates of success seldom are, points of different games nearly always.
 FAR = 100
-#: Scores up to so many times a reference are common: human-normalised ones of games, say.
+#: Scores up to this multiple of a reference are common, for example human-normalised games.
 MOST_MULTIPLE = 20.0
-#: A score so many times as large as any other of its task is told, where there are so many others.
+#: A score this many times as large as any other of its task is reported, given enough others.
 #: In nine public tables of runs none is 12 times as large.
 WILD, LEAST_OTHERS = 1000.0, 4
 #: Summaries that add up scores of different tasks.
 _SUMMED = ("mean", "iqm", "median")
 #: Larger tables are not searched for copies.
 MOST_ROWS = 20_000
-#: Names that a line shows before it says that there are more.
+#: The largest number of names in a line.
 MOST_NAMES = 8
 
 
 def suspicions(table: ScoreTable) -> list[str]:
     """Return what looks like a mistake, one sentence each; nothing for most tables.
 
-    Nothing is said of a table of items.
+    Tables of items are not checked.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def wild_scores(table: ScoreTable) -> list[WildScore]:
     """Return the scores that look like slips: :data:`WILD` times as large as the rest of a task.
 
     Sizes are absolute. Of a task with fewer than :data:`LEAST_OTHERS` others, or whose others are
-    all 0, nothing is said. Infinite (censored) scores are passed over.
+    all 0, nothing is reported. Infinite (censored) scores are passed over.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ the task (up to 1.4); it rules every mean, so check it
 
 
 def own_scales(table: ScoreTable) -> str | None:
-    """Return a sentence on tasks whose scores seem to lie on scales of their own, None if none do.
+    """Return a sentence on tasks whose scales seem to differ, None if there are none.
 
     They do if the median of a task's absolute scores is more than :data:`FAR` times as large as
     that of another one; tasks whose median is 0 are passed over. The last step of each run counts.
@@ -248,7 +248,7 @@ def own_scales(table: ScoreTable) -> str | None:
     Parameters
     ----------
     table : ScoreTable
-        Raw scores: of normalised ones, and of those in a unit, nothing is said.
+        Raw scores; normalised scores and scores with a unit are not checked.
 
     Examples
     --------
@@ -265,8 +265,8 @@ def own_scales(table: ScoreTable) -> str | None:
     (low_task, low), (high_task, high) = ends
     return (
         f"scores of different tasks may not be on one scale (median {_shown(low)} on {low_task}, "
-        f"{_shown(high)} on {high_task}): an order of tasks would then say nothing but that; "
-        "normalise them first, unless that is how hard they are"
+        f"{_shown(high)} on {high_task}): an order of tasks would then only show their scales; "
+        "normalise them first, unless scores measure difficulty"
     )
 
 
@@ -277,7 +277,7 @@ def refuse_unlike_scales(
     algorithms: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
 ) -> None:
-    """Refuse summaries of raw scores whose tasks have scales of their own.
+    """Refuse summaries of raw scores whose tasks have unlike scales.
 
     A mean over such tasks is that of the largest scale, and an optimality gap, whose target is 1,
     that of the smallest. Normalised scores, and those in a unit, are on one scale.
@@ -288,7 +288,7 @@ def refuse_unlike_scales(
     metrics : sequence of str
         What is summarised.
     algorithms, tasks : sequence of str, optional
-        Whose scores are looked at; all if not given.
+        Those to check; all by default.
 
     Raises
     ------

@@ -56,11 +56,11 @@ def postgresql() -> Iterator[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run the tests of a board on both databases, or on SQLite where a module needs no more."""
+    """Run the tests of a board on SQLite, and those of a module with ON_BOTH_DATABASES on both."""
     given = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     if "database_url" in metafunc.fixturenames and "database_url" not in given:
         databases: list[Any] = ["sqlite"]
-        if not getattr(metafunc.module, "SQLITE_ONLY", False):
+        if getattr(metafunc.module, "ON_BOTH_DATABASES", False):
             databases.append(pytest.param("postgresql", marks=pytest.mark.full))
         metafunc.parametrize("database_url", databases, indirect=True)
 

@@ -12,6 +12,9 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from gnomon_board.database import Database, Entry, RateCount, Season
 from small_season import make_season
 
+#: What a transaction holds together must hold on PostgreSQL too.
+ON_BOTH_DATABASES = True
+
 
 def count_up(database: Database, by: int) -> None:
     for _ in range(by):

@@ -30,6 +30,9 @@ from gnomon_board.errors import LeaderboardError
 from small_season import fill
 from table_digests import table_digests
 
+#: What a transaction holds together must hold on PostgreSQL too.
+ON_BOTH_DATABASES = True
+
 #: Boards as the program of an older version left them.
 FILLED = Path(__file__).with_name("filled")
 TABLES = {table.name for table in Base.metadata.sorted_tables}

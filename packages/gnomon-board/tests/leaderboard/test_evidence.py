@@ -13,6 +13,9 @@ from gnomon_board.leaderboard import work_on_one
 from small_season import fill
 from submitted import bearer, play_entry, register, send
 
+#: What a transaction holds together must hold on PostgreSQL too.
+ON_BOTH_DATABASES = True
+
 
 def test_a_log_comes_back_as_an_attachment(client, database, settings):
     """Whatever is in it, and whatever type the sender gave it, no browser shows it as a page."""

@@ -16,6 +16,9 @@ from gnomon_board.leaderboard import work_on_one
 from gnomon_board.leaderboard.submissions import find_submission, set_state, withdraw
 from small_season import add_submission, make_account
 
+#: What a transaction holds together must hold on PostgreSQL too.
+ON_BOTH_DATABASES = True
+
 
 @pytest.fixture
 def queued(database, settings, season) -> list[int]:

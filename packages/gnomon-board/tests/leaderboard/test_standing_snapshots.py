@@ -13,6 +13,9 @@ from populated_board import populate
 from small_season import make_account
 from submitted import register
 
+#: What a transaction holds together must hold on PostgreSQL too.
+ON_BOTH_DATABASES = True
+
 LEARNERS = (
     ("Chance", "ada", {"kind": "uniform"}, 2),
     ("Frugal", "grace", {"kind": "frugal"}, 1),

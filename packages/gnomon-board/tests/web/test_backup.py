@@ -17,6 +17,9 @@ from private_postgresql import fresh_database
 from small_season import add_submission, fill, make_season
 from table_digests import table_digests
 
+#: What a transaction holds together must hold on PostgreSQL too.
+ON_BOTH_DATABASES = True
+
 
 @pytest.fixture
 def empty_place(settings, tmp_path, request) -> Iterator[Settings]:

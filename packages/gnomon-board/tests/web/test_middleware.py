@@ -26,9 +26,6 @@ from serving import serving
 from small_season import make_account
 from submitted import bearer, register
 
-#: The database makes no difference here.
-SQLITE_ONLY = True
-
 
 @pytest.mark.parametrize(
     ("host", "good"),

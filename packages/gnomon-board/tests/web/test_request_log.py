@@ -13,9 +13,6 @@ from app_client import AppClient
 from gnomon_board import create_app
 from gnomon_board.web import JsonLines, Lines
 
-#: The database makes no difference here.
-SQLITE_ONLY = True
-
 
 def test_every_answer_bears_an_id_of_its_own(client):
     ids = {client.get(path).headers["X-Request-ID"] for path in ("/", "/healthz", "/nowhere")}

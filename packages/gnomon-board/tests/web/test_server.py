@@ -23,8 +23,6 @@ from submitted import bearer, play_entry, register, send
 
 pytestmark = pytest.mark.full  # servers are started as processes
 
-#: The database makes no difference here.
-SQLITE_ONLY = True
 
 GNOMON = [sys.executable, "-m", "gnomon_board"]
 

@@ -12,6 +12,9 @@ from gnomon_board.leaderboard import token_for
 from small_season import fill, make_season
 from submitted import bearer, register
 
+#: What a transaction holds together must hold on PostgreSQL too.
+ON_BOTH_DATABASES = True
+
 
 def erase(client, admin_token, number):
     answer = client.post(f"/api/accounts/{number}/erase", headers=bearer(admin_token))

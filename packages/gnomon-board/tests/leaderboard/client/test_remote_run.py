@@ -54,10 +54,6 @@ class Place:
     token: str
 
 
-#: The database makes no difference here.
-SQLITE_ONLY = True
-
-
 @pytest.fixture(scope="module")
 def place(sqlite_template, tmp_path_factory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("place")

@@ -27,6 +27,9 @@ from gnomon_board.leaderboard import (
     secret_rng,
 )
 
+#: What a transaction holds together must hold on PostgreSQL too.
+ON_BOTH_DATABASES = True
+
 FILE = """
 name = "s1"
 title = "Season 1"

@@ -14,6 +14,9 @@ from gnomon_board.leaderboard import queue_played, work
 from remote_play import begin, hidden_season, move, play_at_random
 from submitted import bearer, play_entry, register, send
 
+#: What a transaction holds together must hold on PostgreSQL too.
+ON_BOTH_DATABASES = True
+
 N = 8
 
 pytestmark = pytest.mark.usefixtures("programs_here")

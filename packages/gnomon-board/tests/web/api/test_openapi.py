@@ -20,8 +20,6 @@ from submitted import bearer
 
 pytestmark = pytest.mark.full  # hundreds of requests made from the schema
 
-#: The database makes no difference here.
-SQLITE_ONLY = True
 
 N_EXAMPLES = 8
 

@@ -15,6 +15,9 @@ from gnomon_board.leaderboard import Packed, work_on_one
 from small_season import make_account
 from submitted import bearer, play_entry, register, repacked, send
 
+#: What a transaction holds together must hold on PostgreSQL too.
+ON_BOTH_DATABASES = True
+
 
 @pytest.fixture
 def packed(client, season, token, tmp_path) -> Packed:

@@ -13,6 +13,9 @@ from sqlalchemy import func, select
 from gnomon_board.database import Database, PlayAttempt
 from gnomon_board.web.server import _bound
 
+#: What a transaction holds together must hold on PostgreSQL too.
+ON_BOTH_DATABASES = True
+
 N_PEOPLE, N_MOVES = 60, 4
 
 

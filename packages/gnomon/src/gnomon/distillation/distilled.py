@@ -59,14 +59,6 @@ class Distilled:
     later, families : HeldOut, optional
         Predictions of each year's algorithms from the years before, if dates are known; and of each
         group without it, if groups are known.
-
-    Examples
-    --------
-    >>> from gnomon.distillation import distill
-    >>> from gnomon.scores import load_scores
-    >>> (one,) = distill(load_scores("gohr-full"), size=2, transform="identity", summary="mean")
-    >>> one.model.tasks, round(one.r2, 2), round(one.nested.r2, 2)
-    (('bottommost-first', 'two-a-bucket'), 0.98, 0.98)
     """
 
     procedure: str
@@ -120,14 +112,6 @@ class Distillation(Results[Distilled]):
     ----------
     data : PreparedScores
         The scores that they were chosen from.
-
-    Examples
-    --------
-    >>> from gnomon.distillation import distill
-    >>> from gnomon.scores import load_scores
-    >>> found = distill(load_scores("gohr-full"), size=2, transform="identity", summary="mean")
-    >>> found.model.formula
-    'identity summary = 762 + 0.2081 bottommost-first + 0.2864 two-a-bucket'
     """
 
     data: PreparedScores = field(kw_only=True)
@@ -171,8 +155,8 @@ def _in_words(one: Distilled, data: PreparedScores) -> Iterator[str]:
     if one.order is not None and one.order.n_pairs:
         yield (
             f"  {one.order.concordance:.1%} of the pairs of algorithms are in the right order "
-            f"(Kendall's tau {one.order.tau:.3f}), {one.order.clear_concordance:.1%} of those that "
-            "differ by a quarter"
+            f"(Kendall's tau {one.order.tau:.3f}), {one.order.clear_concordance:.1%} of the pairs "
+            "that differ by a quarter"
         )
     if one.later is not None and one.later is not held:
         yield (

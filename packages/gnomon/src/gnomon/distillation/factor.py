@@ -120,12 +120,12 @@ def fit_factors(
         there_pulled = there_parts[:, times.shape[1] : 2 * times.shape[1]]
         middle = (x_heavy - loadings * there_pulled + mean * gone_heavy) / whole
         # Sums over rows of the completed scores, their squares, and their products with f.
-        told = x_heavy + mean * gone_heavy + loadings * gone_pulled
-        told_squares = squares.T @ heavy + mean**2 * gone_heavy + loadings**2 * gone_factor
-        told_squares += 2.0 * mean * loadings * gone_pulled
+        sums = x_heavy + mean * gone_heavy + loadings * gone_pulled
+        total_squares = squares.T @ heavy + mean**2 * gone_heavy + loadings**2 * gone_factor
+        total_squares += 2.0 * mean * loadings * gone_pulled
         with_factor = x_pulled + mean * gone_pulled + loadings * (gone_factor + gone_unsure)
         with_factor -= middle * pulled.sum(axis=0)
-        square = told_squares - 2.0 * middle * told + middle**2 * whole
+        square = total_squares - 2.0 * middle * sums + middle**2 * whole
         square += unique * gone + loadings**2 * gone_unsure
         mean = np.where(varies, middle, mean)
         loadings = live * with_factor / (total + _RIDGE)
@@ -192,10 +192,10 @@ def _moments(
     heavy = counts * weight
     middle = (heavy[:, None] @ complete)[:, 0] / heavy.sum(axis=1)[:, None]
     missing = (~there[:, picked]).astype(np.float64)
-    told = np.sqrt(heavy)[..., None] * (complete - middle[:, None])
+    weighted = np.sqrt(heavy)[..., None] * (complete - middle[:, None])
     unsure = np.sqrt(counts * spread)[..., None] * missing
     outer = loadings[:, :, None] * loadings[:, None]
-    moments = told.transpose(0, 2, 1) @ told + outer * (unsure.transpose(0, 2, 1) @ unsure)
+    moments = weighted.transpose(0, 2, 1) @ weighted + outer * (unsure.transpose(0, 2, 1) @ unsure)
     diagonal = np.arange(picked.size)
     moments[:, diagonal, diagonal] += counts @ missing * unique
     moments /= counts.sum(axis=1)[:, None, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from math import nan
 from pathlib import Path
@@ -208,7 +208,9 @@ class SubsetModel:
         DegenerateScoresWarning
             A score is missing, or lies outside the training range.
         """
-        missing = self.missing(scores)
+        missing = tuple(task for task in self.tasks if task not in scores)
+        if missing and (self.forecaster is None or len(missing) == len(self.tasks)):
+            raise UnknownNameError("score for task", missing[0], scores)
         if missing:
             _warn(f"no score on {', '.join(missing)}: predicted from the others")
         x = self._transformed(scores)
@@ -251,13 +253,6 @@ class SubsetModel:
             )
         n = None if runs is None else np.array([runs.get(task, 1.0) for task in self.tasks])
         return self.forecaster.forecast(self._transformed(scores), n)
-
-    def missing(self, scores: Collection[str]) -> tuple[str, ...]:
-        """Return the tasks without a score; an error if the others do not suffice."""
-        missing = tuple(task for task in self.tasks if task not in scores)
-        if missing and (self.forecaster is None or len(missing) == len(self.tasks)):
-            raise UnknownNameError("score for task", missing[0], scores)
-        return missing
 
     def half_width(self, level: float) -> float:
         """Return half the width of a prediction interval, transformed; NaN without residuals."""
@@ -320,16 +315,13 @@ class SubsetModel:
                     task: (float(low), float(high)) for task, (low, high) in ends
                 }
             model = cls(**record)
-            model._try()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                # Arrays whose shapes do not agree cannot predict.
+                model.estimate(dict.fromkeys(model.tasks, 1.0))
         except _WRONG as error:
             raise ScoreDataError(f"expected a {_FORMAT!r} as JSON; {error}") from None
         return model
-
-    def _try(self) -> None:
-        """Predict once: arrays whose shapes do not agree cannot."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self.estimate(dict.fromkeys(self.tasks, 1.0))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SubsetModel:

@@ -179,7 +179,7 @@ def predict(
 
 
 def _fitted(model: SubsetModel | str | os.PathLike[str], table: ScoreTable) -> SubsetModel:
-    """Return a model as it is, that of a file, or a published one with the table's names."""
+    """Return the model given, that of a file, or a published one with the table's names."""
     if isinstance(model, SubsetModel):
         return model
     if isinstance(model, str) and not Path(model).is_file():

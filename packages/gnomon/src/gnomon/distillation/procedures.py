@@ -363,7 +363,7 @@ def _fitted_suite(procedure: FactorProcedure, data: PreparedScores) -> SuiteMode
 def procedure_of(
     name: str | Procedure, n_folds: int = 10, progress: Progress | None = None
 ) -> Procedure:
-    """Return the procedure of a name; your own is returned as it is."""
+    """Return the procedure of a name, or the one given."""
     if isinstance(name, Procedure):
         return name
     found: dict[str, Procedure] = {

@@ -219,7 +219,7 @@ class _Block:
 class _Problem:
     """Rows on which the forced tasks and the target are known; forced columns first.
 
-    Columns have length one, so that rounding has one scale; the target is last, as it is.
+    Columns are scaled to length one, so that rounding errors are alike; the target is last.
     """
 
     z: FloatArray

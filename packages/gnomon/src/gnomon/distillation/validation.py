@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.distillation.forecasts import Forecast
-from gnomon.distillation.models import SubsetModel
 from gnomon.distillation.preparation import PreparedScores
 from gnomon.distillation.procedures import Procedure
 from gnomon.distillation.search import Progress, folds_of
@@ -49,13 +48,6 @@ class HeldOut:
         The tasks of each fold's model.
     forecasts : tuple of Forecast, shape (algorithms,)
         The predictive distributions, if they were asked for and the procedure has them.
-
-    Examples
-    --------
-    >>> target, off = np.array([1.0, 2.0, 3.0]), np.array([0.1, -0.1, np.nan])
-    >>> held = HeldOut(off, off / target, target, np.array([0, 1, -1]), (("u",), ("u",)))
-    >>> held.n_predicted, round(held.mse, 3), held.tau
-    (2, 0.01, 1.0)
     """
 
     residuals: FloatArray
@@ -265,16 +257,22 @@ def nested_error(
     for done, k in enumerate(labels, 1):
         held = folds == k
         train = data.rows(~held if outer != "time" else _years(data) < k)
-        try:
-            tasks, model = _chosen(train, procedure, size, forced, spread=spread)
-        except ScoreDataError as error:
-            raise ScoreDataError(f"a fold of the nested validation failed: {error}") from error
+        tasks = tuple(forced)
+        with warnings.catch_warnings():
+            # Gaps of one fold are not gaps of the table.
+            warnings.simplefilter("ignore", DegenerateScoresWarning)
+            try:
+                if len(forced) != size:
+                    tasks = procedure.choose(train, size, forced=forced)[0]
+                model = procedure.fit(train, tasks, spread=spread)
+            except ScoreDataError as error:
+                raise ScoreDataError(f"a fold of the nested validation failed: {error}") from error
         chosen.append(tasks)
         x = data.x[held][:, data.columns(tasks)]
         if spread and model.forecaster is not None:
-            told = [model.forecaster.forecast(row) for row in x]
-            predicted = np.array([one.center for one in told])
-            for i, one in zip(np.flatnonzero(held), told, strict=True):
+            own = [model.forecaster.forecast(row) for row in x]
+            predicted = np.array([one.center for one in own])
+            for i, one in zip(np.flatnonzero(held), own, strict=True):
                 forecasts[i] = one
         else:
             predicted = model.predict(x)
@@ -282,18 +280,6 @@ def nested_error(
         if progress is not None:
             progress(done, labels.size)
     return _held_out(data, residuals, folds, chosen, forecasts)
-
-
-def _chosen(
-    train: PreparedScores, procedure: Procedure, size: int, forced: Sequence[str], *, spread: bool
-) -> tuple[tuple[str, ...], SubsetModel]:
-    with warnings.catch_warnings():
-        # A gap of one fold is no property of the table.
-        warnings.simplefilter("ignore", DegenerateScoresWarning)
-        tasks = tuple(forced)
-        if len(forced) != size:
-            tasks = procedure.choose(train, size, forced=forced)[0]
-        return tasks, procedure.fit(train, tasks, spread=spread)
 
 
 def cross_validate(

@@ -306,7 +306,7 @@ def _same_totals(matrix: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Return a random table of right and wrong with the same totals of models and items.
 
     All of them are equally likely if every item measures one ability (Rasch). Two models trade
-    the items that one alone has solved (Strona et al. 2014, "curveball").
+    the items that only one of them has solved (Strona et al. 2014, "curveball").
     """
     drawn = matrix.astype(np.bool_)
     for _ in range(5 * len(drawn)):

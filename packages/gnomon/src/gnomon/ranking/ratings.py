@@ -64,7 +64,7 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
     Raises
     ------
     ScoreDataError
-        Without ridge, and the games do not connect everyone by wins as well as by losses (Ford
+        Without ridge, and the games do not connect all players by wins as well as by losses (Ford
         1957): there is no finite maximum.
 
     References
@@ -81,8 +81,8 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
     n = len(w)
     if ridge == 0.0 and _n_strong_components(w > 0.0) > 1:
         raise ScoreDataError(
-            "expected games in which everyone, or someone on a chain between them, beats everyone "
-            "else; found some who win or lose them all: give a ridge above 0"
+            "expected games that connect every two players by a chain of wins; found players who "
+            "win or lose all games against the others: give a ridge above 0"
         )
     games, centre = w + w.T, np.full((n, n), 1.0 / n)
     b = np.zeros(n)

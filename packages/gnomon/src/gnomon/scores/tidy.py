@@ -374,7 +374,9 @@ def _check_duplicates(rows: Rows, origin: Origin, *, has_runs: bool) -> None:
     key = [name for name in KEY if name in rows]
     number, n_numbers = _numbered(rows, key)
     if n_numbers <= 2 * number.size + 1000:
-        if (np.bincount(number) < 2).all():
+        seen = np.zeros(n_numbers, np.bool_)
+        seen[number] = True
+        if np.count_nonzero(seen) == number.size:
             return
     elif _are_different(number):
         return

@@ -136,7 +136,7 @@ def pass_hat(n: npt.ArrayLike, successes: npt.ArrayLike, k: int) -> FloatArray:
 
 
 class Items:
-    """Values of all models of a table on its items in one metric, and what follows for pairs.
+    """Values of all models of a table on its items in one metric; means and paired differences.
 
     Parameters
     ----------

@@ -197,7 +197,7 @@ def plan(
         Runs per task to try, or to look after; if not given 3, 5, 10, 20, 40 for power, and up to
         six times the pilot's for widths. For items, epochs: 1, 2, 4, 8 and those there are.
     items : sequence of int, optional
-        For items, how many to try; half of those there are to eight times as many, if not given.
+        For items, how many to try; from half to eight times the present number if not given.
     power : float
         The power to reach.
     level : float

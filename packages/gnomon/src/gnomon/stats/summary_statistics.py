@@ -60,7 +60,7 @@ def _spread(deviation: float, n_runs: int) -> FloatArray:
 
 
 def summary_metrics(wanted: Sequence[str] | None) -> Sequence[str]:
-    """Return the metrics, or all that there are without the runs.
+    """Return the metrics wanted, by default all that need no runs.
 
     Raises
     ------

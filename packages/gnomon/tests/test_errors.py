@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gnomon
 from gnomon.errors import UnknownNameError, shortened, visible
 
 
@@ -28,3 +33,31 @@ def test_a_name_in_an_error_is_short_and_harmless():
     said = str(UnknownNameError("rule", name, ["clockwise"]))
     assert len(said) < 500
     assert "\x1b" not in said
+
+
+def texts(tree):
+    """Yield the texts of a module, but for docstrings and what `either` chooses from."""
+    skipped = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "either":
+            skipped |= {id(one) for one in ast.walk(node)}
+        if isinstance(node, ast.Expr):
+            skipped.add(id(node.value))
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in skipped:
+            yield node.value
+
+
+def test_messages_of_the_library_name_no_option_of_the_command_line():
+    verbs = "read|estimate|compare|rank|profile|curves|plan|audit|distill|predict|report"
+    told = re.compile(rf"(^|\s)--[a-z]|\bgnomon ({verbs})\b")
+    source = Path(gnomon.__file__).parent
+    found = [
+        (path.name, text)
+        for path in sorted(source.rglob("*.py"))
+        if "cli" not in path.parts and path.name != "errors.py"
+        for text in texts(ast.parse(path.read_text()))
+        if told.search(text)
+    ]
+    assert found == []

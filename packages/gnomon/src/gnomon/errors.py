@@ -97,7 +97,7 @@ class DegenerateScoresWarning(GnomonWarning):
 
 _ON_COMMAND_LINE = ContextVar("on_command_line", default=False)
 #: Arguments whose options on the command line have other names.
-_OPTIONS = {"metric": "score", "columns": "column"}
+_OPTIONS = {"metric": "score", "metrics": "metric", "columns": "column"}
 
 
 @contextmanager

@@ -104,7 +104,7 @@ def test_few_steps_of_their_own_are_joined():
     steps, curves = found.curves("a", "t")
     assert steps.tolist() == [0, 5, 10, 20]
     np.testing.assert_array_equal(curves, [[0, 0.5, 1, 2], [0, 5, 0, np.nan]])
-    assert "gaps between a run's scores interpolated; --grid shared" in said[0]
+    assert "gaps between a run's scores interpolated; grid='shared'" in said[0]
 
 
 def test_nothing_is_stretched_on_an_even_grid():
@@ -126,7 +126,7 @@ def test_many_scores_are_averaged():
     found, said = said_by(on_grid, table_of(**runs))
     steps, curves = found.curves("a", "t")
     assert steps.size == 100
-    assert "means of the scores in each interval; --grid N sets another" in said[0]
+    assert "means of the scores in each interval; grid=100 sets another" in said[0]
     # The mean of an even slope over an interval is its height in the middle.
     np.testing.assert_allclose(curves, np.tile(steps - 500, (2, 1)), atol=300)
 

@@ -19,7 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from gnomon._version import __version__
-from gnomon.errors import GnomonError, counted, joined
+from gnomon.errors import GnomonError, counted, either, joined
 from gnomon.files import write_atomically, write_together
 from gnomon.plot.figure import Figure, Numbers, Row, numbers_as_csv, theme_css
 from gnomon.tables import p_value, value_in_brackets
@@ -300,7 +300,7 @@ def report_of(
     notes = [*dict.fromkeys(warnings)]
     if len(notes) > MOST_NOTES:
         more = counted(len(notes) - MOST_NOTES, "more note")
-        notes[MOST_NOTES:] = [f"{more}: gnomon audit prints them."]
+        notes[MOST_NOTES:] = [f"{more}: {either('audit(scores)', 'gnomon audit')} prints them."]
     made = {"provenance": joined(table.provenance) or "not recorded", **card}
     made |= {"confidence level": percent(level), "seed": str(seed), "gnomon": __version__}
     return Report(

@@ -342,7 +342,8 @@ def unlike_target(table: ScoreTable) -> str | None:
         fault = f"holds raw scores (median {_shown(middle)}) against a target of 1"
     else:
         return None
-    return f"optimality_gap {fault}; give another target (gamma), or normalize the scores"
+    target = either("gamma", "--gamma")
+    return f"optimality_gap {fault}; give another target ({target}), or normalize the scores"
 
 
 def check_scales(

@@ -349,8 +349,10 @@ def on_grid(table: ScoreTable, grid: Grid = None) -> ScoreTable:
     if grid is None and every.size <= MOST_STEPS:
         parts = [_part(table, run, every, _interpolated(run, every)) for run in runs]
         how = "gaps between a run's scores interpolated"
-        note(f"runs do not share all their steps: {how}; --grid shared leaves such steps out, "
-              "--grid N takes others")  # fmt: skip
+        note(
+            f"runs do not share all their steps: {how}; {option(grid='shared')} leaves such steps "
+            f"out, {option(grid=100)} takes 100 others"
+        )
     else:
         parts, how = _even(table, runs, grid)
     rows = Rows.joined(parts)
@@ -369,8 +371,9 @@ def _even(table: ScoreTable, runs: Sequence[CurveRun], grid: int | None) -> tupl
     fill = _averaged if is_dense else _interpolated
     how = "means of the scores in each interval" if is_dense else "linear interpolation"
     why = "runs do not share their steps: " if grid is None else ""
-    note(f"{why}curves on a grid of {n} steps from {in_words(low)} to {in_words(high)}, by {how}"
-          + ("; --grid N sets another, --grid shared none" if grid is None else ""))  # fmt: skip
+    others = f"; {option(grid=100)} sets another, {option(grid='shared')} none"
+    span = f"{n} steps from {in_words(low)} to {in_words(high)}, by {how}"
+    note(f"{why}curves on a grid of {span}{others if grid is None else ''}")
     parts = [_part(table, run, steps, fill(run, edges)) for run in runs]
     return parts, f"grid of {n} steps, {how}"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import ScoreDataError, UnknownNameError, either
 from gnomon.results import FieldRecord, Results, made_by
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.comparison import Comparison, chosen_pair, compare
@@ -237,8 +237,8 @@ def _metric(scores: ScoreTable, metric: str | None) -> str:
         return metric or "mean"
     if metric is None:
         raise ScoreDataError(
-            f"a claim is about one metric: expected one of {', '.join(METRICS)}, found none "
-            "(metric=NAME or --metric NAME chooses)"
+            f"a claim is about one metric: expected one of {', '.join(METRICS)}, found none; "
+            f"{either('metric', '--metric')} names it"
         )
     if metric not in METRICS:
         raise UnknownNameError("metric of a claim", metric, METRICS)

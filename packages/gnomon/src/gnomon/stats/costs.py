@@ -135,9 +135,8 @@ def cost_front(
         raise UnknownNameError("column of costs", column, known)
     with recorded() as notes:
         costs = _costs(scores, column)
-        if estimates is None:
-            estimates = estimate_items(scores, "mean", level=level).records  # type: ignore[assignment]
-        of = {one.algorithm: one for one in estimates or ()}
+        means = estimates or estimate_items(scores, "mean", level=level)
+        of = {one.algorithm: one for one in means}
     names = sorted(costs, key=lambda name: (costs[name][0], name))
     price = np.array([costs[name][0] for name in names])
     gain = np.array([of[name].value for name in names]) * (1 if scores.higher_is_better else -1)

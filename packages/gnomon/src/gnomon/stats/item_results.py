@@ -89,7 +89,7 @@ class ItemEstimates(Estimates):
         sample = f"clusters ({cluster})" if cluster else "items"
         notes = [f"Intervals treat the {sample} as a sample of more like them."]
         if any(name.startswith("from_") for name in self._shown(self.rows())):
-            notes.append("from_...: shares of the variance of the mean; gnomon plan uses them.")
+            notes.append("from_...: shares of the variance of the mean, as used for plans.")
         return tuple(notes)
 
     def rows(self) -> Sequence[Row]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import ScoreDataError, UnknownNameError, counted, listed
+from gnomon.errors import ScoreDataError, UnknownNameError, counted, either, listed
 from gnomon.results import made_by
 from gnomon.scores.contents import without_score
 from gnomon.scores.items import clusters_of_items
@@ -297,7 +297,8 @@ class Items:
         rows = self.table.rows
         absent = rows["algorithm"].isin(models) & np.isnan(rows["score"])
         if found := without_score(rows.take(absent)):
-            warn(f"{found}; values are of the others, gnomon audit shows what that may change")
+            audit = either("audit(scores)", "gnomon audit")
+            warn(f"{found}; values are of the others, {audit} shows what that may change")
 
     def warn_of_missing(self, models: Iterable[str]) -> None:
         """Warn of items that a model lacks and another has."""

@@ -99,5 +99,5 @@ def test_lm_eval(tmp_path):
     with pytest.warns(DegenerateScoresWarning, match="no word_perplexity: arc; arc has acc,none"):
         perplexity = read_scores({"mine": path}, metric="word_perplexity")
     assert not perplexity.higher_is_better
-    with pytest.raises(ScoreDataError, match="expected results with the metric 'f1'; found none"):
+    with pytest.raises(ScoreDataError, match="'f1'; found acc, word_perplexity: metric='acc'"):
         read_scores(path, metric="f1")

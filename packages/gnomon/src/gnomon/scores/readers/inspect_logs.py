@@ -17,7 +17,7 @@ from zipfile import is_zipfile
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, counted, note
+from gnomon.errors import ScoreDataError, counted, note, option
 from gnomon.scores.readers.files import mapping_at
 from gnomon.scores.readers.json_stream import object_members
 from gnomon.scores.readers.log_archive import LogArchive
@@ -108,7 +108,7 @@ def _compare(log: Log, results: Mapping[str, Any]) -> None:
             continue
         reducer = entry.get("reducer")
         passes = _PASS.fullmatch(str(reducer))
-        remedy = f"; --metric pass@{passes[1]} estimates it" if passes else ""
+        remedy = f"; {option(metrics=f'pass@{passes[1]}')} estimates it" if passes else ""
         by = f" by the reducer {reducer}" if reducer not in (None, "mean") else ""
         note(
             f"{log.path.name}: {metric} of {name} is {value:.4g} there{by}; the mean of its "

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from gnomon.errors import ScoreDataError, listed, note
+from gnomon.errors import ScoreDataError, listed, note, option
 from gnomon.scores.readers.files import json_object, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
@@ -94,7 +94,9 @@ def _keys(content: dict[str, Any], metric: str, path: Path) -> dict[str, str]:
         if keys:
             found[task] = keys[0]
     if not found:
-        raise ScoreDataError(f"{path}: expected results with the metric {metric!r}; found none")
+        names = {k.partition(",")[0] for k in _others(content, {}).values()}
+        others = f"{listed(sorted(names))}: {option(metric=min(names))}" if names else "none"
+        raise ScoreDataError(f"{path}: expected results with the metric {metric!r}; found {others}")
     return found
 
 

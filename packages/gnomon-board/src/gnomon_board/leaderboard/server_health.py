@@ -1,4 +1,4 @@
-"""Health of a server: what is wrong with its disk and its worker, and figures to watch."""
+"""Health of a server: faults of its disk, its worker and its evidence; figures to watch."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from gnomon_board.leaderboard.server_settings import MIB, Settings
 
 
 def free_bytes(settings: Settings) -> int:
-    """Return how many bytes are free where the data folder is."""
+    """Return the free bytes of the disk of the data folder."""
     return shutil.disk_usage(settings.data).free
 
 
 def jobs_by_state(session: Session) -> dict[str, int]:
-    """Return how many jobs wait (``queued``) and how many are done now (``running``)."""
+    """Return the number of jobs that wait (``queued``) and that a worker holds (``running``)."""
     pending = select(Job.state, func.count()).where(Job.finished_at.is_(None)).group_by(Job.state)
     return {"queued": 0, "running": 0} | {str(state): n for state, n in session.execute(pending)}
 
 
 def faults(session: Session, settings: Settings) -> list[str]:
-    """Return what is wrong with the server, one line each; nothing if it is well.
+    """Return the faults of the server, one line each.
 
-    The disk has less than ``min_free_mib`` left; a job is there for longer than one may take, and
-    no worker has begun or gone on with any in that time (a queue that is only long is no fault); or
-    the log of a submission was damaged or missing when it was last read.
+    The disk has less than ``min_free_mib`` left; a job is older than the longest verification, and
+    no worker has sent a heartbeat in that time (a long queue alone is no fault); or the log of a
+    submission was damaged or missing when it was last read.
     """
     found = []
     free = free_bytes(settings) // MIB
@@ -55,7 +55,7 @@ def faults(session: Session, settings: Settings) -> list[str]:
 
 
 def no_room(error: Exception) -> NoRoom | None:
-    """Return the refusal to which a full disk comes; None if the error says nothing of one."""
+    """Return the refusal for an error that a full disk caused; None for other errors."""
     if isinstance(error, OperationalError):
         full = "is full" in str(error) or "No space left" in str(error)
     else:

@@ -1,9 +1,9 @@
 """Verification of a log in one limited process: read, checked, replayed and scored once.
 
-``python -m gnomon_board.leaderboard.verification`` is that process. Its request says where the log
-is, what was assigned and what is claimed. It answers with the scores of each trial, and writes the
-attempts beside the log for the pages that show them; or it answers ``refused`` with the first
-place that differs, or ``damaged`` if the log is not the one that was taken in.
+``python -m gnomon_board.leaderboard.verification`` is that process. Its request holds the path of
+the log, the assignment and the manifest. It answers with the scores of each trial and writes the
+attempts beside the log, for replays; or it answers ``refused`` with the first difference, or
+``damaged`` if the log does not have the hash under which it was kept.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from gohr.learners import TrialLog, is_shown_the_rule
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Verify the log of a request; the scores of its trials, or that it is damaged.
+    """Return the scores of the trials of a log, or that it is damaged.
 
     Raises GnomonError: the log is refused, with the reason.
     """
@@ -61,7 +61,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         for scores, raw in trials:
             archive.writestr(archive_member(scores["rule"], scores["number"]), raw)
     rows = packed.getvalue()
-    with suppress(OSError):  # no room: they are written again when a page needs them
+    with suppress(OSError):  # a full disk: a replay makes them again
         write_atomically(Path(request["attempts"]), rows)
     return {
         "trials": [scores for scores, _ in trials],
@@ -106,12 +106,12 @@ def verified_trials(
 
 
 def archive_member(rule: str, number: int) -> zipfile.ZipInfo:
-    """Return the place of a trial in the archive of attempts, the same at any time."""
+    """Return the name of a trial in the archive of attempts, without a date."""
     return zipfile.ZipInfo(f"{rule}/{number}")
 
 
 def _check_config(config: Mapping[str, Any], assigned: Assignment) -> None:
-    """Refuse a run by what its configuration says."""
+    """Refuse a run whose configuration differs, or whose learner is shown the rule."""
     try:
         difference = assigned.difference(Assignment.from_record(config))
     except (GnomonError, TypeError, ValueError, AttributeError) as error:

@@ -4,10 +4,10 @@
 
     backup.json          version, moment, number of rows of each table
     leaderboard.sqlite   every table, whichever database they came from
-    evidence/ab/abcd...  the logs that the tables speak of, as they were sent
+    evidence/ab/abcd...  the logs of the submissions in these tables
 
-It holds hashes of tokens, the key that assigns seeds, and hidden rules: keep it as the server's
-own folder is kept.
+It holds hashes of tokens, the key that assigns seeds, and hidden rules: protect it like the folder
+of the server. The attempts that replays show are not in it; they are read from the logs again.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _CHUNK = 1000
 def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]:
     """Write a backup into a new folder; the server may be running.
 
-    The tables are as they were at one moment. Their logs were there before them and never change,
-    so they are copied afterwards.
+    The tables are those of one moment. Their logs are older and never change, so that they can be
+    copied afterwards.
 
-    Returns what ``backup.json`` says.
+    Returns the contents of ``backup.json``.
 
     Raises LeaderboardError: the folder is not empty, or a log is missing or damaged, which
-    ``/healthz`` tells from then on.
+    ``/healthz`` reports from then on.
     """
     require_head(database)
     _make_empty(out)
@@ -69,18 +69,17 @@ def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]
         "rows": counts,
         "logs": n_logs,
     }
-    # Written last: a folder without it is not a whole backup.
+    # Written last: a backup without it is incomplete.
     write_atomically(out / _MANIFEST, json.dumps(record, indent=2).encode() + b"\n")
     return record
 
 
 def restore(backup: Path, settings: Settings) -> dict[str, Any]:
-    """Make a server's data folder and database of a backup; both must be new.
+    """Make the data folder and the database of a server from a backup; both must be new.
 
-    An older backup is brought to this program's version.
+    The tables of an older backup are migrated to this version.
 
-    Raises LeaderboardError: it is not a whole backup, is damaged, or there is a leaderboard
-    already.
+    Raises LeaderboardError: the backup is incomplete or damaged, or there is a leaderboard already.
     """
     record = _read_manifest(backup)
     if settings.evidence.exists() and any(settings.evidence.iterdir()):
@@ -92,7 +91,7 @@ def restore(backup: Path, settings: Settings) -> dict[str, Any]:
     if target.file is not None and target.file.exists():
         target.close()
         raise LeaderboardError(f"{target.file}: expected no leaderboard yet, found one")
-    # Standings that were computed of another board, at versions that this one will have too.
+    # Standings of another board, whose versions this one will have too.
     for snapshot in settings.snapshots.glob("*.json"):
         snapshot.unlink()
     shutil.copyfile(backup / _DATABASE, held)
@@ -123,10 +122,10 @@ def _make_empty(out: Path) -> None:
 
 
 def _copy_database(database: Database, path: Path) -> None:
-    """Write every table, as they are at one moment, into one SQLite file."""
+    """Write all tables, as of one moment, into one SQLite file."""
     if database.is_sqlite:
         with database.engine.connect() as connection:
-            # Not within a transaction; readers and writers go on meanwhile.
+            # Outside of a transaction, so that readers and writers continue.
             raw = connection.connection.driver_connection
             assert raw is not None
             raw.execute("VACUUM INTO ?", (str(path),))
@@ -140,7 +139,7 @@ def _copy_database(database: Database, path: Path) -> None:
 
 
 def _one_file(database: Database) -> None:
-    """Fold the write-ahead log in, so that one file remains."""
+    """Merge the write-ahead log, so that one file remains."""
     with database.engine.connect() as connection:
         raw = connection.connection.driver_connection
         assert raw is not None
@@ -148,7 +147,7 @@ def _one_file(database: Database) -> None:
 
 
 def _with_logs(database: Database) -> Iterator[Submission]:
-    """Yield every submission whose log has come; trials in play are whole in their rows."""
+    """Yield every submission that has a log; the moves of unfinished trials are in the tables."""
     with database.reading() as session:
         came = select(Submission).where(Submission.log_sha256.is_not(None))
         yield from session.scalars(came.order_by(Submission.id))
@@ -179,7 +178,7 @@ def _read_manifest(backup: Path) -> dict[str, Any]:
 
 
 def _check(database: Database, record: dict[str, Any]) -> None:
-    """Refuse a database that is damaged, or not the one that the backup was of."""
+    """Refuse a database that is damaged, or does not belong to this backup."""
     with database.engine.begin() as connection:
         verdict = connection.scalar(text("PRAGMA integrity_check"))
         found = {
@@ -192,11 +191,11 @@ def _check(database: Database, record: dict[str, Any]) -> None:
 
 
 def _copy_tables(source: Database, target: Database) -> dict[str, int]:
-    """Copy every row, as it is at one moment, into an empty leaderboard of the same version.
+    """Copy all rows, as of one moment, into an empty leaderboard of the same version.
 
     Returns the number of rows of each table.
 
-    Raises LeaderboardError: the target has rows, or one of the two is of another version.
+    Raises LeaderboardError: the target has rows, or one of the two has another version.
     """
     require_head(source)
     require_head(target)
@@ -216,8 +215,8 @@ def _copy_tables(source: Database, target: Database) -> dict[str, int]:
 
 
 def _snapshot(database: Database) -> Any:
-    """Return a connection, as a context, that sees the database as it is at one moment."""
-    if database.is_sqlite:  # a transaction of a write-ahead log sees just that
+    """Return a connection, as a context, that sees the database of one moment."""
+    if database.is_sqlite:  # as every transaction with a write-ahead log does
         return database.engine.begin()
     return database.engine.execution_options(isolation_level="REPEATABLE READ").begin()
 
@@ -244,7 +243,7 @@ def _rows(table: Table, connection: Connection) -> CursorResult[Any]:
 
 
 def _set_sequences(connection: Connection) -> None:
-    """Let PostgreSQL go on counting behind the ids that were copied."""
+    """Let PostgreSQL continue after the highest id that was copied."""
     for table in Base.metadata.sorted_tables:
         if "id" in table.columns:
             connection.execute(

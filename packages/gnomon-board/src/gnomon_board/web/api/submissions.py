@@ -1,4 +1,4 @@
-"""JSON API of submissions: announcement, upload, state, trials, evidence."""
+"""JSON API of submissions: announcement, upload, state, trials, log."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ from gnomon_board.web.middleware import address_of
 router = APIRouter(prefix="/api", tags=["submissions"])
 
 Submitter = Annotated[Caller, Depends(caller("submit"))]
-#: How often a log may be sent for each that may be announced: answers are lost.
+#: Uploads for each announcement that the hourly limit permits, since answers may be lost.
 _SENDS = 3
-#: Bytes more than were announced that are read, so that they are refused as another log.
+#: Bytes that are read beyond the announced number, to refuse the log as another one.
 _MORE = 1 << 16
 
 
@@ -82,7 +82,7 @@ def announce_submission(
     with database.writing() as session:
         key = f"submit {who.account_id}"
         count_or_refuse(session, key, settings.submissions_per_hour, HOUR_S)
-    # Here, in a thread and once it is known who asks: megabytes would hold up the event loop.
+    # Here, in a thread and after authentication: megabytes would block the event loop.
     manifest = read_manifest(sent)
     with database.writing() as session:
         found = find_entry(session, entry)
@@ -127,7 +127,7 @@ async def send_log(
 
 @router.get("/submissions/{submission}")
 def get_submission(session: ReadSession, submission: RowId) -> SubmissionRecord:
-    """Tell the state of a submission, with the reason, and its place in the queue."""
+    """Return the state of a submission, with the reason, and its place in the queue."""
     return SubmissionRecord.of(find_submission(session, submission), session)
 
 
@@ -169,7 +169,7 @@ def get_log(
 def withdraw_submission(
     session: WriteSession, submission: RowId, why: Reason, who: Submitter
 ) -> SubmissionRecord:
-    """Take a submission off the board. It stays as a tombstone, and the attempt counts."""
+    """Take a submission off the board. Its record stays, and the attempt counts."""
     found = find_submission(session, submission, lock=True)
     check_owner(found.attempt.entry, who)
     withdraw(session, found, why.reason, by=who.account_id)
@@ -179,7 +179,7 @@ def withdraw_submission(
 def _may_send(
     database: Database, settings: Settings, submission_id: int, who: Caller, address: str
 ) -> int:
-    """Refuse what is not the caller's, or too often; return how many bytes there may be."""
+    """Refuse a submission of another account, or too many; return the limit of bytes."""
     with database.writing() as session:
         key = f"send {who.account_id}"
         count_or_refuse(session, key, _SENDS * settings.submissions_per_hour, HOUR_S)

@@ -1,4 +1,4 @@
-"""Replays: an episode of a verified trial, attempt by attempt, on a drawn board."""
+"""Replays: an episode of a verified trial, attempt by attempt, with a picture of the board."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RuleName = Annotated[str, Query(max_length=128, description="The first one if le
 
 @dataclass(frozen=True)
 class Step:
-    """An attempt: which piece, which bucket, and what came of it."""
+    """An attempt: its piece, its bucket and its outcome."""
 
     number: int
     cell: int
@@ -44,11 +44,10 @@ class Step:
 
 @dataclass(frozen=True)
 class ReplayPage:
-    """An episode of a trial, and the board before the attempt that is looked at.
+    """An episode of a trial, and the board after ``step`` of its attempts.
 
-    ``episode`` counts from 0, ``step`` is the number of attempts made so far. ``pieces`` are those
-    that are left, ``removed`` those that are gone. ``rules`` and ``n_trials`` are those of the
-    submission.
+    ``episode`` counts from 0. ``pieces`` are on the board, ``removed`` are not any more. ``rules``
+    and ``n_trials`` are those of the submission.
     """
 
     submission: int
@@ -101,7 +100,7 @@ def replay_html(
 
 
 def check_replay(submission: Submission) -> None:
-    """Refuse what cannot be watched: not verified, or of rules that are hidden."""
+    """Refuse a submission that is not verified, or whose rules are hidden."""
     if submission.state != "verified":
         raise Conflict(
             f"submission {submission.id} is {submission.state}: there is nothing to watch"
@@ -113,7 +112,7 @@ def check_replay(submission: Submission) -> None:
 def replay_of(
     submission: Submission, log: TrialLog, rule: str, trial: int, episode: int, step: int
 ) -> ReplayPage:
-    """Return an episode of a trial as its page tells it."""
+    """Return an episode of a trial as its page shows it."""
     errors = episode_errors(log).tolist()
     if episode >= len(errors):
         raise Missing(f"expected an episode below {len(errors)}, found {episode}")
@@ -164,6 +163,6 @@ def _steps(log: TrialLog, episode: int, pieces: list[dict[str, Any]]) -> list[St
 
 @cache
 def demonstration() -> ReplayPage:
-    """Return an episode that was recorded once, for a board that has none to show yet."""
+    """Return a recorded episode, for a board that has none to show yet."""
     told = json.loads(Path(__file__).with_name("demonstration.json").read_bytes())
     return ReplayPage(**told | {"steps": [Step(**step) for step in told["steps"]]})

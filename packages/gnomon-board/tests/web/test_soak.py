@@ -34,7 +34,7 @@ SECONDS = float(os.environ.get("GNOMON_SOAK_S", "24"))
 TIMES = 30
 #: Most entries of an account in a season.
 MAX_ENTRIES = 50
-PAGES = ("/", "/seasons/spring", "/api/seasons/spring/standings", "/play", "/methods", "/healthz")
+PAGES = ("/", "/seasons/spring", "/api/seasons/spring/standings", "/play", "/submit", "/healthz")
 
 
 class Load:

@@ -82,7 +82,7 @@ def test_a_learner_is_submitted_watched_and_refused(open_page, site, tokens, tmp
         "/submissions/1",
         "/submissions/1/replay?rule=clockwise&trial=1&episode=2&step=3",
         "/moderation",
-        "/methods",
+        "/compare?a=1&b=3",
     ],
 )
 def test_pages_are_read_without_a_script(open_page, path):

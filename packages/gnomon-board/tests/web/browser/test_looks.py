@@ -13,11 +13,10 @@ pytestmark = pytest.mark.full  # a browser
 
 PAGES = {
     "home": "/",
-    "seasons": "/seasons",
     "standings": "/seasons/spring-2026",
     "standings-hidden": "/seasons/autumn-2026",
     "standings-crowd": "/seasons/crowd?by=errors&page=2&verified=yes",
-    "submissions": "/seasons/spring-2026/submissions",
+    "compare": "/compare?a=1&b=3",
     "rule": "/seasons/spring-2026/rules/clockwise",
     "rule-hidden": "/seasons/autumn-2026/rules/s-h01",
     "learner": "/entries/4",
@@ -27,7 +26,6 @@ PAGES = {
     "replay": "/submissions/4/replay?rule=clockwise&trial=1&episode=2&step=5",
     "attempt": "/entries/1/attempts/1/submit",
     "moderation": "/moderation",
-    "methods": "/methods",
     "sign-in": "/account",
     "submit": "/submit",
     "puzzles": "/play",
@@ -78,7 +76,7 @@ def visit(open_page, path, **options):
     """Open a page; the browser's own word on a page that is missing is no complaint of ours."""
     if path != PAGES["problem"]:
         return open_page(path, **options)
-    page = open_page("/methods", **options)
+    page = open_page("/submit", **options)
     page.route(path, lambda route: route.fulfill(response=route.fetch(), status=200))
     page.goto(path)
     return page

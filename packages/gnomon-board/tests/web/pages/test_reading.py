@@ -6,12 +6,15 @@ import re
 
 import pytest
 
+from gnomon import compare
+from gnomon.results import noted
+from gnomon.scores import read_scores
+from gnomon_board.web.pages.templating import number
+
 PAGES = [
     "/",
-    "/seasons",
     "/seasons/spring-2026",
     "/seasons/autumn-2026",
-    "/seasons/spring-2026/submissions",
     "/seasons/spring-2026/rules/clockwise",
     "/seasons/autumn-2026/rules/s-h01",
     "/entries/1",
@@ -20,7 +23,8 @@ PAGES = [
     "/submissions/1",
     "/submissions/8",
     "/moderation",
-    "/methods",
+    "/compare?a=1&b=3",
+    "/compare?a=11&b=13",
     "/account",
     "/account/ask",
     "/submit",
@@ -92,8 +96,26 @@ def test_a_page_that_has_not_changed_is_not_sent_again(lively):
     assert (again.status_code, again.content) == (304, b"")
 
 
+def test_two_learners_are_compared_as_the_statistics_compare_them(lively, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_bytes(lively.get("/seasons/spring-2026/scores.csv").content)
+    ranked = board(lively)["ranked"]
+    a, b = ranked[0]["contender"], ranked[-1]["contender"]
+    page = lively.get(f"/compare?a={a['entry_id']}&b={b['entry_id']}").text
+    with noted():
+        [found] = compare(read_scores(path), a["name"], b["name"], "iqm", variances="own")
+    assert number(found.value) in page
+    assert f"{number(found.low)} … {number(found.high)}" in page
+    assert page.count('<a href="/seasons/spring-2026/rules/') == 4
+    assert "is better" in page
+    entry = a["entry_id"]
+    assert f'href="/compare?a={entry}&amp;b=' in lively.get(f"/entries/{entry}").text
+    for other in (entry, 10**6, 8):
+        assert lively.get(f"/compare?a={entry}&b={other}").status_code == 404
+
+
 def test_the_state_and_the_reason_of_every_submission_are_shown(lively):
-    page = lively.get("/seasons/spring-2026/submissions").text
+    page = "".join(lively.get(f"/entries/{entry}").text for entry in range(1, 12))
     assert "rule clockwise, trial 3, episode 12, attempt 4: denied, not accepted" in page
     for state in ("verified", "queued", "refused", "error", "withdrawn"):
         assert f'class="badge {state}"' in page

@@ -74,10 +74,8 @@ def evil(lively_folder, tmp_path_factory):
     "path",
     [
         "/",
-        "/seasons",
         "/seasons/spring-2026",
         "/seasons/autumn-2026",
-        "/seasons/spring-2026/submissions",
         "/seasons/spring-2026/rules/clockwise",
         "/entries/1",
         "/entries/10",

@@ -142,7 +142,7 @@ def test_pages_beyond_the_last_are_kept_once(lively, monkeypatch, path):
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-@pytest.mark.parametrize("path", ["/", "/seasons"])
+@pytest.mark.parametrize("path", ["/", "/seasons/spring"])
 def test_of_a_page_its_last_state_is_kept(client, season, token, monkeypatch, path):
     kept, get = [], PageCache.get
     monkeypatch.setattr(PageCache, "get", lambda *a, **k: kept.append(a[1]) or get(*a, **k))

@@ -226,4 +226,4 @@ def test_nothing_leads_a_player_away_from_the_study(client, admin_token):
     for page in pages:
         links = re.findall(r'<a\b[^>]*href="([^"]*)"', page)
         assert [link for link in links if not link.startswith(("#", game, player))] == []
-    assert 'href="/seasons"' in client.get("/play").text
+    assert 'href="/#seasons"' in client.get("/play").text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from gnomon_board.web.pages import (
+    compare_page,
     home_page,
     learner_page,
     replay_page,
@@ -28,6 +29,7 @@ for _part in (
     replay_page,
     rule_page,
     learner_page,
+    compare_page,
     submit_pages,
     account_pages,
     puzzle_pages,

@@ -65,7 +65,8 @@ class RuleLine:
 class LearnerPage:
     """An entry with everything that is known of it.
 
-    ``page`` is the page of the standings on which it stands, 0 without a rank.
+    ``page`` is the page of the standings on which it stands, 0 without a rank; ``rival`` the best
+    other entry with a rank, 0 if there is none.
     """
 
     entry: EntryRecord
@@ -78,6 +79,7 @@ class LearnerPage:
     profiles: Profiles | None
     unfinished: list[Unfinished]
     page: int
+    rival: int
     level: float = LEVEL
 
 
@@ -99,6 +101,14 @@ def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPa
         _profiles(session, season, entry, [line.contender for line in lines if line.rank_low]),
         _unfinished(session, entry),
         _page(entry, snapshot.standings.ranked if snapshot else ()),
+        next(
+            (
+                line.contender.entry_id
+                for line in lines
+                if line.rank_low and line.contender.entry_id != entry.id
+            ),
+            0,
+        ),
     )
 
 

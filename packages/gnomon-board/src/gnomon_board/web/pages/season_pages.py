@@ -1,4 +1,4 @@
-"""Pages of seasons: their list, scores as CSV, archives, and the methods behind the scores."""
+"""Seasons: their list for the first page, standings as JSON, scores as CSV, archives."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from fastapi.responses import FileResponse, PlainTextResponse
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from gnomon import __version__
 from gnomon.files import csv_text
 from gnomon_board.database.schema import Entry, Season, Submission
 from gnomon_board.leaderboard.seasons.entry_registration import find_season, takes_entries
 from gnomon_board.leaderboard.standing_snapshots import COUNTED, board_of
-from gnomon_board.leaderboard.standings import LEVEL, Standings, score_table
+from gnomon_board.leaderboard.standings import Standings, score_table
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug
 from gnomon_board.web.pages.page_cache import BoardState, CurrentBoard, cached_response
 from gnomon_board.web.pages.season_archive import Citation, season_archive
-from gnomon_board.web.pages.templating import page, rendered
 
 router = APIRouter(tags=["pages"])
 
@@ -73,17 +71,6 @@ def _counts(session: Session, query: Select[int, int]) -> dict[int, int]:
 
 
 Seasons = Annotated[SeasonsPage, Depends(seasons_page)]
-
-
-@router.get("/seasons", include_in_schema=False)
-def seasons_html(request: Request, seasons: Seasons, board: CurrentBoard) -> Response:
-    """Show the seasons."""
-
-    def make() -> str:
-        return rendered("board/seasons.html", "/seasons", seasons)
-
-    kept = board.page(None, ("seasons",), make, state=tuple(seasons.seasons))
-    return cached_response(request, kept)
 
 
 @dataclass(frozen=True)
@@ -189,17 +176,3 @@ def season_zip(
     return FileResponse(
         made.path, media_type="application/zip", filename=made.name, headers=headers
     )
-
-
-@dataclass(frozen=True)
-class MethodsPage:
-    """The version of the program, and the level of intervals."""
-
-    gnomon: str
-    level: float
-
-
-@page(router, "/methods", "board/methods.html", public=True)
-def methods_page() -> MethodsPage:
-    """Tell by which methods scores and ranks are made."""
-    return MethodsPage(__version__, LEVEL)

@@ -17,9 +17,8 @@ from gnomon_board.leaderboard.accounts.registration import (
     waiting_requests,
 )
 from gnomon_board.leaderboard.hidden.begun_attempts import accounts_of_one_address
-from gnomon_board.leaderboard.seasons.entry_registration import find_season
 from gnomon_board.leaderboard.submissions import find_submission, shows_hidden_rules
-from gnomon_board.web.api.dependencies import After, MaybeCaller, ReadSession, RowId, Slug
+from gnomon_board.web.api.dependencies import MaybeCaller, ReadSession, RowId
 from gnomon_board.web.api.records import (
     AuditLine,
     SubmissionRecord,
@@ -34,17 +33,6 @@ _PAGE = 100
 
 
 @dataclass(frozen=True)
-class SubmissionsPage:
-    """Submissions of a season in the order they came, a hundred at a time."""
-
-    season: str
-    season_title: str
-    division: str
-    submissions: list[SubmissionRecord]
-    more_after: int | None
-
-
-@dataclass(frozen=True)
 class SubmissionPage:
     """A submission with its trials; ``can_replay`` is false while its rules are hidden."""
 
@@ -53,22 +41,6 @@ class SubmissionPage:
     division: str
     trials: list[TrialRecord]
     can_replay: bool
-
-
-@page(router, "/seasons/{name}/submissions", "board/submissions.html", public=True)
-def submissions_page(session: ReadSession, name: Slug, after: After = 0) -> SubmissionsPage:
-    """List the submissions of a season, whatever became of them."""
-    season = find_season(session, name)
-    query = select(Submission).where(Submission.season_id == season.id, Submission.id > after)
-    found = session.scalars(query.order_by(Submission.id).limit(_PAGE + 1)).all()
-    shown = found[:_PAGE]
-    return SubmissionsPage(
-        season.name,
-        season.title,
-        season.division,
-        [SubmissionRecord.of(each, session) for each in shown],
-        shown[-1].id if len(found) > _PAGE else None,
-    )
 
 
 def submission_page(session: Session, number: int) -> SubmissionPage:

@@ -13,6 +13,7 @@ from gnomon_board.leaderboard.seasons.entry_registration import (
     find_entry,
     takes_entries,
 )
+from gnomon_board.leaderboard.standings import LEVEL
 from gnomon_board.web.api.dependencies import MaybeCaller, ReadSession, RowId, site_of
 from gnomon_board.web.pages.templating import html_response
 
@@ -30,9 +31,10 @@ class OpenSeason:
 
 @dataclass(frozen=True)
 class SubmitPage:
-    """The seasons that take entries now."""
+    """The seasons that take entries now, and the level of intervals."""
 
     seasons: list[OpenSeason]
+    level: float = LEVEL
 
 
 @dataclass(frozen=True)

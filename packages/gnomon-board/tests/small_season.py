@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import JSON, Boolean, Float, Integer, LargeBinary, String, Table, insert, select
 
-from gnomon_board import Settings
+from gnomon_board import Settings, token_for
 from gnomon_board.database import (
     AuditRecord,
     Base,
@@ -26,7 +26,6 @@ from gnomon_board.database import (
     now,
     upgrade,
 )
-from gnomon_board.leaderboard import token_for
 from gohr.rules import load_rule
 
 __all__ = ["add_submission", "empty_board", "fill", "make_account", "make_season"]

@@ -4,6 +4,7 @@ from . import leaderboard as leaderboard
 from . import studies as studies
 from . import web as web
 from ._version import __version__ as __version__
+from .accounts import token_for as token_for
 from .http_client import Client as Client
 from .leaderboard import submit as submit
 from .leaderboard.server_settings import Settings as Settings
@@ -19,5 +20,6 @@ __all__ = [
     "leaderboard",
     "studies",
     "submit",
+    "token_for",
     "web",
 ]

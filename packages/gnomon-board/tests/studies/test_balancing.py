@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon_board.studies.plan.balancing import ACTIVE_S, PlayerCount, next_list
+from gnomon_board.studies.participants import ACTIVE_S, PlayerCount, next_list
 
 RNG = np.random.default_rng(0)
 

@@ -10,7 +10,7 @@ import pytest
 from fastapi import HTTPException
 
 from gnomon_board.errors import TooMany
-from gnomon_board.web.client_limits import count_upload
+from gnomon_board.web.limits import count_upload
 from gnomon_board.web.middleware import _counted
 
 

@@ -20,7 +20,7 @@ from gnomon_board import Settings, create_app
 from gnomon_board.database import Database
 from gnomon_board.errors import TooMany
 from gnomon_board.web import COOKIE, CSRF_HEADER, csrf_token
-from gnomon_board.web.client_limits import Turns
+from gnomon_board.web.limits import Turns
 from gnomon_board.web.middleware import Gate, is_allowed_host
 from serving import serving
 from small_season import make_account
@@ -463,7 +463,7 @@ def test_too_many_things_of_one_account(settings, database, token, monkeypatch):
     "database_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.full)], indirect=True
 )
 def test_the_count_is_of_all_processes(settings, database):
-    from gnomon_board.leaderboard.accounts.rate_limits import count_or_refuse, is_over
+    from gnomon_board.web.limits import count_or_refuse, is_over
 
     other = Database(settings.database)
     for each in (database, other, database):

@@ -94,7 +94,7 @@ def token(
 ) -> None:
     """Make an API token, on the server's machine; it is shown once."""
     with board_answering("token", data, database, as_json) as (answer, opened):
-        from gnomon_board.leaderboard.accounts.accounts import token_for
+        from gnomon_board.accounts import token_for
 
         text = token_for(opened, account, scope or ["submit"], days=days)
         answer.results([{"account": account, "token": text}])

@@ -33,7 +33,7 @@ def check(
     something cannot be read.
     """
     with answering("study check", as_json=as_json) as answer:
-        from gnomon_board.studies.plan.study_plan import read_plan
+        from gnomon_board.studies.plan import read_plan
         from gnomon_board.studies.plan_check import check_plan
 
         checked = check_plan(read_plan(plan))
@@ -54,8 +54,8 @@ def new(
 
     If there is no board yet, one is made.
     """
-    from gnomon_board.studies.plan.study_plan import read_plan
-    from gnomon_board.studies.study_store import first_account, make_study
+    from gnomon_board.studies.plan import read_plan
+    from gnomon_board.studies.store import first_account, make_study
 
     read = read_plan(plan)
     with board_answering("study new", data, database, as_json, create=True) as (answer, opened):
@@ -78,7 +78,7 @@ def links(
 ) -> None:
     """Print links for one person each, with the pseudonyms; they are kept nowhere."""
     with board_answering("study links", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.study_store import first_account, personal_links, study_named
+        from gnomon_board.studies.store import first_account, personal_links, study_named
 
         with opened.writing() as session:
             study = study_named(session, name)
@@ -96,7 +96,7 @@ def list_(
 ) -> None:
     """List the studies, with the number of players."""
     with board_answering("study list", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.study_store import study_lines
+        from gnomon_board.studies.store import study_lines
 
         with opened.reading() as session:
             lines = study_lines(session)
@@ -120,8 +120,8 @@ def export(
 ) -> None:
     """Write tidy tables with a codebook, a transcript and a run folder of a study."""
     with board_answering("study export", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.export.study_export import write_study
-        from gnomon_board.studies.study_store import study_named
+        from gnomon_board.studies.export import write_study
+        from gnomon_board.studies.store import study_named
 
         with opened.reading() as session:
             study = study_named(session, name)
@@ -141,7 +141,7 @@ def invite(
 ) -> None:
     """Print a new invitation to a study, closed or not; the one before ends."""
     with board_answering("study invite", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.study_store import first_account, invite_anew, study_named
+        from gnomon_board.studies.store import first_account, invite_anew, study_named
 
         with opened.writing() as session:
             study = study_named(session, name)
@@ -160,7 +160,7 @@ def close(
 ) -> None:
     """Let nobody else join a study; whoever has begun may play to the end."""
     with board_answering("study close", data, database, as_json) as (answer, opened):
-        from gnomon_board.studies.study_store import close_study, first_account, study_named
+        from gnomon_board.studies.store import close_study, first_account, study_named
 
         with opened.writing() as session:
             close_study(session, study_named(session, name), by=first_account(session))

@@ -14,7 +14,7 @@ Seasons
     the commitment that was published before it. :func:`generate_rules` draws hidden rules of a
     :class:`Difficulty`; :func:`assignment_of` is what an attempt has to play.
 Serving
-    :func:`token_for` makes a token, :func:`work_on_one` verifies the submission that waits longest.
+    :func:`work_on_one` verifies the submission that waits longest.
 Standings
     :func:`board_of` collects the verified trials of a season, :func:`standings_of` ranks them, and
     a :class:`StandingsCache` keeps them; :func:`select_standings` finds what a reader asks for.

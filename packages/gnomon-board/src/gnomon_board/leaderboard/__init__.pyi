@@ -1,4 +1,3 @@
-from .accounts.accounts import token_for as token_for
 from .client.remote_connection import HttpConnection as HttpConnection
 from .client.remote_connection import RemoteBoard as RemoteBoard
 from .client.remote_connection import WebsocketConnection as WebsocketConnection
@@ -93,7 +92,6 @@ __all__ = [
     "select_standings",
     "standings_of",
     "submit",
-    "token_for",
     "unfinished_attempts",
     "wait_for_verdict",
     "work",

@@ -22,12 +22,11 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from gnomon_board.accounts import clean_text, note
 from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import EntryAttempt, Job, Season, Submission, SubmissionState
 from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal, TooLarge
-from gnomon_board.leaderboard.accounts.audit_log import note
-from gnomon_board.leaderboard.accounts.names import clean_text
 from gnomon_board.leaderboard.evidence import Incoming, LogLimits, keep
 from gnomon_board.leaderboard.seasons.entry_registration import check_open
 from gnomon_board.leaderboard.server_settings import Settings

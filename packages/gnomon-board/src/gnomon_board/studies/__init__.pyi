@@ -1,18 +1,18 @@
-from .export.study_export import games_of as games_of
-from .export.study_export import write_study as write_study
-from .export.study_run import by_run_folder as by_run_folder
-from .export.study_run import write_study_run as write_study_run
-from .game_store import find_game as find_game
+from .export import by_run_folder as by_run_folder
+from .export import games_of as games_of
+from .export import write_study as write_study
+from .export import write_study_run as write_study_run
 from .languages import available_languages as available_languages
 from .languages import texts as texts
-from .plan.study_plan import StudyPlan as StudyPlan
-from .plan.study_plan import read_plan as read_plan
+from .plan import StudyPlan as StudyPlan
+from .plan import read_plan as read_plan
 from .plan_check import CheckedPlan as CheckedPlan
 from .plan_check import check_plan as check_plan
-from .playable_rules import puzzles as puzzles
-from .study_store import make_study as make_study
-from .study_store import personal_links as personal_links
-from .study_store import study_named as study_named
+from .play import find_game as find_game
+from .puzzle import puzzles as puzzles
+from .store import make_study as make_study
+from .store import personal_links as personal_links
+from .store import study_named as study_named
 
 __all__ = [
     "CheckedPlan",

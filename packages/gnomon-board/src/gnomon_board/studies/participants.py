@@ -11,8 +11,8 @@ import base64
 import hashlib
 import re
 import secrets
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -31,13 +31,11 @@ from gnomon_board.database.schema import (
     StudyAssignment,
 )
 from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal
-from gnomon_board.leaderboard.accounts.tokens import digest_of
-from gnomon_board.studies.game_store import begin_game, end_study
 from gnomon_board.studies.languages import texts
-from gnomon_board.studies.plan.balancing import PlayerCount, next_list
-from gnomon_board.studies.plan.questionnaire import checked_answers
-from gnomon_board.studies.plan.study_plan import StudyPlan
-from gnomon_board.studies.playable_rules import Puzzle, puzzle_named
+from gnomon_board.studies.plan import StudyPlan, checked_answers
+from gnomon_board.studies.play import begin_game, end_study
+from gnomon_board.studies.puzzle import Puzzle, puzzle_named
+from gnomon_board.tokens import digest_of
 from gohr.people import SeriesPlan
 
 #: What a participant meets, in this order; a page that the plan does not have is passed over.
@@ -433,3 +431,82 @@ def _rule_of(session: Session, plan: StudyPlan, rule: str) -> Puzzle:
         return puzzle_named(rule)
     except UnknownNameError as error:
         raise Refusal(f"plan: {error}") from None
+
+
+# -- assignment to lists ---------------------------------------------------------------------------
+
+#: A player who has done nothing for so many seconds, and has not finished, has left.
+ACTIVE_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerCount:
+    """A player of a study, as far as balancing is concerned.
+
+    ``finished``: all rules of the list were played, or given up. ``idle_s`` are seconds since the
+    last thing the player did.
+    """
+
+    rule_list: str
+    finished: bool
+    n_attempts: int
+    idle_s: float
+    excluded: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether the player takes a place in the list."""
+        if self.excluded:
+            return False
+        return self.idle_s < ACTIVE_S or (self.finished and self.n_attempts > 0)
+
+
+def next_list(
+    names: Sequence[str],
+    players: Iterable[PlayerCount],
+    already: Mapping[str, int] | None = None,
+    *,
+    rng: np.random.Generator,
+) -> str:
+    """Return the list for the next player: the one that lacks most; of several, one at random.
+
+    With C players who finished, R who are active, and D players to be dealt beyond the others
+    (negative: fewer), it is the list with the least E = C + R - D.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The lists, at least one.
+    players : iterable of PlayerCount
+        All players so far; who is on no list of these is passed over.
+    already : mapping from str to int, optional
+        D of each list, 0 if left out.
+    rng : numpy.random.Generator
+        Decides between equal lists.
+
+    Raises
+    ------
+    ValueError
+        There is no list.
+
+    References
+    ----------
+    The reference game server, whose R are those who registered within the last hour; here, those
+    who did something within it: fewer places are held by people who have gone.
+
+    Examples
+    --------
+    >>> players = [PlayerCount("a", True, 9, 9999.0)] * 9 + [PlayerCount("a", False, 9, 1.0)]
+    >>> players += [PlayerCount("b", True, 9, 9999.0)] * 7
+    >>> players += [PlayerCount("c", True, 9, 9999.0)] * 4 + [PlayerCount("c", False, 1, 1.0)] * 3
+    >>> next_list("abc", players, {"a": 2, "c": -1}, rng=np.random.default_rng(0))
+    'b'
+    """
+    if not names:
+        raise ValueError("expected at least one list")
+    expected = {name: -(already or {}).get(name, 0) for name in names}
+    for player in players:
+        if player.rule_list in expected and player.counts:
+            expected[player.rule_list] += 1
+    least = min(expected.values())
+    return str(rng.choice([name for name in names if expected[name] == least]))

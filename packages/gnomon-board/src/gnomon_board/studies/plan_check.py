@@ -13,7 +13,7 @@ import numpy as np
 
 from gnomon.errors import GnomonError, UnknownNameError, counted
 from gnomon_board.studies.languages import COLOR_CODES, DRAWN_SHAPES
-from gnomon_board.studies.plan.study_plan import StudyPlan
+from gnomon_board.studies.plan import StudyPlan
 from gohr import Board, BoardSpec, available_rules, parse
 from gohr.errors import RuleSyntaxError
 from gohr.game import check_rule, random_way

@@ -30,7 +30,7 @@ from gnomon_board.web.answer_cache import AnswerCache
 from gnomon_board.web.api import administration, hidden_play, monitoring, seasons, submissions
 from gnomon_board.web.api.dependencies import is_known
 from gnomon_board.web.api.records import Problem, status_of
-from gnomon_board.web.client_limits import Intake
+from gnomon_board.web.limits import Intake
 from gnomon_board.web.middleware import AT_ONCE, HEADERS, Gate
 from gnomon_board.web.request_log import HEADER as REQUEST_ID
 from gnomon_board.web.request_log import current_request

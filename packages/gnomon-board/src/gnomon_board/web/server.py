@@ -19,16 +19,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gnomon_board.accounts import make_account, no_accounts, note
 from gnomon_board.database.engine import Database
 from gnomon_board.database.migration import current_revision, require_head, upgrade
 from gnomon_board.errors import LeaderboardError
-from gnomon_board.leaderboard.accounts.accounts import make_account, no_accounts
-from gnomon_board.leaderboard.accounts.audit_log import note
-from gnomon_board.leaderboard.accounts.tokens import issue_token
 from gnomon_board.leaderboard.jobs import sweep
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.worker import WorkerSupervisor
-from gnomon_board.web.client_limits import Connections, client_of
+from gnomon_board.tokens import issue_token
+from gnomon_board.web.limits import Connections, client_of
 from gnomon_board.web.middleware import ReadLimit
 from gnomon_board.web.request_log import LogFormat, log_to_stderr
 

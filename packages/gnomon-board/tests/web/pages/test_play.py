@@ -176,7 +176,7 @@ def test_games_of_one_address_are_limited(app):
 
 def test_the_same_attempt_twice_at_once_counts_once(client, database):
     from gnomon_board.errors import Conflict
-    from gnomon_board.studies.game_store import store_changes
+    from gnomon_board.studies.play import store_changes
 
     key, game = begin(client, "anything-goes")
     cell = game["view"]["pieces"][0]["cell"]

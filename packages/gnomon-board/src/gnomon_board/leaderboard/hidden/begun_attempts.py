@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
 
+from gnomon_board.accounts import note, server_secret
 from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import (
@@ -27,8 +28,6 @@ from gnomon_board.database.schema import (
     SeasonRule,
 )
 from gnomon_board.errors import Conflict, NotAllowed
-from gnomon_board.leaderboard.accounts.accounts import server_secret
-from gnomon_board.leaderboard.accounts.audit_log import note
 from gnomon_board.leaderboard.hidden.remote_game import RemoteGame
 from gnomon_board.leaderboard.seasons.entry_registration import (
     assignment_of,

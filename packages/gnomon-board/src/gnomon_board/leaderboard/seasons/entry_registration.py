@@ -8,6 +8,7 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from gnomon_board.accounts import clean_link, clean_name, clean_text, name_key, note, server_secret
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import (
     Account,
@@ -19,9 +20,6 @@ from gnomon_board.database.schema import (
     Submission,
 )
 from gnomon_board.errors import Conflict, Missing, NotAllowed
-from gnomon_board.leaderboard.accounts.accounts import server_secret
-from gnomon_board.leaderboard.accounts.audit_log import note
-from gnomon_board.leaderboard.accounts.names import clean_link, clean_name, clean_text, name_key
 from gohr import ExperimentConfig
 from gohr.experiments import Assignment, assigned_seed
 

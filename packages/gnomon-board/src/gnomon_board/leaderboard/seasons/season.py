@@ -9,11 +9,10 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from gnomon_board.accounts import clean_text, note
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import Season, SeasonRule
 from gnomon_board.errors import Conflict, NotAllowed
-from gnomon_board.leaderboard.accounts.audit_log import note
-from gnomon_board.leaderboard.accounts.names import clean_text
 from gnomon_board.leaderboard.seasons.commitment import Reveal, commit, new_salt
 from gnomon_board.leaderboard.seasons.season_plan import SeasonPlan
 from gohr.experiments import RuleEntry

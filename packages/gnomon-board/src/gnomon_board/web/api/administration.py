@@ -9,29 +9,27 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
-from gnomon_board.database.schema import AuditRecord, Token
-from gnomon_board.errors import Missing, Refusal
-from gnomon_board.leaderboard.accounts.accounts import (
-    close_account,
-    erase_account,
-    find_account,
-    make_account,
-)
-from gnomon_board.leaderboard.accounts.audit_log import note
-from gnomon_board.leaderboard.accounts.names import clean_text
-from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, MINUTE_S, count_or_refuse
-from gnomon_board.leaderboard.accounts.registration import (
+from gnomon_board.accounts import (
     Registration,
     ask_for_token,
     claim_token,
+    clean_text,
+    close_account,
     decide,
+    erase_account,
+    find_account,
+    make_account,
+    note,
     refuse_requests,
     registration,
     request_of,
     set_registration,
     waiting_requests,
 )
-from gnomon_board.leaderboard.accounts.tokens import (
+from gnomon_board.database.schema import AuditRecord, Token
+from gnomon_board.errors import Missing, Refusal
+from gnomon_board.leaderboard.submissions import find_submission, refuse_later, requeue
+from gnomon_board.tokens import (
     Caller,
     Scope,
     caller_of_token,
@@ -41,7 +39,6 @@ from gnomon_board.leaderboard.accounts.tokens import (
     revoke_token,
     start_browser_session,
 )
-from gnomon_board.leaderboard.submissions import find_submission, refuse_later, requeue
 from gnomon_board.web.api.dependencies import (
     COOKIE,
     After,
@@ -65,6 +62,7 @@ from gnomon_board.web.api.records import (
     TokenRecord,
     TokenRequestRecord,
 )
+from gnomon_board.web.limits import HOUR_S, MINUTE_S, count_or_refuse
 from gnomon_board.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["accounts and tokens"])

@@ -17,16 +17,11 @@ from fastapi.requests import HTTPConnection
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 
+from gnomon_board.accounts import MAX_NAME
 from gnomon_board.database.engine import Database
-from gnomon_board.leaderboard.accounts.names import MAX_NAME
-from gnomon_board.leaderboard.accounts.rate_limits import MINUTE_S, count_or_refuse, is_over
-from gnomon_board.leaderboard.accounts.tokens import (
-    Caller,
-    Scope,
-    caller_of_cookie,
-    caller_of_token,
-)
 from gnomon_board.leaderboard.server_settings import Settings
+from gnomon_board.tokens import Caller, Scope, caller_of_cookie, caller_of_token
+from gnomon_board.web.limits import MINUTE_S, count_or_refuse, is_over
 from gnomon_board.web.middleware import address_of
 
 if TYPE_CHECKING:

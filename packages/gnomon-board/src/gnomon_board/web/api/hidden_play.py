@@ -16,7 +16,6 @@ from sqlalchemy.exc import OperationalError
 from gnomon.errors import GnomonError
 from gnomon_board.database.engine import Database
 from gnomon_board.errors import TooMany
-from gnomon_board.leaderboard.accounts.tokens import Caller, caller_of_token
 from gnomon_board.leaderboard.hidden.begun_attempts import close_attempt
 from gnomon_board.leaderboard.hidden.protocol import AttemptPlay, Moves, Replies, TrialView
 from gnomon_board.leaderboard.hidden.remote_trials import RemoteGameCache, begin, make_moves, view
@@ -24,6 +23,7 @@ from gnomon_board.leaderboard.seasons.entry_registration import find_season
 from gnomon_board.leaderboard.seasons.season import reveal_of
 from gnomon_board.leaderboard.server_health import no_room
 from gnomon_board.leaderboard.server_settings import Settings
+from gnomon_board.tokens import Caller, caller_of_token
 from gnomon_board.web.api.dependencies import (
     CurrentSettings,
     DatabaseOf,
@@ -34,7 +34,7 @@ from gnomon_board.web.api.dependencies import (
     caller,
 )
 from gnomon_board.web.api.records import status_of
-from gnomon_board.web.client_limits import Intake, Turns
+from gnomon_board.web.limits import Intake, Turns
 from gnomon_board.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["hidden division"])

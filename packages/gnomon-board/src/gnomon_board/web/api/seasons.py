@@ -11,7 +11,6 @@ from sqlalchemy import select
 
 from gnomon_board.database.schema import Entry, Season, Submission
 from gnomon_board.errors import NotAllowed
-from gnomon_board.leaderboard.accounts.tokens import Caller
 from gnomon_board.leaderboard.seasons.entry_registration import (
     assignment_of,
     attempt_of,
@@ -21,6 +20,7 @@ from gnomon_board.leaderboard.seasons.entry_registration import (
     register,
     withdraw_entry,
 )
+from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
     After,
     Limit,

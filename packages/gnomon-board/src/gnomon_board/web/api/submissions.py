@@ -13,8 +13,6 @@ from sqlalchemy.orm import joinedload
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import VerifiedTrial
 from gnomon_board.errors import Missing, NotAllowed
-from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
-from gnomon_board.leaderboard.accounts.tokens import Caller
 from gnomon_board.leaderboard.evidence import receive, receiving, sound_log
 from gnomon_board.leaderboard.hidden.begun_attempts import keep_address
 from gnomon_board.leaderboard.seasons.entry_registration import attempt_of, find_entry
@@ -28,6 +26,7 @@ from gnomon_board.leaderboard.submissions import (
     take_in,
     withdraw,
 )
+from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
     After,
     CurrentSettings,
@@ -40,7 +39,7 @@ from gnomon_board.web.api.dependencies import (
 )
 from gnomon_board.web.api.records import Reason, SubmissionRecord, TrialRecord
 from gnomon_board.web.api.seasons import check_owner
-from gnomon_board.web.client_limits import Intake, count_upload
+from gnomon_board.web.limits import HOUR_S, Intake, count_or_refuse, count_upload
 from gnomon_board.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["submissions"])

@@ -19,7 +19,7 @@ from starlette.requests import HTTPConnection
 
 from gnomon_board.database.schema import Season
 from gnomon_board.leaderboard.standing_snapshots import Snapshot, StandingsCache
-from gnomon_board.studies.game_store import PlayedGameCache
+from gnomon_board.studies.play import PlayedGameCache
 
 HTML = "text/html; charset=utf-8"
 #: Fewer bytes are not worth packing.

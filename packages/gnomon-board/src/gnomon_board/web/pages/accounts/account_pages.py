@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fastapi import APIRouter
 from sqlalchemy import select
 
+from gnomon_board.accounts import Registration, registration, request_of
 from gnomon_board.database.schema import Entry, Token
-from gnomon_board.leaderboard.accounts.registration import Registration, registration, request_of
-from gnomon_board.leaderboard.accounts.tokens import is_live
+from gnomon_board.tokens import is_live
 from gnomon_board.web.api.dependencies import MaybeCaller, ReadSession
 from gnomon_board.web.api.records import EntryRecord, TokenRecord
 from gnomon_board.web.pages.templating import page

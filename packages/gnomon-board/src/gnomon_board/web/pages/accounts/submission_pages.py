@@ -10,12 +10,8 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
+from gnomon_board.accounts import Registration, registration, waiting_requests
 from gnomon_board.database.schema import AuditRecord, Season, Submission, VerifiedTrial
-from gnomon_board.leaderboard.accounts.registration import (
-    Registration,
-    registration,
-    waiting_requests,
-)
 from gnomon_board.leaderboard.hidden.begun_attempts import accounts_of_one_address
 from gnomon_board.leaderboard.submissions import find_submission, shows_hidden_rules
 from gnomon_board.web.api.dependencies import MaybeCaller, ReadSession, RowId

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gnomon_board.database.engine import Database
 from gnomon_board.errors import Conflict
-from gnomon_board.studies.game_store import StoredGame, find_game, store_changes, store_guess
 from gnomon_board.studies.languages import texts
+from gnomon_board.studies.play import StoredGame, find_game, store_changes, store_guess
 from gnomon_board.web.api.dependencies import CsrfChecked, DatabaseOf, ReadSession
 from gnomon_board.web.pages.page_cache import BoardState, CurrentBoard
 from gnomon_board.web.pages.templating import html_response

@@ -11,12 +11,12 @@ from pydantic import BaseModel
 from gnomon.errors import UnknownNameError
 from gnomon_board.database.engine import Database
 from gnomon_board.errors import Missing
-from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
 from gnomon_board.leaderboard.seasons.entry_registration import find_rule, find_season
 from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.studies.game_store import begin_game, find_game
-from gnomon_board.studies.playable_rules import Puzzle, puzzle_named, puzzle_of, puzzles
+from gnomon_board.studies.play import begin_game, find_game
+from gnomon_board.studies.puzzle import Puzzle, puzzle_named, puzzle_of, puzzles
 from gnomon_board.web.api.dependencies import CurrentSettings, DatabaseOf, ReadSession, Slug
+from gnomon_board.web.limits import HOUR_S, count_or_refuse
 from gnomon_board.web.middleware import address_of
 from gnomon_board.web.pages.play.game_pages import Checked, page_of
 from gnomon_board.web.pages.rule_page import RuleName as SeasonRuleName

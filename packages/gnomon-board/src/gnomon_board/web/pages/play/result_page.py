@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.schema import StudyAssignment
 from gnomon_board.errors import Conflict
-from gnomon_board.studies.game_store import StoredGame, find_game
 from gnomon_board.studies.languages import texts
-from gnomon_board.studies.plan.study_plan import StudyPlan
-from gnomon_board.studies.verified_learners import verified_learners
+from gnomon_board.studies.plan import StudyPlan
+from gnomon_board.studies.play import StoredGame, find_game
+from gnomon_board.studies.puzzle import verified_learners
 from gnomon_board.web.api.dependencies import ReadSession
 from gnomon_board.web.pages.figures import curve_figure
 from gnomon_board.web.pages.play.game_pages import Key, language_of

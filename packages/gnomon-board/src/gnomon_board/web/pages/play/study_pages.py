@@ -13,10 +13,7 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.schema import Study, StudyAssignment
 from gnomon_board.errors import Conflict, Missing
-from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
-from gnomon_board.leaderboard.accounts.tokens import Caller
-from gnomon_board.studies.export.study_export import study_transcript
-from gnomon_board.studies.game_store import find_game
+from gnomon_board.studies.export import study_transcript
 from gnomon_board.studies.languages import texts
 from gnomon_board.studies.participants import (
     Step,
@@ -32,16 +29,18 @@ from gnomon_board.studies.participants import (
     step_of,
     take_step,
 )
-from gnomon_board.studies.plan.questionnaire import (
+from gnomon_board.studies.plan import (
     AnswerError,
     AskedQuestion,
+    Ending,
     Question,
+    StudyPlan,
+    completion_address,
     without_answers,
 )
-from gnomon_board.studies.plan.recruitment import Ending, completion_address
-from gnomon_board.studies.plan.study_plan import StudyPlan
 from gnomon_board.studies.plan_check import PlanFinding, check_plan
-from gnomon_board.studies.study_store import (
+from gnomon_board.studies.play import find_game
+from gnomon_board.studies.store import (
     PlayerRecord,
     StudyLine,
     close_study,
@@ -52,6 +51,7 @@ from gnomon_board.studies.study_store import (
     points_of_player,
     study_lines,
 )
+from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
     CurrentSettings,
     DatabaseOf,
@@ -61,6 +61,7 @@ from gnomon_board.web.api.dependencies import (
     caller,
     site_of,
 )
+from gnomon_board.web.limits import HOUR_S, count_or_refuse
 from gnomon_board.web.middleware import address_of
 from gnomon_board.web.pages.play.game_pages import Checked, Key
 from gnomon_board.web.pages.templating import html_response, page

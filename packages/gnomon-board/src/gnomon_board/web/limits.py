@@ -1,25 +1,29 @@
-"""Limits on what one client has in hand at once: connections, uploads, websockets.
+"""Limits of one client: what it has open at once, and what it does in a window of time.
 
-Counts of a minute or an hour are in the database
-(:mod:`gnomon_board.leaderboard.accounts.rate_limits`) and hold for all processes; what is open now
-is this process's own affair.
+Counts of a minute or an hour are in the database and hold for all processes; what is open now is
+this process's own affair.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ipaddress
+import time
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 from weakref import WeakSet, WeakValueDictionary
 
+from sqlalchemy import delete, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
 from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import RateCount
 from gnomon_board.errors import TooMany
-from gnomon_board.leaderboard.accounts.rate_limits import HOUR_S, count_or_refuse
-from gnomon_board.leaderboard.accounts.tokens import Caller
 from gnomon_board.leaderboard.server_settings import MIB, Settings
+from gnomon_board.tokens import Caller
 
 #: Seconds after which somebody who has too much in hand may try again.
 _AGAIN_S = 5
@@ -152,3 +156,56 @@ def count_upload(
     with database.writing() as session:
         for client in (str(who.account_id), address):
             count_or_refuse(session, f"MiB {client}", most, HOUR_S, amount=amount)
+
+
+# -- counts in windows of time ---------------------------------------------------------------------
+
+MINUTE_S, HOUR_S = 60, 3600
+
+
+def count_or_refuse(
+    session: Session,
+    key: str,
+    most: int,
+    window_s: int,
+    *,
+    amount: int = 1,
+    clock: Callable[[], float] = time.time,
+) -> None:
+    """Count an event, or an amount, in the current window, and refuse it above the limit.
+
+    ``session`` is a writing one of its own: a count must not be undone with what was refused.
+    ``key`` tells what is counted, and whose: ``sign-in 192.0.2.7``. At most ``most`` may fall into
+    a window of ``window_s`` seconds.
+
+    Raises TooMany: with the seconds until the next window.
+    """
+    key, window = key[:128], int(clock() // window_s)
+    insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
+    one_more = insert(RateCount).values(key=key, window=window, count=amount)
+    counted = session.scalar(
+        one_more.on_conflict_do_update(
+            index_elements=["key", "window"], set_={"count": RateCount.count + amount}
+        ).returning(RateCount.count)
+    )
+    if counted == amount:
+        session.execute(delete(RateCount).where(RateCount.key == key, RateCount.window < window))
+    if counted is not None and counted > most:
+        raise _too_many(window, window_s, clock)
+
+
+def is_over(
+    session: Session, key: str, most: int, window_s: int, *, clock: Callable[[], float] = time.time
+) -> None:
+    """Refuse if the current window is at its limit already, without counting."""
+    window = int(clock() // window_s)
+    counted = session.scalar(
+        select(RateCount.count).where(RateCount.key == key[:128], RateCount.window == window)
+    )
+    if counted is not None and counted >= most:
+        raise _too_many(window, window_s, clock)
+
+
+def _too_many(window: int, window_s: int, clock: Callable[[], float]) -> TooMany:
+    wait = max(1, round((window + 1) * window_s - clock()))
+    return TooMany(f"too many in a short time; try again in {wait} s", wait)

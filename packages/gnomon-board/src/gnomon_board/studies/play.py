@@ -17,10 +17,9 @@ from gnomon_board.database.columns import now
 from gnomon_board.database.schema import PlayAttempt, SeasonRule, StudyAnswer, StudyAssignment
 from gnomon_board.database.schema import PlaySession as Row
 from gnomon_board.errors import Conflict, Missing
-from gnomon_board.leaderboard.accounts.tokens import digest_of
-from gnomon_board.studies.plan.recruitment import Ending, completion_code
-from gnomon_board.studies.plan.study_plan import StudyPlan
-from gnomon_board.studies.playable_rules import Puzzle
+from gnomon_board.studies.plan import Ending, StudyPlan, completion_code
+from gnomon_board.studies.puzzle import Puzzle
+from gnomon_board.tokens import digest_of
 from gohr import BoardSpec
 from gohr.people import Attempt, ClientTimes, Game, PlaySession, SeriesTerms
 from gohr.rules import load_rule_text

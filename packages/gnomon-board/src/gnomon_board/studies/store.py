@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
+from gnomon_board.accounts import clean_name, clean_text, note
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import (
     Account,
@@ -20,13 +21,11 @@ from gnomon_board.database.schema import (
     StudyAssignment,
 )
 from gnomon_board.errors import Conflict, Missing, Refusal
-from gnomon_board.leaderboard.accounts.audit_log import note
-from gnomon_board.leaderboard.accounts.names import clean_name, clean_text
-from gnomon_board.leaderboard.accounts.tokens import digest_of
 from gnomon_board.studies.participants import add_player, player_counts, puzzle_for
-from gnomon_board.studies.plan.study_plan import StudyPlan
+from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.plan_check import check_plan
-from gnomon_board.studies.playable_rules import puzzle_named
+from gnomon_board.studies.puzzle import puzzle_named
+from gnomon_board.tokens import digest_of
 
 
 def make_study(session: Session, plan: StudyPlan, *, by: int) -> tuple[Study, str]:

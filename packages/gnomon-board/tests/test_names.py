@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gnomon_board.accounts import clean_link, clean_name, clean_text, name_key
 from gnomon_board.errors import Refusal
-from gnomon_board.leaderboard.accounts.names import clean_link, clean_name, clean_text, name_key
 
 
 @pytest.mark.parametrize(

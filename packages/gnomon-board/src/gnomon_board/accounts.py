@@ -1,0 +1,429 @@
+"""Accounts: names, creation, registration of strangers, erasure, and the audit log.
+
+Names and texts are plain: pages escape them. Refused is what could deceive a reader (letters that
+turn the direction of writing, or that cannot be seen) or break a database.
+
+A moderator's switch gives accounts to strangers at once (``open``), once a moderator has agreed
+(``asked``, the default), or not at all (``closed``). No mail is sent: a request returns a claim,
+which fetches the token once. Requests of one network, and all together, are limited; when all
+places are taken, the network with the most requests loses its oldest one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import secrets
+import unicodedata
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any, Literal, get_args
+from urllib.parse import urlsplit
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from gnomon_board.database.columns import now
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import (
+    Account,
+    AuditRecord,
+    Entry,
+    EntryAttempt,
+    Season,
+    ServerSecret,
+    ServerSwitch,
+    Submission,
+    Token,
+    TokenRequest,
+)
+from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal, TooMany
+from gnomon_board.tokens import digest_of, issue_token, revoke_token
+
+if TYPE_CHECKING:
+    from gnomon_board.leaderboard.server_settings import Settings
+
+#: The fields of a run's config that the server assigned; the others are the participant's own.
+_ASSIGNED = ("rules", "trials", "episodes", "horizon", "seed", "board")
+
+
+def make_account(session: Session, name: str) -> Account:
+    """Add an account.
+
+    Raises Refusal: the name cannot be one, or looks like that of another account.
+    """
+    name = clean_name(name)
+    other = session.scalar(select(Account).where(Account.name_key == name_key(name)))
+    if other is not None:
+        raise Conflict(f"name: {name!r} is taken, or looks like {other.name!r}")
+    account = Account(name=name, name_key=name_key(name))
+    session.add(account)
+    session.flush()
+    return account
+
+
+def find_account(session: Session, account_id: int) -> Account:
+    """Return an account; a :class:`Missing` tells that there is none."""
+    account = session.get(Account, account_id)
+    if account is None:
+        raise Missing(f"there is no account {account_id}")
+    return account
+
+
+def close_account(session: Session, account: Account) -> None:
+    """End an account and all its tokens; its entries stay."""
+    account.disabled_at = account.disabled_at or now()
+    for token in session.scalars(select(Token).where(Token.account_id == account.id)):
+        revoke_token(token)
+
+
+def erase_account(database: Database, settings: Settings, account_id: int, *, by: int) -> None:
+    """Close an account and erase the person's name and texts; the scores stay, under a pseudonym.
+
+    What is left of a manifest is needed to verify the log again: the learner's name, which the log
+    has too, and what was assigned. Archives and standings that show the name are deleted.
+    """
+    with database.writing() as session:
+        account = find_account(session, account_id)
+        close_account(session, account)
+        account.name = f"erased-{account.id}"
+        account.name_key = name_key(account.name) + secrets.token_hex(4)
+        account.erased_at = now()
+        for token in session.scalars(select(Token).where(Token.account_id == account.id)):
+            token.label = ""
+        asked = select(TokenRequest).where(TokenRequest.account_id == account.id)
+        for request in session.scalars(asked):
+            request.name = account.name
+        entries = session.scalars(select(Entry).where(Entry.account_id == account.id)).all()
+        for entry in entries:
+            entry.description = entry.link = entry.withdrawn_reason = ""
+            entry.name = f"erased-{entry.id}"
+            entry.name_key = name_key(entry.name) + secrets.token_hex(4)
+            for submission in session.scalars(
+                select(Submission).join(EntryAttempt).where(EntryAttempt.entry_id == entry.id)
+            ):
+                _erase_texts(submission)
+        seasons = {entry.season_id for entry in entries}
+        for season in seasons:
+            session.get_one(Season, season).touch()
+        note(session, "account erased", "account", account.id, by=by)
+    for season in seasons:
+        files = [*settings.archives.glob(f"{season}-*.zip"), settings.snapshots / f"{season}.json"]
+        for path in files:
+            path.unlink(missing_ok=True)
+
+
+def _erase_texts(submission: Submission) -> None:
+    if submission.state in ("withdrawn", "refused"):
+        submission.reason = ""
+    sent = submission.manifest
+    config = sent.get("config", {}) if submission.state == "verified" else {}
+    assigned = {name: config[name] for name in _ASSIGNED if name in config}
+    submission.manifest = sent | {"config": assigned, "card": None}
+
+
+def server_secret(session: Session, name: str = "seeds") -> bytes:
+    """Return 32 random bytes that only this server knows; they are drawn when first asked for."""
+    found = session.get(ServerSecret, name)
+    if found is None:
+        found = ServerSecret(name=name, value=secrets.token_bytes(32))
+        session.add(found)
+        session.flush()
+    return found.value
+
+
+def token_for(
+    database: Database, name: str, scopes: Iterable[str], *, days: float | None = None
+) -> str:
+    """Return a new token of an account, which is made if there is none of this name."""
+    with database.writing() as session:
+        key = name_key(clean_name(name))
+        account = session.scalar(select(Account).where(Account.name_key == key))
+        account = account or make_account(session, name)
+        token, text = issue_token(session, account, scopes, days=days)
+        note(session, "token issued", "token", token.id, public=False, scopes=token.scopes)
+        return text
+
+
+def no_accounts(session: Session) -> bool:
+    """Return whether there is no account yet: a new server."""
+    return not session.scalar(select(func.count()).select_from(Account))
+
+
+# -- registration ----------------------------------------------------------------------------------
+
+Registration = Literal["open", "asked", "closed"]
+_SWITCH = "registration"
+#: Requests that may wait at once, in total and from one network.
+_MOST_WAITING, _MOST_OF_NETWORK = 1000, 20
+#: Bits of an address that its network has: a site gets 56 or 48 bits of IPv6.
+_NETWORK_BITS = {4: 24, 6: 48}
+_TOKEN_DAYS = 365
+
+
+def registration(session: Session) -> Registration:
+    """Return what the switch says."""
+    found = session.get(ServerSwitch, _SWITCH)
+    return next((each for each in get_args(Registration) if found and found.value == each), "asked")
+
+
+def set_registration(session: Session, value: Registration, *, by: int) -> None:
+    """Turn the switch; the audit log tells who did."""
+    session.merge(ServerSwitch(name=_SWITCH, value=value))
+    note(session, "registration", "switch", by=by, public=False, value=value)
+
+
+def ask_for_token(session: Session, name: str, contact: str, reason: str, address: str) -> str:
+    """Keep a request, and return the claim that fetches its token; only its hash is kept.
+
+    Of the address a keyed hash of its network is kept.
+
+    Raises Refusal: registration is closed, the name is taken or not allowed, or too many requests
+    of this network wait.
+    """
+    switch = registration(session)
+    if switch == "closed":
+        raise NotAllowed("this board takes no new accounts now; ask whoever runs it")
+    name = clean_name(name)
+    if session.scalar(select(Account.id).where(Account.name_key == name_key(name))):
+        raise Conflict(f"name: {name!r} is taken, or looks like another account's")
+    network = _network_of(session, address)
+    _make_room(session, network)
+    claim = secrets.token_urlsafe(32)
+    request = TokenRequest(
+        name=name,
+        contact=clean_text(contact, "contact"),
+        reason=clean_text(reason, "reason"),
+        claim=digest_of(claim),
+        network=network,
+    )
+    session.add(request)
+    session.flush()
+    if switch == "open":
+        decide(session, request.id, grant=True, by=None)
+    return claim
+
+
+def _network_of(session: Session, address: str) -> str:
+    """Return a keyed hash of the network that an address belongs to."""
+    try:
+        found = ipaddress.ip_address(address)
+        address = str(ipaddress.ip_network((found, _NETWORK_BITS[found.version]), strict=False))
+    except ValueError:
+        pass  # Not an address: a socket of the machine itself.
+    key = server_secret(session, "networks")
+    return hmac.new(key, address.encode(), hashlib.sha256).hexdigest()
+
+
+def _make_room(session: Session, network: str) -> None:
+    """Refuse one request too many of a network; where all places are taken, free one."""
+    n_waiting = func.count().label("n_waiting")
+    counts = (
+        select(TokenRequest.network, n_waiting)
+        .where(TokenRequest.state == "waiting")
+        .group_by(TokenRequest.network)
+        .order_by(n_waiting.desc(), func.min(TokenRequest.id))
+    )
+    found = session.execute(counts).all()
+    if dict(found).get(network, 0) >= _MOST_OF_NETWORK:
+        raise TooMany(
+            f"{_MOST_OF_NETWORK} requests from your network wait for a moderator; try again "
+            "tomorrow",
+            86_400,
+        )
+    if sum(n for _, n in found) >= _MOST_WAITING:
+        largest = TokenRequest.network.is_not_distinct_from(found[0][0])
+        waiting = select(TokenRequest).where(TokenRequest.state == "waiting", largest)
+        oldest = session.scalars(waiting.order_by(TokenRequest.id).limit(1)).one()
+        _close(oldest, "expired")
+
+
+def waiting_requests(session: Session) -> list[TokenRequest]:
+    """Return up to 200 requests that wait for a decision, networks with few requests first.
+
+    Those of one network follow each other, the oldest first: a flood hides nobody else's request.
+    """
+    of_network = func.count().over(partition_by=TokenRequest.network)
+    waiting = select(TokenRequest).where(TokenRequest.state == "waiting")
+    ordered = waiting.order_by(of_network, TokenRequest.network, TokenRequest.id)
+    return [*session.scalars(ordered.limit(200))]
+
+
+def decide(session: Session, request_id: int, *, grant: bool, by: int | None) -> TokenRequest:
+    """Grant a request, which makes the account, or refuse it; ``by`` is None for the open switch.
+
+    How to reach the person, and why they asked, are kept no longer; of who is refused, no name.
+
+    Raises Refusal: there is no such request, it is decided, or the name has been taken meanwhile.
+    """
+    request = session.get(TokenRequest, request_id, with_for_update=True)
+    if request is None:
+        raise Missing(f"there is no request {request_id}")
+    if request.state != "waiting":
+        raise Conflict(f"request {request_id} is {request.state} already")
+    if grant:
+        request.account_id = make_account(session, request.name).id
+    _close(request, "granted" if grant else "refused")
+    action = "token request " + request.state
+    note(session, action, "token request", request.id, by=by, public=False)
+    return request
+
+
+def refuse_requests(session: Session, requests: Collection[int], *, by: int) -> int:
+    """Refuse those of some requests that still wait, and return their number."""
+    waiting = select(TokenRequest).where(
+        TokenRequest.id.in_(requests), TokenRequest.state == "waiting"
+    )
+    found = session.scalars(waiting.with_for_update()).all()
+    for request in found:
+        _close(request, "refused")
+    note(session, "token requests refused", by=by, public=False, n=len(found))
+    return len(found)
+
+
+def _close(request: TokenRequest, state: Literal["granted", "refused", "expired"]) -> None:
+    """End a request; keep a name only if it is granted, and nothing else that was sent."""
+    request.state, request.decided_at = state, now()
+    request.contact = request.reason = ""
+    if state != "granted":
+        request.name = ""
+
+
+def request_of(session: Session, claim: str) -> TokenRequest:
+    """Return the request that a claim belongs to; Missing if there is none."""
+    wanted = select(TokenRequest).where(TokenRequest.claim == digest_of(claim))
+    found = session.scalar(wanted.with_for_update())
+    if found is None:
+        raise Missing("there is no such request")
+    return found
+
+
+def claim_token(session: Session, claim: str) -> str:
+    """Return the token of a request that was granted, the first time it is asked for.
+
+    Raises Refusal: there is no such request, or its token was fetched, refused, or still waits.
+    """
+    request = request_of(session, claim)
+    if request.state != "granted":
+        raise Conflict(f"this request is {request.state}")
+    account = session.get_one(Account, request.account_id)
+    token, text = issue_token(session, account, ["submit"], label="asked for", days=_TOKEN_DAYS)
+    request.state = "claimed"
+    note(session, "token issued", "token", token.id, public=False, scopes=token.scopes)
+    return text
+
+
+# -- the audit log ---------------------------------------------------------------------------------
+
+
+def note(
+    session: Session,
+    action: str,
+    subject: str = "",
+    subject_id: int | None = None,
+    *,
+    by: int | None = None,
+    public: bool = True,
+    **detail: Any,
+) -> None:
+    """Append a record of an action to the audit log.
+
+    In a writing session, so that the record stands or falls with the deed. ``by`` is the account,
+    None for the server itself; the moderation page shows to everybody what is ``public``.
+    ``detail`` is whatever else there is to say, as JSON can hold it.
+    """
+    session.add(
+        AuditRecord(
+            account_id=by,
+            action=action,
+            subject=subject,
+            subject_id=subject_id,
+            detail=detail,
+            public=public,
+        )
+    )
+
+
+# -- names, texts and links ------------------------------------------------------------------------
+
+MAX_NAME = 64
+MAX_TEXT = 4000
+MAX_LINK = 500
+
+#: Control, format (bidi marks, zero-width letters), surrogates, private use, not assigned.
+_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn")
+#: Letters that Unicode calls letters, marks or signs, and that show nothing.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+#: Most marks on one letter; more of them would cover what stands above and below.
+_MOST_MARKS = 4
+#: Letters of other alphabets that look like Latin ones in most typefaces, and the digits 0 and 1.
+_LOOKALIKES = str.maketrans(
+    "абвгдезіјкӏмнорѕтухԁԛԝьαβγεικνορτυχωø01|",
+    "a6bгдe3ijklmhopstyxdqwbaβyeiκvoptuxwooll",
+)
+
+
+def clean_name(text: str, what: str = "name") -> str:
+    """Return a name in its normal form (NFC, single spaces).
+
+    Raises Refusal: it is empty, has more than 64 letters, or one that cannot be seen.
+    """
+    name = " ".join(unicodedata.normalize("NFC", text).split())
+    if not 1 <= len(name) <= MAX_NAME:
+        raise Refusal(f"{what}: expected 1 to {MAX_NAME} letters, found {len(name)}")
+    _refuse_hidden(name, what, but="")
+    if not any(unicodedata.category(letter)[0] in "LN" for letter in name):
+        raise Refusal(f"{what}: expected at least one letter or digit")
+    return name
+
+
+def name_key(name: str) -> str:
+    """Return a key that names share if a reader would take them for the same."""
+    folded = unicodedata.normalize("NFKD", name).casefold()
+    bare = "".join(letter for letter in folded if not unicodedata.combining(letter))
+    words = "".join(letter for letter in bare if letter.isalnum() or letter == "|")
+    # What is made of signs alone is its own key.
+    return (words.translate(_LOOKALIKES) or folded)[:128]
+
+
+def clean_text(text: str, what: str = "description") -> str:
+    """Return a description of at most 4000 letters, in its normal form; errors as a name's."""
+    cleaned = unicodedata.normalize("NFC", text.replace("\r\n", "\n").strip())
+    if len(cleaned) > MAX_TEXT:
+        raise Refusal(f"{what}: expected at most {MAX_TEXT} letters, found {len(cleaned)}")
+    _refuse_hidden(cleaned, what, but="\n\t")
+    return cleaned
+
+
+def clean_link(text: str, what: str = "link") -> str:
+    """Return a link to a web page, or nothing. It is shown, and never followed by the server.
+
+    Raises Refusal: it is not an address with http or https, or names a user.
+    """
+    link = text.strip()
+    if not link:
+        return ""
+    if len(link) > MAX_LINK:
+        raise Refusal(f"{what}: expected at most {MAX_LINK} letters, found {len(link)}")
+    try:
+        parts = urlsplit(link)
+        good = (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
+        )
+    except ValueError:
+        good = False
+    plain = all(" " < letter < "\x7f" and letter not in "\"'<>\\`{}^|" for letter in link)
+    if not (good and plain):
+        raise Refusal(f"{what}: expected http://... or https://..., found {link[:40]!r}")
+    return link
+
+
+def _refuse_hidden(text: str, what: str, but: str) -> None:
+    marks = 0
+    for letter in text:
+        category = unicodedata.category(letter)
+        if (category in _HIDDEN or letter in _BLANK) and letter not in but:
+            raise Refusal(f"{what}: expected letters that can be seen, found U+{ord(letter):04X}")
+        marks = marks + 1 if category in ("Mn", "Me") else 0
+        if marks > _MOST_MARKS:
+            raise Refusal(f"{what}: expected at most {_MOST_MARKS} marks on a letter, found more")

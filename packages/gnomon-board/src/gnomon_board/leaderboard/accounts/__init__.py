@@ -1,1 +1,0 @@
-"""Accounts, tokens, names, and the audit log."""

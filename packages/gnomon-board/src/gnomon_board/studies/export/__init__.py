@@ -1,1 +1,0 @@
-"""What leaves a study: transcripts, tidy tables with a codebook, a run folder."""

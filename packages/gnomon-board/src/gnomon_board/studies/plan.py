@@ -1,0 +1,491 @@
+"""Plan of a study: its lists of series, its pages and questions, and how people are recruited."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from gnomon.errors import GnomonError, UnknownNameError
+from gnomon.files import parse_toml, read_text
+from gnomon_board.studies.languages import available_languages
+from gohr.errors import ConfigError
+from gohr.game import read_board_file
+from gohr.people import BoardPlan, MemoryAids, Part, SeriesPlan
+from gohr.rules import read_rule_file
+
+
+class AnswerError(GnomonError):
+    """An answer to ``question`` that is missing or was not offered."""
+
+    def __init__(self, asked: Question, message: str) -> None:
+        self.question = asked.name
+        super().__init__(f"{asked.title}: {message}")
+
+
+class Question(Part):
+    """A question. ``answer`` is the right one, for questions of a quiz.
+
+    A choice written ``value|label`` is shown as its label, and kept as its value.
+
+    Examples
+    --------
+    >>> age = Question(name="age", title="How old are you?", kind="number", least=18, most=120)
+    >>> age.checked(" 44 ")
+    '44'
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
+    title: Annotated[str, Field(min_length=1, max_length=500)]
+    kind: Literal["choice", "text", "number"] = "text"
+    choices: Annotated[tuple[str, ...], Field(max_length=50)] = ()
+    least: int | None = None
+    most: int | None = None
+    required: bool = True
+    answer: str = ""
+
+    @model_validator(mode="after")
+    def _can_be_answered(self) -> Question:
+        if (self.kind == "choice") != bool(self.choices):
+            raise ValueError(f"{self.name}: expected choices for a choice, and for nothing else")
+        if self.kind == "choice" and self.answer and self.answer not in self.values:
+            raise ValueError(f"{self.name}: expected the answer to be one of the choices")
+        return self
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What is kept of each choice."""
+        return tuple(choice.partition("|")[0] for choice in self.choices)
+
+    def checked(self, text: str) -> str:
+        """Return an answer as it is kept.
+
+        Raises
+        ------
+        AnswerError
+            A question that needs an answer has none, or the answer was not offered.
+        """
+        # PostgreSQL keeps no NUL.
+        text = text.replace("\0", "").strip()
+        if not text:
+            if self.required:
+                raise AnswerError(self, "expected an answer")
+            return ""
+        if self.kind == "choice" and text not in self.values:
+            raise AnswerError(self, "expected one of the choices")
+        if self.kind == "number":
+            return self._number(text)
+        if len(text) > 2000:
+            raise AnswerError(self, "expected at most 2000 characters")
+        return text
+
+    def _number(self, text: str) -> str:
+        if not (text.isascii() and text.removeprefix("-").isdigit() and len(text) < 12):
+            raise AnswerError(self, "expected a whole number")
+        low = -(10**11) if self.least is None else self.least
+        high = 10**11 if self.most is None else self.most
+        if not low <= int(text) <= high:
+            raise AnswerError(self, f"expected {low} to {high}")
+        return text
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """A question without its answer."""
+
+    name: str
+    title: str
+    kind: str
+    choices: tuple[str, ...]
+    least: int | None
+    most: int | None
+    required: bool
+
+
+def without_answers(questions: Sequence[Question]) -> tuple[AskedQuestion, ...]:
+    """Return what a player may see of questions."""
+    shown = {*AskedQuestion.__dataclass_fields__}
+    return tuple(AskedQuestion(**each.model_dump(include=shown)) for each in questions)
+
+
+class Quiz(Part):
+    """Questions on the instructions; a player who fails ``tries`` times is screened out."""
+
+    questions: Annotated[tuple[Question, ...], Field(min_length=1, max_length=30)]
+    tries: Annotated[int, Field(ge=1, le=20)] = 2
+
+    @model_validator(mode="after")
+    def _has_right_answers(self) -> Quiz:
+        for question in self.questions:
+            if not question.answer:
+                raise ValueError(f"{question.name}: expected the right answer")
+        return self
+
+    def wrong(self, answers: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the names of the questions with a wrong answer."""
+        return tuple(
+            question.name
+            for question in self.questions
+            if answers[question.name].casefold() != question.answer.casefold()
+        )
+
+
+def checked_answers(questions: Sequence[Question], given: Mapping[str, str]) -> dict[str, str]:
+    """Return the answers as they are kept. Errors as :meth:`Question.checked`.
+
+    Examples
+    --------
+    >>> checked_answers([Question(name="age", title="Age?")], {"age": "44", "school": "none"})
+    {'age': '44'}
+    """
+    return {each.name: each.checked(given.get(each.name, "")) for each in questions}
+
+
+# -- recruitment -----------------------------------------------------------------------------------
+
+#: How a participant has ended.
+Ending = Literal["finished", "left", "screened out"]
+
+_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # nothing that looks like something else
+_Parameter = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
+
+
+class Completion(Part):
+    """What a participant gets at the end: a code, and an address to go to.
+
+    Without a ``code`` each participant gets one of their own. In ``url``, ``{code}`` and the name
+    of an identifier in braces stand for their values.
+    """
+
+    code: Annotated[str, Field(max_length=64)] = ""
+    # What a browser says of itself must not choose the host that it is sent to.
+    url: Annotated[
+        str, Field(max_length=2000, pattern=r"^($|https?://[^\s{}/?#\\]+([/?#][^\s]*)?$)")
+    ] = ""
+
+
+class Recruitment(Part):
+    """Which parameters of the invitation's address are kept, and what is given at the end.
+
+    ``identity`` is the parameter by which a participant is known again: who comes a second time
+    goes on where the first visit ended.
+
+    Examples
+    --------
+    >>> plan = Recruitment(identity="PROLIFIC_PID", parameters=["STUDY_ID"])
+    >>> plan.kept({"PROLIFIC_PID": "5f3a", "STUDY_ID": "s1", "token": "secret"})
+    {'PROLIFIC_PID': '5f3a', 'STUDY_ID': 's1'}
+    """
+
+    identity: _Parameter | None = None
+    parameters: Annotated[tuple[_Parameter, ...], Field(max_length=20)] = ()
+    finished: Completion | None = None
+    left: Completion | None = None
+    screened_out: Completion | None = None
+
+    def kept(self, query: Mapping[str, str]) -> dict[str, str]:
+        """Return the parameters of an address that are kept, cut to 200 characters."""
+        wanted = dict.fromkeys([*([self.identity] if self.identity else []), *self.parameters])
+        return {name: query[name][:200] for name in wanted if query.get(name)}
+
+    def completion(self, ending: Ending) -> Completion | None:
+        """Return what an ending gives; without a plan for one that is not finished, nothing."""
+        return {
+            "finished": self.finished,
+            "left": self.left,
+            "screened out": self.screened_out,
+        }[ending]
+
+
+def completion_code(completion: Completion | None) -> str:
+    """Return the code of a participant: the plan's, or a new one."""
+    if completion is None:
+        return ""
+    return completion.code or "".join(secrets.choice(_ALPHABET) for _ in range(8))
+
+
+def completion_address(
+    completion: Completion | None, code: str, identifiers: Mapping[str, str]
+) -> str:
+    """Return where a participant is sent, empty for nowhere.
+
+    Examples
+    --------
+    >>> plan = Completion(url="https://panel.example/done?cc={code}&pid={PID}")
+    >>> completion_address(plan, "C1", {"PID": "a b"})
+    'https://panel.example/done?cc=C1&pid=a%20b'
+    """
+    if completion is None:
+        return ""
+    address = completion.url
+    for name, value in {"code": code, **identifiers}.items():
+        address = address.replace(f"{{{name}}}", quote(value, safe=""))
+    return address
+
+
+# -- the plan --------------------------------------------------------------------------------------
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_Page = Annotated[str, Field(min_length=1, max_length=20_000)]
+_Entry = str | dict[str, Any]
+
+
+class StudyPlan(Part):
+    """A study, as its TOML file defines it.
+
+    An entry of a list is the name of a rule, or a table with the fields of a :class:`SeriesPlan`.
+    A field that the entry leaves out is taken from ``defaults``, or from the study.
+
+    Examples
+    --------
+    >>> plan = StudyPlan(name="pilot", title="A pilot", consent="I agree.",
+    ...                  lists={"a": ["clockwise", {"rule": "color-match", "episodes": 3}]})
+    >>> [(series.rule, series.episodes) for series in plan.series("a")]
+    [('clockwise', 8), ('color-match', 3)]
+    """
+
+    name: Annotated[str, Field(max_length=64)]
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    consent: _Page
+    lists: Annotated[dict[str, tuple[_Entry, ...]], Field(min_length=1, max_length=1000)]
+    episodes: Annotated[int, Field(ge=1, le=200)] = 8
+    horizon: Annotated[int, Field(ge=1, le=1000)] = 100
+    memory_aid: bool = True
+    show_curves: bool = False
+    board: BoardPlan = BoardPlan()
+    defaults: dict[str, Any] = Field(default_factory=dict)
+    already: dict[str, int] = Field(default_factory=dict)
+    rule_texts: dict[str, Annotated[str, Field(max_length=100_000)]] = Field(default_factory=dict)
+    language: str = "en"
+    instructions: Annotated[tuple[_Page, ...], Field(max_length=50)] = ()
+    quiz: Quiz | None = None
+    demographics_page: Annotated[str, Field(max_length=20_000)] = ""
+    demographics: Annotated[tuple[Question, ...], Field(max_length=50)] = ()
+    debrief: Annotated[str, Field(max_length=20_000)] = ""
+    pictures: dict[str, str] = Field(default_factory=dict, max_length=100)
+    recruitment: Recruitment = Recruitment()
+
+    @field_validator("name")
+    @classmethod
+    def _is_name(cls, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise ValueError("expected letters, digits, '_', '.' and '-'")
+        return name
+
+    @field_validator("rule_texts")
+    @classmethod
+    def _rules_have_names(cls, rule_texts: dict[str, str]) -> dict[str, str]:
+        for name in rule_texts:
+            # They become names of files in an export.
+            if not all(_NAME.fullmatch(part) for part in name.split("/")):
+                raise ValueError(f"{name!r}: expected letters, digits, '_', '.', '-' and '/'")
+        return rule_texts
+
+    @field_validator("language")
+    @classmethod
+    def _has_texts(cls, language: str) -> str:
+        if language not in available_languages():
+            raise ValueError(f"expected one of {', '.join(available_languages())}")
+        return language
+
+    @field_validator("lists")
+    @classmethod
+    def _lists_have_names_and_rules(
+        cls, lists: dict[str, tuple[_Entry, ...]]
+    ) -> dict[str, tuple[_Entry, ...]]:
+        for name, entries in lists.items():
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{name!r}: expected letters, digits, '_', '.' and '-'")
+            if not 1 <= len(entries) <= 50:
+                raise ValueError(f"{name!r}: expected 1 to 50 rules, found {len(entries)}")
+        return lists
+
+    @model_validator(mode="after")
+    def _every_series_can_be_played(self) -> StudyPlan:
+        for name in self.lists:
+            self.series(name)
+        unknown = set(self.already) - set(self.lists)
+        if unknown:
+            raise ValueError(f"already: there is no list {min(unknown)!r}")
+        return self
+
+    def series(self, name: str) -> tuple[SeriesPlan, ...]:
+        """Return the series of a list, in the order of play.
+
+        Raises ValueError: a field of an entry is not as it should be.
+        """
+        found = []
+        for number, entry in enumerate(self.lists[name], 1):
+            record = {"rule": entry} if isinstance(entry, str) else entry
+            try:
+                found.append(SeriesPlan.model_validate(self._as_study_has_it() | record))
+            except ValidationError as error:
+                raise ValueError(f"lists.{name}, series {number}: {_first_of(error)}") from None
+        return tuple(found)
+
+    def _as_study_has_it(self) -> dict[str, Any]:
+        memory = MemoryAids() if self.memory_aid else MemoryAids.none()
+        study = {"episodes": self.episodes, "horizon": self.horizon, "board": self.board}
+        return study | {"memory": memory} | self.defaults
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Every rule of the plan, once, in the order of the lists."""
+        return tuple(dict.fromkeys(each.rule for name in self.lists for each in self.series(name)))
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any], where: str = "study plan") -> StudyPlan:
+        """Check a plan.
+
+        Raises
+        ------
+        ConfigError
+            With the first field that is not as it should be.
+        """
+        try:
+            return cls.model_validate(dict(record))
+        except ValidationError as error:
+            raise ConfigError(f"{where}: {_first_of(error)}") from None
+
+    @classmethod
+    def from_toml(cls, text: str, where: str = "study plan") -> StudyPlan:
+        """Read a plan that names no files from its text; errors as :meth:`from_record`."""
+        return cls.from_record(_parsed(text, where), where)
+
+
+def _parsed(text: str, where: str) -> dict[str, Any]:
+    try:
+        # An export holds its plan as JSON.
+        if text.lstrip().startswith("{"):
+            return dict(json.loads(text))
+        return parse_toml(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ConfigError(f"{where}: expected JSON: {error}") from None
+    except GnomonError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def _first_of(error: ValidationError) -> str:
+    """Return the first thing that is wrong, in one line, with the nearest name of a field."""
+    first = error.errors()[0]
+    message = first["msg"].removeprefix("Value error, ")
+    field = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        known = sorted({*StudyPlan.model_fields, *SeriesPlan.model_fields})
+        message = str(UnknownNameError("field", str(first["loc"][-1]), known))
+    return f"field {field!r}: {message}" if field else message
+
+
+def read_plan(path: str | Path) -> StudyPlan:
+    """Read the TOML file of a plan, with the files that it names.
+
+    Raises
+    ------
+    GnomonError
+        There is no such file, or it is no text.
+    ConfigError
+        A field is misspelt, missing, or of the wrong kind.
+    """
+    path = Path(path)
+    record = _parsed(read_text(path, noun="plan"), str(path))
+    return StudyPlan.from_record(with_files(record, path.parent), str(path))
+
+
+# -- files that a plan names -----------------------------------------------------------------------
+
+#: The files of pictures that a page may show.
+PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif"}
+_MOST_PICTURE_BYTES = 2_000_000
+
+
+def with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
+    """Return a plan in which the texts of files stand for their names.
+
+    Pages may be names that end in ``.md``, rules, ``train`` and ``test`` names that end in
+    ``.txt``, ``given`` names of board files, and ``pictures`` names of picture files.
+
+    Raises GnomonError: a file cannot be read. Raises ConfigError: a picture is none, or too large.
+    """
+    plan = dict(record)
+    # What is of another type than expected is left as it is: the plan's own check reports it.
+    told = plan.get("rule_texts", {})
+    texts = dict(told) if isinstance(told, dict) else {}
+    for name in ("consent", "demographics_page", "debrief"):
+        plan |= {name: _text(plan[name], base, ".md")} if name in plan else {}
+    if isinstance(plan.get("instructions"), list):
+        plan["instructions"] = [_text(page, base, ".md") for page in plan["instructions"]]
+    if isinstance(plan.get("pictures"), list):
+        names = [Path(str(name)) for name in plan["pictures"]]
+        plan["pictures"] = {name.name: picture_data(base / name) for name in names}
+    if isinstance(plan.get("lists"), dict):
+        plan["lists"] = {
+            name: [_series(entry, base, texts) for entry in entries]
+            if isinstance(entries, list)
+            else entries
+            for name, entries in plan["lists"].items()
+        }
+    if isinstance(plan.get("defaults"), dict):
+        plan["defaults"] = _series(plan["defaults"], base, texts)
+    return plan | ({"rule_texts": texts} if texts else {})
+
+
+def _series(entry: Any, base: Path, texts: dict[str, str]) -> Any:
+    """Return an entry of a list without names of files; the text of its rule goes to ``texts``."""
+    if isinstance(entry, str):
+        return _rule(entry, base, texts)
+    if not isinstance(entry, dict):
+        return entry
+    found = dict(entry)
+    if isinstance(found.get("rule"), str):
+        found["rule"] = _rule(found["rule"], base, texts)
+    for name in ("train", "test"):
+        found |= {name: _text(found[name], base, ".txt")} if name in found else {}
+    if isinstance(found.get("given"), list):
+        found["given"] = [
+            _given_board(base / each) if isinstance(each, str) else each for each in found["given"]
+        ]
+    return found
+
+
+def _rule(name: str, base: Path, texts: dict[str, str]) -> str:
+    if not name.endswith(".txt"):
+        return name
+    known = Path(name).stem
+    # Reading checks it: an error names file and line.
+    read_rule_file(base / name)
+    texts[known] = read_text(base / name, noun="rule file")
+    return known
+
+
+def _text(value: Any, base: Path, ending: str) -> Any:
+    """Return the text of a file for its name; any other value as it is."""
+    is_name = isinstance(value, str) and value.endswith(ending) and "\n" not in value
+    return read_text(base / value) if is_name else value
+
+
+def _given_board(path: Path) -> list[dict[str, Any]]:
+    pieces = read_board_file(path).pieces
+    return [{"cell": piece.pos, "shape": piece.shape, "color": piece.color} for piece in pieces]
+
+
+def picture_data(path: Path) -> str:
+    """Return a picture as a data address, which pages can show.
+
+    Raises ConfigError: there is no such file, it is no picture, or it has too many bytes.
+    """
+    kind = PICTURES.get(path.suffix.lower())
+    if kind is None or not path.is_file():
+        raise ConfigError(f"{path}: expected a picture (gif, jpeg, png)")
+    content = path.read_bytes()
+    if len(content) > _MOST_PICTURE_BYTES:
+        most, n_bytes = _MOST_PICTURE_BYTES, len(content)
+        raise ConfigError(f"{path}: expected at most {most:,} bytes, found {n_bytes:,}")
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"

@@ -1,1 +1,0 @@
-"""What a study is: lists of series, pages and questions, recruitment; read, checked, assigned."""

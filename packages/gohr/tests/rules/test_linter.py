@@ -53,6 +53,11 @@ ANY = "(*,*,*,*,*)"
         ("(*,*,*,[1,37],1)", 11, "warning", "there is no cell 37", "36 at the top right"),
         ("(*,*,*,*,4)", 10, "note", "and 4 means 0", "write 0"),
         ('(*,*,*,*,[1,"2"])', 13, "warning", '"2" is no bucket', "without quotes"),
+        # counts and arithmetic
+        ("(-1,*,*,*,0)", 2, "note", "the count -1 is negative, which means no limit", "write *"),
+        ("(count: -3, bucket:0)", 9, "note", "the count -3 is negative", "leave the count out"),
+        ("(*,*,*,*,[0,p%0])", 13, "warning", "'p%0' divides by zero", "another number"),
+        ("(*,star,*,*,0) (*,star,*,*,0)", 16, "warning", "repeats an earlier one", "remove it"),
         # atoms and lines that do nothing
         ("(0,*,*,*,1)", 1, "warning", "never accepts anything, for its count is 0", "remove it"),
         ("(*,*,*,*,1/0)", 1, "warning", "for its buckets never have a value", "remove it"),

@@ -7,9 +7,10 @@ about it.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from gnomon.errors import shortened
 from gohr.rules.fields import CLAUSES
@@ -145,6 +146,13 @@ def _remedy_for_variable(key: str, node: Name) -> str:
 
 
 def _operands(node: Binary) -> Iterator[Finding]:
+    if node.operator in ("/", "%") and isinstance(node.right, Number) and node.right.value == 0:
+        yield Finding.at(
+            node.span,
+            "warning",
+            f"'{node}' divides by zero, so it never has a value",
+            "divide by another number",
+        )
     for operand in (node.left, node.right):
         is_name = isinstance(operand, Name) and operand.parts[-1] in ("shape", "color")
         # p.shape is a bucket: that of the last piece of the same shape.
@@ -196,6 +204,25 @@ def paper_words(rule_set: RuleSet, text: str) -> Iterator[Finding]:
                 "note",
                 f"'{word}' is the paper's spelling; to the reference game server it means nothing",
                 f"write '{node.parts[0]}' if the rule is to be played there",
+            )
+
+
+def negative_counts(rule_set: RuleSet, text: str) -> Iterator[Finding]:
+    """Note negative counts, which the tree no longer shows: they mean no limit."""
+    lines = text.split("\n")
+    for atom in (atom for line in rule_set.lines for atom in line.atoms if atom.span):
+        span = cast("Span", atom.span)
+        written = lines[span.line - 1][span.column - 1 : span.end_column - 1]
+        found = re.match(r"\(\s*(-\s*\d+)\s*,", written) or re.search(
+            r"\bcount\s*:\s*(-\s*\d+)", written
+        )
+        if found:
+            yield Finding(
+                span.line,
+                span.column + found.start(1),
+                "note",
+                f"the count {found[1]} is negative, which means no limit",
+                "write * (or leave the count out) if that is meant",
             )
 
 

@@ -15,6 +15,7 @@ from gohr.rules.lint_names import (
     condition_findings,
     expression_findings,
     near,
+    negative_counts,
     paper_words,
 )
 from gohr.rules.orders import BUILT_IN_ORDERS
@@ -59,7 +60,8 @@ def lint(
     It finds: orders that nobody defines, that are not used, that have names among their cells or do
     not list all of them; variables that do not exist (``near``), arithmetic on names; clauses
     whose key is misspelt (``Bucket:``); properties that no piece has; names and cells that never
-    match; atoms that never accept anything; lines that are never reached.
+    match; atoms that never accept anything, or repeat another; lines that are never reached;
+    divisions by zero; negative counts.
 
     Examples
     --------
@@ -83,6 +85,7 @@ def lint(
             findings += _idle_findings(atom)
     if text is not None:
         findings += paper_words(rule_set, text)
+        findings += negative_counts(rule_set, text)
     return tuple(sorted(findings))
 
 
@@ -256,6 +259,16 @@ def _line_findings(rule_set: RuleSet) -> Iterator[Finding]:
                 "the line never accepts anything, for its count is 0",
                 "remove it, or give it another count",
             )
+        seen: set[Atom] = set()
+        for atom in line.atoms:
+            if atom.count is None and atom in seen:
+                yield Finding.at(
+                    atom.span,
+                    "warning",
+                    "the atom repeats an earlier one of its line and changes nothing",
+                    "remove it, or mend it",
+                )
+            seen.add(atom)
     for index, line in enumerate(rule_set.lines[:-1]):
         if _is_never_left(line):
             yield Finding.at(

@@ -323,13 +323,13 @@ def main(folder: Path) -> None:
 
 TEXT = """# Gnomon beside its peers
 
-Four packages answer some of the questions that Gnomon answers. Here the same scores went through each of them, cell by cell: what each
-says, in which time, where they differ and why, and where a peer is the better choice. `python docs/make_peers_page.py` makes this page.
+Four packages answer some of the questions that Gnomon answers. This page compares their results on the same scores: values, intervals and
+times, the reasons for differences, and where a peer is the better choice. `python docs/make_peers_page.py` makes it.
 
-* Run on @DATE@ with @VERSIONS@, one process on a shared machine of @CORES@ cores: take the ratios of times, not the times. A time is
+* Run on @DATE@ with @VERSIONS@, one process on a shared machine of @CORES@ cores: compare ratios of times, not times. A time is
   the least of several calls in one process; for rliable's probability of improvement there was one call.
 * Scores: Atari 100k, five algorithms on 26 games, human-normalised (the runs of the rliable paper, 100 in each cell; the first ten are its case
-  study). Votes: made up, with a known truth. Resamples: @RESAMPLES@ for all who resample, 500 where coverage is counted.
+  study). Votes: made up, with a known truth. Resamples: @RESAMPLES@ everywhere, 500 for coverage.
 * rliable's dependency arch 7.2 cannot be imported beside pandas 3, so pandas @PANDAS@ was installed by hand.
 
 ## What each takes and gives
@@ -338,13 +338,13 @@ says, in which time, where they differ and why, and where a peer is the better c
 |---|---|---|---|---|---|
 | takes | files, frames, arrays of runs; unequal numbers, gaps, censored runs | one full array (runs, tasks) for each algorithm | arrays | a frame with one number for each algorithm and task, no gaps | votes: two names and a winner |
 | aggregates | mean, median, IQM, optimality gap, more, your own | the same four, your own | your own | mean or median of all tasks | – |
-| intervals | closed forms below 20 runs, else bootstrap; also of differences | bootstrap over runs, or runs and tasks | bootstrap; strata by your own hand | of mean or median | sandwich, bootstrap |
+| intervals | one rule for every metric: Student's t with moderated variances; also of differences | bootstrap over runs, or runs and tasks | bootstrap; strata by hand | of mean or median | sandwich, bootstrap |
 | probability of improvement | value, interval, p | value, interval | Mann-Whitney, task by task | effect sizes | from ratings |
 | performance profiles | pointwise and simultaneous bands, distances from the best | pointwise bands | – | – | – |
 | learning curves | yes | yes | – | – | – |
-| tests over tasks | Friedman, Wilcoxon with Holm, Nemenyi | – | Friedman, Wilcoxon and many more | chosen for you: t, Wilcoxon, ANOVA with Tukey, Friedman with Nemenyi, Bayesian signed ranks | – |
+| tests over tasks | Friedman, Nemenyi, pairwise comparisons with Holm | – | Friedman, Wilcoxon and many more | chosen for you: t, Wilcoxon, ANOVA with Tukey, Friedman with Nemenyi, Bayesian signed ranks | – |
 | ranks | with intervals and tiers | – | – | mean ranks, critical difference | ratings with intervals |
-| how many runs | simulated from the runs at hand | – | by your own hand | – | – |
+| how many runs | power from the runs at hand | – | by hand | – | – |
 | covariates of a vote | – | – | – | – | yes |
 | writes | tables, LaTeX, figures, a page | figures | – | text, LaTeX, figures | – |
 
@@ -352,61 +352,59 @@ says, in which time, where they differ and why, and where a peer is the better c
 
 @ESTIMATES@
 
-Values agree to the last digit. SciPy gives what rliable gives, with each task handed over as a sample of its own. Gnomon's intervals are
-wider, on purpose: see below. With `method="percentile"` they are rliable's. They also take a thousandth of the time, since nothing is
-resampled.
+Values agree to the last digit. SciPy, with each task as a sample, gives rliable's intervals. Gnomon's intervals are wider on purpose, as the
+next section shows; `method="percentile"` gives rliable's. They take a hundredth of the time or less.
 
 ## How often do the intervals hold?
 
-Runs were drawn from the 100 runs of SPR as if those were all there could be, 200 times for each number of runs; counted is how often an interval of
-nominally 95 % holds the IQM of all 100. One standard error of a count is about two points.
+Runs were drawn from the 100 runs of SPR, 200 times for each number of runs. The table shows how often the nominal 95 % interval contains the IQM of
+all 100 runs (standard error about two points).
 
 @COVERAGE@
 
-A resample of few runs varies less than new runs do: with three runs by a third of the variance. At ten runs rliable's intervals hold here what
-they promise, and Gnomon's are wider than they had to be. [Statistics](statistics.md#intervals) has the same over 24 populations, and says
-where Gnomon's forms fail.
+A resample of few runs varies less than new runs do: with three runs by a third of the variance. At ten runs rliable's intervals are
+accurate here, and Gnomon's wider than necessary. [Statistics](statistics.md#measured-coverage) has the coverage on 29 populations, and the
+limits of Gnomon's intervals.
 
 ## Probability of improvement
 
 @IMPROVEMENT@
 
 The same values, and intervals of the same width: here ten runs on 26 games are enough for the bootstrap. rliable calls SciPy's Mann-Whitney
-test once for each game and resample, and throws its p-values away.
+test once for each game and resample, and discards its p-values.
 
 ## Performance profiles
 
 @PROFILES@
 
 rliable's band is the percentile bootstrap's, Gnomon's is Wilson's interval at the effective number of runs, in closed form: at ten runs it is
-wider by a sixth to a quarter, most where nearly all runs or hardly any are above the threshold.
+wider by a sixth to a quarter, most where almost all or almost no runs exceed the threshold.
 
 ## Tests over tasks
 
 @TESTS@
 
-All agree. autorank was told to take ranks (`force_mode`); left alone it first tests whether the means are normal. Neither it nor SciPy
-knows how runs vary: the ten runs of a cell are one number to them. With the runs at hand Gnomon can also say who is better on *these*
-games.
+All agree. autorank was set to use ranks (`force_mode`); by default it first tests whether the means are normal. Neither it nor SciPy uses the
+variation of runs: the ten runs of a cell are one number. Gnomon's `rank` compares the runs, and so infers differences on *these* games.
 
 ## Ratings
 
 @VOTES@
 
-Of independent votes both make the same, down to the tenth of a point. Not so where votes are made of runs: ten runs of two algorithms on a
-game give a hundred pairs, but only twenty runs were independent.
+For independent votes both agree to a tenth of a point. Votes made of runs are not independent: ten runs of two algorithms on a game give a hundred
+pairs from only twenty independent runs.
 
 @RANKS@
 
-The ratings are the same again. Arena-Rank's intervals are too narrow, since it takes each pair for a new vote: that is not
-what it was made for, and it gives no warning. Gnomon's rank intervals come from tests of runs, not of pairs of runs, and hold for all five together; on these runs DER and
-DrQ are not separated, while Arena-Rank's intervals lie apart.
+The ratings agree. Arena-Rank's intervals are too narrow, since it treats each pair as an independent vote; it was not made for such
+data, and gives no warning. Gnomon's rank intervals come from tests of runs, not of pairs of runs, and hold for all five together; on these runs DER and
+DrQ are not significantly different, while Arena-Rank's intervals do not overlap.
 
 ## Gaps, unequal numbers, seeds
 
 @FAULTS@
 
-rliable draws from NumPy's global state, whatever `random_state` it is given: seed that (`numpy.random.seed`) for numbers that come again.
+rliable draws from NumPy's global state, whatever `random_state` is given: seed it (`numpy.random.seed`) for reproducible numbers.
 [`gnomon.compat.rliable`](tutorials/from-rliable.md#if-you-would-rather-change-one-line) has its names over Gnomon's estimators, without these
 three.
 
@@ -414,10 +412,10 @@ three.
 
 * **rliable**, if reviewers know its intervals and you have more than twenty runs or can live with narrow ones; if your statistic returns several
   numbers at once; if you want a package of three files.
-* **SciPy**, for one test, in a millisecond and with no further dependency; for statistics and distributions of every other kind; for the
-  many eyes on it.
-* **autorank**, if you have one number for each data set and want one call that chooses the test, says why, and writes the paragraph and the
-  LaTeX. Its Bayesian test can say that two are practically *equivalent*; Gnomon can only say that they are not separated.
+* **SciPy**, for one test, in a millisecond and with no further dependency; for statistics and distributions of every other kind; for its
+  many users.
+* **autorank**, if you have one number for each data set and want one call that chooses and explains the test, and writes the paragraph and the
+  LaTeX. It has a Bayesian test; Gnomon's `equivalence` has two one-sided tests.
 * **Arena-Rank**, for votes: it takes millions of them, weighs pairs anew, and takes out what the style of an answer adds. Gnomon reads no
   file of votes at all.
 

@@ -163,9 +163,21 @@ def _costs_of(path: Path | None) -> dict[str, float] | None:
     """Return the cost of each task of a file."""
     if path is None:
         return None
-    from gnomon.scores.readers.named_numbers import named_numbers
+    import numpy as np
 
-    return {task: cost for task, (cost,) in named_numbers(path, "task", ["cost"]).items()}
+    from gnomon.scores.readers.files import read_csv, reported_numbers
+
+    raw, origin = read_csv(path)
+    if not {"task", "cost"} <= set(raw.names):
+        raise origin.error(f"expected the columns task, cost; found {', '.join(raw.names)}")
+    tasks, costs = raw.texts("task"), reported_numbers(raw, "cost", origin)
+    if np.isnan(costs).any():
+        at = int(np.argmax(np.isnan(costs)))
+        raise origin.error_at([at], "cost", "expected a number, found nothing")
+    twice = [task for task, n in tasks.counts().items() if n > 1]
+    if twice:
+        raise origin.error(f"expected each task once, found {twice[0]!r} twice")
+    return {str(task): cost for task, cost in zip(tasks.tolist(), costs.tolist(), strict=True)}
 
 
 def _published_set(size: int) -> dict[str, list[str]]:

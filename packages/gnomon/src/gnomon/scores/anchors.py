@@ -49,27 +49,7 @@ _DMC = (0.0, 1000.0)
 
 
 def anchors_of_suite(suite: str, table: ScoreTable) -> Anchors:
-    """Return the anchors of those tasks of a table that a suite has.
-
-    Parameters
-    ----------
-    suite : str
-        One of :data:`SUITES`.
-    table : ScoreTable
-        Raw scores; tasks may be named as environments are, ``procgen:procgen-coinrun-v0``,
-        ``MinAtar/Breakout-v1`` or ``Breakout-MinAtar``.
-
-    Raises
-    ------
-    ScoreDataError
-        A score lies outside the limits of the suite, which has no such task then.
-
-    Examples
-    --------
-    >>> table = ScoreTable.from_arrays({"ppo": [[7.5, 3.0]]}, tasks=["CoinRun", "pong"])
-    >>> anchors_of_suite("procgen-hard", table)
-    {'CoinRun': (5.0, 10.0)}
-    """
+    """Return the anchors of those tasks of a table that a suite has."""
     if suite == "dmc":
         return _within_limits(table)
     known = atari_baselines() if suite == "atari" else _shipped()[suite]
@@ -177,13 +157,7 @@ def atari_baselines() -> Mapping[str, tuple[float, float]]:
 
 
 def atari_name(task: str) -> str:
-    """Return the bare name of a game, however it is written.
-
-    Examples
-    --------
-    >>> [atari_name(t) for t in ("ALE/MsPacman-v5", "MsPacmanNoFrameskip-v4", "ms_pacman")]
-    ['mspacman', 'mspacman', 'mspacman']
-    """
+    """Return the bare name of a game, however it is written."""
     name = task.rsplit("/", 1)[-1]
     name = re.sub(r"(NoFrameskip|Deterministic)?-v\d+$", "", name)
     return re.sub(r"[^a-z0-9]", "", name.lower())

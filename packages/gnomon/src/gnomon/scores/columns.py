@@ -226,13 +226,7 @@ def as_numbers(column: Column) -> FloatArray | None:
 
 
 def column_of(values: Iterable[Any], name: str) -> Column:
-    """Return a column of Python values: of numbers if all are, else of texts.
-
-    Raises
-    ------
-    ScoreDataError
-        A value is neither, such as a list.
-    """
+    """Return a column of Python values: of numbers if all are, else of texts."""
     values = list(values)
     kinds = {type(value) for value in values}
     if kinds <= {int}:

@@ -19,13 +19,7 @@ _Counts = npt.NDArray[np.int64]
 
 
 def contents(table: ScoreTable) -> str:
-    """Return what a table holds and what is missing in it, one fact a line.
-
-    Examples
-    --------
-    >>> print(contents(ScoreTable.from_arrays({"a": [[1.0], [2.0]]})))
-    2 scores (score, higher is better): 1 algorithm, 1 task, 2 runs
-    """
+    """Return what a table holds and what is missing in it, one fact a line."""
     if table.units == "items":
         return _of_items(table)
     last = table.last_step()
@@ -40,13 +34,7 @@ def contents(table: ScoreTable) -> str:
 
 
 def html_contents(table: ScoreTable) -> str:
-    """Return the same as HTML, with the first rows, as a notebook shows a table.
-
-    Examples
-    --------
-    >>> "2 runs" in html_contents(ScoreTable.from_arrays({"a": [[1.0], [2.0]]}))
-    True
-    """
+    """Return the same as HTML, with the first rows, as a notebook shows a table."""
     title, *notes = contents(table).splitlines()
     rows = list(table.rows.records(0, 10))
     if len(table) > len(rows):
@@ -70,13 +58,7 @@ def _heading(table: ScoreTable) -> str:
 
 
 def _gaps(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
-    """Return a line for each algorithm without a score on some task.
-
-    Examples
-    --------
-    >>> _gaps(["a", "b"], ["t", "u"], np.array([[2, 2], [2, 0]]))
-    ['b: no score on 1 task (u)']
-    """
+    """Return a line for each algorithm without a score on some task."""
     lines = []
     for algorithm, counts in zip(algorithms, run_counts, strict=True):
         absent = [task for task, n in zip(tasks, counts, strict=True) if n == 0]
@@ -87,13 +69,7 @@ def _gaps(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) 
 
 
 def _uneven_runs(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
-    """Return a line for each algorithm with unequal numbers of runs, or with single ones.
-
-    Examples
-    --------
-    >>> _uneven_runs(["a", "b"], ["t", "u"], np.array([[2, 2], [2, 1]]))
-    ['b: a single run on 1 task (u), up to 2 on others']
-    """
+    """Return a line for each algorithm with unequal numbers of runs, or with single ones."""
     lines = []
     everywhere = int(run_counts.max(initial=0))
     for algorithm, counts in zip(algorithms, run_counts, strict=True):

@@ -220,22 +220,7 @@ def measured_provenance(name: str) -> dict[str, Any]:
 
 
 def load_references(name: str) -> dict[str, tuple[float, float]]:
-    """Return the random and the human score of each task of a public data set.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`DATASETS`.
-
-    Returns
-    -------
-    dict from task to (random, human)
-
-    Raises
-    ------
-    UnknownNameError, ScoreDataError
-        As :func:`load_scores`.
-    """
+    """Return the random and the human score of each task of a public data set."""
     # The scores name games by their letters alone ("icehockey"), this file does not.
     return {
         re.sub("[^a-z]", "", row["Game"].lower()): (float(row["Random"]), float(row["Human"]))
@@ -244,20 +229,7 @@ def load_references(name: str) -> dict[str, tuple[float, float]]:
 
 
 def dataset_file(name: str, file: str) -> Path:
-    """Return the path of a checked file of a data set, fetching it if need be.
-
-    Parameters
-    ----------
-    name, file : str
-        A data set, and one of its files.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such data set, or no such file in it.
-    ScoreDataError
-        The file cannot be had, or is not what it should be.
-    """
+    """Return the path of a checked file of a data set, fetching it if need be."""
     if name not in DATASETS:
         raise UnknownNameError("data set", name, available_datasets())
     about = DATASETS[name]

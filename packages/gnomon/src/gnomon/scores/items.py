@@ -155,20 +155,7 @@ def check_clusters(rows: Rows, units: str, cluster: str | None) -> None:
 
 
 def clusters_of_items(rows: Rows, cluster: str) -> tuple[tuple[str, ...], IntArray]:
-    """Return the clusters in the order of their first row, and the place of each item's among them.
-
-    Parameters
-    ----------
-    rows : Rows
-        Tidy rows.
-    cluster : str
-        The column of clusters; it may be empty in some rows of an item.
-
-    Raises
-    ------
-    ScoreDataError
-        There is no such column, or an item has two clusters, or none: the message names it.
-    """
+    """Return the clusters in the order of their first row, and the place of each item's cluster."""
     if cluster not in rows:
         found = listed([name for name in rows.names if name not in SPECIAL]) or "none"
         raise ScoreDataError(f"no column {cluster!r} of clusters; found {found}")
@@ -186,20 +173,7 @@ def clusters_of_items(rows: Rows, cluster: str) -> tuple[tuple[str, ...], IntArr
 
 
 def check_inputs(rows: Rows, source: str) -> None:
-    """Refuse items that have different texts under one name.
-
-    Parameters
-    ----------
-    rows : Rows
-        With columns ``input_hash``, a mark of the text, and ``input``, how it begins; or without.
-    source : str
-        Where they come from.
-
-    Raises
-    ------
-    ScoreDataError
-        The message names the first such item, and how many there are.
-    """
+    """Refuse items that have different texts under one name."""
     if "input_hash" not in rows:
         return
     mark = rows.texts("input_hash")

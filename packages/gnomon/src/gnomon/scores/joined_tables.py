@@ -13,14 +13,7 @@ from gnomon.scores.tidy import Origin, tidy_rows
 
 
 def joined_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
-    """Return one table of the rows of several, whose scores are of one kind.
-
-    Raises
-    ------
-    ScoreDataError
-        They are scores of different kinds, two have a row for the same algorithm, task and run, or
-        an item has different texts.
-    """
+    """Return one table of the rows of several, whose scores are of one kind."""
     first, *others = tables
     for other in others:
         for name in ("metric", "unit", "higher_is_better", "units", "cluster"):
@@ -37,20 +30,7 @@ def joined_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
 
 
 def renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
-    """Return a table in which some algorithms have other names.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such algorithm.
-    ScoreDataError
-        Two would have one name.
-
-    Examples
-    --------
-    >>> renamed(ScoreTable.from_arrays({"tiny": [[1.0]]}), {"tiny": "Tiny 1B"}).algorithms
-    ('Tiny 1B',)
-    """
+    """Return a table in which some algorithms have other names."""
     for name in names:
         if name not in table.algorithms:
             raise UnknownNameError("algorithm", name, table.algorithms)

@@ -281,30 +281,6 @@ def refuse_unlike_scales(
 
     A mean over such tasks is that of the largest scale, and an optimality gap, whose target is 1,
     that of the smallest. Normalised scores, and those in a unit, are on one scale.
-
-    Parameters
-    ----------
-    table : ScoreTable
-    metrics : sequence of str
-        What is summarised.
-    algorithms, tasks : sequence of str, optional
-        Those to check; all by default.
-
-    Raises
-    ------
-    ScoreDataError
-        The median of a task's absolute scores is more than :data:`FAR` times that of another one.
-
-    Examples
-    --------
-    >>> from gnomon.scores import ScoreTable
-    >>> games = {"dqn": [[18.0, 61000.0]], "sac": [[20.0, 59000.0]]}
-    >>> table = ScoreTable.from_arrays(games, tasks=["Pong", "Atlantis"])
-    >>> refuse_unlike_scales(table, ["mean"])
-    Traceback (most recent call last):
-    gnomon.errors.ScoreDataError: mean: expected scores on one scale, found medians of 19.0 on \
-Pong and 60,000 on Atlantis; normalize(scores, 'min-max') or another scale, or 'none' if they \
-share a unit
     """
     if table.normalization is not None or table.unit is not None or not metrics:
         return
@@ -325,12 +301,6 @@ def unlike_target(table: ScoreTable) -> str | None:
     """Return a warning that an optimality gap has 1 as the target of much larger raw scores.
 
     None where the middle score is at most :data:`MOST_MULTIPLE` and some score misses the target.
-
-    Examples
-    --------
-    >>> from gnomon.scores import ScoreTable
-    >>> unlike_target(ScoreTable.from_arrays({"dqn": [[18.0, 61000.0]]}))[:63]
-    'optimality_gap is 0: all raw scores lie above its target, 1 (th'
     """
     found = table.rows["score"][np.isfinite(table.rows["score"])]
     if table.normalization is not None or table.unit is not None or not found.size:

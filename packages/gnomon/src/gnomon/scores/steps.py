@@ -104,6 +104,7 @@ def at_common_step(
 
     Examples
     --------
+    >>> import warnings
     >>> x = [[[1.0, 2.0, 3.0]], [[2.0, 4.0, float("nan")]]]
     >>> table = ScoreTable.from_arrays({"dqn": x}, steps=[0, 10, 20])
     >>> import warnings
@@ -268,18 +269,7 @@ def run_names(some: Sequence[CurveRun], every: Sequence[CurveRun]) -> list[str]:
 
 
 def up_to(table: ScoreTable, step: float) -> ScoreTable:
-    """Return curves that end at a step, without the runs that do not reach it.
-
-    Raises
-    ------
-    ScoreDataError
-        No run reaches the step.
-
-    Warns
-    -----
-    DegenerateScoresWarning
-        Runs fell short of it; they are named.
-    """
+    """Return curves that end at a step, without the runs that do not reach it."""
     runs = curve_runs(table)
     kept = {run.key for run in runs if not is_short(run.steps[-1], step, run.spacing)}
     short = [run for run in runs if run.key not in kept]
@@ -432,23 +422,7 @@ def _part(table: ScoreTable, run: CurveRun, steps: FloatArray, scores: FloatArra
 
 
 def early_ends(table: ScoreTable, algorithm: str, shown_to: float = np.inf) -> str | None:
-    """Return a sentence on the runs of an algorithm that end before others; None if none does.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        With a column ``step``.
-    algorithm : str
-        Whose runs.
-    shown_to : float
-        The step at which the curve that is shown ends.
-
-    Examples
-    --------
-    >>> x = [[[1.0, 2.0, 3.0]], [[2.0, 4.0, float("nan")]]]
-    >>> early_ends(ScoreTable.from_arrays({"dqn": x}, steps=[0, 10, 20]), "dqn")
-    'dqn run 1 on task_0 ends at 10 of 20: beyond, the curve is of the others'
-    """
+    """Return a sentence on the runs of an algorithm that end before others; None if none does."""
     runs = curve_runs(table.select(algorithms=[algorithm]))
     goals = {
         task: min(max(run.steps[-1] for run in alike), shown_to)
@@ -469,13 +443,7 @@ def early_ends(table: ScoreTable, algorithm: str, shown_to: float = np.inf) -> s
 
 
 def refuse_unequal_lengths(table: ScoreTable, what: str = "areas") -> None:
-    """Refuse curves of unequal lengths, of which areas, last and best scores do not compare.
-
-    Raises
-    ------
-    ScoreDataError
-        Runs on a task end at steps that differ by more than 2 %, and by a step.
-    """
+    """Refuse curves of unequal lengths, of which areas, last and best scores do not compare."""
     for alike in by_task(curve_runs(table)).values():
         ordered = sorted(alike, key=lambda run: run.steps[-1])
         shortest, longest = ordered[0], ordered[-1]

@@ -121,25 +121,7 @@ class Origin:
 def tidy_rows(
     raw: Rows, origin: Origin, where: Mapping[str, Any], within_run: str | None = None
 ) -> Rows:
-    """Return the rows of `raw` that `where` selects, with checked columns in a fixed order.
-
-    Parameters
-    ----------
-    raw : Rows
-        Columns as read. Without a column ``run``, each algorithm has one run on a task.
-    origin : Origin
-        Where the rows come from.
-    where : mapping
-        Attribute values that a row must have to stay.
-    within_run : {"mean"}, optional
-        What becomes of several rows of one run, such as episodes: their mean.
-
-    Raises
-    ------
-    ScoreDataError
-        A column is missing, a value is not of its column's kind, a key comes twice, or a score is
-        infinite without being censored.
-    """
+    """Return the rows of `raw` that `where` selects, with checked columns in a fixed order."""
     if not {"algorithm", "task", "score"} <= set(raw.names):
         raise missing_columns(raw, origin)
     if where:
@@ -189,24 +171,7 @@ def missing_columns(raw: Rows, origin: Origin, named: Iterable[str] = ()) -> Sco
 
 
 def renamed_columns(raw: Rows, columns: Mapping[str, str], origin: Origin) -> Rows:
-    """Return the columns under the names of tidy rows.
-
-    Parameters
-    ----------
-    raw : Rows
-        Columns as read.
-    columns : mapping
-        The name that a column has here, for some of :data:`SPECIAL`: ``{"algorithm": "Name"}``.
-    origin : Origin
-        Where the rows come from.
-
-    Raises
-    ------
-    UnknownNameError
-        Tidy rows have no such column.
-    ScoreDataError
-        There is no column of that name to read.
-    """
+    """Return the columns under the names of tidy rows."""
     for name, theirs in columns.items():
         if name not in SPECIAL:
             raise UnknownNameError("column of scores to read one as", name, SPECIAL)
@@ -232,24 +197,7 @@ def role_of(column: str) -> str | None:
 def usual_columns(
     raw: Rows, named: Mapping[str, str], roles: Sequence[str], origin: Origin
 ) -> dict[str, str]:
-    """Return the column that holds each of some roles: as it is named, else by its usual name.
-
-    Parameters
-    ----------
-    raw : Rows
-        Columns as read.
-    named : mapping
-        What the user calls columns: ``{"algorithm": "Name"}``.
-    roles : sequence of str
-        Some of :data:`USUAL`. One that no column seems to hold is left out.
-    origin : Origin
-        Where the rows come from.
-
-    Raises
-    ------
-    ScoreDataError
-        Two columns with different contents may be meant.
-    """
+    """Return the column that holds each of some roles: as it is named, else by its usual name."""
     found = {}
     for role in roles:
         if role in named:
@@ -257,7 +205,8 @@ def usual_columns(
             continue
         candidates = [x for x in raw.names if role_of(x) == role and x not in named.values()]
         if role == "score":
-            candidates = [name for name in candidates if are_numbers(raw[name])]
+            empty = [name for name in candidates if as_texts(raw[name]).missing.all()]
+            candidates = [name for name in candidates if are_numbers(raw[name])] or empty
         candidates = [name for name in candidates if name == role] or candidates
         for other in candidates[1:]:
             if raw.tolist(candidates[0]) != raw.tolist(other):

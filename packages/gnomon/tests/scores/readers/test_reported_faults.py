@@ -60,6 +60,8 @@ def test_one_run_of_each_cell_needs_no_column(tmp_path):
     path = written(tmp_path, "s.csv", "algorithm,task,score\nA,t,0.6\nA,u,0.4\nB,t,0.5\n")
     table = read_scores(path)
     assert table.runs("A", "t").tolist() == [0.6]
+    path = written(tmp_path, "w.csv", "Model,Benchmark,Success_Rate\nA,t,0.6\nA,u,0.4\n")
+    assert quietly(path).runs("A", "u").tolist() == [0.4]
     twice = written(tmp_path, "t.csv", "algorithm,task,score\nA,t,0.6\nA,t,0.4\n")
     with pytest.raises(ScoreDataError, match=r"lines 2 and 3.* no column of runs.*within_run"):
         read_scores(twice)
@@ -86,6 +88,19 @@ RECORDS = [
 def test_records_in_any_wrapping(tmp_path, content):
     path = written(tmp_path, "records.json", content)
     assert quietly(path).runs("a", "t").tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"a": [{"env": "t", "seed": 0, "score": 1.0}], "b": [{"env": "t", "seed": 0, "score": 2}]},
+        {"a": {"t": 1.0}, "b": {"t": 2.0}},
+    ],
+)
+def test_json_by_algorithm(tmp_path, content):
+    table = quietly(written(tmp_path, "records.json", content))
+    assert table.algorithms == ("a", "b")
+    assert table.runs("b", "t").tolist() == [2.0]
 
 
 def test_records_in_lines(tmp_path):
@@ -270,6 +285,11 @@ def test_folders_of_arrays(tmp_path):
     assert table.runs("a", "pong").tolist() == [1.0, 2.0]
 
 
+def test_yaml_is_refused_with_the_nearest_format(tmp_path):
+    with pytest.raises(ScoreDataError, match="YAML is not read: write records in JSON"):
+        read_scores(written(tmp_path, "eval_results.yaml", "- value: 20.9\n"))
+
+
 def test_pickles_are_refused_with_the_reason(tmp_path):
     for name in ("scores.pkl", "scores.pickle"):
         with pytest.raises(ScoreDataError, match="run code when they are opened"):
@@ -280,6 +300,8 @@ def test_the_cause_is_named(tmp_path):
     header = "algorithm,task,run,score\n"
     with pytest.raises(ScoreDataError, match="all 2 scores are empty"):
         quietly(written(tmp_path, "empty.csv", header + "a,t,0,\na,t,1,\n"))
+    with pytest.raises(ScoreDataError, match="all 1 scores are empty"):
+        quietly(written(tmp_path, "words.csv", "agent,env,seed,return\na,t,0,\n"))
     with pytest.raises(ScoreDataError, match="a decimal comma"):
         quietly(written(tmp_path, "comma.csv", header + 'a,t,0,"1,5"\na,t,1,"2,5"\n'))
     with pytest.raises(ScoreDataError, match=r"separated by ',', found '\\t'"):

@@ -98,29 +98,34 @@ def _of_lists(by_algorithm: Mapping[str, Any], path: Path) -> Iterator[dict[str,
         if not _are_runs(tasks):
             raise ScoreDataError(f"{path}: expected {_SHAPES}; found neither for {algorithm}")
         for task, scores in tasks.items():
-            for run, score in enumerate(scores):
+            for run, score in enumerate(scores if isinstance(scores, list) else [scores]):
                 value = float("nan") if score is None else float(score)
                 yield {"algorithm": algorithm, "task": task, "run": run, "score": value}
 
 
 def _are_runs(tasks: object) -> bool:
-    """Return whether an object holds lists of numbers, the runs of each task."""
+    """Return whether an object holds the runs of each task: lists of numbers, or single ones."""
     return isinstance(tasks, Mapping) and all(
-        isinstance(scores, list) and all(isinstance(x, int | float | None) for x in scores)
+        all(x is None or _is_number(x) for x in scores)
+        if isinstance(scores, list)
+        else _is_number(scores)
         for scores in tasks.values()
     )
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _are_arrays(path: Path) -> bool:
-    """Return whether JSON holds lists at the first or the second level, and nothing else."""
+    """Return whether JSON holds runs by algorithm and task, or nothing but lists."""
     try:
-        values = json_object(path).values()
+        values = list(json_object(path).values())
     except ScoreDataError:
         return False
-    inner = [
-        x for value in values for x in (value.values() if isinstance(value, dict) else [value])
-    ]
-    return bool(inner) and all(isinstance(x, list) for x in inner)
+    if all(isinstance(value, Mapping) for value in values):
+        return bool(values) and all(value and _are_runs(value) for value in values)
+    return all(isinstance(value, list) for value in values)
 
 
 def _recognises(path: Path) -> bool:

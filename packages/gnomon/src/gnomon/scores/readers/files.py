@@ -91,20 +91,6 @@ def read_csv(path: Path, *, unnamed: str | None = None) -> tuple[Rows, Origin]:
 
     Rows and lines without any value are passed over, and so are columns without a name. A column
     that holds numbers alone is numeric, unless its name is that of an algorithm, task or run.
-
-    Parameters
-    ----------
-    path : path
-        A file in UTF-8 with a header line; its fields are separated by commas, in a ``.tsv`` by
-        tabs.
-    unnamed : str, optional
-        The name to give to a first column that has none and holds a text that is no number.
-
-    Raises
-    ------
-    ScoreDataError
-        The file is absent, empty or not UTF-8, two columns have one name, or a row has more or
-        fewer fields than the header; the message names the line.
     """
     _refuse_other_files(path)
     records = _Records(path)
@@ -231,11 +217,6 @@ def header_names(path: Path) -> list[str]:
     """Return the names of the columns by the first lines of a file alone, for it may be large.
 
     It is a guess from the look of a file, and complains of nothing.
-
-    Raises
-    ------
-    OSError
-        The file cannot be read.
     """
     header = header_line(path)
     try:
@@ -246,13 +227,7 @@ def header_names(path: Path) -> list[str]:
 
 
 def header_line(path: Path) -> str:
-    """Return the first line of a file with anything in it, empty if there is none.
-
-    Raises
-    ------
-    OSError
-        The file cannot be read.
-    """
+    """Return the first line of a file with anything in it, empty if there is none."""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         first = (file.readline(_LONGEST_HEADER) for _ in range(_MOST_BLANK_LINES))
         return next((line for line in first if line.strip(", \t\r\n")), "")
@@ -264,13 +239,7 @@ def is_table(path: Path) -> bool:
 
 
 def json_content(path: Path) -> Any:
-    """Return what a JSON file holds.
-
-    Raises
-    ------
-    ScoreDataError
-        The file is absent, or no JSON.
-    """
+    """Return what a JSON file holds."""
     try:
         return json.loads(_bytes(path))
     except (ValueError, RecursionError) as error:
@@ -278,13 +247,7 @@ def json_content(path: Path) -> Any:
 
 
 def json_object(path: Path) -> dict[str, Any]:
-    """Return the object that a JSON file holds.
-
-    Raises
-    ------
-    ScoreDataError
-        The file is absent, no JSON, or holds no object.
-    """
+    """Return the object that a JSON file holds."""
     content = json_content(path)
     if not isinstance(content, dict):
         raise ScoreDataError(f"{path}: expected a JSON object, found {type(content).__name__}")

@@ -57,6 +57,7 @@ BUILT_IN = (
 )
 
 _Place = str | os.PathLike[str]
+_RECORDS = 'records in JSON: [{"algorithm": ..., "task": ..., "run": ..., "score": ...}, ...]'
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib")
 
 #: What an option of :func:`read_scores` needs, in the words of a message.
@@ -451,6 +452,8 @@ def _recognised(path: Path, wanted: ReadRequest, format: str | None) -> Reader:
             f"{path}: pickles are not read, since they run code when they are opened: load it in "
             "Python and pass the arrays or the data frame, or save a CSV file"
         )
+    if path.suffix.lower() in (".yaml", ".yml") and path.is_file():
+        raise ScoreDataError(f"{path}: YAML is not read: write {_RECORDS}")
     every = [r for r in _readers() if wanted.units != "tasks" or r.units == "tasks"]
     if wanted.columns_are is not None:
         return _named("pivot")
@@ -475,7 +478,7 @@ def _recognised(path: Path, wanted: ReadRequest, format: str | None) -> Reader:
         keys = f"the keys {listed(content, 4)}" if isinstance(content, dict) else "a list"
         raise ScoreDataError(
             f"{path}: expected scores in JSON of a known format, found {keys}; the nearest format "
-            'is records: [{"algorithm": ..., "task": ..., "run": ..., "score": ...}, ...]'
+            f"is {_RECORDS}"
         )
     if not found:
         names = ", ".join(sorted(available_readers()))

@@ -155,13 +155,6 @@ def as_score(value: Any) -> float | str | None:
     """Return a score as a number, None if there is none, or what is found in its place in words.
 
     Letters are those of inspect: correct, incorrect, partially correct, no answer.
-
-    Examples
-    --------
-    >>> [as_score(value) for value in ("C", "P", True, 2, "0.5", None, float("nan"))]
-    [1.0, 0.5, 1.0, 2.0, 0.5, None, None]
-    >>> as_score("Rome"), as_score([0.1, 4])
-    ("the text 'Rome'", 'a list')
     """
     if value is None:
         return None
@@ -178,13 +171,7 @@ def as_score(value: Any) -> float | str | None:
 
 
 def input_columns(text: str, *, keeps_end: bool = False) -> dict[str, str]:
-    """Return the mark of an item's text, and how the text begins (or ends).
-
-    Examples
-    --------
-    >>> input_columns("Capital of France?")
-    {'input': 'Capital of France?', 'input_hash': '14e720378c82'}
-    """
+    """Return the mark of an item's text, and how the text begins (or ends)."""
     mark = blake2b(text.encode(errors="replace"), digest_size=6).hexdigest()
     shown = text
     if len(text) > LONGEST_INPUT:
@@ -225,21 +212,6 @@ def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: 
 
     An item is called by its subtask and its name there. Several logs of one model on one subtask
     with the same settings are further epochs; with other settings they are other models.
-
-    Parameters
-    ----------
-    logs : sequence of Log
-    wanted : ReadRequest
-        Which score, and which rows.
-    source : path
-        For messages.
-    tool : str
-        What wrote the logs, in words.
-
-    Raises
-    ------
-    ScoreDataError
-        There is no such score, or several; it is no number; or an item has different texts.
     """
     metric, chosen = _chosen(logs, wanted.metric, source)
     names = _named([log for log, _ in chosen])

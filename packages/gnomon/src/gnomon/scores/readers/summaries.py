@@ -126,18 +126,6 @@ def of_standard_errors(table: ScoreTable) -> SummaryTable | None:
 
     A score that is a mean over the items of a task, with the attributes ``stderr`` and ``n_items``,
     is known as well as its items allow: the runs of the summary are the items.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        With one run of each algorithm on each task.
-
-    Examples
-    --------
-    >>> rows = [{"algorithm": "a", "task": "t", "run": 0, "score": 0.5, "stderr": 0.1}]
-    >>> found = of_standard_errors(ScoreTable.from_records([rows[0] | {"n_items": 25}]))
-    >>> found.deviation, found.n_runs
-    (array([[0.5]]), array([[25.]]))
     """
     if not {"stderr", "n_items"} <= set(table.attributes) or table.n_steps > 1:
         return None

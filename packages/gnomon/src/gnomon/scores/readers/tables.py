@@ -221,7 +221,8 @@ def _say_usual(raw: Rows, rows: Rows, named: Mapping[str, str], origin: Origin) 
     found = {role: name for role, name in usual.items() if name is not None}
     if found:
         columns = joined([repr(name) for name in found.values()])
-        note(f"{Path(origin.file or '').name}: columns {columns} are read as {joined([*found])}")
+        what = f"column {columns} is" if len(found) == 1 else f"columns {columns} are"
+        note(f"{Path(origin.file or '').name}: {what} read as {joined([*found])}")
 
 
 def _about(rows: Rows, origin: Origin) -> tuple[dict[str, str], Rows]:
@@ -325,26 +326,7 @@ def _say_items(named: Mapping[str, str], wanted: ReadRequest, origin: Origin) ->
 def chosen_score(
     raw: Rows, metric: str | None, named: Mapping[str, str], taken: Sequence[str], origin: Origin
 ) -> str:
-    """Return the column of the scores: the one that is named, or the only one with numbers.
-
-    Parameters
-    ----------
-    raw : Rows
-        Columns as read.
-    metric : str, optional
-        The name of a score, with or without a tracker's prefix.
-    named : mapping
-        What the user calls columns.
-    taken : sequence of str
-        Columns that are something else.
-    origin : Origin
-        Where the rows come from.
-
-    Raises
-    ------
-    ScoreDataError
-        There is no such column, or there are several with numbers.
-    """
+    """Return the column of the scores: the one that is named, or the only one with numbers."""
     wanted = metric or named.get("score")
     if wanted is not None:
         same = [name for name in raw.names if wanted in (name, short_name(name))]
@@ -456,9 +438,15 @@ def _records_in(content: Any, depth: int = 0) -> list[Mapping[str, Any]] | None:
         return objects if objects and len(objects) == len(content) else None
     if not isinstance(content, Mapping) or depth > 3:
         return None
-    lists = [_records_in(value, depth + 1) for value in content.values()]
-    found = [records for records in lists if records]
-    return found[0] if len(found) == 1 else None
+    found = {name: _records_in(value, depth + 1) for name, value in content.items()}
+    known = {name: records for name, records in found.items() if records}
+    if len(known) == 1:
+        return next(iter(known.values()))
+    roles = [set(map(role_of, _flat(records[0]))) for records in known.values()]
+    if known and all("task" in each and "algorithm" not in each for each in roles):
+        # Records by the name of their algorithm.
+        return [{"algorithm": name, **one} for name, records in known.items() for one in records]
+    return None
 
 
 def _columns_in(content: Any) -> dict[str, list[Any]] | None:

@@ -39,31 +39,7 @@ _NUMBERED = re.compile(r"(.*?)[\s_\-.:]*(?:seed|run|s)?[\s_\-.:]*\d+$", re.IGNOR
 
 
 def keys_of_runs(names: Sequence[str], pattern: str | None, place: str) -> list[dict[str, str]]:
-    """Return algorithm, task and run of each name, as far as they are in it.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of runs, each once.
-    pattern : str, optional
-        How they are made, for example ``{task}__{algorithm}__{run}__{}``; a part but the last
-        reaches as far as it can.
-    place : str
-        The file, for messages.
-
-    Raises
-    ------
-    ScoreDataError
-        The pattern names something else, a name is not made so; or, without a pattern, names may be
-        algorithms, or runs of one.
-
-    Examples
-    --------
-    >>> keys_of_runs(["dqn-wide-3"], "{algorithm}-{run}", "chart.csv")
-    [{'algorithm': 'dqn-wide', 'run': '3'}]
-    >>> keys_of_runs(["dqn", "ppo"], None, "chart.csv")
-    [{'algorithm': 'dqn'}, {'algorithm': 'ppo'}]
-    """
+    """Return algorithm, task and run of each name, as far as they are in it."""
     if pattern is None:
         _refuse_numbered(names, place)
         return [{"algorithm": name} for name in names]
@@ -367,14 +343,7 @@ def _without_discarded(rows: Rows, origin: Origin) -> tuple[Rows, Origin]:
 
 
 def kept_after_restarts(run: IntArray, step: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return which rows a restart did not discard: those before its step, and its own.
-
-    Parameters
-    ----------
-    run : ndarray of int, shape (rows,)
-        The run of each row, rows in the order in which they were written.
-    step : ndarray of float, shape (rows,)
-    """
+    """Return which rows a restart did not discard: those before its step, and its own."""
     order = np.argsort(run, kind="stable")
     kept = np.ones(run.size, bool)
     ends = np.flatnonzero(np.diff(run[order], append=-1))

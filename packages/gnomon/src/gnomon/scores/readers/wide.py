@@ -136,7 +136,8 @@ def _are_wide(headings: Sequence[str]) -> bool:
     names = [heading.lower() for heading in headings]
     # "#.nickname" and "#{" begin files of others; a column of ranks may be headed "#".
     is_other = names[0].startswith("#") and names[0] != "#"
-    is_tidy = {"algorithm", "task", "run"} <= set(map(role_of, names))
+    roles = set(map(role_of, names))
+    is_tidy = {"algorithm", "task"} <= roles and not roles.isdisjoint(("run", "score"))
     return not (is_other or is_tidy) and "score" not in names and "task" not in names[1:]
 
 
@@ -184,25 +185,7 @@ class WideLayout:
 
 
 def wide_layout(raw: Rows, origin: Origin) -> WideLayout | None:
-    """Return how a table is to be read, or None if it is none with one row a name.
-
-    Parameters
-    ----------
-    raw : Rows
-        At least one column, all of texts.
-    origin : Origin
-        Where the rows come from.
-
-    Raises
-    ------
-    ScoreDataError
-        A name comes twice in what is a wide table otherwise.
-
-    Examples
-    --------
-    >>> wide_layout(Rows({"game": Texts.of(["pong"]), "dqn": np.array([20.0])}), Origin())
-    WideLayout(names='game', transposed=True)
-    """
+    """Return how a table is to be read, or None if it is none with one row a name."""
     glance = numbers(raw.take(slice(GLANCE)))
     columns = numeric(glance)
     names = _column_of_names(raw, glance)
@@ -225,24 +208,12 @@ def wide_layout(raw: Rows, origin: Origin) -> WideLayout | None:
 
 
 def is_no_task(heading: str) -> bool:
-    """Return whether a column has one of the :data:`NO_TASKS`, which may hold numbers.
-
-    Examples
-    --------
-    >>> [is_no_task(text) for text in ("Average ⬆️", "#Params (B)", "params_b", "Rank of words")]
-    [True, True, True, False]
-    """
+    """Return whether a column has one of the :data:`NO_TASKS`, which may hold numbers."""
     return _plain(heading) in NO_TASKS
 
 
 def tells_runs(heading: str, found: Sequence[float | None]) -> bool:
-    """Return whether a column distinguishes runs: a seed is a whole number, SEED a benchmark.
-
-    Examples
-    --------
-    >>> tells_runs("seed", [1.0, 2.0]), tells_runs("SEED", [71.5, 68.2]), tells_runs("pong", [1.0])
-    (True, False, False)
-    """
+    """Return whether a column distinguishes runs: a seed is a whole number, SEED a benchmark."""
     known = [x for x in found if x is not None and x == x]
     return _plain(heading) in RUNS and all(x.is_integer() for x in known)
 

@@ -342,7 +342,6 @@ class RemoteTrial(Base):
     n_attempts: Mapped[int] = mapped_column(default=0)
     n_errors: Mapped[int] = mapped_column(default=0)
     actions: Mapped[bytes] = mapped_column(default=b"")
-    log_sha256: Mapped[Sha256 | None]
     created_at: Mapped[datetime.datetime] = mapped_column(default=now)
     changed_at: Mapped[datetime.datetime] = mapped_column(default=now)
     finished_at: Mapped[datetime.datetime | None]

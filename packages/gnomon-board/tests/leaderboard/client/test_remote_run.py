@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import shutil
 import threading
@@ -33,7 +32,7 @@ from gnomon_board.leaderboard import (
     learner_rng,
     play_remotely,
 )
-from gohr.experiments import Assignment, attempt_bytes
+from gohr.experiments import Assignment
 from gohr.game import BoardSpec
 from gohr.learners import TrialLog, play_trial
 from remote_play import hidden_season
@@ -117,14 +116,13 @@ def rows_there(session: Session, plan: RemotePlan) -> dict[tuple[str, int], Remo
     return {(row.rule.name, row.number): row for row in rows}
 
 
-def hashes_there(database: Database, plan: RemotePlan) -> dict[tuple[str, int], str | None]:
+def attempts_there(database: Database, plan: RemotePlan) -> dict[tuple[str, int], bytes]:
     with database.reading() as session:
-        return {key: row.log_sha256 for key, row in rows_there(session, plan).items()}
+        return {key: row.actions for key, row in rows_there(session, plan).items()}
 
 
-def hashes_at_home(database: Database, plan: RemotePlan) -> dict[tuple[str, int], str]:
-    logs = logs_at_home(database, plan)
-    return {key: hashlib.sha256(attempt_bytes(log)).hexdigest() for key, log in logs.items()}
+def attempts_at_home(database: Database, plan: RemotePlan) -> dict[tuple[str, int], bytes]:
+    return {key: log.actions.tobytes() for key, log in logs_at_home(database, plan).items()}
 
 
 def wait_for(found: Callable[[], bool], what: str) -> None:
@@ -143,7 +141,7 @@ def test_a_learner_plays_there_as_at_home(place, plan, websocket):
     assert (summary.season, summary.done, summary.skipped) == (plan.season, 4, 0)
     assert seen[0] == (0, 4)
     assert seen[-1] == (4, 4)
-    assert hashes_there(place.database, plan) == hashes_at_home(place.database, plan)
+    assert attempts_there(place.database, plan) == attempts_at_home(place.database, plan)
     n_attempts = sum(log.n_attempts.sum() for log in logs_at_home(place.database, plan).values())
     assert summary.n_attempts == n_attempts
     again = play_remotely(plan, there)
@@ -203,7 +201,7 @@ def test_a_server_that_is_killed_loses_nothing(database, settings, token):
         player.join(120)
         assert not player.is_alive()
     assert getattr(outcome[0], "done", outcome[0]) == 6
-    assert hashes_there(database, plan) == hashes_at_home(database, plan)
+    assert attempts_there(database, plan) == attempts_at_home(database, plan)
 
 
 def test_a_run_that_was_stopped_is_begun_again(place, board, plan, monkeypatch):
@@ -227,7 +225,7 @@ def test_a_run_that_was_stopped_is_begun_again(place, board, plan, monkeypatch):
         play_remotely(plan, board)
     monkeypatch.undo()
     assert play_remotely(plan, board).done == 4
-    assert hashes_there(place.database, plan) == hashes_at_home(place.database, plan)
+    assert attempts_there(place.database, plan) == attempts_at_home(place.database, plan)
 
 
 def test_another_learner_cannot_go_on_with_the_trials_of_one(board, plan):

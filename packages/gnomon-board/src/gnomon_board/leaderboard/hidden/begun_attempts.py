@@ -34,7 +34,6 @@ from gnomon_board.leaderboard.seasons.entry_registration import (
     attempt_of,
     find_entry,
 )
-from gohr.experiments import attempt_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +214,6 @@ def _close(session: Session, attempt: EntryAttempt, *, by: int | None) -> int:
         game.abandon()
         trial.actions, trial.state = game.actions, "abandoned"
         trial.changed_at = trial.finished_at = now()
-        trial.log_sha256 = log_hash(game)
     attempt.closed_at = now()
     attempt.entry.season.touch()
     note(
@@ -223,8 +221,3 @@ def _close(session: Session, attempt: EntryAttempt, *, by: int | None) -> int:
         trials=len(rows),
     )  # fmt: skip
     return len(rows)
-
-
-def log_hash(game: RemoteGame) -> str:
-    """Return the hash of the log of a trial that is over, which its verification will find."""
-    return hashlib.sha256(attempt_bytes(game.log())).hexdigest()

@@ -19,7 +19,7 @@ from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Entry, EntryAttempt, RemoteTrial, Season, SeasonRule
 from gnomon_board.errors import Conflict, Missing, NotAllowed
-from gnomon_board.leaderboard.hidden.begun_attempts import log_hash, mark_begun
+from gnomon_board.leaderboard.hidden.begun_attempts import mark_begun
 from gnomon_board.leaderboard.hidden.protocol import AttemptPlay, Move, Reply, TrialState, TrialView
 from gnomon_board.leaderboard.hidden.remote_game import RemoteGame, Stretch
 from gnomon_board.leaderboard.seasons.entry_registration import (
@@ -310,7 +310,6 @@ def _write(session: Session, rows: Mapping[int, _Row], games: Mapping[int, Remot
                 "state": _DONE if over else _PLAYING,
                 "changed_at": moment,
                 "finished_at": moment if over else None,
-                "log_sha256": log_hash(game) if over else None,
             }
         )
     if changed:

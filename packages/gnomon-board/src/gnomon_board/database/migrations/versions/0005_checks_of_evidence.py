@@ -1,4 +1,7 @@
-"""Jobs know when a worker first looked at them; submissions, the state of their evidence."""
+"""Jobs know when a worker first looked at them; submissions, the state of their evidence.
+
+The hash of a log that was played on the server is that of its submission alone.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,14 @@ def upgrade() -> None:
     with op.batch_alter_table("submissions") as table:
         table.add_column(sa.Column("rows_sha256", sa.String(length=64), nullable=True))
         table.add_column(sa.Column("damaged_at", UtcTime(), nullable=True))
+    with op.batch_alter_table("remote_trials") as table:
+        table.drop_column("log_sha256")
 
 
 def downgrade() -> None:
-    """Remove the columns."""
+    """Remove the columns; restore the one that was removed, without values."""
+    with op.batch_alter_table("remote_trials") as table:
+        table.add_column(sa.Column("log_sha256", sa.String(length=64), nullable=True))
     with op.batch_alter_table("submissions") as table:
         table.drop_column("damaged_at")
         table.drop_column("rows_sha256")

@@ -21,6 +21,7 @@ OURS, PAPER = FactorProcedure(), PaperProcedure()
 rng = np.random.default_rng
 
 
+@pytest.mark.full
 def test_the_default_errs_as_documented(paper):
     """Nested errors of the default are at most 13.5 %."""
     each = nested_error(paper, OURS, 5, outer="algorithms", rng=rng(0))

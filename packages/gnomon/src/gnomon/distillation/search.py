@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, combinations, islice
 from math import comb
 from typing import Literal, TypeAlias
 
@@ -396,25 +397,12 @@ def choices(columns: I64, m: int) -> I64:
 
 
 def _chunks(columns: I64, m: int, most: int) -> Iterator[I64]:
-    """Yield all choices of m columns in lexicographic order, in blocks of limited size."""
-    total = comb(columns.size, m)
-    for start in range(0, total, most):
-        yield columns[subsets_between(columns.size, m, start, min(start + most, total))]
-
-
-def subsets_between(n: int, size: int, start: int, stop: int) -> I64:
-    """Return the subsets of 0 ... n - 1 with these numbers, in lexicographic order."""
-    number = np.arange(start, stop)
-    subsets = np.empty((stop - start, size), dtype=np.int64)
-    least = np.zeros(stop - start, dtype=np.int64)
-    for i in range(size):
-        # The number of subsets of the remaining size that begin before each element.
-        before = np.array([comb(n, size - i) - comb(n - c, size - i) for c in range(n + 1)])
-        number = number + before[least]
-        subsets[:, i] = np.searchsorted(before[: n - size + i + 1], number, side="right") - 1
-        number = number - before[subsets[:, i]]
-        least = subsets[:, i] + 1
-    return subsets
+    """Yield all choices of m columns in lexicographic order, at most `most` at a time."""
+    every = combinations(columns.tolist(), m)
+    for start in range(0, total := comb(columns.size, m), most):
+        n = min(most, total - start)
+        flat = chain.from_iterable(islice(every, n))
+        yield np.fromiter(flat, np.int64, n * m).reshape(n, m)
 
 
 def without(gram: FloatArray, i: int, keep: slice) -> FloatArray:

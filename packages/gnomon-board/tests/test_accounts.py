@@ -110,4 +110,4 @@ def test_the_secret_of_the_seeds_is_drawn_once(client, database, settings, seaso
     with AppClient(create_app(settings, database)) as other:
         register(other, token, "Second")
     with database.reading() as session:
-        assert len(session.scalars(select(ServerSecret)).one().value) == 32
+        assert len(session.get_one(ServerSecret, "seeds").value) == 32

@@ -63,7 +63,7 @@ def make_account(session: Session, name: str) -> Account:
 
 
 def find_account(session: Session, account_id: int) -> Account:
-    """Return an account; a :class:`Missing` tells that there is none."""
+    """Return an account; raises Missing if there is none."""
     account = session.get(Account, account_id)
     if account is None:
         raise Missing(f"there is no account {account_id}")
@@ -168,7 +168,7 @@ def registration(session: Session) -> Registration:
 
 
 def set_registration(session: Session, value: Registration, *, by: int) -> None:
-    """Turn the switch; the audit log tells who did."""
+    """Turn the switch, and log who did."""
     session.merge(ServerSwitch(name=_SWITCH, value=value))
     note(session, "registration", "switch", by=by, public=False, value=value)
 
@@ -183,7 +183,7 @@ def ask_for_token(session: Session, name: str, contact: str, reason: str, addres
     """
     switch = registration(session)
     if switch == "closed":
-        raise NotAllowed("this board takes no new accounts now; ask whoever runs it")
+        raise NotAllowed("this board takes no new accounts now; ask its operator")
     name = clean_name(name)
     if session.scalar(select(Account.id).where(Account.name_key == name_key(name))):
         raise Conflict(f"name: {name!r} is taken, or looks like another account's")
@@ -241,7 +241,7 @@ def _make_room(session: Session, network: str) -> None:
 def waiting_requests(session: Session) -> list[TokenRequest]:
     """Return up to 200 requests that wait for a decision, networks with few requests first.
 
-    Those of one network follow each other, the oldest first: a flood hides nobody else's request.
+    Requests of one network follow each other, the oldest first: a flood hides no other request.
     """
     of_network = func.count().over(partition_by=TokenRequest.network)
     waiting = select(TokenRequest).where(TokenRequest.state == "waiting")
@@ -329,7 +329,7 @@ def note(
     """Append a record of an action to the audit log.
 
     In a writing session, so that the record stands or falls with the deed. ``by`` is the account,
-    None for the server itself; the moderation page shows to everybody what is ``public``.
+    None for the server itself; readers without rights see ``public`` records only.
     ``detail`` is whatever else there is to say, as JSON can hold it.
     """
     session.add(

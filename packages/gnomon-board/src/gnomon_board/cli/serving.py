@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gnomon_board.web.server import Started
 
 DataOption = Annotated[Path, typer.Option("--data", help="The server's data folder.")]
-# An address may hold a password, and everybody on the machine can read a command line.
+# An address may hold a password, and all users of the machine can read a command line.
 DatabaseOption = Annotated[
     str,
     typer.Option(
@@ -67,7 +67,7 @@ def serve(
             answer.say(f"Serving {data} at {started.url} (Ctrl-C ends it)")
             if started.first_token is not None:
                 answer.say(f"First admin token, shown only now: {started.first_token}")
-        print(end="", flush=True)  # whoever started the server may read through a pipe
+        print(end="", flush=True)  # the reader may be at the end of a pipe
 
     serve_until_stopped(
         *(settings, host, port), worker=worker, log_format=log_format, on_start=tell
@@ -87,7 +87,7 @@ def token(
     scope: Annotated[
         list[str] | None, typer.Option(help="submit, moderate or admin; repeatable.")
     ] = None,
-    days: Annotated[float | None, typer.Option(min=0.01, help="It ends after so many.")] = None,
+    days: Annotated[float | None, typer.Option(min=0.01, help="Days until it ends.")] = None,
     data: DataOption = DATA,
     database: DatabaseOption = "",
     as_json: JsonOption = False,

@@ -27,7 +27,7 @@ def check(
     plan: PlanArgument,
     as_json: JsonOption = False,
 ) -> None:
-    """List the screens of a plan, and its errors and warnings, before anybody plays.
+    """List the screens of a plan, and its errors and warnings, before the study starts.
 
     Exit status: 0 if all is well or there are only notes, 1 for an error or a warning, 2 if
     something cannot be read.
@@ -158,7 +158,7 @@ def close(
     database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Let nobody else join a study; whoever has begun may play to the end."""
+    """Close a study to new players; those who have begun may finish."""
     with board_answering("study close", data, database, as_json) as (answer, opened):
         from gnomon_board.studies.store import close_study, first_account, study_named
 

@@ -66,7 +66,7 @@ def check_open(study: Study) -> None:
 
 
 def find_player(session: Session, key: str) -> StudyAssignment:
-    """Return the player of a key; a :class:`Missing` tells that there is none."""
+    """Return the player of a key; raises Missing if there is none."""
     digest = digest_of(key)
     found = session.scalar(
         select(StudyAssignment).where(
@@ -107,7 +107,7 @@ def join(
         The study is closed.
     """
     plan = StudyPlan.from_record(study.plan)
-    # Two who come at once are dealt with one after the other.
+    # Two requests at once are answered one after the other.
     session.get_one(Study, study.id, with_for_update=True)
     if returning(session, study, query or {}, held):
         return held
@@ -283,12 +283,12 @@ def take_step(
 
     A page that was sent twice is taken once; that of a quiz bears how often it was answered before,
     as :func:`quiz_tries`. Returns the questions of a quiz that were answered
-    wrongly, in which case the player stays, or is screened out after so many tries.
+    wrongly; the player then stays, or is screened out after the last try.
 
     Raises AnswerError: an answer is missing, or is none. Raises Conflict: the player has not
     agreed.
     """
-    # Two that come at once are dealt with one after the other.
+    # Two requests at once are answered one after the other.
     session.refresh(player, with_for_update=True)
     plan = StudyPlan.from_record(player.study.plan)
     here, number = step_of(player, plan)
@@ -298,7 +298,7 @@ def take_step(
         return ()
     if step == "consent":
         if given.get("agree") != "yes":
-            raise Conflict("without consent nobody takes part")
+            raise Conflict("expected consent")
         consent(session, player, agent)
         return ()
     if step == "quiz":
@@ -368,7 +368,7 @@ def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) 
 
     Returns the key of the game; None if the list has come to its end.
     """
-    # A form that was sent twice at once leads twice to one game.
+    # A form sent twice at once leads to one game.
     session.refresh(assignment, with_for_update=True)
     plan = StudyPlan.from_record(assignment.study.plan)
     if assignment.ending not in ("", "finished"):
@@ -435,7 +435,7 @@ def _rule_of(session: Session, plan: StudyPlan, rule: str) -> Puzzle:
 
 # -- assignment to lists ---------------------------------------------------------------------------
 
-#: A player who has done nothing for so many seconds, and has not finished, has left.
+#: Seconds without any action after which a player who has not finished counts as gone.
 ACTIVE_S = 3600.0
 
 

@@ -122,8 +122,8 @@ def _with_ending(session: Session, game: StoredGame) -> StoredGame:
 class PlayedGameCache:
     """LRU cache of games in play, so that a game is not replayed at each move.
 
-    A game is taken out while somebody is at it, and put back when what came of it is kept. What is
-    here is only used if the database says that nothing has happened since.
+    A game is taken out for a move, and put back when the move is stored. It is used only if the
+    database has seen no change since.
     """
 
     def __init__(self, size: int = 1000) -> None:
@@ -229,7 +229,7 @@ def store_changes(
 
     The game may have been found in a session that is over: to think takes longer than to write.
 
-    Raises Conflict: somebody else has changed it meanwhile; nothing is put down.
+    Raises Conflict: another request has changed it meanwhile; nothing is stored.
     """
     row, played = game.row, game.session
     changed_at = now() if attempt is None else _moment(attempt.at)

@@ -1,8 +1,8 @@
 """Rules that people can play: by name, by an uninformative number, or of a season.
 
-The name of a rule often is the answer. So each rule of the catalogue has a number too, which tells
-nothing of it. The rules of a season that anybody may read can be played on its boards. Its hidden
-rules are for studies only, until they are revealed: whoever plays one learns of it.
+The name of a rule often gives the answer away, so each rule of the catalogue has a number as well.
+Public rules of a season can be played on its boards. Hidden rules are for studies only until they
+are revealed: playing one reveals something of it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gohr.game import DEFAULT_SPEC
 from gohr.people import DEFAULT_TERMS, Game, SeriesTerms, Yardstick
 from gohr.rules import load_rule_text
 
-#: What is played outside of studies: as many boards as one likes, up to so many.
+#: Limits of a game outside of studies: boards, and attempts on a board.
 _EPISODES, _HORIZON = 20, 100
 
 
@@ -43,7 +43,7 @@ _EPISODES, _HORIZON = 20, 100
 class Puzzle:
     """A rule that can be played.
 
-    ``rule`` is its own name, ``shown`` what players are told, ``text`` the rule itself.
+    ``rule`` is its own name, ``shown`` the name that players see, ``text`` the rule itself.
     """
 
     rule: str
@@ -109,10 +109,10 @@ _MOST = 3
 def verified_learners(
     session: Session, row: Row, game: Game, n_boards: int
 ) -> tuple[Yardstick, ...]:
-    """Return the three learners with the fewest errors on a rule after so many boards, as verified.
+    """Return the three verified learners with the fewest errors on a rule after some boards.
 
     They played the same text, on boards drawn alike, as long a board. None for a game of a study or
-    of a numbered puzzle, and where nobody was measured.
+    of a numbered puzzle, or without verified learners.
     """
     if row.assignment_id is not None or row.rule != game.rule_name:
         return ()

@@ -195,7 +195,7 @@ def rule_of_season(session: Session, name: str) -> str | None:
 
 
 def study_named(session: Session, name: str) -> Study:
-    """Return a study; a :class:`Missing` tells that there is none."""
+    """Return a study; raises Missing if there is none."""
     study = session.scalar(select(Study).where(Study.name == name))
     if study is None:
         raise Missing(f"there is no study {name[:64]!r}")
@@ -203,7 +203,7 @@ def study_named(session: Session, name: str) -> Study:
 
 
 def first_account(session: Session) -> int:
-    """Return the account that the server began with: whoever sits at its machine acts for it."""
+    """Return the first account of the server, for which commands on its machine act."""
     found = session.scalar(select(Account.id).order_by(Account.id).limit(1))
     if found is None:
         raise Missing("there is no account yet; start the server once with gnomon-board serve")
@@ -213,7 +213,7 @@ def first_account(session: Session) -> int:
 def invite_anew(session: Session, study: Study, *, by: int) -> str:
     """Return the key of a new invitation; the one before leads nowhere from now on.
 
-    Whoever has begun is not touched: players have keys of their own.
+    Players who have begun keep their own keys.
     """
     key = secrets.token_urlsafe(24)
     study.invitation = digest_of(key)
@@ -223,7 +223,7 @@ def invite_anew(session: Session, study: Study, *, by: int) -> str:
 
 
 def close_study(session: Session, study: Study, *, by: int) -> None:
-    """Let nobody else join; whoever has begun may play to the end.
+    """Close a study to new players; those who have begun may finish.
 
     Raises Conflict: it is closed.
     """

@@ -7,6 +7,8 @@ this process's own affair.
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 import ipaddress
 import time
 from collections import Counter
@@ -19,8 +21,9 @@ from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from gnomon_board.accounts import server_secret
 from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import RateCount
+from gnomon_board.database.schema import RateCount, ServerSecret
 from gnomon_board.errors import TooMany
 from gnomon_board.leaderboard.server_settings import MIB, Settings
 from gnomon_board.tokens import Caller
@@ -175,12 +178,12 @@ def count_or_refuse(
     """Count an event, or an amount, in the current window, and refuse it above the limit.
 
     ``session`` is a writing one of its own: a count must not be undone with what was refused.
-    ``key`` tells what is counted, and whose: ``sign-in 192.0.2.7``. At most ``most`` may fall into
-    a window of ``window_s`` seconds.
+    ``key`` is what is counted, and whose: ``sign-in 192.0.2.7``; only a keyed hash of it is stored.
+    At most ``most`` may fall into a window of ``window_s`` seconds.
 
     Raises TooMany: with the seconds until the next window.
     """
-    key, window = key[:128], int(clock() // window_s)
+    key, window = _stored(server_secret(session, "counts"), key), int(clock() // window_s)
     insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
     one_more = insert(RateCount).values(key=key, window=window, count=amount)
     counted = session.scalar(
@@ -198,12 +201,19 @@ def is_over(
     session: Session, key: str, most: int, window_s: int, *, clock: Callable[[], float] = time.time
 ) -> None:
     """Refuse if the current window is at its limit already, without counting."""
-    window = int(clock() // window_s)
+    secret = session.get(ServerSecret, "counts")
+    if secret is None:
+        return  # Nothing has been counted yet.
+    window, stored = int(clock() // window_s), _stored(secret.value, key)
     counted = session.scalar(
-        select(RateCount.count).where(RateCount.key == key[:128], RateCount.window == window)
+        select(RateCount.count).where(RateCount.key == stored, RateCount.window == window)
     )
     if counted is not None and counted >= most:
         raise _too_many(window, window_s, clock)
+
+
+def _stored(secret: bytes, key: str) -> str:
+    return hmac.new(secret, key.encode(), hashlib.sha256).hexdigest()
 
 
 def _too_many(window: int, window_s: int, clock: Callable[[], float]) -> TooMany:

@@ -197,7 +197,7 @@ def test_a_study_is_closed_and_opened_again(client, admin_token):
     assert client.get(invitation).status_code == 403
     assert client.post(f"/api{invitation}", json={"agree": True}).status_code == 403
     assert client.post(f"/api{player}/begin").status_code == 200
-    assert "Closed: nobody else can join." in client.get("/studies/1", headers=headers).text
+    assert "Closed to new players." in client.get("/studies/1", headers=headers).text
     assert client.get("/api/studies", headers=headers).json()["studies"][0]["closed"] is True
     assert client.post("/api/studies/1/close", headers=headers).status_code == 409
     client.post("/api/studies/1/invitation", headers=headers)

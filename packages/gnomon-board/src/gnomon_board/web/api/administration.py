@@ -85,7 +85,7 @@ class WrongToken(Refusal):
 
 
 class NewToken(BaseModel):
-    """A token that is wanted, for so many days."""
+    """A new token: its scopes, label and days until it ends."""
 
     model_config = ConfigDict(extra="forbid")
     scopes: _Scopes = ["submit"]
@@ -130,7 +130,7 @@ def make_new_account(session: WriteSession, wanted: NewAccount, who: Admin) -> I
 
 @router.delete("/tokens/{token}")
 def revoke(session: WriteSession, token: RowId, who: Anybody) -> TokenRecord:
-    """Revoke a token now, and those made by it: one's own, or as an admin anybody's.
+    """Revoke a token now, and those made by it: one's own, or with the scope admin any.
 
     A token with scopes that the caller lacks is not revoked.
     """
@@ -189,7 +189,7 @@ Moderator = Annotated[Caller, Depends(caller("moderate"))]
 def refuse(
     session: WriteSession, submission: RowId, why: Reason, who: Moderator
 ) -> SubmissionRecord:
-    """Refuse what was taken in, with a reason that everybody sees."""
+    """Refuse a submission, with a reason that is public."""
     found = find_submission(session, submission, lock=True)
     refuse_later(session, found, why.reason, by=who.account_id)
     return SubmissionRecord.of(found)
@@ -205,7 +205,7 @@ def verify_again(session: WriteSession, submission: RowId, who: Moderator) -> Su
 
 
 class TokenAsked(BaseModel):
-    """Who asks for a token, how a moderator reaches them, and why."""
+    """A request for a token: name, contact and reason."""
 
     model_config = ConfigDict(extra="forbid")
     name: Annotated[str, Field(max_length=200)]
@@ -282,7 +282,7 @@ def sign_in(
 
 
 class Identity(BaseModel):
-    """Who asks, by token or cookie, and with what scopes; null for a stranger."""
+    """Account and scopes of the caller, by token or cookie; null for a stranger."""
 
     account: str | None
     scopes: list[str]
@@ -314,7 +314,7 @@ class Switch(BaseModel):
 
 @moderation_router.get("/registration")
 def get_registration(session: ReadSession) -> Switch:
-    """Tell whether strangers get accounts."""
+    """Return whether strangers get accounts."""
     return Switch(registration=registration(session))
 
 

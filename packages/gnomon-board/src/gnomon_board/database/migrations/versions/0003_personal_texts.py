@@ -27,6 +27,8 @@ def upgrade() -> None:
     op.create_index(op.f("ix_token_requests_network"), "token_requests", ["network"])
     op.add_column("study_assignments", sa.Column("browser", sa.String(length=128), nullable=True))
     op.add_column("study_assignments", sa.Column("device", sa.String(length=128), nullable=True))
+    # Keys of counts held addresses; now they are keyed hashes.
+    op.execute("DELETE FROM rate_limits")
     sqlite = op.get_bind().dialect.name == "sqlite"
     op.execute(
         "DROP TRIGGER audit_log_no_UPDATE"

@@ -19,7 +19,7 @@ router = APIRouter(tags=["pages"])
 
 @dataclass(frozen=True)
 class AccountPage:
-    """Who is signed in, with what scopes, and the account's entries and live tokens."""
+    """The signed-in account with its scopes, entries and live tokens."""
 
     account: str | None
     scopes: list[str]

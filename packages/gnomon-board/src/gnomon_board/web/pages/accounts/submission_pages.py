@@ -40,7 +40,7 @@ class SubmissionPage:
 
 
 def submission_page(session: Session, number: int) -> SubmissionPage:
-    """Tell of a submission: its state with the reason, and the scores of its trials."""
+    """Describe a submission: its state with the reason, and the scores of its trials."""
     found = find_submission(session, number)
     query = (
         select(VerifiedTrial)
@@ -90,9 +90,9 @@ class SharedAddress:
 class ModerationPage:
     """The newest entries of the log, a hundred at a time, and the submissions that wait.
 
-    ``everything`` says whether the reader sees what is not for everybody; ``one_address`` then has
-    the accounts that began attempts of a season from one address, ``requests`` the requests for a
-    token that wait, grouped by network, and ``registration`` is the switch.
+    ``everything`` says whether the reader is a moderator; ``one_address`` then has the accounts
+    that began attempts of a season from one address, ``requests`` the waiting requests for a token
+    by network, and ``registration`` is the switch.
     """
 
     lines: list[AuditLine]
@@ -108,7 +108,7 @@ class ModerationPage:
 def moderation_page(
     session: ReadSession, who: MaybeCaller, before: Before = None
 ) -> ModerationPage:
-    """Tell what was done, the newest first, and which submissions wait."""
+    """List the newest records of the log, and the submissions that wait."""
     everything = who is not None and who.may("moderate")
     query = select(AuditRecord).options(joinedload(AuditRecord.account))
     if not everything:

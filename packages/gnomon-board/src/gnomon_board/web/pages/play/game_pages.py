@@ -1,4 +1,4 @@
-"""Pages of a game that somebody plays: the board, attempts, and what else can be done.
+"""Pages of a game: the board, attempts, and the other actions of a player.
 
 The rule never leaves the server.
 """
@@ -113,7 +113,7 @@ def _record(page: GamePage) -> dict[str, Any]:
 
 @router.get("/api/play/games/{key}")
 def game_record(session: ReadSession, key: Key) -> GamePage:
-    """Tell how a game stands."""
+    """Return the state of a game."""
     return page_of(find_game(session, key))
 
 
@@ -143,7 +143,7 @@ def _done(
     """Do something in a game; what comes after a guess waits for it.
 
     The game is found and played in one session, and what came of it is put down in another: while
-    it writes nobody else can, and to write takes a fraction of the time.
+    it writes, no other request can; and writing takes a fraction of the time.
     """
     with database.reading() as session:
         game = board.games.take(session, key)
@@ -194,9 +194,9 @@ def _attempted(form: AttemptForm) -> Callable[[StoredGame], Attempt | None]:
 def make_attempt(
     board: CurrentBoard, database: DatabaseOf, key: Key, form: AttemptForm, _: Checked
 ) -> Response:
-    """Try to move a piece into a bucket; the answer tells what came of it."""
+    """Try to move a piece into a bucket; the answer has the outcome."""
     page = _done(board, database, key, _attempted(form), after_guess=False)
-    # Somebody waits for this, so the record is not checked against its own type once more.
+    # For speed the record is not validated against its own type.
     return JSONResponse(_record(page))
 
 

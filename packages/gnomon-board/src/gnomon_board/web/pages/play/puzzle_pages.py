@@ -51,7 +51,7 @@ class PuzzlesPage:
 
 @page(router, "/play", "play/puzzles.html")
 def puzzles_page() -> PuzzlesPage:
-    """Tell how many puzzles there are."""
+    """Return the number of puzzles."""
     return PuzzlesPage(len(puzzles()))
 
 
@@ -68,12 +68,12 @@ Named = Annotated[Puzzle, Depends(named)]
 
 @page(router, "/play/{name}", "play/puzzle.html")
 def puzzle_page(name: RuleName, puzzle: Named) -> PuzzlePage:
-    """Tell of a puzzle what may be told: not the rule."""
+    """Describe a puzzle without its rule."""
     return PuzzlePage(name, puzzle.shown, puzzle.episodes, puzzle.horizon)
 
 
 class BegunGame(BaseModel):
-    """A game that was begun: its key, known to nobody else, its page, and the first board."""
+    """A game that was begun: its secret key, its page, and the first board."""
 
     key: str
     address: str
@@ -115,7 +115,7 @@ OfSeason = Annotated[Puzzle, Depends(of_season)]
 def season_puzzle_page(
     session: ReadSession, season: Slug, rule: SeasonRuleName, puzzle: OfSeason
 ) -> PuzzlePage:
-    """Tell how a rule of a season is played."""
+    """Describe how a rule of a season is played."""
     address = f"seasons/{season}/{rule}"
     title = find_season(session, season).title
     return PuzzlePage(address, puzzle.shown, puzzle.episodes, puzzle.horizon, season, title)

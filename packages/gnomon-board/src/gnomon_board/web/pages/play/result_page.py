@@ -74,7 +74,7 @@ def _chart(page: ResultPage) -> dict[str, Any]:
 @router.get("/api/play/games/{key}/result")
 @page(router, "/play/games/{key}/result", "play/result.html", drawn=_chart)
 def result(session: ReadSession, key: Key) -> ResultPage:
-    """Tell what a game was worth, and what the rule would have cost learners."""
+    """Return the score of a game beside those of learners on the same rule."""
     game = find_game(session, key)
     if game.session.state != "ended":
         raise Conflict("expected a game that is over; this one is in progress")
@@ -103,7 +103,7 @@ def _learners(session: Session, game: StoredGame, n_boards: int) -> list[Yardsti
         assignment = session.get_one(StudyAssignment, game.row.assignment_id)
         if not StudyPlan.from_record(assignment.study.plan).show_curves:
             return []
-    # The same for everybody who plays this rule, so that it is computed once.
+    # The same for all who play this rule, so it is computed once.
     here = baseline_curves(replace(game.session.game, rule_name="", seed=0))
     measured = verified_learners(session, game.row, game.session.game, n_boards)
     if measured:

@@ -114,7 +114,7 @@ class InvitationPage:
     """The consent text of a study.
 
     ``begun`` is the address of a participant who joined in this browser, ``notice`` the reason why
-    nobody can join in it.
+    this browser cannot join.
     """
 
     title: str
@@ -131,7 +131,7 @@ class PlanForm(BaseModel):
 
 
 class InvitationRecord(BaseModel):
-    """The invitation to a study, which is told only now."""
+    """The invitation to a study, shown only once."""
 
     id: int
     name: str
@@ -139,7 +139,7 @@ class InvitationRecord(BaseModel):
 
 
 class JoinForm(BaseModel):
-    """Whether somebody who is invited agrees to take part."""
+    """Whether the invited person agrees to take part."""
 
     model_config = ConfigDict(extra="forbid")
     agree: bool = False
@@ -198,7 +198,7 @@ def studies(session: ReadSession, who: Admin) -> StudiesPage:
 
 @router.post("/api/studies", status_code=201)
 def make(request: Request, session: WriteSession, who: Admin, form: PlanForm) -> InvitationRecord:
-    """Make a study, and tell its invitation, once."""
+    """Make a study, and show its invitation once."""
     study, key = make_study(session, StudyPlan.from_toml(form.plan), by=who.account_id)
     return _invited(request, study, key)
 
@@ -216,21 +216,21 @@ def _odd(plan: StudyPlan) -> list[PlanFinding]:
 
 @router.post("/api/studies/{number}/invitation")
 def invite(request: Request, session: WriteSession, who: Admin, number: RowId) -> InvitationRecord:
-    """Make another invitation, and tell it, once."""
+    """Make another invitation, and show it once."""
     study = _find(session, number)
     return _invited(request, study, invite_anew(session, study, by=who.account_id))
 
 
 @router.post("/api/studies/{number}/close", status_code=204)
 def close(session: WriteSession, who: Admin, number: RowId) -> None:
-    """Let nobody else join."""
+    """Close a study to new players."""
     close_study(session, _find(session, number), by=who.account_id)
 
 
 @router.get("/api/studies/{number}")
 @page(router, "/studies/{number}", "play/study.html")
 def study_record(session: ReadSession, who: Admin, number: RowId) -> StudyPage:
-    """Tell of a study."""
+    """Describe a study."""
     study = _find(session, number)
     plan = StudyPlan.from_record(study.plan)
     line = StudyLine.of(study)
@@ -324,7 +324,7 @@ def join_study(
     """
     study = find_invitation(session, key)
     if not form.agree:
-        raise Conflict("without consent nobody takes part")
+        raise Conflict("expected consent")
     most = settings.max_play_sessions_per_hour
     count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
     held, agent = request.cookies.get(_cookie(study), ""), request.headers.get("user-agent", "")
@@ -356,7 +356,7 @@ def _player_page(session: Session, player: StudyAssignment) -> PlayerPage:
             text, asked = plan.demographics_page, plan.demographics
         case "end" if player.ending == "finished":
             text = plan.debrief.replace("{completionCode}", player.completion_code)
-    # Who has finished has still to answer; the code is there at the end.
+    # The code is shown after the last questions.
     ending = cast(Ending, player.ending) if step == "end" and player.ending else None
     completion = None if ending is None else plan.recruitment.completion(ending)
     is_paid = bool(player.rule_list) and any(
@@ -382,7 +382,7 @@ def _player_page(session: Session, player: StudyAssignment) -> PlayerPage:
 
 @router.get("/api/players/{key}")
 def player_record(session: ReadSession, key: Key) -> PlayerPage:
-    """Tell where a player stands."""
+    """Return where a player stands."""
     return _player_page(session, find_player(session, key))
 
 

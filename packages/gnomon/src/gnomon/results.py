@@ -51,6 +51,28 @@ class FieldRecord:
         return {f.name: finite_or_none(getattr(self, f.name)) for f in fields(self)}
 
 
+@dataclass(frozen=True, eq=False)
+class SeriesRecord:
+    """A record whose `series` are arrays of one length: base of curves and profiles."""
+
+    #: Fields with one value, and fields with one value for each place.
+    key: ClassVar[tuple[str, ...]]
+    series: ClassVar[tuple[str, ...]]
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields, arrays as lists."""
+        found = {name: getattr(self, name) for name in self.key}
+        lists = {name: getattr(self, name).tolist() for name in self.series}
+        return found | {name: [finite_or_none(x) for x in row] for name, row in lists.items()}
+
+    def as_records(self) -> list[dict[str, Any]]:
+        """Return one mapping for each place."""
+        record = self.as_record()
+        key = {name: record[name] for name in self.key}
+        rows = zip(*(record[name] for name in self.series), strict=True)
+        return [key | dict(zip(self.series, row, strict=True)) for row in rows]
+
+
 def finite_or_none(value: Any) -> Any:
     """Return a value as JSON can hold it: a tuple as a list, None for what is no finite number."""
     if isinstance(value, float) and not math.isfinite(value):
@@ -132,7 +154,8 @@ class Results(Sequence[R_co], Generic[R_co]):
 
     def as_records(self) -> list[dict[str, Any]]:
         """Return the records as mappings fit for JSON."""
-        return [record.as_record() for record in self.records]
+        rows = [x.as_records() if isinstance(x, SeriesRecord) else [x.as_record()] for x in self]
+        return [row for own in rows for row in own]
 
     def __str__(self) -> str:
         return self.to_text()

@@ -414,7 +414,7 @@ def _record(
         value = math.nan
     elif interval.method == SIGN_FLIPS:
         warn(f"{where}: {TASK_SAMPLE}")
-    elif found.error is None:
+    elif found.at is None:
         tasks = [task] if task else differences.scores.shared_tasks([a, b])
         single = [
             name

@@ -8,9 +8,9 @@ error of their differences. P(X > Y) is in :mod:`gnomon.stats.improvement`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,13 @@ from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import Resamples
 from gnomon.stats.cautions import name_dependent_runs, name_uneven_runs, shared_tasks, warn
-from gnomon.stats.improvement import Improvement, placements, resampled_improvement
+from gnomon.stats.improvement import (
+    SIGN_FLIPS,
+    paired_samples,
+    pairwise_improvement,
+    placements,
+    resampled_improvement,
+)
 from gnomon.stats.intervals import (
     Interval,
     Method,
@@ -65,29 +71,18 @@ class ComparisonOptions:
 class Difference:
     """A difference of two algorithms: its value, its p-value and its interval at any level.
 
-    Parameters
-    ----------
-    value, p_value : float
-    size : float
-        Of the two numbers that were subtracted, relative to which rounding is judged.
-    error : StandardError, Improvement, MedianProfile, ndarray or None
-        What the interval is made from; None if there is none.
+    `size` is that of the two numbers that were subtracted, relative to which rounding is judged;
+    `at` returns the interval at a level, and is None if there is none.
     """
 
     value: float
     p_value: float
     size: float
-    error: StandardError | Improvement | MedianProfile | FloatArray | None
+    at: Callable[[float], Interval] | None = None
 
     def interval(self, level: float) -> Interval:
         """Return the interval at a level."""
-        if self.error is None:
-            return Interval(math.nan, math.nan, "none")
-        if isinstance(self.error, StandardError):
-            return self.error.interval(self.value, level)
-        if isinstance(self.error, np.ndarray):
-            return percentile(self.error, level)
-        return self.error.interval(level)
+        return Interval(math.nan, math.nan, "none") if self.at is None else self.at(level)
 
 
 class Differences:
@@ -131,27 +126,28 @@ class Differences:
             self._name_doubts(((a, x), (b, y)), tasks)
         value, size = of_x - of_y, max(abs(of_x), abs(of_y))
         if min(x.counts.max(), y.counts.max()) == 1 or not math.isfinite(value):
-            return Difference(value, math.nan, size, None)
+            return Difference(value, math.nan, size)
         of_tasks = metric.name == "median" and len(tasks) > 2
         if self.how.method == "auto" and of_tasks and _finite(x) and _finite(y):
             profile = self._median_difference((a, x), (b, y), tasks)
-            return Difference(value, profile.p_value(), size, profile)
+            return Difference(value, profile.p_value(), size, profile.interval)
         if self.how.method == "auto":
             if self.how.paired:
                 error = _paired_error(x, y, metric, self.how)
             else:
                 error = self._error(a, tasks, metric).minus(self._error(b, tasks, metric))
+            at = partial(error.interval, value)
             if error.error <= 1e-12 * size:
-                return Difference(value, self._p_without_variance(x, y, value), size, error)
+                return Difference(value, self._p_without_variance(x, y, value), size, at)
             if math.isfinite(error.error):
-                return Difference(value, error.p_value(value), size, error)
+                return Difference(value, error.p_value(value), size, at)
         drawn = [
             Resamples(strata, n_resamples=self.how.n_resamples, key=key).of(metric)
             for strata, key in ((x, self.how.key), (y, self._second_key))
         ]
         with np.errstate(invalid="ignore"):
             moved = drawn[0] - drawn[1]  # NaN where both are infinite
-        return Difference(value, _resampled_p_value(moved, 0.0), size, moved)
+        return Difference(value, _resampled_p_value(moved, 0.0), size, partial(percentile, moved))
 
     @property
     def _second_key(self) -> np.uint64:
@@ -191,26 +187,33 @@ class Differences:
         if not self.how.paired and self.how.method == "auto":
             if min(x.counts.max(), y.counts.max()) == 1 and x.n_tasks == 1:
                 won, _ = placements(x, y, higher_is_better=higher)
-                return Difference(float(won.task_means.mean()), math.nan, 1.0, None)
-            found = Improvement.of(x, y, higher_is_better=higher)
-            return Difference(found.value, found.p_value, 1.0, found)
+                return Difference(float(won.task_means.mean()), math.nan, 1.0)
+            found = pairwise_improvement(paired_samples(x, y, higher))
+            of_runs = "newcombe" if x.n_tasks == 1 else "delong"
+            method = SIGN_FLIPS if found.sample == "tasks" else of_runs
+
+            def at(level: float) -> Interval:
+                low, high = found.interval(level)
+                return Interval(float(low[0, 1]), float(high[0, 1]), method)
+
+            return Difference(float(found.value[0, 1]), float(found.p_value[0, 1]), 1.0, at)
         won, lost = placements(x, y, higher_is_better=higher)
         value = float(won.task_means.mean())
         if min(x.counts.max(), y.counts.max()) == 1:
-            return Difference(value, math.nan, 1.0, None)
+            return Difference(value, math.nan, 1.0)
         if self.how.paired and self.how.method == "auto":
             error = _paired_error(won, lost, metric_named("mean"), self.how)
             if error.error == 0.0:
                 p_value = self._p_without_variance(x, y, value - 0.5)
             else:
                 p_value = error.p_value(value - 0.5)
-            return Difference(value, p_value, 1.0, error)
+            return Difference(value, p_value, 1.0, partial(error.interval, value))
         options: dict[str, Any] = {
             "n_resamples": self.how.n_resamples,
             "keys": (self.how.key, self._second_key),
         }
         drawn = resampled_improvement(x, y, higher_is_better=higher, **options)
-        return Difference(value, _resampled_p_value(drawn, 0.5), 1.0, drawn)
+        return Difference(value, _resampled_p_value(drawn, 0.5), 1.0, partial(percentile, drawn))
 
     def _p_without_variance(self, x: Strata, y: Strata, value: float) -> float:
         """Return the p-value of a permutation test where no run varies.

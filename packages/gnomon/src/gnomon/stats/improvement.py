@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.intervals import Interval
 from gnomon.stats.rank_tests import holm, mann_whitney_rows
 from gnomon.stats.samples import IntArray, Strata, as_strata
 
@@ -220,49 +219,19 @@ def probability_of_improvement(
 def placements(a: Strata, b: Strata, *, higher_is_better: bool = True) -> tuple[Strata, Strata]:
     """Return for each run of two algorithms the share of the other's runs that it beats."""
     shares: tuple[list[FloatArray], list[FloatArray]] = ([], [])
-    for x, y in _paired_samples(a, b, higher_is_better):
+    for x, y in paired_samples(a, b, higher_is_better):
         won = _won_twice([x, y]) / (2.0 * np.array([x.size, y.size]))
         shares[0].append(won[: x.size, 1])
         shares[1].append(won[x.size :, 0])
     return Strata(np.concatenate(shares[0]), a.starts), Strata(np.concatenate(shares[1]), b.starts)
 
 
-def _paired_samples(a: Strata, b: Strata, higher_is_better: bool) -> Samples:
+def paired_samples(a: Strata, b: Strata, higher_is_better: bool) -> Samples:
     """Return the runs of two algorithms, higher being better."""
     if a.n_tasks != b.n_tasks:
         raise ValueError(f"expected the same tasks, found {a.n_tasks} and {b.n_tasks}")
     sign = 1.0 if higher_is_better else -1.0
     return [[sign * x, sign * y] for x, y in zip(a.per_task(), b.per_task(), strict=True)]
-
-
-@dataclass(frozen=True, eq=False)
-class Improvement:
-    """P(X > Y) of two algorithms, with its test and intervals at any level."""
-
-    found: PairwiseImprovement
-    method: str
-
-    @classmethod
-    def of(cls, a: Strata, b: Strata, *, higher_is_better: bool = True) -> Improvement:
-        """Compare the runs of two algorithms on the same tasks."""
-        found = pairwise_improvement(_paired_samples(a, b, higher_is_better))
-        of_runs = "newcombe" if a.n_tasks == 1 else "delong"
-        return cls(found, SIGN_FLIPS if found.sample == "tasks" else of_runs)
-
-    @property
-    def value(self) -> float:
-        """The share of pairs of runs that was won, averaged over tasks."""
-        return float(self.found.value[0, 1])
-
-    @property
-    def p_value(self) -> float:
-        """Two-sided, that the probability is one half."""
-        return float(self.found.p_value[0, 1])
-
-    def interval(self, level: float) -> Interval:
-        """Return the interval at a level."""
-        low, high = self.found.interval(level)
-        return Interval(float(low[0, 1]), float(high[0, 1]), self.method)
 
 
 def newcombe_interval(
@@ -638,7 +607,7 @@ def resampled_improvement(
     higher_is_better: bool = True,
 ) -> FloatArray:
     """Return P(X > Y) in every resample of both algorithms, drawn with a seed for each."""
-    pairs = _paired_samples(as_strata(a), as_strata(b), higher_is_better)
+    pairs = paired_samples(as_strata(a), as_strata(b), higher_is_better)
     draws, found = [np.random.default_rng(int(key)) for key in keys], np.zeros(n_resamples)
     for x, y in pairs:
         # How often each run is drawn.

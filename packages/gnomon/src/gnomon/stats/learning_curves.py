@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word
-from gnomon.results import Results, Row, finite_or_none, generator, made_by, recorded
+from gnomon.results import Results, Row, SeriesRecord, generator, made_by, recorded
 from gnomon.scores.plausibility import check_scales
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.steps import Grid, early_ends, on_grid, refuse_unequal_lengths
@@ -58,12 +58,9 @@ Reduce = Callable[[FloatArray, FloatArray], FloatArray]
 #: Steps that people see of a curve.
 MOST_STEPS = 12
 
-_KEY = ("algorithm", "metric", "task")
-_COLUMNS = ("step", "value", "low", "high")
-
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(SeriesRecord):
     """One metric of one algorithm along its steps.
 
     Parameters
@@ -96,18 +93,8 @@ class Curve:
     level: float
     task: str | None = None
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, steps and values as lists."""
-        columns = {name: getattr(self, name).tolist() for name in _COLUMNS}
-        lists = {name: [finite_or_none(x) for x in column] for name, column in columns.items()}
-        return {**{name: getattr(self, name) for name in _KEY}, **lists}
-
-    def as_records(self) -> list[dict[str, Any]]:
-        """Return one mapping for each step, fit for JSON."""
-        record = self.as_record()
-        key = {name: record[name] for name in _KEY}
-        rows = zip(*(record[name] for name in _COLUMNS), strict=True)
-        return [key | dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    key = ("algorithm", "metric", "task")
+    series = ("step", "value", "low", "high")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,10 +118,6 @@ class Curves(Results[Curve]):
     def title(self) -> str | None:
         """The confidence level of the bands."""
         return f"level {self[0].level:.0%}" if self.records else None
-
-    def as_records(self) -> list[dict[str, Any]]:
-        """Return a mapping for each step of each curve."""
-        return [record for one in self for record in one.as_records()]
 
     def rows(self) -> Sequence[Row]:
         """Return as many steps of each curve as a reader takes in."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word, listed
-from gnomon.results import Results, Row, finite_or_none, generator, made_by, recorded
+from gnomon.results import Results, Row, SeriesRecord, finite_or_none, generator, made_by, recorded
 from gnomon.scores.plausibility import refuse_unlike_scales
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.readers.summaries import SummaryTable
@@ -43,11 +43,10 @@ FEW_RUNS_BEYOND = 5
 PRIOR_RUNS = 2.0
 
 _ROUNDING = 1e-12
-_COLUMNS = ("tau", "value", "low", "high")
 
 
 @dataclass(frozen=True, eq=False)
-class Profile:
+class Profile(SeriesRecord):
     """One algorithm's profile with its band.
 
     Parameters
@@ -80,17 +79,8 @@ class Profile:
     spacing: str = "linear"
     beyond: tuple[float, float] = (0.0, 0.0)
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the fields as a mapping fit for JSON, thresholds and shares as lists."""
-        columns = {name: getattr(self, name).tolist() for name in _COLUMNS}
-        lists = {name: [finite_or_none(x) for x in column] for name, column in columns.items()}
-        return {"algorithm": self.algorithm, "kind": self.kind, **lists}
-
-    def as_records(self) -> list[dict[str, Any]]:
-        """Return one mapping for each threshold, fit for JSON."""
-        key, lists = {"algorithm": self.algorithm, "kind": self.kind}, self.as_record()
-        rows = zip(*(lists[name] for name in _COLUMNS), strict=True)
-        return [key | dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    key = ("algorithm", "kind")
+    series = ("tau", "value", "low", "high")
 
     def reached(self, share: float) -> float:
         """Return the threshold that this share gets to; NaN if there is none.
@@ -134,10 +124,6 @@ class Profiles(Results[Profile]):
                 most = sorted(shares, key=lambda name: -shares[name])
                 shown = listed([f"{shares[name]:.1%} of {name}" for name in most], 6)
                 yield f"{counted} {where} threshold, {self[0].tau[end]:.3g}: {shown}."
-
-    def as_records(self) -> list[dict[str, Any]]:
-        """Return a mapping for each threshold of each profile."""
-        return [record for one in self for record in one.as_records()]
 
     def rows(self) -> Sequence[Row]:
         """Return numbers read off each profile, or its shares at the thresholds that were given."""

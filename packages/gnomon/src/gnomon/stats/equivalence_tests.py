@@ -16,14 +16,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from gnomon.errors import ScoreDataError
-from gnomon.results import FieldRecord, Results, Row, generator, noted
+from gnomon.results import Results, Row, generator, noted
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.bootstrap import draw_key
@@ -44,12 +44,12 @@ Ends = Callable[[float], tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Equivalence(FieldRecord):
+class Equivalence(Comparison):
     """Whether two algorithms differ by less than a margin.
 
     Parameters
     ----------
-    a, b, metric, task, value, low, high, p_value, p_adjusted, level, method
+    a, b, metric, task, value, low, high, p_value, p_adjusted, level, method, better
         As in :class:`~gnomon.stats.comparison.Comparison`.
     margin : float
         The largest difference that does not matter, in units of the metric; for
@@ -75,17 +75,6 @@ class Equivalence(FieldRecord):
     ('equivalent', 1.0)
     """
 
-    a: str
-    b: str
-    metric: str
-    task: str | None
-    value: float
-    low: float
-    high: float
-    p_value: float
-    p_adjusted: float
-    level: float
-    method: str
     margin: float
     equivalence_low: float
     equivalence_high: float
@@ -282,7 +271,7 @@ def _tested(found: Comparison, margin: float, ends: Ends, n_resamples: int) -> E
         p_value = _p_value(found.value, least, most, ends)
         if found.method == "percentile":  # resamples show no smaller one
             p_value = max(p_value, 1.0 / (n_resamples + 1))
-    shared = {name: value for name, value in asdict(found).items() if name in _SHARED}
+    shared = {field.name: getattr(found, field.name) for field in fields(Comparison)}
     return Equivalence(
         **shared,
         margin=margin,
@@ -293,12 +282,6 @@ def _tested(found: Comparison, margin: float, ends: Ends, n_resamples: int) -> E
         p_equivalence_adjusted=p_value,
         verdict="not estimable",
     )
-
-
-_SHARED = (
-    *("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted"),
-    *("level", "method"),
-)
 
 
 def _p_value(value: float, least: float, most: float, ends: Ends) -> float:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
+from pathlib import Path
+from typing import TypeAlias
 
 import gymnasium
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -24,14 +29,15 @@ N_ENVS = 1024
 #: A block of boards lasts as long: each round draws one.
 N_STEPS = 400
 #: The environment and its engine take turns as often; the quickest of each counts.
-N_ROUNDS = 30
+N_ROUNDS = 15
+
+Play: TypeAlias = Callable[[], None]
 
 
 def measure() -> Iterator[Measurement]:
     """Measure everything of this file; the rule is color-match, four atoms."""
     rule = compile_rule(load_rule("color-match"))
-    yield from _engine(rule)
-    yield from _vector_env(rule)
+    yield from _many_boards(rule)
     yield from _single_env(rule)
     yield from _starts()
     yield from _peers()
@@ -54,8 +60,8 @@ def _legal_tape(rule: CompiledRule, num_envs: int, n_steps: int) -> tuple[np.nda
     return tape, deck
 
 
-def _replay(rule: CompiledRule, tape: np.ndarray, deck: np.ndarray, horizon: int) -> float:
-    """Return attempts a second of the engine over a tape of actions."""
+def _replay(rule: CompiledRule, tape: np.ndarray, deck: np.ndarray, horizon: int) -> Play:
+    """Return a round of the engine over a tape of actions."""
     boards = engine.Boards.empty(rule, tape.shape[1])
 
     def play() -> None:
@@ -71,65 +77,121 @@ def _replay(rule: CompiledRule, tape: np.ndarray, deck: np.ndarray, horizon: int
                 autoreset=outcomes.Autoreset.SAME_STEP,
             )
 
-    return tape.size / best_seconds(play)
+    return play
 
 
-def _engine(rule: CompiledRule) -> Iterator[Measurement]:
-    rng = np.random.default_rng(1)
-    uniform = rng.integers(0, 144, (N_STEPS, N_ENVS))
-    tape, deck = _legal_tape(rule, N_ENVS, N_STEPS)
-    note = f"{N_ENVS} boards, 1 thread, board and occupied mask kept"
-    for name, actions, horizon, target in [
-        ("engine, uniform attempts", uniform, 100, 80.0),
-        ("engine, permitted attempts", tape, 0, 14.0),
-    ]:
-        rate = _replay(rule, actions, deck, horizon)
-        yield Measurement(name, rate / 1e6, "M attempts/s", target, note=note)
+def _wrapped(tape: np.ndarray, mode: AutoresetMode, copy: bool) -> Play:
+    """Return a round of the vector environment over a tape of actions."""
+    envs = gymnasium.make_vec("gohr/ColorMatch-v0", num_envs=N_ENVS, copy=copy, autoreset_mode=mode)
 
-
-def _vector_env(rule: CompiledRule) -> Iterator[Measurement]:
-    """Take the vector environment and the engine that it wraps in turns, in processor time."""
-    rng = np.random.default_rng(1)
-    tape = rng.integers(0, 144, (N_STEPS, N_ENVS))
-    deck = draw_boards(N_ENVS * (2 + N_STEPS // 9), rng=rng)
-    boards = engine.Boards.empty(rule, N_ENVS)
-
-    def bare() -> None:
-        n_dealt = engine.advance(rule, boards, np.full(N_ENVS, outcomes.RESET), deck)
-        for actions in tape:
-            n_dealt = engine.advance(
-                rule,
-                boards,
-                actions,
-                deck,
-                n_dealt=n_dealt,
-                horizon=100,
-                autoreset=outcomes.Autoreset.NEXT_STEP,
-            )
-
-    def wrapped(copy: bool) -> Callable[[], None]:
-        envs = gymnasium.make_vec("gohr/ColorMatch-v0", num_envs=N_ENVS, copy=copy)
+    def play() -> None:
         envs.reset(seed=0)
+        for actions in tape:
+            envs.step(actions)
 
-        def play() -> None:
-            for actions in tape:
-                envs.step(actions)
+    return play
 
-        return play
 
-    plays = [bare, wrapped(False), wrapped(True)]
-    rounds = np.array([[processor_seconds(play) for play in plays] for _ in range(N_ROUNDS)])
-    engine_s, views_s, copies_s = rounds.min(axis=0)
-    note = "the same boards and actions; drawing the boards counts here, not in the engine"
-    for name, seconds, share in [
-        ("copy=False", views_s, 1 / 2),
-        ("copy=True", copies_s, 1 / 3),
-    ]:
-        rate = tape.size / seconds / 1e6
-        yield Measurement(f"VectorEnv, uniform attempts, {name}", rate, "M attempts/s")
-        yield Measurement(
-            f"VectorEnv over the engine, {name}", engine_s / seconds, "x", share, note=note
-        )
+def _permitted_tape(mode: AutoresetMode) -> np.ndarray:
+    """Record permitted attempts for the boards that the vector environment deals."""
+    rng = np.random.default_rng(0)
+    envs = gymnasium.make_vec(
+        "gohr/ColorMatch-v0", num_envs=N_ENVS, reveal=True, autoreset_mode=mode
+    )
+    _, infos = envs.reset(seed=0)
+    tape = np.empty((N_STEPS, N_ENVS), dtype=np.int64)
+    for actions in tape:
+        mask = infos["permitted"].cumsum(axis=1)
+        pick = (rng.random(N_ENVS) * mask[:, -1]).astype(np.int64)
+        actions[:] = (mask > pick[:, None]).argmax(axis=1)
+        infos = envs.step(actions)[-1]
+    return tape
+
+
+def _c_loop(rule: CompiledRule, tape: np.ndarray, deck: np.ndarray, horizon: int) -> Play | None:
+    """Return a round of color_match.c, one call a step; None without a C compiler."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return None
+    source = Path(__file__).with_name("color_match.c")
+    with tempfile.TemporaryDirectory() as folder:
+        library = str(Path(folder) / "color_match.so")
+        options = ["-O3", "-march=native", "-shared", "-fPIC", "-o", library]
+        subprocess.run([compiler, *options, str(source)], check=True)
+        peer = ctypes.CDLL(library)
+    boards = engine.Boards.empty(rule, rule.n_shapes)
+    shapes = np.zeros((rule.n_shapes, 36), dtype=np.uint8)
+    shapes[:, 0] = 1 + rule.n_colors * np.arange(rule.n_shapes)
+    engine.advance(rule, boards, np.full(rule.n_shapes, outcomes.RESET), shapes)
+    buckets = boards.permitted()[:, :4].argmax(axis=1).astype(np.int32)
+    n = tape.shape[1]
+    # Outcome, reward, terminated, truncated.
+    replies = [np.empty(n, dtype) for dtype in (np.int64, np.float64, np.uint8, np.uint8)]
+
+    peer.deal_all.argtypes = [ctypes.c_int, *[ctypes.c_void_p] * 2]
+    peer.step_all.argtypes = [
+        *(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int),
+        *[ctypes.c_void_p] * 4,
+    ]
+
+    def play() -> None:
+        first, cards = tape.ctypes.data, deck.ctypes.data
+        room = [array.ctypes.data for array in replies]
+        peer.deal_all(n, cards, buckets.ctypes.data)
+        n_dealt = n
+        for at in range(first, first + tape.nbytes, tape.strides[0]):
+            n_dealt = peer.step_all(n, at, cards, n_dealt, horizon, *room)
+
+    return play
+
+
+def _cartpole(tape: np.ndarray) -> Play:
+    """Return a round of Gymnasium's vectorised CartPole."""
+    envs = gymnasium.make_vec("CartPole-v1", num_envs=N_ENVS)
+    moves = tape % 2
+
+    def play() -> None:
+        envs.reset(seed=0)
+        for actions in moves:
+            envs.step(actions)
+
+    return play
+
+
+def _many_boards(rule: CompiledRule) -> Iterator[Measurement]:
+    """Take the engine, the vector environment and their peers in turns, in processor time."""
+    uniform = np.random.default_rng(1).integers(0, 144, (N_STEPS, N_ENVS))
+    tape, deck = _legal_tape(rule, N_ENVS, N_STEPS)
+    plays: dict[str, Play | None] = {"CartPole": _cartpole(uniform)}
+    targets = {"engine": (1.5, 3.0)}
+    for kind, actions, horizon in (("uniform", uniform, 100), ("permitted", tape, 0)):
+        plays[f"C, {kind}"] = _c_loop(rule, actions, deck, horizon)
+        plays[f"engine, {kind}"] = _replay(rule, actions, deck, horizon)
+    for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
+        for kind, actions in (("uniform", uniform), ("permitted", _permitted_tape(mode))):
+            for copy in (True, False):
+                name = f"{mode.value}, {'copies' if copy else 'no copies'}"
+                plays[f"{name}, {kind}"] = _wrapped(actions, mode, copy)
+                targets[name] = (4.0, 8.0)
+    seconds = {
+        name: min(processor_seconds(play) for _ in range(N_ROUNDS))
+        for name, play in plays.items()
+        if play is not None
+    }
+    for name, spent in seconds.items():
+        yield Measurement(name, uniform.size / spent / 1e6, "M steps/s")
+    beside = {"NextStep, copies": 3.3, "NextStep, no copies": 5.4}
+    beside |= {"SameStep, copies": 3.0, "SameStep, no copies": 4.0}
+    for name, target in beside.items():
+        ratio = seconds["CartPole"] / seconds[f"{name}, uniform"]
+        yield Measurement(f"{name}, over CartPole", ratio, "x", target)
+    for name, limits in targets.items():
+        for kind, limit in zip(("uniform", "permitted"), limits, strict=True):
+            if f"C, {kind}" in seconds:
+                ratio = seconds[f"{name}, {kind}"] / seconds[f"C, {kind}"]
+                bound = None if name.endswith(", copies") else limit
+                label = f"time of {name}, {kind}, over C"
+                yield Measurement(label, ratio, "x", bound, higher_is_better=False)
 
 
 def _single_env(rule: CompiledRule) -> Iterator[Measurement]:
@@ -219,19 +281,9 @@ def _extra_modules() -> list[str]:
 
 def _peers() -> Iterator[Measurement]:
     """Time what else there is, where it is installed, in the same run."""
-    envs = gymnasium.make_vec("CartPole-v1", num_envs=N_ENVS)
-    envs.reset(seed=0)
-    tape = np.random.default_rng(0).integers(0, 2, (N_STEPS, N_ENVS))
-
-    def play() -> None:
-        for actions in tape:
-            envs.step(actions)
-
-    rate = tape.size / best_seconds(play, 3) / 1e6
-    yield Measurement("peer: Gymnasium's vectorised CartPole", rate, "M steps/s")
     single = gymnasium.make("CartPole-v1").unwrapped
     single.reset(seed=0)
-    moves = tape[:20].ravel().tolist()
+    moves = np.random.default_rng(0).integers(0, 2, 20_000).tolist()
 
     def play_one() -> None:
         for action in moves:

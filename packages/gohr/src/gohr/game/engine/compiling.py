@@ -12,7 +12,7 @@ from numba.core import event
 _LONG = 1.0
 
 
-class _Announcer(event.Listener):  # type: ignore[misc]  # Numba has no types
+class _Announcer(event.Listener):
     """Announces the first kernel of this package that is compiled, and times each that takes long.
 
     A kernel that is loaded from the cache is not compiled, and those that a kernel calls are
@@ -46,4 +46,4 @@ def _is_ours(compiled: Any) -> bool:
     return bool(compiled.data["dispatcher"].py_func.__module__.startswith("gohr."))
 
 
-event.register("numba:compile", _Announcer())
+event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]  # of Numba

@@ -368,22 +368,46 @@ def enter(actions: Int, replies: Replies) -> bool:
 
 
 @njit(cache=True)
-def tell(
-    replies: Replies, last: Int, reward: npt.NDArray[np.float64], ends: npt.NDArray[np.bool_]
-) -> None:
-    """Fill the last accepted attempts and outcomes, (4, num_envs), and rewards, (num_envs,).
-
-    And terminated, truncated and stalemate, (3, num_envs).
-    """
+def tell(replies: Replies, reward: npt.NDArray[np.float64], ends: npt.NDArray[np.bool_]) -> None:
+    """Fill rewards, (num_envs,), and terminated, truncated and stalemate, (3, num_envs)."""
     for i in range(reward.size):
-        last[0, i] = replies[i, _SHAPE]
-        last[1, i] = replies[i, _COLOR]
-        last[2, i] = replies[i, _BUCKET]
-        last[3, i] = replies[i, _OUTCOME]
         reward[i] = replies[i, _REWARD]
         ends[0, i] = replies[i, _TERMINATED] != 0
         ends[1, i] = replies[i, _TRUNCATED] != 0
         ends[2, i] = replies[i, _STANDS] == STALEMATE
+
+
+@njit(cache=True)
+def tell_final(
+    final: Bytes,
+    replies: Replies,
+    kept: Bytes,
+    masks: npt.NDArray[np.int32],
+    ends: npt.NDArray[np.bool_],
+    outcomes: npt.NDArray[np.int32],
+) -> bool:
+    """Keep ``final`` of the boards whose episode ended, and the mask of its cells; True for any.
+
+    ``ends``, (2, num_envs), says which they are and whether in a stalemate; before the call it says
+    which rows of ``masks`` are not 0. ``outcomes`` is filled with those of the boards as they are.
+    """
+    some_ended = False
+    for i in range(replies.shape[0]):
+        ended = (replies[i, _TERMINATED] | replies[i, _TRUNCATED]) != 0
+        some_left = False
+        if ended:
+            for c in range(39):
+                kept[i, c] = final[i, c]
+        if ended or ends[0, i]:
+            for c in range(36):
+                here = ended & (final[i, c] != 0)
+                masks[i, c] = _FOUR if here else 0
+                some_left |= here
+        ends[0, i] = ended
+        ends[1, i] = some_left & (replies[i, _TERMINATED] != 0)
+        outcomes[i] = NEW_BOARD if ended else replies[i, _OUTCOME]
+        some_ended |= ended
+    return some_ended
 
 
 @njit(cache=True)

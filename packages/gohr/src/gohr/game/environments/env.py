@@ -257,6 +257,19 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
 BoardLike: TypeAlias = BoardSpec | Mapping[str, Any] | None
 
 
+class _Attempts(spaces.Discrete):
+    """The 144 attempts, of which Gymnasium takes five steps' time to draw one of a mask."""
+
+    def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
+        """Return an attempt at random: of all, of those of a mask, or by their probabilities."""
+        possible = ()
+        if probability is None and getattr(mask, "dtype", None) == np.int8 and mask.shape == (144,):
+            (possible,) = mask.nonzero()
+        if len(possible):
+            return np.int64(possible[int(self.np_random.random() * len(possible))])
+        return super().sample(mask, probability)
+
+
 def action_space() -> spaces.Discrete:
     """Return the 144 attempts: ``4 * cell + bucket``, cells from 0 at the bottom left.
 
@@ -265,7 +278,7 @@ def action_space() -> spaces.Discrete:
     >>> action_space()
     Discrete(144)
     """
-    return spaces.Discrete(N_CELLS * N_BUCKETS)
+    return _Attempts(N_CELLS * N_BUCKETS)
 
 
 def observation_space(spec: BoardSpec) -> spaces.Dict:

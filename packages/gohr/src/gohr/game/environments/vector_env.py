@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from gohr.game.board import N_CELLS, draw_boards
-from gohr.game.board_views import ACTION
+from gohr.game.board_views import ACTION, OUTCOME, SHAPE, Replies
 from gohr.game.environments.env import (
     BoardLike,
     action_space,
@@ -23,15 +24,34 @@ from gohr.game.environments.env import (
     rule_set,
 )
 from gohr.game.interpreted_boards import InterpretedBoards, compiled_or_none
-from gohr.game.outcomes import LEAVE, NEW_BOARD, RESET, Autoreset
+from gohr.game.outcomes import LEAVE, RESET, Autoreset
 from gohr.rules.syntax import RuleSet
 
 #: Boards drawn at a time, in multiples of the number of boards in play.
 _BLOCKS = 4
 
 
-#: As a number of four bytes, what an occupied cell has in the mask.
-_FOUR_ATTEMPTS = np.int32(0x01010101)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Room:
+    """What a step returns: the arrays of the boards in play, or copies, and views of them."""
+
+    seen: npt.NDArray[np.uint8]
+    replies: Replies
+    reward: npt.NDArray[np.float64]
+    ends: npt.NDArray[np.bool_]
+    observations: dict[str, npt.NDArray[Any]]
+    infos: dict[str, npt.NDArray[Any]]
+
+    @classmethod
+    def around(cls, seen: npt.NDArray[np.uint8], replies: Replies) -> _Room:
+        """Name the parts of two arrays, and make room for rewards and ends."""
+        n = len(seen)
+        ends = np.empty((3, n), dtype=np.bool_)
+        shape, color, bucket, outcome = replies[:, SHAPE : OUTCOME + 1].T
+        codes, mask = seen[:, :N_CELLS], seen[:, N_CELLS:].view(np.int8)
+        observations = {"board": codes, "shape": shape, "color": color, "bucket": bucket}
+        infos = {"action_mask": mask, "outcome": outcome, "stalemate": ends[2]}
+        return cls(seen, replies, np.empty(n), ends, observations, infos)
 
 
 class FinalObservations:
@@ -45,11 +65,11 @@ class FinalObservations:
 
     @cached_property
     def _observations(self) -> npt.NDArray[np.object_]:
-        observations = np.full(len(self._ended), None, dtype=object)
-        for i in np.flatnonzero(self._ended).tolist():
+        observations = np.full(len(self), None, dtype=object)
+        for i in self._ended.nonzero()[0].tolist():
             shape, color, bucket = self._final[i, N_CELLS:].tolist()
-            codes = self._final[i, :N_CELLS]
-            observations[i] = {"board": codes, "shape": shape, "color": color, "bucket": bucket}
+            board = self._final[i, :N_CELLS]
+            observations[i] = {"board": board, "shape": shape, "color": color, "bucket": bucket}
         return observations
 
     def __len__(self) -> int:
@@ -119,7 +139,7 @@ class HiddenRulesVectorEnv(
         copy: bool = True,
     ) -> None:
         from gohr.game.engine.boards import Boards
-        from gohr.game.engine.transition import enter, tell
+        from gohr.game.engine.transition import enter, tell, tell_final
 
         if num_envs < 1:
             raise ValueError(f"num_envs: expected at least 1, found {num_envs}")
@@ -153,21 +173,15 @@ class HiddenRulesVectorEnv(
             AutoresetMode.NEXT_STEP: Autoreset.NEXT_STEP,
             AutoresetMode.SAME_STEP: Autoreset.SAME_STEP,
         }[self.autoreset_mode]
-        self._enter, self._tell = enter, tell
+        self._enter, self._tell, self._tell_final = enter, tell, tell_final
         self._all = np.ones(num_envs, dtype=np.bool_)
-        self._room = self._new_room()
+        self._room = _Room.around(self._boards.seen, self._boards.replies)
+        self._final_room = self._new_final_room()
         self._forget_deck()
 
     def _forget_deck(self) -> None:
         self._deck = np.empty((0, N_CELLS), dtype=np.uint8)
         self._n_dealt = 0
-
-    def _new_room(
-        self,
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-        """Make room for the last accepted attempt and the outcome (4, num_envs), reward, ends."""
-        n = self.num_envs
-        return np.empty((4, n), dtype=np.int64), np.empty(n), np.empty((3, n), dtype=np.bool_)
 
     def _advance(self) -> None:
         """Step all boards, with a deck that is long enough for each to need a new one."""
@@ -231,9 +245,7 @@ class HiddenRulesVectorEnv(
         self._advance()
         (observations, infos), reward, terminated, truncated = self._seen(self._all)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            ended = terminated | truncated
-            if ended.any():
-                self._add_final(infos, ended, terminated)
+            self._add_final(infos)
         return observations, reward, terminated, truncated, infos
 
     def _seen(
@@ -245,48 +257,49 @@ class HiddenRulesVectorEnv(
         npt.NDArray[np.bool_],
     ]:
         """Return observations and infos of the boards stepped or reset, reward, and both ends."""
-        room, seen = self._room, self._boards.seen
+        room = self._room
         if self.copy:
-            room, seen = self._new_room(), seen.copy()
-        (shape, color, bucket, outcome), reward, (terminated, truncated, stalemate) = room
-        self._tell(self._boards.replies, *room)
-        codes, mask = seen[:, :N_CELLS], seen[:, N_CELLS:].view(np.int8)
-        observations = {"board": codes, "shape": shape, "color": color, "bucket": bucket}
-        infos = {
-            "action_mask": mask,
+            room = _Room.around(room.seen.copy(), room.replies.copy())
+        self._tell(room.replies, room.reward, room.ends)
+        infos: dict[str, Any] = {
+            **room.infos,
             "_action_mask": present,
-            "outcome": outcome,
             "_outcome": present,
-            "stalemate": stalemate,
             "_stalemate": present,
         }
         if self.reveal:
             infos["permitted"] = self._boards.permitted()
             infos["_permitted"] = present
-        return (observations, infos), reward, terminated, truncated
+        return (dict(room.observations), infos), room.reward, room.ends[0], room.ends[1]
 
-    def _add_final(
-        self,
-        infos: dict[str, Any],
-        ended: npt.NDArray[np.bool_],
-        terminated: npt.NDArray[np.bool_],
-    ) -> None:
+    def _new_final_room(self) -> tuple[npt.NDArray[Any], ...]:
+        """Make room for final observations, masks, ends and stalemates, and outcomes at last."""
+        n = self.num_envs
+        return (
+            np.empty((n, N_CELLS + 3), dtype=np.uint8),
+            np.zeros((n, N_CELLS), dtype=np.int32),
+            np.zeros((2, n), dtype=np.bool_),
+            np.empty(n, dtype=np.int32),
+        )
+
+    def _add_final(self, infos: dict[str, Any]) -> None:
         """Add what the episodes that ended in this step ended with, as Gymnasium lays it out."""
-        final = self._boards.final.copy()
-        occupied = final[:, :N_CELLS] != 0
-        outcome = infos["outcome"]
+        room = self._new_final_room() if self.copy else self._final_room
+        if not self._tell_final(self._boards.final, self._boards.replies, *room):
+            return
+        final, mask, (ended, stalemate), outcome = room
         infos["final_obs"] = FinalObservations(final, ended)
         infos["final_info"] = {
-            "action_mask": (occupied * _FOUR_ATTEMPTS).view(np.int8),
+            "action_mask": mask.view(np.int8),
             "_action_mask": ended,
-            "outcome": outcome,
+            "outcome": infos["outcome"],
             "_outcome": ended,
-            "stalemate": terminated & occupied.any(axis=1),
+            "stalemate": stalemate,
             "_stalemate": ended,
         }
         infos["_final_obs"] = infos["_final_info"] = ended
         # What stands beside it is of the boards that were dealt since.
-        infos["outcome"] = np.where(ended, NEW_BOARD, outcome)
+        infos["outcome"] = outcome
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which attempts are on occupied cells, bool of shape (num_envs, 144)."""

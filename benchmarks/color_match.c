@@ -44,9 +44,11 @@ int step_all(int n, const int64_t *actions, const uint8_t *deck, int n_dealt, in
         if (code == 0) {
             outcome[i] = 3;
             reward[i] = -1;
+            if (!truncated[i]) continue;
         } else if (bucket_of[(code - 1) >> 2] != bucket) {
             outcome[i] = 4;
             reward[i] = -1;
+            if (!truncated[i]) continue;
         } else {
             uint32_t none = 0;
             outcome[i] = 0;
@@ -57,8 +59,8 @@ int step_all(int n, const int64_t *actions, const uint8_t *deck, int n_dealt, in
             b->color = 1 + ((code - 1) & 3);
             b->bucket = 1 + bucket;
             terminated[i] = --b->n_pieces == 0;
+            if (!terminated[i] && !truncated[i]) continue;
         }
-        if (!terminated[i] && !truncated[i]) continue;
         memcpy(final[i], b->seen, 36);
         final[i][36] = b->shape;
         final[i][37] = b->color;

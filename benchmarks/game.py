@@ -29,7 +29,7 @@ N_ENVS = 1024
 #: A block of boards lasts as long: each round draws one.
 N_STEPS = 400
 #: The environment and its engine take turns as often; the quickest of each counts.
-N_ROUNDS = 15
+N_ROUNDS = 25
 
 Play: TypeAlias = Callable[[], None]
 

@@ -117,7 +117,7 @@ def test_lines_do_not_depend_on_the_chunks(lines, sizes):
         to_server, from_client = os.pipe()
         output = stack.enter_context(tempfile.TemporaryFile())
         reads = mock.Mock(side_effect=[*chunks, b""])
-        stack.enter_context(mock.patch("gohr.game.captive._Input.read", reads))
+        stack.enter_context(mock.patch("gohr.game.captive.servers._Input.read", reads))
         serve_pipe(session_of("clockwise", "3", "seed=3"), to_server, output.fileno())
         os.close(to_server)
         os.close(from_client)

@@ -1,4 +1,5 @@
 from . import atari as atari
+from .branch_and_bound import least_variance_subsets as least_variance_subsets
 from .distilled import Distillation as Distillation
 from .distilled import Distilled as Distilled
 from .distilled import distill as distill
@@ -16,7 +17,6 @@ from .procedures import PaperProcedure as PaperProcedure
 from .procedures import Procedure as Procedure
 from .procedures import fit_least_squares as fit_least_squares
 from .search import folds_of as folds_of
-from .search import least_variance_subsets as least_variance_subsets
 from .search import search_subsets as search_subsets
 from .suite import baselines as baselines
 from .suite import correlations as correlations

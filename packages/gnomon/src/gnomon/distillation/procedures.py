@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from gnomon.distillation.branch_and_bound import least_variance_subsets
 from gnomon.distillation.factor import (
     DEGREES_OF_FREEDOM,
     SHRINKAGE,
@@ -20,14 +21,7 @@ from gnomon.distillation.factor import (
 from gnomon.distillation.forecasts import Forecaster, Moments, non_negative
 from gnomon.distillation.models import SubsetModel
 from gnomon.distillation.preparation import PreparedScores
-from gnomon.distillation.search import (
-    Progress,
-    Subsets,
-    folds_of,
-    free_tasks,
-    least_variance_subsets,
-    search_subsets,
-)
+from gnomon.distillation.search import Progress, Subsets, folds_of, free_tasks, search_subsets
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.scores.table import FloatArray
 

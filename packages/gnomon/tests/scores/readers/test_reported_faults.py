@@ -203,7 +203,7 @@ def test_results_of_a_log_that_disagree_are_named(tmp_path):
     said = notes(path)[1]
     assert "0.95" in said
     assert "pass_at_4" in said
-    assert "--metric pass@4" in said
+    assert "metrics='pass@4' estimates it" in said
     path = written(tmp_path, "b.json", inspect_log("C", results={"total_samples": 79}))
     assert "79 samples" in notes(path)[1]
     failed = inspect_log("", error={"message": "no key"}) | {"status": "error"}

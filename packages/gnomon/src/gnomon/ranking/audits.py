@@ -203,7 +203,7 @@ def _on_table(table: ScoreTable) -> list[Statement]:
     shown = f"tasks: {listed(table.tasks, MOST_TASKS)}"
     found.append(Statement("table", "tasks", shown, float(len(table.tasks))))
     found += [Statement("table", "gap", gap) for gap in gaps]
-    found += [Statement("table", "wild score", str(one), one.score) for one in wild_scores(table)]
+    found += [Statement("table", "wild score", text, x) for text, x in wild_scores(table)]
     shared = len(table.shared_tasks())
     text = f"{shared} of {counted(len(table.tasks), 'task')} have scores of every algorithm"
     found.append(Statement("table", "shared tasks", text, float(shared)))

@@ -8,7 +8,6 @@ from .normalization import NORMALIZATIONS as NORMALIZATIONS
 from .normalization import Normalization as Normalization
 from .normalization import normalize as normalize
 from .normalization import with_left_out as with_left_out
-from .plausibility import WildScore as WildScore
 from .plausibility import own_scales as own_scales
 from .plausibility import suspicions as suspicions
 from .plausibility import wild_scores as wild_scores
@@ -33,7 +32,6 @@ __all__ = [
     "Reader",
     "ScoreTable",
     "SummaryTable",
-    "WildScore",
     "at_common_step",
     "atari_baselines",
     "available_datasets",

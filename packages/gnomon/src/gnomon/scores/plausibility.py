@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -168,44 +167,12 @@ def _are_copies(table: ScoreTable) -> bool:
     return int(several.sum()) > 1 and is_constant and score.min() != score.max()
 
 
-@dataclass(frozen=True)
-class WildScore:
-    """A score that is orders of magnitude larger than any other of its task.
+def wild_scores(table: ScoreTable) -> list[tuple[str, float]]:
+    """Return a sentence on each score that looks like a slip, and the score.
 
-    Parameters
-    ----------
-    algorithm, task, run : str, str and int or str
-        Whose it is.
-    score : float
-        It itself.
-    most : float
-        The largest of the others, by its absolute value, and above 0.
-    n_others : int
-        How many scores of the task these are.
-    """
-
-    algorithm: str
-    task: str
-    run: int | str
-    score: float
-    most: float
-    n_others: int
-
-    def __str__(self) -> str:
-        """Return it as a sentence."""
-        times = abs(self.score) / self.most
-        return (
-            f"{self.algorithm} on {self.task}: the score {self.score:.4g} of run {self.run} is "
-            f"{times:.2g} times as large as any of the {self.n_others} others of the task (up to "
-            f"{self.most:.3g}); it rules every mean, so check it"
-        )
-
-
-def wild_scores(table: ScoreTable) -> list[WildScore]:
-    """Return the scores that look like slips: :data:`WILD` times as large as the rest of a task.
-
-    Sizes are absolute. Of a task with fewer than :data:`LEAST_OTHERS` others, or whose others are
-    all 0, nothing is reported. Infinite (censored) scores are passed over.
+    Such a score is :data:`WILD` times as large as any other of its task, by absolute value.
+    Nothing is reported of a task with fewer than :data:`LEAST_OTHERS` others, or whose others are
+    all 0. Infinite (censored) scores are ignored.
 
     Parameters
     ----------
@@ -216,7 +183,8 @@ def wild_scores(table: ScoreTable) -> list[WildScore]:
     --------
     >>> from gnomon.scores import ScoreTable
     >>> runs = {"dqn": [[1.1], [0.9], [1.2]], "ppo": [[1.4], [1500000.0]]}
-    >>> print(*wild_scores(ScoreTable.from_arrays(runs)))
+    >>> for sentence, score in wild_scores(ScoreTable.from_arrays(runs)):
+    ...     print(sentence)
     ppo on task_0: the score 1.5e+06 of run 1 is 1.1e+06 times as large as any of the 4 others of \
 the task (up to 1.4); it rules every mean, so check it
     """
@@ -231,12 +199,15 @@ the task (up to 1.4); it rules every mean, so check it
             continue
         most, largest = size[own[-2:]].tolist()
         if most > 0.0 and largest > WILD * most:
-            row = next(table.rows.take([finite[own[-1]]]).records())
-            found.append((int(finite[own[-1]]), row, name, most, own.size - 1))
-    return [
-        WildScore(row["algorithm"], name, row["run"], row["score"], most, others)
-        for _, row, name, most, others in sorted(found, key=lambda wild: wild[0])
-    ]
+            place = int(finite[own[-1]])
+            row = next(table.rows.take([place]).records())
+            sentence = (
+                f"{row['algorithm']} on {name}: the score {row['score']:.4g} of run {row['run']} "
+                f"is {largest / most:.2g} times as large as any of the {own.size - 1} others of "
+                f"the task (up to {most:.3g}); it rules every mean, so check it"
+            )
+            found.append((place, sentence, row["score"]))
+    return [(sentence, score) for _, sentence, score in sorted(found)]
 
 
 def own_scales(table: ScoreTable) -> str | None:

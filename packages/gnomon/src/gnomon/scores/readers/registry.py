@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word, listed, reading
-from gnomon.scores.joined_tables import joined_tables, renamed
+from gnomon.scores.columns import Rows, Texts
+from gnomon.scores.items import check_inputs
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.files import header_names, is_table, json_content
 from gnomon.scores.table import ScoreTable, Units
-from gnomon.scores.tidy import REQUIRED
+from gnomon.scores.tidy import REQUIRED, Origin, tidy_rows
 
 #: What the columns of a pivot may be.
 ColumnsAre = Literal["algorithms", "tasks", "runs"]
@@ -41,7 +42,7 @@ BUILT_IN = (
     "gnomon.scores.readers.training:MONITORS",
     "gnomon.scores.readers.training:MARL_EVAL",
     "gnomon.scores.readers.inspect_logs:INSPECT",
-    "gnomon.scores.readers.lm_eval_samples:LM_EVAL_SAMPLES",
+    "gnomon.scores.readers.lm_eval:LM_EVAL_SAMPLES",
     "gnomon.scores.readers.helm:HELM",
     "gnomon.scores.readers.votes:VOTES",
     "gnomon.scores.readers.boards:SWE_BENCH",
@@ -314,7 +315,7 @@ def read_scores(
         _under(name, _read(path, wanted, reader))
         for (name, path), reader in zip(places.items(), readers, strict=True)
     ]
-    table = warn_of_suspicions(renamed(joined_tables(tables), rename or {}))
+    table = warn_of_suspicions(_renamed(_joined(tables), rename or {}))
     if units is not None or cluster is not None:
         table = replace(table, units=units or table.units, cluster=cluster)
     if at == "end":
@@ -335,6 +336,36 @@ def _one_score(table: ScoreTable, at: float | None, window: int | None) -> Score
     from gnomon.scores.steps import at_common_step
 
     return at_common_step(table, at, window=window)
+
+
+def _joined(tables: Sequence[ScoreTable]) -> ScoreTable:
+    """Return one table of the rows of several, whose scores are of one kind."""
+    first, *others = tables
+    for other in others:
+        for name in ("metric", "unit", "higher_is_better", "units", "cluster"):
+            one, two = getattr(first, name), getattr(other, name)
+            if one != two:
+                message = f"expected one kind of scores in all sources; {name} is {one} and {two}"
+                raise ScoreDataError(message)
+    if not others:
+        return first
+    rows = Rows.joined([table.rows for table in tables])
+    check_inputs(rows, "sources")
+    provenance = tuple(line for table in tables for line in table.provenance)
+    return replace(first, rows=tidy_rows(rows, Origin("sources"), {}), provenance=provenance)
+
+
+def _renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
+    """Return a table in which some algorithms have other names."""
+    for name in names:
+        if name not in table.algorithms:
+            raise UnknownNameError("algorithm", name, table.algorithms)
+    found = [names.get(name, name) for name in table.algorithms]
+    twice = [name for name in found if found.count(name) > 1]
+    if twice:
+        raise ScoreDataError(f"expected algorithms of different names, found {twice[0]!r} twice")
+    column = Texts(table.rows["algorithm"].codes, tuple(found))
+    return replace(table, rows=table.rows.with_columns({"algorithm": column}))
 
 
 class Frame(Protocol):
@@ -401,7 +432,7 @@ def _under(name: str | Path, table: ScoreTable) -> ScoreTable:
     if len(table.algorithms) != 1:
         found = listed(table.algorithms)
         raise ScoreDataError(f"{name}: expected one algorithm to give this name, found {found}")
-    return renamed(table, {table.algorithms[0]: name})
+    return _renamed(table, {table.algorithms[0]: name})
 
 
 def _named_paths(source: object) -> dict[str | Path, Path]:

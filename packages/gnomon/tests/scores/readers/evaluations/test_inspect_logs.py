@@ -46,7 +46,7 @@ def results_of(path, metric):
     if path.suffix == ".json":
         results = json.loads(path.read_text())["results"]
     else:
-        from gnomon.scores.readers.log_archive import LogArchive
+        from gnomon.scores.readers.inspect_logs import LogArchive
 
         with LogArchive(path) as archive:
             results = archive.value("header.json")["results"]

@@ -12,7 +12,7 @@ from gnomon.cli import JsonOption, answering
 from gnomon_board.cli.serving import DATA, DatabaseOption, DataOption, board_answering
 
 if TYPE_CHECKING:
-    from gnomon_board.leaderboard.seasons.commitment import Reveal
+    from gnomon_board.leaderboard.commitment import Reveal
 
 
 app = typer.Typer(
@@ -34,8 +34,7 @@ def new(
 
     If there is no board yet, one is made.
     """
-    from gnomon_board.leaderboard.seasons.season import create_season, secret_rng
-    from gnomon_board.leaderboard.seasons.season_plan import SeasonPlan
+    from gnomon_board.leaderboard.seasons import SeasonPlan, create_season, secret_rng
 
     plan = SeasonPlan.from_toml(file, rng=secret_rng())
     with board_answering("season new", data, database, as_json, create=True) as (answer, opened):
@@ -64,8 +63,7 @@ def reveal(
     """Publish the hidden rules of a season that is over, with the salt of its commitment."""
     with board_answering("season reveal", data, database, as_json) as (answer, opened):
         from gnomon.files import write_atomically
-        from gnomon_board.leaderboard.seasons.entry_registration import find_season
-        from gnomon_board.leaderboard.seasons.season import reveal_season
+        from gnomon_board.leaderboard.seasons import find_season, reveal_season
 
         with opened.writing() as session:
             told = reveal_season(session, find_season(session, name), early=early)
@@ -86,7 +84,7 @@ def check_reveal(
     as_json: JsonOption = False,
 ) -> None:
     """Compute a season's commitment from the rules that it revealed."""
-    from gnomon_board.leaderboard.seasons.commitment import commit
+    from gnomon_board.leaderboard.commitment import commit
 
     with answering("check-reveal", as_json=as_json) as answer:
         reveal = _reveal_from(source)
@@ -115,7 +113,7 @@ def check_reveal(
 
 def _reveal_from(source: str) -> Reveal:
     """Read a reveal from a file, or ask a leaderboard: ``http://HOST/api/seasons/NAME``."""
-    from gnomon_board.leaderboard.seasons.commitment import Reveal
+    from gnomon_board.leaderboard.commitment import Reveal
 
     if not source.startswith(("http://", "https://")):
         return Reveal.from_json(source)

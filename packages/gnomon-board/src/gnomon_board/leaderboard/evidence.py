@@ -27,7 +27,7 @@ from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Season, Submission
 from gnomon_board.errors import Conflict, Damaged, Missing, NoRoom, TooLarge
-from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
+from gnomon_board.leaderboard.assignment import assignment_of
 from gnomon_board.leaderboard.server_health import free_bytes
 from gnomon_board.leaderboard.server_settings import MIB, Settings
 from gohr.child_process import ProcessFailure, run_limited

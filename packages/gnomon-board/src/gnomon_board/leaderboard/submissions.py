@@ -28,7 +28,7 @@ from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import EntryAttempt, Job, Season, Submission, SubmissionState
 from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal, TooLarge
 from gnomon_board.leaderboard.evidence import Incoming, LogLimits, keep
-from gnomon_board.leaderboard.seasons.entry_registration import check_open
+from gnomon_board.leaderboard.seasons import check_open
 from gnomon_board.leaderboard.server_settings import Settings
 
 #: Values of a configuration or a card, which have some dozens; trials; levels of nesting.

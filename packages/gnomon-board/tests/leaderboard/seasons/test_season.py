@@ -76,7 +76,7 @@ def test_a_file_is_read(plan):
 
 def test_the_place_of_a_rule_in_the_file_tells_nothing(monkeypatch):
     # Whether they are fit to be played takes long, and is of no consequence here.
-    name = "gnomon_board.leaderboard.seasons.season_plan.reason_against"
+    name = "gnomon_board.leaderboard.seasons.reason_against"
     monkeypatch.setattr(name, lambda *rule, **where: None)
     texts = ["(shape:star, bucket:0) (shape:[square,circle,triangle], bucket:3)", "(bucket:p+1)"]
     own = [{"name": str(i), "text": t.replace("p+1", "[1,2]")} for i, t in enumerate(texts)]

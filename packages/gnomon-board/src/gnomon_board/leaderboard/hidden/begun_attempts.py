@@ -28,12 +28,9 @@ from gnomon_board.database.schema import (
     SeasonRule,
 )
 from gnomon_board.errors import Conflict, NotAllowed
+from gnomon_board.leaderboard.assignment import assignment_of
+from gnomon_board.leaderboard.entries import attempt_of, find_entry
 from gnomon_board.leaderboard.hidden.remote_game import RemoteGame
-from gnomon_board.leaderboard.seasons.entry_registration import (
-    assignment_of,
-    attempt_of,
-    find_entry,
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import EntryAttempt, Job, RemoteTrial, SeasonRule, Submission
+from gnomon_board.leaderboard.assignment import assignment_of
 from gnomon_board.leaderboard.evidence import keep_bytes
 from gnomon_board.leaderboard.hidden.remote_game import RemoteGame
-from gnomon_board.leaderboard.seasons.entry_registration import assignment_of
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions import set_state
 from gohr.experiments import frame_of

@@ -19,15 +19,12 @@ from gnomon_board.database.columns import now
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import Entry, EntryAttempt, RemoteTrial, Season, SeasonRule
 from gnomon_board.errors import Conflict, Missing, NotAllowed
+from gnomon_board.leaderboard.assignment import assignment_of
+from gnomon_board.leaderboard.entries import attempt_of, find_entry
 from gnomon_board.leaderboard.hidden.begun_attempts import mark_begun
 from gnomon_board.leaderboard.hidden.protocol import AttemptPlay, Move, Reply, TrialState, TrialView
 from gnomon_board.leaderboard.hidden.remote_game import RemoteGame, Stretch
-from gnomon_board.leaderboard.seasons.entry_registration import (
-    assignment_of,
-    attempt_of,
-    check_open,
-    find_entry,
-)
+from gnomon_board.leaderboard.seasons import check_open
 from gohr.experiments import Assignment
 
 #: What attempts have to play, of so many attempts.

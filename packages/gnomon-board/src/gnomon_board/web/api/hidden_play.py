@@ -19,8 +19,7 @@ from gnomon_board.errors import TooMany
 from gnomon_board.leaderboard.hidden.begun_attempts import close_attempt
 from gnomon_board.leaderboard.hidden.protocol import AttemptPlay, Moves, Replies, TrialView
 from gnomon_board.leaderboard.hidden.remote_trials import RemoteGameCache, begin, make_moves, view
-from gnomon_board.leaderboard.seasons.entry_registration import find_season
-from gnomon_board.leaderboard.seasons.season import reveal_of
+from gnomon_board.leaderboard.seasons import find_season, reveal_of
 from gnomon_board.leaderboard.server_health import no_room
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.tokens import Caller, caller_of_token

@@ -11,15 +11,15 @@ from sqlalchemy import select
 
 from gnomon_board.database.schema import Entry, Season, Submission
 from gnomon_board.errors import NotAllowed
-from gnomon_board.leaderboard.seasons.entry_registration import (
-    assignment_of,
+from gnomon_board.leaderboard.assignment import assignment_of
+from gnomon_board.leaderboard.entries import (
     attempt_of,
     find_entry,
-    find_season,
     new_attempt,
     register,
     withdraw_entry,
 )
+from gnomon_board.leaderboard.seasons import find_season
 from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
     After,

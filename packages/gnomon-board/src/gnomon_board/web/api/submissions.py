@@ -13,9 +13,9 @@ from sqlalchemy.orm import joinedload
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import VerifiedTrial
 from gnomon_board.errors import Missing, NotAllowed
+from gnomon_board.leaderboard.entries import attempt_of, find_entry
 from gnomon_board.leaderboard.evidence import receive, receiving, sound_log
 from gnomon_board.leaderboard.hidden.begun_attempts import keep_address
-from gnomon_board.leaderboard.seasons.entry_registration import attempt_of, find_entry
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions import (
     announce,

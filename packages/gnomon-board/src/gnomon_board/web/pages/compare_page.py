@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from gnomon.results import noted
 from gnomon_board.database.schema import Entry
 from gnomon_board.errors import Missing
-from gnomon_board.leaderboard.seasons.entry_registration import find_entry
+from gnomon_board.leaderboard.entries import find_entry
 from gnomon_board.leaderboard.standing_snapshots import board_of_some
 from gnomon_board.leaderboard.standings import LEVEL, Contender, score_table
 from gnomon_board.web.api.dependencies import ReadSession

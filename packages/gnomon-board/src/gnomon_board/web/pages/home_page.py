@@ -14,7 +14,7 @@ from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import EntryAttempt, Season, Submission
 from gnomon_board.errors import Refusal
 from gnomon_board.leaderboard.evidence import attempts_of_trial
-from gnomon_board.leaderboard.seasons.entry_registration import takes_entries
+from gnomon_board.leaderboard.seasons import takes_entries
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.standing_snapshots import Snapshot
 from gnomon_board.leaderboard.standings import Standing

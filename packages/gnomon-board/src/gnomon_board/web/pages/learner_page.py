@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from gnomon.errors import DegenerateScoresWarning, GnomonError
 from gnomon.stats import median_curve
 from gnomon_board.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon_board.leaderboard.entries import find_entry
 from gnomon_board.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
-from gnomon_board.leaderboard.seasons.entry_registration import find_entry
 from gnomon_board.leaderboard.standing_snapshots import COUNTED, board_of_some
 from gnomon_board.leaderboard.standings import (
     LEVEL,

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon_board.database.schema import EntryAttempt, Season, SeasonRule, Submission, VerifiedTrial
-from gnomon_board.leaderboard.seasons.entry_registration import find_rule, find_season
+from gnomon_board.leaderboard.seasons import find_rule, find_season
 from gnomon_board.leaderboard.standing_snapshots import COUNTED
 from gnomon_board.leaderboard.standings import LEVEL, PER_PAGE, Contender, Number, RuleStanding
 from gnomon_board.web.api.dependencies import ReadSession, Slug

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from gnomon.files import csv_text
 from gnomon_board.database.schema import Entry, Season, Submission
-from gnomon_board.leaderboard.seasons.entry_registration import find_season, takes_entries
+from gnomon_board.leaderboard.seasons import find_season, takes_entries
 from gnomon_board.leaderboard.standing_snapshots import COUNTED, board_of
 from gnomon_board.leaderboard.standings import Standings, score_table
 from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from gnomon_board.database.schema import Entry, Season, Submission
 from gnomon_board.leaderboard.hidden.begun_attempts import Unfinished, unfinished_attempts
-from gnomon_board.leaderboard.seasons.entry_registration import find_season
+from gnomon_board.leaderboard.seasons import find_season
 from gnomon_board.leaderboard.standing_snapshots import Snapshot
 from gnomon_board.leaderboard.standings import (
     PER_PAGE,

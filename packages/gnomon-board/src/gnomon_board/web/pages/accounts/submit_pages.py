@@ -8,11 +8,8 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 
 from gnomon_board.database.schema import Season
-from gnomon_board.leaderboard.seasons.entry_registration import (
-    attempt_of,
-    find_entry,
-    takes_entries,
-)
+from gnomon_board.leaderboard.entries import attempt_of, find_entry
+from gnomon_board.leaderboard.seasons import takes_entries
 from gnomon_board.leaderboard.standings import LEVEL
 from gnomon_board.web.api.dependencies import MaybeCaller, ReadSession, RowId, site_of
 from gnomon_board.web.pages.templating import html_response

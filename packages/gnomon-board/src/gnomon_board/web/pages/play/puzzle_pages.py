@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from gnomon.errors import UnknownNameError
 from gnomon_board.database.engine import Database
 from gnomon_board.errors import Missing
-from gnomon_board.leaderboard.seasons.entry_registration import find_rule, find_season
+from gnomon_board.leaderboard.seasons import find_rule, find_season
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.studies.play import begin_game, find_game
 from gnomon_board.studies.puzzle import Puzzle, puzzle_named, puzzle_of, puzzles

@@ -1,4 +1,4 @@
-"""Plan of a season, read from a TOML file and validated.
+"""Seasons: the plan in a TOML file, creation with a commitment to hidden rules, and the reveal.
 
 ::
 
@@ -15,7 +15,7 @@
     pieces = 9
 
     [hidden]
-    generate = 120                     # rules to draw (rule_generation)
+    generate = 120                     # rules to draw (drawn_rules)
     rules_per_attempt = 30             # rules that an attempt is dealt, one trial each
     n_elements = [1, 3]
 
@@ -26,6 +26,7 @@ deals a rule to an account once, so that memory of a trial is of no use in anoth
 from __future__ import annotations
 
 import datetime
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,10 +34,16 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from gnomon.files import read_toml
-from gnomon_board.errors import LeaderboardError, wrong_field
-from gnomon_board.leaderboard.seasons.rule_generation import (
+from gnomon_board.accounts import clean_text, note
+from gnomon_board.database.columns import now
+from gnomon_board.database.schema import Season, SeasonRule
+from gnomon_board.errors import Conflict, LeaderboardError, Missing, NotAllowed, wrong_field
+from gnomon_board.leaderboard.commitment import Reveal, commit, new_salt
+from gnomon_board.leaderboard.drawn_rules import (
     ELEMENTS,
     Difficulty,
     generate_rules,
@@ -270,3 +277,135 @@ def _hidden(
 
 def _pair(numbers: Sequence[int]) -> tuple[int, int]:
     return numbers[0], numbers[1]
+
+
+# -- seasons in the database ----------------------------------------------------------------------
+
+
+def find_season(session: Session, name: str) -> Season:
+    """Return a season by its name; a :class:`Missing` tells that there is none."""
+    season = session.scalar(select(Season).where(Season.name == name))
+    if season is None:
+        raise Missing(f"there is no season {name[:64]!r}")
+    return season
+
+
+def find_rule(season: Season, name: str) -> SeasonRule:
+    """Return a rule of a season; a :class:`Missing` tells that there is none."""
+    for rule in season.rules:
+        if rule.name == name:
+            return rule
+    raise Missing(f"season {season.name} has no rule {name[:64]!r}")
+
+
+def check_open(season: Season) -> None:
+    """Refuse with a :class:`NotAllowed` what comes before the season opens or after it closed."""
+    if season.opens_at is not None and now() < season.opens_at:
+        raise NotAllowed(f"season {season.name} opens on {season.opens_at:%Y-%m-%d %H:%M} UTC")
+    if season.closes_at is not None and now() >= season.closes_at:
+        raise NotAllowed(f"season {season.name} closed on {season.closes_at:%Y-%m-%d %H:%M} UTC")
+
+
+def takes_entries(season: Season) -> bool:
+    """Whether a season is open now."""
+    try:
+        check_open(season)
+    except NotAllowed:
+        return False
+    return True
+
+
+def secret_rng() -> np.random.Generator:
+    """Return a generator whose seed nobody can guess: for rules that are to stay hidden."""
+    return np.random.default_rng(secrets.randbits(256))
+
+
+def create_season(session: Session, plan: SeasonPlan) -> Season:
+    """Put a season on the board, with the commitment to its hidden rules if it has any.
+
+    Raises Refusal: there is a season of this name, or a text cannot be shown.
+    """
+    if session.scalar(select(Season.id).where(Season.name == plan.name)) is not None:
+        raise Conflict(f"there is a season {plan.name!r} already")
+    hidden = plan.hidden_rules
+    salt = new_salt() if hidden else None
+    season = Season(
+        name=plan.name,
+        title=clean_text(plan.title, "title"),
+        description=clean_text(plan.description),
+        division=plan.division,
+        board=dict(plan.board),
+        trials=plan.trials,
+        episodes=plan.episodes,
+        horizon=plan.horizon,
+        rules_per_attempt=plan.rules_per_attempt,
+        max_attempts=plan.max_attempts,
+        opens_at=plan.opens_at,
+        closes_at=plan.closes_at,
+        salt=salt,
+        commitment=None if salt is None else commit(plan.name, hidden, salt),
+        rules=[
+            SeasonRule(
+                position=position,
+                name=rule.name,
+                text=rule.text,
+                family=rule.family,
+                tags=list(rule.tags),
+                visibility="hidden" if rule.hidden else "public",
+            )
+            for position, rule in enumerate(plan.rules)
+        ],
+    )
+    session.add(season)
+    session.flush()
+    note(
+        session,
+        "season made",
+        "season",
+        season.id,
+        name=season.name,
+        division=season.division,
+        commitment=season.commitment,
+    )
+    return season
+
+
+def reveal_season(session: Session, season: Season, *, early: bool = False) -> Reveal:
+    """Publish the hidden rules and the salt; from now on nobody plays them for the board.
+
+    A season that is still open is closed only if ``early``.
+
+    Raises Refusal: the season has nothing to reveal, or is still open.
+    """
+    if season.commitment is None:
+        raise NotAllowed(f"season {season.name} has no hidden rules")
+    if season.revealed_at is None:
+        moment = now()
+        if not _is_over(season, moment) and not early:
+            until = f" until {season.closes_at:%Y-%m-%d %H:%M} UTC" if season.closes_at else ""
+            raise NotAllowed(f"season {season.name} is open{until}; revealing would end it")
+        season.revealed_at = moment
+        season.closes_at = min(season.closes_at or moment, moment)
+        season.touch()
+        note(session, "season revealed", "season", season.id, name=season.name)
+    return reveal_of(season)
+
+
+def _is_over(season: Season, moment: datetime.datetime) -> bool:
+    return season.closes_at is not None and season.closes_at <= moment
+
+
+def reveal_of(season: Season) -> Reveal:
+    """Return what a revealed season has published.
+
+    Raises NotAllowed if it has not been revealed.
+    """
+    if season.revealed_at is None or season.commitment is None or season.salt is None:
+        raise NotAllowed(f"season {season.name} has not been revealed")
+    hidden = [rule for rule in season.rules if rule.visibility == "hidden"]
+    return Reveal(
+        season.name,
+        season.commitment,
+        season.salt,
+        tuple(RuleEntry(rule.name, rule.text) for rule in hidden),
+    )

@@ -1,0 +1,83 @@
+"""Assignment of an attempt: the seed of its boards, and the rules that a hidden season deals it."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from gnomon_board.accounts import server_secret
+from gnomon_board.database.schema import Account, Entry, EntryAttempt, RemoteTrial, SeasonRule
+from gnomon_board.errors import NotAllowed
+from gohr import ExperimentConfig
+from gohr.experiments import Assignment, assigned_seed
+
+
+def assignment_of(attempt: EntryAttempt) -> Assignment:
+    """Return what an attempt has to play, with the texts of its rules, hidden ones too."""
+    season = attempt.entry.season
+    rules = season.rules
+    if season.division == "hidden":
+        rules = list(dict.fromkeys(trial.rule for trial in attempt.remote_trials))
+    config = ExperimentConfig.from_record(
+        {
+            "name": f"{season.name}-entry-{attempt.entry_id}-attempt-{attempt.number}",
+            "rules": [{"name": rule.name, "text": rule.text} for rule in rules],
+            "learners": ["uniform"],
+            "trials": season.trials,
+            "episodes": season.episodes,
+            "horizon": season.horizon,
+            "seed": attempt.seed,
+            "board": season.board,
+        },
+        try_learners=False,
+    )
+    return Assignment.of(config)
+
+
+def assign(session: Session, entry: Entry, number: int) -> EntryAttempt:
+    """Add an attempt of an entry with its seed, and in a hidden season with its rules."""
+    season = entry.season
+    seed = assigned_seed(server_secret(session), season.name, entry.id, number)
+    attempt = EntryAttempt(entry=entry, number=number, seed=seed)
+    session.add(attempt)
+    session.flush()
+    if season.division == "hidden":
+        session.add_all(
+            RemoteTrial(attempt_id=attempt.id, rule_id=rule.id, number=number)
+            for rule in _dealt_rules(session, attempt)
+            for number in range(season.trials)
+        )
+        session.flush()
+    return attempt
+
+
+def _dealt_rules(session: Session, attempt: EntryAttempt) -> list[SeasonRule]:
+    """Draw rules that the account has not been dealt before, in the order of play.
+
+    The draw follows from the season's salt and the numbers of entry and attempt, so that it can be
+    checked after the reveal.
+    """
+    entry, season = attempt.entry, attempt.entry.season
+    # Of two attempts that one account begins at once the second one waits here.
+    session.get_one(Account, entry.account_id, with_for_update=True)
+    before = set(
+        session.scalars(
+            select(RemoteTrial.rule_id)
+            .join(EntryAttempt, EntryAttempt.id == RemoteTrial.attempt_id)
+            .join(Entry, Entry.id == EntryAttempt.entry_id)
+            .where(Entry.season_id == season.id, Entry.account_id == entry.account_id)
+        )
+    )
+    left = [rule for rule in season.rules if rule.id not in before]
+    n = season.rules_per_attempt or len(season.rules)
+    if len(left) < n:
+        raise NotAllowed(
+            f"season {season.name} deals a rule to an account once: an attempt takes {n}, and "
+            f"{len(left)} are left"
+        )
+    text = f"{season.salt} {entry.id} {attempt.number}"
+    rng = np.random.default_rng(int(hashlib.sha256(text.encode()).hexdigest(), 16))
+    return [left[i] for i in rng.permutation(len(left))[:n].tolist()]

@@ -1,1 +1,0 @@
-"""Seasons: what is played, by whom, and the commitment to hidden rules."""

@@ -257,3 +257,14 @@ def test_the_history_holds_the_attempts_the_newest_last() -> None:
     assert observation["history"].tolist() == [[0] * 5, [8, 3, 2, 3, 0], [8, 1, 2, 3, 1]]
     observation, *_ = env.step(4 * 35 + 1)
     assert observation["history"][-1].tolist() == [36, 2, 0, 0, 0]
+
+
+def test_a_permitted_attempt_is_drawn_from_the_mask() -> None:
+    env = HiddenRulesEnv("color-match", reveal=True)
+    _, info = env.reset(seed=0)
+    mask = info["permitted"]
+    env.action_space.seed(1)
+    drawn = {int(env.action_space.sample(mask)) for _ in range(400)}
+    assert drawn == set(np.flatnonzero(mask).tolist())
+    # As Gymnasium has it, of an empty mask the first.
+    assert env.action_space.sample(np.zeros(144, np.int8)) == 0

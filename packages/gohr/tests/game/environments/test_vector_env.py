@@ -126,6 +126,25 @@ def test_copies_stay_and_views_move() -> None:
         assert (board == before).all() == (rewards == paid).all() == copy
 
 
+def test_copies_are_equal_to_what_is_not_copied() -> None:
+    with_copies, without = (native(AutoresetMode.SAME_STEP, 8, copy=copy) for copy in (True, False))
+    assert_same(with_copies.reset(seed=0), without.reset(seed=0))
+    rng = np.random.default_rng(0)
+    n_final = 0
+    for _ in range(300):
+        actions = rng.integers(0, 144, 8)
+        made = without.step(actions)
+        assert_same(made, with_copies.step(actions))
+        infos = made[-1]
+        if "final_info" in infos:
+            ended, final = infos["_final_info"], infos["final_info"]
+            n_final += ended.sum()
+            assert (final["action_mask"][ended].sum(axis=1) > 0).all()
+            assert (final["action_mask"][~ended] == 0).all()
+            assert [o is not None for o in infos["final_obs"]] == ended.tolist()
+    assert n_final > 10
+
+
 def test_reveal_is_stamped_and_tells_the_answer() -> None:
     env = native(AutoresetMode.SAME_STEP, num_envs=5, reveal=True)
     _, infos = env.reset(seed=0)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -31,8 +30,7 @@ from gohr.rules.syntax import RuleSet
 _BLOCKS = 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Room:
+class _Room(NamedTuple):
     """What a step returns: the arrays of the boards in play, or copies, and views of them."""
 
     seen: npt.NDArray[np.uint8]

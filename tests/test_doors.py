@@ -59,7 +59,6 @@ PLAIN = {
 }
 #: What tests may import from behind the doors, and why.
 EXCEPTIONS: dict[str, str] = {
-    "gnomon.cli.progress": "the clock of a progress bar, with the time in hand",
     "gnomon.plot.labels": "places and lines of labels, for any names",
     "gnomon.plot.style": "labels of ticks, for any numbers",
     "gnomon.scores.datasets": "a data set of a test, fetched from a folder",

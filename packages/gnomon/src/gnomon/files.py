@@ -238,12 +238,6 @@ def safe_cell(value: Any) -> Any:
     return "'" + text if text.lstrip(" ").startswith(_STARTS) else text
 
 
-def plain_text(cell: str) -> str:
-    """Return the text that :func:`safe_cell` made a cell of."""
-    text = cell.removeprefix("'")
-    return text if text.lstrip(" ").startswith(_STARTS) else cell
-
-
 def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
     """Return records as CSV, with safe cells."""
     out = io.StringIO()

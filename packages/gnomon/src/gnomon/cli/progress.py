@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING
@@ -62,76 +58,19 @@ def bar_of(what: str) -> Iterator[Callable[[int, int], None]]:
         progress.TextColumn(what),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
-        progress.RenderableColumn(left := TimeLeft()),
+        progress.TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
+        # The mean pace of the work so far: many pieces may end in one batch.
+        speed_estimate_period=86_400,
     )
     task = bar.add_task(what, total=None)
 
     def update(done: int, total: int) -> None:
-        left.report(done, total)
         bar.update(task, completed=done, total=total)
 
     with _shown_late(bar):
         yield update
-
-
-@dataclass
-class TimeLeft:
-    """Time that some work has left, at its mean pace since the first report.
-
-    Pieces may be done many at once, seconds or minutes apart: rich's own column takes the pace of
-    the last seconds, in which a batch was reported, and predicts one second for ten minutes.
-
-    Examples
-    --------
-    >>> left = TimeLeft()
-    >>> left.report(0, 75)
-    >>> left.__rich__()
-    'left -:--:--'
-    """
-
-    _first: tuple[float, int] = (math.nan, 0)
-    _before: int = 0
-    _ends: float = math.nan
-
-    def report(self, done: int, total: int) -> None:
-        """Take note of how much is done of how much; less than before begins another work."""
-        now = time.monotonic()
-        if math.isnan(self._first[0]) or done < self._before:
-            self._first = now, done
-        self._before = done
-        begun, there = self._first
-        pace = (now - begun) / (done - there) if done > there else math.nan
-        self._ends = now + pace * (total - done)
-
-    def __rich__(self) -> str:
-        """Return the time left as hours, minutes and seconds."""
-        if math.isnan(self._ends):
-            return "left -:--:--"
-        seconds = math.ceil(max(0.0, self._ends - time.monotonic()))
-        return f"left {timedelta(seconds=seconds)}"
-
-
-@contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Show what is being done and the time elapsed, where progress is unknown."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich import progress
-    from rich.console import Console
-
-    bar = progress.Progress(
-        progress.SpinnerColumn(),
-        progress.TextColumn(what),
-        progress.TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    bar.add_task(what, total=None)
-    with _shown_late(bar):
-        yield
 
 
 @contextmanager

@@ -69,7 +69,9 @@ def test_a_crashed_run_does_not_erase_the_curve(command, curves):
     of_dqn = [r for r in found["results"] if r["algorithm"] == "dqn"]
     assert [r["step"] for r in of_dqn] == [0, 10, 20, 30]
     np.testing.assert_allclose(of_dqn[3]["value"], np.nanmean(curves[0][..., 3], axis=0).mean())
-    assert any("dqn run 2 on chess ends at 10 of 30: beyond" in text for text in found["warnings"])
+    assert any(
+        "dqn run 2 on chess ends at 10 of 30: the curve" in text for text in found["warnings"]
+    )
 
 
 def test_a_folder_of_monitors_has_steps_and_no_episodes(command):

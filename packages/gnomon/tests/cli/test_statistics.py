@@ -172,7 +172,7 @@ def test_options_reach_the_statistics(gnomon):
 
 def test_a_band_without_width_has_a_word(gnomon):
     said = gnomon("profile scores.csv --kind average_score")
-    assert "the band has no width where a threshold parts no resamples (" in said.err
+    assert "the band has no width where all resamples agree (" in said.err
     for kind in ("run_score", "ratio"):
         assert gnomon(f"profile scores.csv --kind {kind}").err == ""
     ratios = json.loads(gnomon("profile scores.csv --kind ratio --json").out)

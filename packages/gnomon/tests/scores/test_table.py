@@ -41,7 +41,7 @@ def test_describe_names_what_is_missing():
         "5 scores (score, higher is better): 2 algorithms, 2 tasks, 1 to 2 runs",
         "1 missing run (empty score)",
         "sac: no score on 1 task (pong)",
-        "dqn: a single run a task, where others have up to 2",
+        "dqn: a single run per task, where others have up to 2",
     ]
 
 
@@ -104,7 +104,7 @@ def test_unknown_names_are_answered_with_near_ones():
         (
             with_row(score=float("inf")),
             "row 6, column 'score': an infinite score needs a true 'censored' "
-            "(a run that never got there)",
+            "(a run that never reached the goal)",
         ),
         (with_row(task=""), "row 6, column 'task': expected a name, found nothing"),
         (

@@ -50,7 +50,7 @@ def test_items_with_too_few_epochs_are_left_out_and_named():
         found = estimate(small(a=ragged, b=np.zeros((2, 30))), "pass@2")
     assert found[0].n_tasks == 27
     left_out, unscored, lacking, *_ = found.warnings
-    assert unscored.startswith("3 samples without a score; values are of the others")
+    assert unscored.startswith("3 samples without a score; values use the others")
     assert left_out.startswith("pass@2 of a: 3 items with fewer than 2 epochs left out (task_0, ")
     assert lacking.startswith("a lacks 3 of 30 items")
 

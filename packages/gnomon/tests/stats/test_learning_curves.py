@@ -172,7 +172,7 @@ def test_a_run_that_ends_early_does_not_erase_the_others():
     x = X.copy()
     x[2, 1, 5:] = np.nan
     table = ScoreTable.from_arrays({"a": x})
-    with pytest.warns(DegenerateScoresWarning, match="a run 2 on task_1 ends at 4 of 7: beyond"):
+    with pytest.warns(DegenerateScoresWarning, match="a run 2 on task_1 ends at 4 of 7: the curve"):
         (curve,) = curves(table, "mean", rng=rng())
     assert curve.step.tolist() == list(range(8))
     np.testing.assert_allclose(curve.value, np.nanmean(x, axis=0).mean(axis=0))

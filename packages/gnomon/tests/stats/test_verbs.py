@@ -118,7 +118,7 @@ def test_bad_pairs_have_a_message():
 
 def test_bands_without_width_are_named():
     (text,) = profile(TABLE, "average_score").warnings
-    assert text.startswith("the band has no width where a threshold parts no resamples (")
+    assert text.startswith("the band has no width where all resamples agree (")
     for kind in ("run_score", "ratio"):
         assert profile(TABLE, kind).warnings == ()
 

@@ -87,7 +87,7 @@ def non_negative(gram: FloatArray, cross: FloatArray) -> FloatArray:
         while True:
             n_steps += 1
             if n_steps > 100 * len(cross):
-                raise np.linalg.LinAlgError("the covariance of the tasks is none")
+                raise np.linalg.LinAlgError("the covariance of the tasks is not positive definite")
             free = np.zeros(len(cross))
             free[active] = np.linalg.solve(gram[np.ix_(active, active)], cross[active])
             if (free[active] > 0).all():

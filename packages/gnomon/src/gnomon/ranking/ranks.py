@@ -385,7 +385,7 @@ def _warn_of_degenerate(field: Field, found: PairwiseImprovement) -> None:
         if len(single) == len(field.names):
             _warn(f"one run per algorithm and task, so the {ground}s are treated as a sample")
     elif single:
-        _warn(f"not comparable with several runs of others: single runs of {listed(single, 6)}")
+        _warn(f"not comparable with the several runs of others: single runs of {listed(single, 6)}")
 
 
 def _assembled(

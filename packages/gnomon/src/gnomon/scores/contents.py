@@ -80,7 +80,7 @@ def _uneven_runs(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _C
         few = "a single run" if least == 1 else f"{least} runs"
         fewest = [task for task, n in zip(tasks, counts, strict=True) if n == least]
         if least == most:
-            lines.append(f"{algorithm}: {few} a task, where others have up to {everywhere}")
+            lines.append(f"{algorithm}: {few} per task, where others have up to {everywhere}")
         else:
             where = f"on {counted(len(fewest), 'task')} ({listed(fewest, MOST_NAMES)})"
             lines.append(f"{algorithm}: {few} {where}, up to {most} on others")

@@ -147,7 +147,7 @@ def tidy_rows(
     if "censored" in raw:
         columns["censored"] = censored = _flags(raw["censored"], origin)
         infinite &= ~censored
-    message = "an infinite score needs a true 'censored' (a run that never got there)"
+    message = "an infinite score needs a true 'censored' (a run that never reached the goal)"
     _refuse(infinite, "score", message, origin)
     rest = {name: raw[name] for name in raw.names if name not in SPECIAL}
     rows = Rows(columns | rest)

@@ -47,7 +47,10 @@ def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> 
     ]
     if left_out:
         shown = listed(left_out)
-        warn(f"{len(left_out)} of {len(table.tasks)} tasks left out, not all have them: {shown}")
+        warn(
+            f"{len(left_out)} of {len(table.tasks)} tasks left out, "
+            f"since some algorithms lack them: {shown}"
+        )
     return tasks
 
 

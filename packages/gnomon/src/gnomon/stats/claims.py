@@ -118,7 +118,7 @@ def _notes(one: ClaimCheck) -> tuple[str, str]:
     said = "established" if one.established else "not established"
     return (
         f"{said}: {one.a} is worse than {one.b}{by}.",
-        f"If {one.a} is in truth no worse{by}, this is established all the same in about "
+        f"If {one.a} is not worse{by}, this is established in about "
         f"{100.0 * one.error_rate:.3g} % of comparisons at most; if it is worse by "
         f"{one.detectable:.3g}, with power {POWER:g}.",
     )

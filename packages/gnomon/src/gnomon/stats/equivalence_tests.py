@@ -114,7 +114,7 @@ class Equivalences(Results[Equivalence]):
         of_probability = any(one.metric == IMPROVEMENT for one in self)
         what, neutral = ("P(a better)", 0.5) if of_probability else ("a minus b", 0.0)
         return (
-            f"equivalent: {what} surely between {neutral - margin:g} and {neutral + margin:g}, by "
+            f"equivalent: {what} between {neutral - margin:g} and {neutral + margin:g}, by "
             f"the {100 * (2 * level - 1):g} % interval"
         )
 

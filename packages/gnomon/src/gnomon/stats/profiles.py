@@ -243,7 +243,7 @@ def profile(
     if any(flat.values()):
         named = ", ".join(f"{n} of {name}" for name, n in flat.items() if n)
         notes.append(
-            f"the band has no width where a threshold parts no resamples ({named}, of "
+            f"the band has no width where all resamples agree ({named}, of "
             f"{found[0].tau.size} thresholds); this is not certainty"
         )
     return Profiles(tuple(found), settings, tuple(notes))

@@ -55,7 +55,7 @@ def test_a_file_of_several_metrics_is_read_one_by_one(tmp_path):
     with pytest.raises(ScoreDataError, match="no row has metric = tc; found skill, tce"):
         read_scores(path, metric="tc")
     path = written(tmp_path, HEADER + "a,t,0,4\n")
-    with pytest.raises(ScoreDataError, match="holds one score; expected none to be named, found t"):
+    with pytest.raises(ScoreDataError, match="has one score; expected no name of a score, found t"):
         read_scores(path, metric="tce")
 
 
@@ -106,7 +106,7 @@ def test_another_column_may_be_the_step(tmp_path):
         (
             HEADER + "a,t,0,inf\n",
             "line 2, column 'score': an infinite score needs a true 'censored' "
-            "(a run that never got there)",
+            "(a run that never reached the goal)",
         ),
         (HEADER + ",t,0,1\n", "line 2, column 'algorithm': expected a name, found nothing"),
     ],

@@ -28,7 +28,7 @@ def test_names_are_found_by_their_heading(tmp_path):
     assert table.algorithms == ("x", "y")
     assert table.tasks == ("MMLU",)
     left_out = "rank, organization, params_b, average, date"
-    assert said == [f"columns left out, since they are no tasks: {left_out}"]
+    assert said == [f"columns left out, since they are not tasks: {left_out}"]
 
 
 def test_a_column_of_signs_names_no_rows(tmp_path):
@@ -91,8 +91,8 @@ def test_a_transposed_table_is_read_the_right_way_round(tmp_path, head):
     assert table.runs("DQN", "chess").tolist() == [3]
     assert said == [
         f"column '{head}' names tasks: rows are read as tasks, columns as algorithms",
-        "columns left out, since they are no algorithms: Average",
-        "rows left out, since they are no tasks: Mean",
+        "columns left out, since they are not algorithms: Average",
+        "rows left out, since they are not tasks: Mean",
     ]
     with pytest.raises(ScoreDataError, match=r"lines 2 and 3, .* found 'pong' twice"):
         read_scores(written(tmp_path, f"{head},DQN,PPO\npong,1,2\npong,3,4\n"), format="wide")
@@ -142,9 +142,9 @@ def test_a_wide_table_has_tasks_for_columns(tmp_path):
     with pytest.warns(DegenerateScoresWarning) as caught:
         table = read_scores(path)
     assert [str(w.message) for w in caught] == [
-        "columns left out, since they are no tasks: Licence, Average",
-        "deviations are left out: each cell is read as one number, and how sure it is is not used; "
-        "estimate, compare and profile take means and deviations from a file with columns "
+        "columns left out, since they are not tasks: Licence, Average",
+        "deviations are left out: each cell is read as one number, and its uncertainty is not used"
+        "; estimate, compare and profile take means and deviations from a file with columns "
         "algorithm, task, mean, std, runs",
     ]
     assert table.algorithms == ("DQN", "C51")
@@ -157,7 +157,7 @@ def test_what_tells_of_a_model_is_no_task(tmp_path):
     head = "eval,Average \u2b06\ufe0f,Hub \u2764\ufe0f,#Params (B),CO\u2082 cost (kg),IFEval"
     path = written(tmp_path, f"{head},Rank of words\na,9,1,7,1,5,6\nb,8,3,7,3,4,7\n")
     with pytest.warns(
-        DegenerateScoresWarning, match="they are no tasks: Average .*, Hub .*, #Params"
+        DegenerateScoresWarning, match="they are not tasks: Average .*, Hub .*, #Params"
     ):
         table = read_scores(path)
     assert table.tasks == ("IFEval", "Rank of words")
@@ -165,7 +165,7 @@ def test_what_tells_of_a_model_is_no_task(tmp_path):
 
 def test_a_number_in_a_name_makes_it_a_task(tmp_path):
     path = written(tmp_path, "model,hub1,hub 2,Total (3)\na,1,2,3\nb,3,4,7\n")
-    with pytest.warns(DegenerateScoresWarning, match=r"they are no tasks: Total \(3\)"):
+    with pytest.warns(DegenerateScoresWarning, match=r"they are not tasks: Total \(3\)"):
         table = read_scores(path)
     assert table.tasks == ("hub1", "hub 2")
 

@@ -69,7 +69,7 @@ def _files(path: Path) -> list[Path]:
     files = [file for file in files if file.suffix in (".eval", ".json")]
     odd = [file.name for file in files if not _is_log(file)]
     if odd:
-        note(f"{path.name}: {counted(len(odd), 'file')} left out that are no logs: {odd[0]}")
+        note(f"{path.name}: {counted(len(odd), 'file')} left out, not logs: {odd[0]}")
     return [file for file in files if file.name not in odd]
 
 

@@ -183,7 +183,7 @@ def available_readers() -> dict[str, str]:
     Examples
     --------
     >>> available_readers()["wide"]
-    'a CSV or TSV table with a row an algorithm and a column a task'
+    'a CSV or TSV table with a row per algorithm and a column per task'
     """
     return {reader.name: reader.description for reader in _readers()}
 

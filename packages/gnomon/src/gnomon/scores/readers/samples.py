@@ -262,7 +262,7 @@ def _chosen(
     for log, name in having:
         if name in log.unreadable:
             raise ScoreDataError(
-                f"{log.path}: score {name!r} is no number for each item: found "
+                f"{log.path}: score {name!r} is not one number per item: found "
                 f"{log.unreadable[name]}; it cannot be a mean of items"
             )
     without = [log for log in logs if all(log is not other for other, _ in having)]
@@ -353,6 +353,6 @@ def _without_copies(rows: Rows, source: Path) -> Rows:
                 f"{counted(int(other.sum()), 'sample')} differ): read one of the two files"
             )
         n = counted(int(copies.sum()), "sample")
-        note(f"{source.name}: {n} left out that another log holds too")
+        note(f"{source.name}: {n} left out that another log contains too")
         rows = rows.take(~copies)
     return rows.but("uuid", _LOG)

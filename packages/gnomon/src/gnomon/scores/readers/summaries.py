@@ -177,6 +177,9 @@ def _on_shared_tasks(
     if len(tasks) < len(names):
         left_out = [task for task in names if task not in tasks]
         shown = listed(left_out)
-        note(f"{len(left_out)} of {len(names)} tasks left out, not all have them: {shown}")
+        note(
+            f"{len(left_out)} of {len(names)} tasks left out, "
+            f"since some algorithms lack them: {shown}"
+        )
     grid = np.array([[one[task] for task in tasks] for one in every])
     return SummaryTable(tuple(cells), tuple(tasks), grid[..., 0], grid[..., 1], grid[..., 2])

@@ -165,7 +165,7 @@ def _of_tasks(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str) -> Scor
     elif metric is not None and not is_column:
         if "metric" not in raw:
             raise origin.error(
-                f"a score file holds one score; expected none to be named, found {metric}"
+                f"a score file has one score; expected no name of a score, found {metric}"
             )
         where["metric"] = metric
     if {"mean", "std", "runs"} <= set(raw.names) and "score" not in (*raw.names, *named):
@@ -422,7 +422,7 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 ITEM_FILE = Reader(
     "items",
-    "a CSV, TSV, Parquet or .jsonl file with a row a model and item: model, item, correct",
+    "a CSV, TSV, Parquet or .jsonl file with a row per model and item: model, item, correct",
     recognises=_recognises_items,
     read=_read_items,
     takes=frozenset({"metric", "where", "columns"}),

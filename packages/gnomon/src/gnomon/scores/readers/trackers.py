@@ -274,7 +274,7 @@ def _keys(raw: Rows, columns: dict[str, str], wanted: ReadRequest, origin: Origi
     if "task" not in keys:
         keys["task"] = Texts.repeated(stem, len(raw))
         note(f"{origin.file}: no column names the task (env_id, env, task or game): all runs are "
-              f"read as of one, {stem!r}")  # fmt: skip
+              f"read as {stem!r}")  # fmt: skip
     if "run" not in keys:
         label = run or identity
         keys["run"] = raw[label] if label else np.zeros(len(raw), np.int64)
@@ -360,7 +360,7 @@ def kept_after_restarts(run: IntArray, step: FloatArray) -> npt.NDArray[np.bool_
 
 TRACKER_TABLE = Reader(
     "tracker-table",
-    "runs of Weights & Biases or MLflow as CSV: a row a run, or a row a run and step",
+    "runs of Weights & Biases or MLflow as CSV: a row per run, or per run and step",
     recognises=_recognises,
     read=_read,
     takes=frozenset({"metric", "where", "columns", "run_names"}),

@@ -530,7 +530,7 @@ def _headings(cells: list[str]) -> list[str]:
 
 OPENRLBENCHMARK = Reader(
     "openrlbenchmark",
-    "a table of openrlbenchmark: a row a task, a column a set of runs, means and deviations",
+    "a table of openrlbenchmark: a row per task, a column per set of runs, means and deviations",
     recognises=_is_openrlbenchmark,
     read=_read_openrlbenchmark,
     takes=frozenset({"metric"}),

@@ -156,13 +156,13 @@ def _say_what_was_done(
         note(f"column {names!r} names {what}: rows are read as {what}, columns as algorithms")
     left_out = [name for name in raw.names if name not in (names, *columns)]
     if left_out:
-        note(f"columns left out, since they are no {noun}: {listed(left_out)}")
+        note(f"columns left out, since they are not {noun}: {listed(left_out)}")
     if len(rows) < len(raw):
         left_out = [name for row, name in enumerate(raw.tolist(names)) if row not in rows]
-        note(f"rows left out, since they are no tasks: {listed(left_out)}")
+        note(f"rows left out, since they are not tasks: {listed(left_out)}")
     if any(has_deviation(text) for column in columns for text in raw.tolist(column)):
         note(
-            "deviations are left out: each cell is read as one number, and how sure it is is not "
+            "deviations are left out: each cell is read as one number, and its uncertainty is not "
             "used; estimate, compare and profile take means and deviations from a file with "
             "columns algorithm, task, mean, std, runs"
         )
@@ -275,7 +275,7 @@ def _recognises(path: Path) -> bool:
 
 WIDE = Reader(
     "wide",
-    "a CSV or TSV table with a row an algorithm and a column a task",
+    "a CSV or TSV table with a row per algorithm and a column per task",
     recognises=_recognises,
     read=_read_wide,
     takes=frozenset({"metric"}),
@@ -437,7 +437,7 @@ def _melted(
 
 PIVOT = Reader(
     "pivot",
-    "a table with a row a seed or a step and a column an algorithm, task or run",
+    "a table with a row per seed or step and a column per algorithm, task or run",
     recognises=_recognises_pivot,
     read=_read_pivot,
     takes=frozenset({"columns", "columns_are"}),

@@ -201,7 +201,7 @@ def test_a_model_whose_samples_all_failed_stays(tmp_path):
 def test_a_folder_says_which_files_are_no_logs(tmp_path):
     write_json(tmp_path / "a.json", [sample(1)])
     (tmp_path / "listing.json").write_text("{}")
-    with pytest.warns(DegenerateScoresWarning, match=r"1 file left out.*no logs: listing\.json"):
+    with pytest.warns(DegenerateScoresWarning, match=r"1 file left out.*not logs: listing\.json"):
         assert len(read_scores(tmp_path)) == 1
 
 
@@ -232,8 +232,8 @@ def test_wrong_logs_are_told(tmp_path):
             "expected one score; found a and b: metric='a' names the first",
         ),
         (two_scorers(a="C"), {"metric": "b"}, "no score 'b'; found a"),
-        (two_scorers(a="Rome"), {}, "score 'a' is no number for each item: found the text 'Rome'"),
-        (two_scorers(a=[0.1, 2]), {}, "score 'a' is no number for each item: found a list"),
+        (two_scorers(a="Rome"), {}, "score 'a' is not one number per item: found the text 'Rome'"),
+        (two_scorers(a=[0.1, 2]), {}, "score 'a' is not one number per item: found a list"),
         ([], {}, "expected scores of samples; found none in a.json"),
         ([sample(1), sample(1)], {}, "found algorithm lab/a, task quiz/1, run 1 twice"),
         (two_scorers(a=1), {"cluster": "field"}, "no column 'field' of clusters; found subtask"),

@@ -38,7 +38,7 @@ def test_real_scores_that_are_refused():
     both = "found exact_match,strict-match and exact_match,maj: metric='exact_match,strict-match'"
     with pytest.raises(ScoreDataError, match=re.escape(both)):
         read_scores(REAL, metric="exact_match")
-    with pytest.raises(ScoreDataError, match="'word_perplexity' is no number for each item: found"):
+    with pytest.raises(ScoreDataError, match="'word_perplexity' is not one number per item: found"):
         read_scores(REAL, metric="word_perplexity")
     with pytest.raises(ScoreDataError, match="expected one score; found exact_match,strict-match"):
         read_scores(REAL)
@@ -96,7 +96,7 @@ def test_results_of_another_stamp_do_not_count(tmp_path):
         ({"n-samples": {"quiz": {"original": 3, "effective": 3}}}, "2 items; the results count 3"),
         (
             {"configs": {"quiz": {"metric_list": [{"metric": "acc", "aggregation": "f1"}]}}},
-            "acc of quiz is no mean of items there, but is read so",
+            "acc of quiz is not a mean of items there, but is read as one",
         ),
     ],
 )
@@ -168,7 +168,7 @@ def test_wrong_samples_are_told(tmp_path):
         ('{"metrics": []}\n', "expected samples with a doc_id; found ['metrics']"),
         ('{"doc_id": 0, "metrics": ["acc"], "acc": 1}\n{"doc_id"', "line 2: expected JSON"),
         ('{"doc_id": 0, "metrics": ["acc"], "acc": 1}\n' * 2, "found doc_id 0 twice"),
-        ('{"doc_id": 0, "metrics": ["f"], "f": "x"}\n', "score 'f' is no number for each item"),
+        ('{"doc_id": 0, "metrics": ["f"], "f": "x"}\n', "score 'f' is not one number per item"),
     ]
     for text, message in cases:
         path.write_text(text)

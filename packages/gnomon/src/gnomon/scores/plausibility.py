@@ -186,7 +186,7 @@ def wild_scores(table: ScoreTable) -> list[tuple[str, float]]:
     >>> for sentence, score in wild_scores(ScoreTable.from_arrays(runs)):
     ...     print(sentence)
     ppo on task_0: the score 1.5e+06 of run 1 is 1.1e+06 times as large as any of the 4 others of \
-the task (up to 1.4); it rules every mean, so check it
+the task (up to 1.4); it dominates every mean; check it
     """
     finite = np.flatnonzero(np.isfinite(table.effective_scores))
     task = table.rows["task"].codes[finite]
@@ -204,7 +204,7 @@ the task (up to 1.4); it rules every mean, so check it
             sentence = (
                 f"{row['algorithm']} on {name}: the score {row['score']:.4g} of run {row['run']} "
                 f"is {largest / most:.2g} times as large as any of the {own.size - 1} others of "
-                f"the task (up to {most:.3g}); it rules every mean, so check it"
+                f"the task (up to {most:.3g}); it dominates every mean; check it"
             )
             found.append((place, sentence, row["score"]))
     return [(sentence, score) for _, sentence, score in sorted(found)]

@@ -434,11 +434,11 @@ def early_ends(table: ScoreTable, algorithm: str, shown_to: float = np.inf) -> s
     goal = goals[short[0].key[1]]
     where = f"at {in_words(short[0].steps[-1])} of {in_words(goal)}"
     if len(short) == 1:
-        return f"{short[0].name} ends {where}: beyond, the curve is of the others"
+        return f"{short[0].name} ends {where}: the curve beyond uses the others"
     others = listed([run.name for run in short[1:]], 3)
     return (
         f"{len(short)} runs of {algorithm} end early ({short[0].name} {where}, {others}): "
-        "beyond, the curve is of the others"
+        "the curve beyond uses the others"
     )
 
 

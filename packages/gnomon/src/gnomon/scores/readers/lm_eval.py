@@ -321,7 +321,10 @@ def _compare(results: Mapping[str, Any], logs: Mapping[str, Log], place: Path) -
             if _is_mean(results, task, metric):
                 _compare_one(place, task, metric, told, [mean])
             else:
-                note(f"{place.name}: {metric} of {task} is no mean of items there, but is read so")
+                note(
+                    f"{place.name}: {metric} of {task} is not a mean of items there, "
+                    "but is read as one"
+                )
         _warn_of_counts(results, log)
     _compare_groups(results, means, place)
 

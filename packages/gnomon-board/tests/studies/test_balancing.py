@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,8 +55,3 @@ def test_lists_are_never_more_than_one_apart_among_those_who_stay(stays, n_lists
 
 def test_a_list_that_the_plan_no_longer_has_is_passed_over():
     assert next_list(["a"], [PlayerCount("gone", True, 5, 0.0)], rng=RNG) == "a"
-
-
-def test_no_list_is_no_plan():
-    with pytest.raises(ValueError, match="at least one list"):
-        next_list([], [], rng=RNG)

@@ -86,25 +86,13 @@ def join(
     held: str = "",
     agent: str = "",
 ) -> str:
-    """Add a participant who agreed, and return the key.
+    """Add a participant who agreed, and return the key, or the key ``held`` by a cookie if it fits.
 
-    Parameters
-    ----------
-    session : Session
-    study : Study
-    query : mapping from str to str, optional
-        Parameters of the invitation's address; the plan says which are kept.
-    held : str, optional
-        The key in the browser's cookie: a participant who joins again continues.
-    agent : str, optional
-        How the browser names itself.
+    ``query`` are the parameters of the invitation's address, of which the plan says which are kept;
+    ``agent`` is how the browser names itself.
 
-    Raises
-    ------
-    Conflict
-        The participant with this identifier joined in another browser.
-    NotAllowed
-        The study is closed.
+    Raises Conflict: the participant with this identifier joined in another browser. Raises
+    NotAllowed: the study is closed.
     """
     plan = StudyPlan.from_record(study.plan)
     # Two requests at once are answered one after the other.
@@ -444,7 +432,7 @@ class PlayerCount:
     """A player of a study, as far as balancing is concerned.
 
     ``finished``: all rules of the list were played, or given up. ``idle_s`` are seconds since the
-    last thing the player did.
+    last action.
     """
 
     rule_list: str
@@ -468,42 +456,12 @@ def next_list(
     *,
     rng: np.random.Generator,
 ) -> str:
-    """Return the list for the next player: the one that lacks most; of several, one at random.
+    """Return the list that lacks most players; of several, one at random.
 
-    With C players who finished, R who are active, and D players to be dealt beyond the others
-    (negative: fewer), it is the list with the least E = C + R - D.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The lists, at least one.
-    players : iterable of PlayerCount
-        All players so far; who is on no list of these is passed over.
-    already : mapping from str to int, optional
-        D of each list, 0 if left out.
-    rng : numpy.random.Generator
-        Decides between equal lists.
-
-    Raises
-    ------
-    ValueError
-        There is no list.
-
-    References
-    ----------
-    The reference game server, whose R are those who registered within the last hour; here, those
-    who did something within it: fewer places are held by people who have gone.
-
-    Examples
-    --------
-    >>> players = [PlayerCount("a", True, 9, 9999.0)] * 9 + [PlayerCount("a", False, 9, 1.0)]
-    >>> players += [PlayerCount("b", True, 9, 9999.0)] * 7
-    >>> players += [PlayerCount("c", True, 9, 9999.0)] * 4 + [PlayerCount("c", False, 1, 1.0)] * 3
-    >>> next_list("abc", players, {"a": 2, "c": -1}, rng=np.random.default_rng(0))
-    'b'
+    With C players who finished, R who are active, and D = `already` players to be dealt beyond the
+    others (negative: fewer), it is the list with the least C + R - D, as in the reference game
+    server; there R are those who registered within the last hour, here those who did something.
     """
-    if not names:
-        raise ValueError("expected at least one list")
     expected = {name: -(already or {}).get(name, 0) for name in names}
     for player in players:
         if player.rule_list in expected and player.counts:

@@ -15,7 +15,7 @@ from gnomon.cli import app
 from gnomon.errors import GnomonError
 from gnomon.ranking import critical_difference
 from gnomon.reports import scores_report
-from gnomon.scores import ScoreTable, write_scores
+from gnomon.scores import ScoreTable, at_common_step, write_scores
 from gnomon.tables import value_in_brackets
 
 IMPROVEMENT = "probability_of_improvement"
@@ -125,6 +125,26 @@ def test_a_report_prints_the_numbers_of_the_verbs(table):
 def ordered(one):
     """The size of a difference with its interval."""
     return (one.value, one.low, one.high) if one.value >= 0 else (-one.value, -one.high, -one.low)
+
+
+@given(tables())
+@settings(max_examples=10, deadline=None)
+def test_the_last_step_of_curves_has_the_numbers_of_estimate(table):
+    # Of other tasks estimate takes what they show of the noise, which curves leave out.
+    table = table.select(tasks=table.shared_tasks())
+    rows = [row | {"step": step, "score": row["score"] * step}
+            for row in table.to_records() for step in (1, 2)]  # fmt: skip
+    steps = ScoreTable.from_records(rows, higher_is_better=table.higher_is_better)
+    metrics = ["mean", "median", "iqm"]
+    along = quiet(gn.curves, steps, metrics, n_resamples=200)
+    last = quiet(gn.estimate, at_common_step(steps), metrics, n_resamples=200)
+    if isinstance(last, type):
+        assert along is last
+        return
+    for curve, own in zip(along, last, strict=True):
+        assert (curve.algorithm, curve.metric) == (own.algorithm, own.metric)
+        for field in ("value", "low", "high"):
+            assert same(getattr(curve, field)[-1], getattr(own, field)), (own.metric, field)
 
 
 @given(tables())

@@ -400,6 +400,11 @@ class ScoreTable:
         curves[runs, at] = cells.score[cells.of(algorithm, task)]
         return steps, curves
 
+    def curve_labels(self, algorithm: str, task: str) -> tuple[Any, ...]:
+        """Return the labels of the runs that :meth:`curves` gives, in the same order."""
+        own = self.rows.only("run").take(self._curve_cells.rows_of(algorithm, task))
+        return tuple(dict.fromkeys(own.tolist("run")))
+
     def last_step(self) -> ScoreTable:
         """Return the table of each run's score at its own last step, without the column."""
         if "step" not in self.rows:

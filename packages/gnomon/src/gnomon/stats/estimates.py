@@ -379,6 +379,9 @@ def interval_of(
     key : uint64
         From :func:`~gnomon.stats.draw_key`.
     """
+    if metric.name == "median" and strata.n_tasks == 1:
+        _, low, high = median_interval(strata.values, level=level)
+        return Interval(low, high, "percentile")
     if method == "auto" and metric.name == "median" and np.isfinite(strata.values).all():
         if strata.n_tasks > 2:
             return MedianProfile.of(strata).interval(level)

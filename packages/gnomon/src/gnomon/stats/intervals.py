@@ -202,15 +202,22 @@ def table_variances(scores: ScoreTable, variances: Variances) -> Mapping[str, Ma
         if tasks:
             strata, places = Strata.from_table(scores, name, tasks), [place[t] for t in tasks]
             own[i, places], dfs[i, places] = strata.task_variances, strata.counts - 1
-    dfs = np.where(np.isfinite(own), dfs, 0.0)  # censored runs have no variance
-    found = moderated_variances(own, dfs) if variances == "moderated" else own
-    found = np.where((found == 0.0) & (dfs == 0.0), np.nan, found)
-    pooled = np.sum(np.where(dfs > 0.0, own * dfs, 0.0), axis=1) / np.maximum(dfs.sum(axis=1), 1.0)
-    found = np.where(np.isnan(found), pooled[:, None], found)
+    found = variances_to_use(own, dfs, variances)
     return {
         name: dict(zip(scores.tasks, row.tolist(), strict=True))
         for name, row in zip(names, found, strict=True)
     }
+
+
+def variances_to_use(own: FloatArray, dfs: FloatArray, variances: Variances) -> FloatArray:
+    """Return the variances to use, (algorithms, tasks), from own ones with degrees of freedom."""
+    dfs = np.where(np.isfinite(own), dfs, 0.0)  # censored runs have no variance
+    found = moderated_variances(own, dfs) if variances == "moderated" else own
+    found = np.where((found == 0.0) & (dfs == 0.0), np.nan, found)
+    with np.errstate(invalid="ignore"):
+        squares = np.sum(np.where(dfs > 0.0, own * dfs, 0.0), axis=1)
+    pooled = squares / np.maximum(dfs.sum(axis=1), 1.0)
+    return np.where(np.isnan(found), pooled[:, None], found)
 
 
 def satterthwaite(variances: FloatArray, dfs: FloatArray) -> FloatArray:

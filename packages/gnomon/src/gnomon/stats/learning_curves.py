@@ -28,17 +28,18 @@ from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.steps import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import Resamples, draw_key
-from gnomon.stats.cautions import shared_tasks, warn
+from gnomon.stats.cautions import name_dependent_runs, shared_tasks, warn
+from gnomon.stats.difference import on_tasks
 from gnomon.stats.estimates import Estimate, Estimates, interval_of
 from gnomon.stats.intervals import (
     Interval,
     Method,
     StandardError,
     checked,
-    moderated_variances,
     percentile,
     satterthwaite,
     standard_error,
+    variances_to_use,
 )
 from gnomon.stats.metrics import Metric, Metrics, metric_named, metrics_for
 from gnomon.stats.samples import Strata
@@ -254,14 +255,12 @@ def curves(
         gamma=gamma,
     )
     settings["method"] = method
+    options = _Options(level, method, n_resamples, scores.higher_is_better, summary, threshold)
     if summary is None:
         with recorded() as notes:
-            scores = on_grid(scores, grid)
-            drawn = tuple(_aggregate(scores, wanted, level, method, n_resamples, draws))
+            along = _strata_by_step(on_grid(scores, grid))
+            drawn = tuple(_aggregate(along, wanted, options, draw_key(draws)))
         return Curves(drawn, settings | {"step": step}, tuple(notes))
-    options = _SummaryOptions(
-        summary, threshold, scores.higher_is_better, level, method, n_resamples
-    )
     with recorded() as notes:
         if summary in OF_LENGTH:
             refuse_unequal_lengths(scores, OF_LENGTH[summary])
@@ -275,21 +274,32 @@ def curves(
     return Estimates(tuple(found), settings, tuple(notes))
 
 
+@dataclass(frozen=True)
+class _Options:
+    """What is asked of every curve of one call."""
+
+    level: float
+    method: Method
+    n_resamples: int
+    higher_is_better: bool
+    summary: CurveSummary | None
+    threshold: float | None
+
+
 def _aggregate(
-    table: ScoreTable,
+    found: Mapping[str, tuple[FloatArray, Sequence[Strata]]],
     metrics: Sequence[Metric],
-    level: float,
-    method: Method,
-    n_resamples: int,
-    rng: np.random.Generator,
+    options: _Options,
+    key: np.uint64,
 ) -> Iterator[Curve]:
     """Yield the metrics of each algorithm along its steps."""
-    key, found = draw_key(rng), _strata_by_step(table)
-    variances = _moderated(found)
+    variances = _variances(found)
     for algorithm, (steps, at_steps) in found.items():
+        if options.method == "auto":
+            name_dependent_runs(at_steps[-1], algorithm)
         for metric in metrics:
             rows = [
-                _banded(x, variances[algorithm, step], metric, method, level, n_resamples, key)
+                _banded(x, variances[algorithm, step], metric, options, key)
                 for step, x in zip(steps.tolist(), at_steps, strict=True)
             ]
             faults = Counter(fault for *_, fault in rows if fault is not None)
@@ -297,10 +307,10 @@ def _aggregate(
                 where = "" if n == len(rows) else f" at {n} of {len(rows)} steps"
                 warn(f"{metric.name} of {algorithm}{where}: {fault}")
             value, low, high = np.array([ends for *ends, _ in rows]).T
-            yield Curve(algorithm, metric.name, steps, value, low, high, level)
+            yield Curve(algorithm, metric.name, steps, value, low, high, options.level)
 
 
-def _moderated(
+def _variances(
     found: Mapping[str, tuple[FloatArray, Sequence[Strata]]],
 ) -> dict[tuple[str, float], FloatArray]:
     """Return the variances of each algorithm at each step, moderated as those of a table."""
@@ -311,30 +321,23 @@ def _moderated(
     variances = {}
     for step, samples in at_step.items():
         own = np.stack([one.task_variances for one in samples.values()])
-        dfs = np.stack([one.counts - 1 for one in samples.values()])
-        rows = moderated_variances(own, np.where(np.isfinite(own), dfs, 0))
-        for name, row, plain in zip(samples, rows, own, strict=True):
-            variances[name, step] = np.where(np.isnan(row), plain, row)
+        dfs = np.stack([one.counts - 1.0 for one in samples.values()])
+        for name, row in zip(samples, variances_to_use(own, dfs, "moderated"), strict=True):
+            variances[name, step] = row
     return variances
 
 
 def _banded(
-    strata: Strata,
-    variances: FloatArray,
-    metric: Metric,
-    method: Method,
-    level: float,
-    n_resamples: int,
-    key: np.uint64,
+    strata: Strata, variances: FloatArray, metric: Metric, options: _Options, key: np.uint64
 ) -> tuple[float, float, float, str | None]:
     """Return the metric at one step, the ends of its interval, and what is wrong with them."""
-    value = metric.value(strata)
+    value = float(on_tasks(metric, strata.n_tasks).value(strata))
     if not np.isfinite(value):
         return np.nan, np.nan, np.nan, "not estimable, some runs are infinite (censored)"
     if strata.counts.max() == 1:
         return value, np.nan, np.nan, "band not estimable from one run per task"
-    options: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "key": key}
-    found = interval_of(metric, value, strata, variances, method=method, **options)
+    how: dict[str, Any] = {"level": options.level, "n_resamples": options.n_resamples, "key": key}
+    found = interval_of(metric, value, strata, variances, method=options.method, **how)
     shown, fault = checked(found)
     return value, shown.low, shown.high, fault
 
@@ -358,7 +361,12 @@ def _strata_by_step(
             common = np.intersect1d(common, steps)
         at_common = [scores[:, np.isin(steps, common)] for steps, scores in curves]
         # A run without any of these scores is a missing run.
-        at_common = [scores[~np.isnan(scores).all(axis=1)] for scores in at_common]
+        known = [~np.isnan(scores).all(axis=1) for scores in at_common]
+        at_common = [scores[rows] for scores, rows in zip(at_common, known, strict=True)]
+        labels = [
+            np.array(table.curve_labels(algorithm, task), dtype=object)[rows]
+            for task, rows in zip(tasks, known, strict=True)
+        ]
         shown = np.all([_shown(scores, complete=complete) for scores in at_common], axis=0)
         n_all = np.unique(np.concatenate([steps for steps, _ in curves])).size
         if not shown.any():
@@ -369,7 +377,12 @@ def _strata_by_step(
         kept = np.flatnonzero(shown)
         if not complete and (early := early_ends(table, algorithm, common[kept[-1]])):
             warn(early)
-        strata = [Strata.from_runs([x[~np.isnan(x[:, i]), i] for x in at_common]) for i in kept]
+        strata = []
+        for i in kept:
+            there = [~np.isnan(x[:, i]) for x in at_common]
+            runs = [x[rows, i] for x, rows in zip(at_common, there, strict=True)]
+            own = [one[rows].tolist() for one, rows in zip(labels, there, strict=True)]
+            strata.append(Strata.from_runs(runs).labelled(own))
         found[algorithm] = (common[kept], strata)
     return found
 
@@ -427,52 +440,33 @@ def summarize_runs(
     )
 
 
-@dataclass(frozen=True)
-class _SummaryOptions:
-    """What is asked of every curve of one call."""
-
-    summary: CurveSummary
-    threshold: float | None
-    higher_is_better: bool
-    level: float
-    method: Method
-    n_resamples: int
-
-
 def _summarized(
     curves: Mapping[str, tuple[FloatArray, Sequence[Strata]]],
     metric: Metric,
-    options: _SummaryOptions,
+    options: _Options,
     rng: np.random.Generator,
 ) -> Iterator[Estimate]:
     """Yield one number about each algorithm's aggregate curve."""
+    assert options.summary is not None
     reduce = _reducing(options.summary, options.threshold, options.higher_is_better)
     for algorithm, (steps, at_steps) in curves.items():
-        values = np.array([metric.value(strata) for strata in at_steps])
+        of = on_tasks(metric, at_steps[0].n_tasks)
+        values = np.array([of.value(strata) for strata in at_steps])
         value = float(reduce(steps, values[None, :])[0])
         strata, key = at_steps[0], draw_key(rng)
         found = Interval(math.nan, math.nan, "none")
         fault: str | None = "interval not estimable from one run per task"
         if strata.counts.max() > 1:
-            found = _interval(steps, at_steps, metric, values, reduce, options, key)
+            found = _interval(steps, at_steps, of, values, reduce, options, key)
             found, fault = _checked(options, found)
             by_choice = options.method == "percentile" and options.summary != "time_to_threshold"
             if fault is None and found.method == "percentile" and not by_choice:
                 fault = "the interval is from resamples, and too short with few runs"
         if fault is not None:
             warn(f"{options.summary} of {algorithm}: {fault}")
-        yield Estimate(
-            algorithm,
-            f"{options.summary}({metric.name})",
-            None,
-            value,
-            found.low,
-            found.high,
-            options.level,
-            found.method,
-            strata.n_runs,
-            strata.n_tasks,
-        )
+        name = f"{options.summary}({metric.name})"
+        ends = found.low, found.high, options.level, found.method
+        yield Estimate(algorithm, name, None, value, *ends, strata.n_runs, strata.n_tasks)
 
 
 def _interval(
@@ -481,7 +475,7 @@ def _interval(
     metric: Metric,
     values: FloatArray,
     reduce: Reduce,
-    options: _SummaryOptions,
+    options: _Options,
     key: np.uint64,
 ) -> Interval:
     """Return the interval of one number about a curve; runs are drawn as whole curves."""
@@ -549,7 +543,7 @@ def _weights(steps: FloatArray) -> FloatArray:
     return np.asarray(weights / (steps[-1] - steps[0]))
 
 
-def _checked(options: _SummaryOptions, interval: Interval) -> tuple[Interval, str | None]:
+def _checked(options: _Options, interval: Interval) -> tuple[Interval, str | None]:
     """Return an interval and what is wrong with it; an infinite time is that of no arrival."""
     if options.summary == "time_to_threshold" and np.isinf(interval.high):
         often = "not always" if np.isfinite(interval.low) else "seldom or never"

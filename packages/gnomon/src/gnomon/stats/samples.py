@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -101,18 +101,23 @@ class Strata:
         if not names:
             raise ScoreDataError(f"{algorithm}: expected at least one score, found none")
         found = cls._of_counts(*table.strata(algorithm, names))
-        n_runs = found.n_runs
-        if len(names) == 1 or not isinstance(n_runs, int) or n_runs == 1:
+        if found.n_tasks == 1 or found.counts.max() == 1:
             return found
-        labels = [table.run_labels(algorithm, task) for task in names]
-        if any(one != labels[0] for one in labels[1:]):
-            if any(set(one) != set(labels[0]) for one in labels[1:]):
-                return found
-            # In the order of the first task's labels.
-            places = [[one.index(label) for label in labels[0]] for one in labels]
-            rows = found.values.reshape(len(names), n_runs)
-            found = replace(found, values=np.take_along_axis(rows, np.array(places), 1).ravel())
-        return replace(found, same_runs=True)
+        return found.labelled([table.run_labels(algorithm, task) for task in names])
+
+    def labelled(self, labels: Sequence[Sequence[Any]]) -> Strata:
+        """Return the runs in the order of the first task's labels, if all tasks have these."""
+        n_runs = self.n_runs
+        if self.n_tasks == 1 or not isinstance(n_runs, int) or n_runs == 1:
+            return self
+        if all(one == labels[0] for one in labels):
+            return replace(self, same_runs=True)
+        if any(set(one) != set(labels[0]) for one in labels):
+            return self
+        places = [[one.index(label) for label in labels[0]] for one in labels]
+        rows = self.values.reshape(self.n_tasks, n_runs)
+        values = np.take_along_axis(rows, np.array(places), 1).ravel()
+        return replace(self, values=values, same_runs=True)
 
     @property
     def n_tasks(self) -> int:

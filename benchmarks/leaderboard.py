@@ -199,7 +199,10 @@ def _trivial(page: bytes) -> Iterator[tuple[str, int]]:
         "page = base64.b64decode(sys.stdin.readline())\n"
         "async def answer(request):\n"
         "    return Response(page, media_type='text/html')\n"
-        "listening = socket.create_server(('127.0.0.1', 0))\n"
+        # asyncio turns Nagle's algorithm off only for sockets that name their protocol.
+        "listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)\n"
+        "listening.bind(('127.0.0.1', 0))\n"
+        "listening.listen()\n"
         "print(f'http://127.0.0.1:{listening.getsockname()[1]}', flush=True)\n"
         "app = Starlette(routes=[Route('/', answer)])\n"
         "config = uvicorn.Config(app, access_log=False, log_level='error')\n"

@@ -55,9 +55,10 @@ bench: $(VENV)/.dev $(VENV)/.kernels
 	$(BIN)/python -m benchmarks --keep
 
 # Numba does not notice a change in a file that another compiled file takes a kernel from: what it
-# has compiled is dropped when any source is newer.
-$(VENV)/.kernels: $(shell find packages/*/src -name '*.py') | $(VENV)/bin/python
+# has compiled is dropped when any source is newer, and compiled anew by one process for all.
+$(VENV)/.kernels: $(shell find packages/*/src -name '*.py') | $(VENV)/.runtime
 	find packages -name '*.nb[ic]' -delete
+	$(BIN)/python .ci/compile_kernels.py
 	touch $@
 
 # An hour of a steady load on a board; the full tier has half a minute of it.

@@ -1,0 +1,24 @@
+"""Compile the kernels of the game, so that the processes of the tests find them in the cache."""
+
+from __future__ import annotations
+
+import tempfile
+
+import gohr
+
+
+def main() -> None:
+    """Let every learner without extras play, verify the run, and step the environments."""
+    config = gohr.ExperimentConfig(
+        "kernels", ["color-match", "clockwise"], ["all", "rule_player"], trials=1, episodes=2
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        gohr.run(config, f"{folder}/run")
+        gohr.verify(f"{folder}/run")
+    env = gohr.HiddenRulesVectorEnv(2, rule="clockwise")
+    env.reset(seed=0)
+    env.step(env.action_space.sample())
+
+
+if __name__ == "__main__":
+    main()

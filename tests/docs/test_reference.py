@@ -150,10 +150,10 @@ def test_every_statistical_metric_and_method_is_documented():
     assert known(lambda: metric_named("nothing")) == summaries
     scores = gn.ScoreTable.from_arrays({"a": np.ones((3, 2))})
     methods = set(rows(section("gnomon/statistics.md", "Intervals")))
-    assert methods == {
-        *known(lambda: gn.estimate(scores, method="nothing")),
-        *known(lambda: gn.estimate(scores, resampling="nothing")),
-    }
+    assert methods == known(lambda: gn.estimate(scores, method="nothing"))
+    text = section("gnomon/statistics.md", "Intervals")
+    for word in known(lambda: gn.estimate(scores, resampling="nothing")):
+        assert f'"{word}"' in text
     steps = gn.ScoreTable.from_arrays({"a": np.ones((3, 2, 4))}, steps=range(4))
     curves = set(rows(section("gnomon/statistics.md", "Curves")))
     assert curves == known(lambda: summarize_runs(steps, "nothing"))

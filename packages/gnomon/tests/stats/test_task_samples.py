@@ -15,7 +15,10 @@ def rng(seed=0):
 
 def over_tasks(x, metrics, **options):
     return estimate(
-        ScoreTable.from_arrays({"a": x}), metrics, resampling="runs_and_tasks", **options
+        ScoreTable.from_arrays({"a": x}, unit="points"),
+        metrics,
+        resampling="runs_and_tasks",
+        **options,
     )
 
 

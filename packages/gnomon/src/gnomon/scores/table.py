@@ -86,7 +86,7 @@ class ScoreTable:
     array([812., 790.])
     >>> print(table)
     3 scores (tce, errors, lower is better): 2 algorithms, 1 task, 1 to 2 runs
-    dqn: a single run a task, where others have up to 2
+    dqn: a single run per task, where others have up to 2
     """
 
     rows: Rows

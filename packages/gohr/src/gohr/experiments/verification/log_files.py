@@ -68,7 +68,7 @@ def read_log(
 
     Examples
     --------
-    >>> read_log(b"learner,rule,trial\\n" + 4 * b"dqn,clockwise,0\\n", "csv", max_rows=3)
+    >>> read_log(b"learner,rule,trial\n" + 4 * b"dqn,clockwise,0\n", "csv", max_rows=3)
     Traceback (most recent call last):
     gohr.errors.ConfigError: expected at most 3 rows, found 4
     """

@@ -79,6 +79,7 @@ def test_a_season_from_its_file_to_its_reveal(board, data, tmp_path):
     assert board(*check)[0] == 2
 
 
+@pytest.mark.full
 def test_a_learner_plays_a_season_by_one_command(board, data, tmp_path):
     board("season", "new", tmp_path / "s1.toml", "--data", data)
     (made,) = board("token", "ada", "--data", data)[1]["results"]

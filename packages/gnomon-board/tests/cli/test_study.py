@@ -91,6 +91,7 @@ def test_a_study_from_its_plan_to_its_files(study, data, tmp_path):
     assert again.rules == ("anything-goes", "clockwise")
 
 
+@pytest.mark.full
 def test_a_closed_study_takes_nobody_until_it_invites_anew(study, data, tmp_path):
     _, (made,), _ = study("new", tmp_path / "plan.toml")
     assert study("close", "pilot")[:2] == (0, [{"study": "pilot", "closed": True}])

@@ -46,6 +46,7 @@ def test_a_request_is_logged_by_its_route(client, caplog):
 
 def test_whom_a_panel_sent_is_not_logged(client, caplog):
     caplog.set_level("DEBUG")
+    caplog.set_level("DEBUG", "gnomon.requests")
     client.get("/join/a-secret-code?PROLIFIC_PID=5f3a9c&STUDY_ID=s1")
     lines = [JsonLines().format(each) for each in caplog.records if "gnomon" in each.name]
     assert lines

@@ -189,6 +189,7 @@ def test_a_published_set_of_games_by_its_name(command, tmp_path):
     assert "unknown Atari game 'pongg'; did you mean 'pong'?" in err
 
 
+@pytest.mark.full
 def test_the_page_of_a_distillation_has_baselines(command, suite, tmp_path):
     options = ("--size", "2", "--folds", "5", "--page", "page.html")
     status, _, err = command("gnomon", "distill", "suite.csv", "--transform", "identity", *options)

@@ -46,6 +46,7 @@ def test_a_folder_of_another_experiment(tmp_path):
         forecast(CONFIG, tmp_path)
 
 
+@pytest.mark.full
 def test_what_the_first_board_costs_is_counted_once(tmp_path, monkeypatch):
     (tmp_path / "slow_start.py").write_text(
         "import time\nfrom gohr.learners import Uniform\n\n\nclass Slow(Uniform):\n"

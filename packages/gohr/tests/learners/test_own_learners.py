@@ -119,6 +119,7 @@ def gnomon(*words, cwd):
     )
 
 
+@pytest.mark.full
 def test_a_module_of_the_current_directory_plays_in_worker_processes_as_here(folder, tmp_path):
     table = {"kind": "own_for_test:Patient", "first": 2}
     mine = config("own_for_test:Patient", table | {"name": "second"}, trials=2)

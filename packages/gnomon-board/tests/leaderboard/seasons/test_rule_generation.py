@@ -45,6 +45,7 @@ def test_who_knows_it_clears_every_board_and_chance_errs(rules):
         assert 0.03 <= rule.chance <= 0.6
 
 
+@pytest.mark.full
 def test_none_is_in_the_library_and_no_two_are_the_same(rules):
     library = [load_rule(name) for name in available_rules()]
     for n, rule in enumerate(rules):

@@ -357,6 +357,7 @@ def test_a_deck_that_is_too_short_is_told() -> None:
         advance(rule, Boards.empty(rule, 2), np.array([-1, -1]), deck, n_dealt=2)
 
 
+@pytest.mark.full
 def test_the_fast_call_is_found_among_what_other_callers_had_compiled() -> None:
     rule = compile_rule(parse(COLOR_MATCH))
     play = Boards.empty(rule, 1)

@@ -67,6 +67,7 @@ def both(spec: BoardSpec, n: int) -> tuple[dict[str, np.ndarray], dict[str, np.n
     return ours, others
 
 
+@pytest.mark.full
 def test_few_boards_have_the_distribution_of_the_game():
     ours, theirs = both(SPECS[1], 5_000)
     for name in ours:

@@ -28,6 +28,7 @@ def shipped(spec: BoardSpec) -> list[CompiledRule]:
     return [compile_rule(load_rule(name), spec) for name in NAMES]
 
 
+@pytest.mark.full
 def test_all_shipped_rules_in_one_bank_play_as_the_engine_plays_them():
     rng = np.random.default_rng(0)
     met = replay(shipped(SPECS[0]), SPECS[0], per_rule=4, n_steps=30, horizon=25, rng=rng)

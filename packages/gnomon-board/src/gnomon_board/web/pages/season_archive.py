@@ -45,8 +45,8 @@ _README = """{title}
 
 Season {season} of a Gnomon leaderboard, as it was at version {version}. How to cite it:
 citation.bib. A row of scores.csv is a trial;
-`gnomon rank scores.csv --where ranked=yes --best-of begun` makes the ranks of standings.json again.
-trials.csv tells which submission each trial is of, and the SHA-256 of its log.
+`gnomon rank scores.csv --where ranked=yes` compares the learners. In standings.json each account
+counts once. trials.csv tells which submission each trial is of, and the SHA-256 of its log.
 SHA256SUMS is read by `sha256sum --check`.
 """
 

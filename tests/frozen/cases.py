@@ -263,7 +263,7 @@ _FILES = {
     'learners = ["uniform", "frugal", "rule_player"]\ntrials = 3\nepisodes = 12\nhorizon = 60\n',
     "season.toml": 'name = "s1"\ndivision = "replayed"\nrules = ["clockwise"]\n'
     "trials = 1\nepisodes = 3\nhorizon = 30\n",
-    "hidden.toml": 'name = "s2"\ndivision = "hidden"\nrules = ["clockwise"]\n'
+    "hidden.toml": 'name = "s2"\ndivision = "hidden"\n'
     'trials = 1\nepisodes = 3\nhorizon = 30\n[hidden]\nrules = ["mine.txt"]\n',
     "study.toml": 'name = "pilot"\ntitle = "Which rules?"\nconsent = "All is kept."\n'
     'episodes = 1\nhorizon = 4\n[lists]\na = ["anything-goes"]\n',

@@ -127,7 +127,7 @@ def drawn(rng, n, easy, change):
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
 def test_the_gate_fails_no_more_often_than_it_says():
     """Of models that are equal, at most 2.5 % fail it; three standard errors are allowed."""
-    rng, n_studies = np.random.default_rng(0), 1500
+    rng, n_studies = np.random.default_rng(0), 500
     for n, easy in ((20, 0.5), (50, 0.1), (100, 0.9), (300, 0.6)):
         failed = sum(
             check_claim(drawn(rng, n, easy, 0.0), "new worse than old").established

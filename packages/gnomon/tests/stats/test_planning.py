@@ -52,12 +52,11 @@ def test_no_difference_has_no_power():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("pilot", "tasks"), [(3, 4), (5, 4), (10, 1)])
-def test_four_of_five_pilots_reach_the_power(pilot, tasks):
+def test_four_of_five_pilots_reach_the_power():
     """Of pilots whose plan says 0.8, at least about 80 % have that power in truth."""
-    draws, held, planned, shift = np.random.default_rng(4), 0, 0, 0.8
+    draws, held, planned, shift, pilot, tasks = np.random.default_rng(4), 0, 0, 0.8, 5, 4
     sizes = [*range(2, 12), *range(12, 24, 2), *range(24, 80, 5)]
-    for _ in range(150):
+    for _ in range(60):
         x, y = draws.normal(size=(2, pilot, tasks))
         found = plan(ScoreTable.from_arrays({"a": x + shift, "b": y}), metrics="mean", runs=sizes)
         enough = [p.runs for p in found if p.power >= 0.8]

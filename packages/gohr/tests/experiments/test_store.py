@@ -140,7 +140,7 @@ def test_a_damaged_tree_loses_no_trial(folder, whole, page):
 def test_flipped_bits(folder, whole):
     n_bits = 8 * len(whole.store.path.read_bytes())
     rng = random.Random(1)
-    assert max(flipped(folder, whole, rng.randrange(n_bits)) for _ in range(200)) <= 8
+    assert max(flipped(folder, whole, rng.randrange(n_bits)) for _ in range(80)) <= 8
 
 
 def test_a_log_of_a_killed_run_is_used_also_where_the_file_is_damaged(folder, whole):

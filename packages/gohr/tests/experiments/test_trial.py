@@ -106,7 +106,7 @@ def test_workers_find_what_this_process_has_compiled(tmp_path):
     code = (
         "import sys, gohr\n"
         "if __name__ == '__main__':\n"
-        "    learners = ['uniform', 'frugal', 'tabular_q']\n"
+        "    learners = ['uniform', 'frugal']\n"
         "    config = gohr.ExperimentConfig("
         "'two', ['color-match'], learners, trials=2, episodes=2)\n"
         "    gohr.run(config, sys.argv[1], workers=2, scheduler='processes')\n"

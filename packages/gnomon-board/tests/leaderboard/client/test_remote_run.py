@@ -200,7 +200,7 @@ def test_a_server_that_is_killed_loses_nothing(database, settings, token):
     with serving(settings, port=first.port):
         player.join(120)
         assert not player.is_alive()
-    assert getattr(outcome[0], "done", outcome[0]) == 6
+    assert getattr(outcome[0], "done", outcome[0]) == 12
     assert attempts_there(database, plan) == attempts_at_home(database, plan)
 
 

@@ -105,7 +105,7 @@ def test_engine_and_reference_agree_attempt_for_attempt(
 
 
 @pytest.mark.full
-@settings(max_examples=2000)
+@settings(max_examples=600)
 @given(paper_rule_sets(), boards(), some_attempts)
 def test_they_agree_on_many_rules_of_the_paper(
     rule_set: RuleSet, board: Board, attempts: list[tuple[int, int]]
@@ -114,7 +114,7 @@ def test_they_agree_on_many_rules_of_the_paper(
 
 
 @pytest.mark.full
-@settings(max_examples=500)
+@settings(max_examples=150)
 @given(order_rule_sets(), boards(), some_attempts)
 def test_they_agree_on_orders(
     rule_set: RuleSet, board: Board, attempts: list[tuple[int, int]]
@@ -123,7 +123,7 @@ def test_they_agree_on_orders(
 
 
 @pytest.mark.full
-@settings(max_examples=500)
+@settings(max_examples=150)
 @given(rule_sets(), boards(), some_attempts)
 def test_they_agree_on_the_whole_language(
     rule_set: RuleSet, board: Board, attempts: list[tuple[int, int]]

@@ -1,6 +1,6 @@
 """Child processes under limits: started in a process group of their own, and ended as a group.
 
-Three ways to use one: :class:`ChildProcess` runs a program beside this one until it is stopped,
+Three interfaces: :class:`ChildProcess` runs a program alongside this one until it is stopped,
 :class:`LineProcess` talks with a program in lines, and :func:`run_limited` lets a module answer one
 request under limits on time, memory and output.
 """
@@ -24,13 +24,13 @@ from typing import IO, Any, Literal, final
 
 from gnomon.errors import GnomonError, visible
 
-#: Longest line that is read at once, and how many lines are taken in before they are asked for.
+#: Longest line read at once, and number of lines buffered before they are requested.
 _LINE_LIMIT, _LINES_AHEAD = 65_536, 1000
 #: Seconds that a program which is talked with has to end once its input is closed.
 _GRACE_S = 1.0
 #: Most bytes of an answer to a request.
 _LARGEST_ANSWER = 256 << 20
-#: What a limited process sees of the environment, which may hold secrets.
+#: Environment variables passed to a limited process; the others may hold secrets.
 _KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "PYTHONPATH", "NUMBA_CACHE_DIR", "VIRTUAL_ENV")
 
 
@@ -40,10 +40,11 @@ class ProcessFailure(Exception):  # noqa: N818 - the process failed, its input m
 
 @final
 class ChildProcess:
-    r"""A program that runs beside this one, with a pipe to its standard input.
+    r"""A program that runs alongside this one, with a pipe to its standard input.
 
     It leads a process group, so that Ctrl-C in a terminal does not reach it and that it can be
-    ended with all that it started. If this process dies, the child meets the end of its input.
+    ended with all that it started. If this process dies, the child reads end-of-file from its
+    input.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ class ChildProcess:
             os.setpriority(os.PRIO_PROCESS, self.pid, niceness)
 
     def send(self, data: bytes) -> None:
-        """Write to its standard input; a program that has ended reads no more."""
+        """Write to its standard input; ignored if the program has ended."""
         with contextlib.suppress(BrokenPipeError):
             self.input.write(data)
             self.input.flush()
@@ -141,7 +142,7 @@ class ChildProcess:
         return True
 
     def stop(self, grace_s: float = 0.0) -> None:
-        """Close its input, give it so many seconds to end, and kill what is left of its group."""
+        """Close its input, wait up to that many seconds for it to end, and kill its group."""
         if grace_s > 0:
             with contextlib.suppress(OSError):
                 self.input.close()
@@ -151,12 +152,12 @@ class ChildProcess:
         self._process.wait()
 
     def said(self, most: int = _LARGEST_ANSWER) -> bytes:
-        """Return what it wrote to its output file, up to a number of bytes."""
+        """Return its output file, up to a number of bytes."""
         self.output.seek(0)
         return self.output.read(most)
 
     def last_errors(self, most: int = 4000) -> str:
-        """Return the end of what it wrote to its standard error, if that is kept."""
+        """Return the end of its standard error, if that is kept."""
         if self._errors is None:
             return ""
         self._errors.seek(0, os.SEEK_END)
@@ -186,7 +187,7 @@ class LineProcess:
     timeout_s : float
         Most seconds to wait for a line.
     label : str
-        How the messages of errors begin.
+        Prefix of error messages.
 
     Raises
     ------
@@ -234,7 +235,7 @@ class LineProcess:
         weakref.finalize(self, _stop_talking, child, self._outgoing, threads, stopped)
 
     def write(self, lines: Sequence[str]) -> None:
-        """Send lines, all at once; whether they were read, :meth:`read` will tell."""
+        """Send lines, all at once; :meth:`read` shows whether they were read."""
         if not lines:
             return
         try:
@@ -278,8 +279,8 @@ def _take_in(pipe: IO[bytes], lines: queue.Queue[str | None], stopped: threading
 
 
 def _give_out(pipe: IO[bytes], outgoing: queue.Queue[bytes | None]) -> None:
-    """Send what is in a queue to a program until None comes, and close its input."""
-    # A program that has gone reads no more.
+    """Send the items of a queue to a program until None, then close its input."""
+    # The program has ended.
     with contextlib.suppress(OSError), pipe:
         while (data := outgoing.get()) is not None:
             pipe.write(data)
@@ -292,7 +293,7 @@ def _stop_talking(
     threads: Sequence[threading.Thread],
     stopped: threading.Event,
 ) -> None:
-    """Close the input of a program, wait a moment for it to end, and kill what is left."""
+    """Close the input of a program, wait briefly for it to end, and kill any processes left."""
     stopped.set()
     with contextlib.suppress(queue.Full):
         outgoing.put_nowait(None)
@@ -313,7 +314,7 @@ def run_limited(
     tick: Callable[[], None] = lambda: None,
     tick_s: float = 1.0,
 ) -> dict[str, Any]:
-    """Let a module answer a request in a process of its own, under limits on time and memory.
+    """Run a module on one request in a separate process, under limits on time and memory.
 
     The child is this interpreter. It gets one JSON object on its standard input and answers with
     another on its standard output. It holds no secret: its environment is empty but for what Python
@@ -324,13 +325,13 @@ def run_limited(
     module : str
         One that calls :func:`answer_one_request` when it is run.
     request : mapping
-        As JSON can hold it.
+        A value that JSON can represent.
     timeout_s : float
         Most seconds, by the clock and of a processor.
     memory_mb : int
         Most address space in MiB, and most bytes in a file that it writes.
     tick : callable
-        Called every ``tick_s`` seconds meanwhile; what it raises ends the child.
+        Called every ``tick_s`` seconds meanwhile; an exception from it ends the child.
     tick_s : float
 
     Returns
@@ -347,7 +348,7 @@ def run_limited(
     child = ChildProcess(words, environment=_limited_environment(), output="file")
     try:
         child.give_way()
-        # The pipe stays open: when this process dies, it ends, and the child ends itself.
+        # The pipe stays open: if this process dies, the pipe closes and the child exits.
         child.send(json.dumps(request).encode() + b"\n")
         left = timeout_s
         while not child.wait(min(tick_s, left)):
@@ -374,7 +375,7 @@ def _answer(child: ChildProcess) -> dict[str, Any]:
         raise ProcessFailure("it gave no answer")
     if ended.startswith("signal"):
         raise ProcessFailure(f"it was ended by {ended}")
-    # What it says last may quote a file of unknown origin.
+    # Its last message may quote a file of unknown origin.
     lines = [visible(line, kept="") for line in child.last_errors().splitlines()] or [""]
     if "MemoryError" in lines[-1] or any("memory allocation" in line for line in lines):
         raise ProcessFailure("it ran out of memory")
@@ -394,7 +395,7 @@ def answer_one_request(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> No
     Parameters
     ----------
     answer : callable
-        Takes the request and returns the answer; what it raises as a GnomonError is a refusal.
+        Takes the request and returns the answer; a GnomonError that it raises is a refusal.
     """
     timeout_s, memory_mb = float(sys.argv[1]), int(sys.argv[2])
     _limit(resource.RLIMIT_AS, memory_mb << 20)

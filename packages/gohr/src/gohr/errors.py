@@ -1,4 +1,4 @@
-"""What can go wrong with rules, experiments and runs; the family of :mod:`gnomon.errors`."""
+"""Errors of rules, experiments and runs; subclasses of those in :mod:`gnomon.errors`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import unicodedata
 
 from gnomon.errors import GnomonError, GnomonWarning, shortened, visible
 
-#: As many characters of a message are shown: a name in it may fill a file.
+#: Maximum number of characters of a message that are shown: a name in it may fill a file.
 _LONGEST = 300
 
 
@@ -16,15 +16,15 @@ class RuleSyntaxError(GnomonError):
     Parameters
     ----------
     message : str
-        What was expected and what was found.
+        The expected and the found value.
     line, column : int
         Where, counted from 1.
     source_line : str
-        The line of text at fault, printed above the caret; of a long one, what is around it.
+        The line of text with the error, printed above the caret; only an excerpt if it is long.
     file : str, optional
-        Name of the file, once it is known.
+        Name of the file, if known.
     remedy : str, optional
-        How to mend it, for a mistake that is known; it stands in brackets after the message.
+        How to correct a common mistake; shown in brackets after the message.
 
     Examples
     --------
@@ -90,7 +90,7 @@ _AROUND = 60
 
 
 def excerpt(line: str, column: int) -> str:
-    r"""Return a line with a caret below a column (from 1); of a long line, what is around it.
+    r"""Return a line with a caret below a column (from 1); only an excerpt if the line is long.
 
     Examples
     --------
@@ -102,13 +102,13 @@ def excerpt(line: str, column: int) -> str:
     end = begin + 2 * _AROUND
     before = ("... " if begin else "") + visible(line[begin : column - 1])
     after = visible(line[column - 1 : end].rstrip("\r\n")) + (" ..." if end < len(line) else "")
-    # A tab is as wide as the terminal says, so the caret's indent repeats the tabs it passes.
+    # The width of a tab depends on the terminal, so the caret's indent repeats the tabs before it.
     indent = "".join("\t" if c == "\t" else " " * _width(c) for c in before)
     return f"  {before}{after}\n  {indent}^"
 
 
 def _width(character: str) -> int:
-    """Return how many columns of a terminal a character fills."""
+    """Return the width of a character in terminal columns."""
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -27,10 +27,10 @@ Result = TypeVar("Result")
 
 #: Pieces that are handed out for each worker before the first result is taken.
 _AHEAD = 4
-#: Seconds in which the first worker process must start and load what it needs.
+#: Seconds within which the first worker process must start and load its modules.
 _START_S = 300.0
 _CONNECT_S = 20
-#: How often to look whether a cluster is lost, where no piece ends.
+#: Interval between checks for a lost cluster while no piece ends.
 _LOOK_S = 1.0
 
 
@@ -43,7 +43,7 @@ class Outcome(Generic[Piece, Result]):
     piece : object
         The piece that was done.
     result : object, optional
-        What the work returned.
+        Return value of the work.
     error : str, optional
         One line, ``"ValueError: ..."``, if the work raised or its process died; else None.
     traceback : str, optional
@@ -77,8 +77,8 @@ class Limits:
     time_s : float, optional
         Seconds, above 0.
     memory_mb : int, optional
-        Megabytes of a million bytes that the worker process may allocate beyond what it had
-        allocated when it was ready.
+        Megabytes (of a million bytes) that the worker process may allocate beyond its allocation
+        when it was ready.
     """
 
     time_s: float | None = None
@@ -92,7 +92,7 @@ NO_LIMITS = Limits()
 
 
 class SerialExecutor:
-    """Executor in this process: each piece when its outcome is asked for, in the order given."""
+    """Executor in this process: each piece runs when its outcome is requested, in order."""
 
     def map(
         self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
@@ -156,8 +156,8 @@ class ProcessExecutor:
     once in each process before its first piece.
 
     A piece that passes a limit of time is given up and its process ended; one that passes a limit
-    of memory, which only Linux enforces, fails with a ``MemoryError``. If a process dies, the piece
-    in hand fails, and another process takes its place.
+    of memory, which only Linux enforces, fails with a ``MemoryError``. If a process dies, its
+    current piece fails, and another process takes its place.
     """
 
     def __init__(
@@ -223,9 +223,9 @@ def make_executor(
     limits: Limits = NO_LIMITS,
     prepare: Callable[[], None] | None = None,
 ) -> Executor:
-    """Return an executor for so many workers: this process for one, else processes of their own.
+    """Return an executor for a number of workers: this process for one, else separate processes.
 
-    With limits, one worker too is a process of its own, so that it can be ended.
+    With limits, even one worker is a separate process, so that it can be ended.
 
     Raises ValueError if there would be no worker.
     """
@@ -272,15 +272,15 @@ def cluster_executor(scheduler: str, n_workers: int = 1) -> Iterator[Executor]:
         raise GnomonError(f"{scheduler}: expected a Dask scheduler, found none: {reason}") from None
     with client, _quiet("tornado.application"):
         n_there = max(1, sum(client.nthreads().values()))
-        # Not pure: two pieces of work are two tasks, however alike.
+        # Not pure: two equal pieces of work are two tasks.
         executor = client.get_executor(pure=False)
-        # Of a result that was on its way when the scheduler died, Dask's executor tells nothing.
+        # Dask's executor does not report a result in transit when the scheduler died.
         yield FutureExecutor(executor, n_there, lambda: client.status == "closed")
 
 
 @contextmanager
 def _quiet(logger: str) -> Iterator[None]:
-    """Keep a logger from printing tracebacks of what is told in the outcomes anyway."""
+    """Keep a logger from printing tracebacks of errors that the outcomes already report."""
     chosen = logging.getLogger(logger)
     level = chosen.level
     chosen.setLevel(logging.CRITICAL)
@@ -296,7 +296,7 @@ def _outcomes(
     n_ahead: int,
     is_lost: Callable[[], bool] | None = None,
 ) -> Iterator[Outcome[Piece, Result]]:
-    """Yield outcomes of futures as they end, with so many pieces handed out at a time."""
+    """Yield outcomes of futures as they end; limit the number of pieces submitted at a time."""
     left = iter(pieces)
     flying: dict[futures.Future[Result], Piece] = {}
     try:
@@ -330,7 +330,7 @@ def _failure(piece: Piece, error: BaseException) -> Outcome[Piece, Any]:
     if code is not None:
         how = f"signal {-code}" if code < 0 else f"exit status {code}"
         return Outcome(piece, None, f"the worker process died ({how})")
-    # What a worker raised has its traceback there.
+    # An exception from a worker has its traceback there.
     there = getattr(error, "traceback", None) or getattr(error.__cause__, "tb", None)
     lines = there if isinstance(there, str) else "".join(traceback.format_exception(error))
     return Outcome(piece, None, _in_one_line(error), lines)
@@ -344,7 +344,7 @@ def _in_one_line(error: BaseException) -> str:
 
 
 def _begin(prepare: Callable[[], None] | None, memory_mb: int | None) -> None:
-    """Prepare a worker process, and limit what it may allocate from then on."""
+    """Prepare a worker process, and limit its further memory allocation."""
     if prepare is not None:
         prepare()
     if memory_mb is None:

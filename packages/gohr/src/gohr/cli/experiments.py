@@ -142,7 +142,7 @@ def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer)
 
 
 def _duration(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a duration in readable form."""
     if seconds < 100:
         return f"{seconds:.2g} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -1,14 +1,14 @@
 """The attempts of a trial as compressed columns, and as a table of one row an attempt.
 
-As columns a trial is a head of four numbers, then raw little-endian columns one after another; the
-database of a run has them compressed by zlib. The table has these columns: ``episode`` from 0,
-``attempt`` from 1 within its episode, ``cell`` 1 to 36, ``bucket`` 0 to 3, ``outcome`` the game's
-code, ``finish`` the state of the episode after the attempt (0 going on, 1 cleared, 2 stalemate).
-``board`` holds the 36 codes of the episode's board, on its first row only. ``p0`` is the chance of
-success of a player who attempts any bucket for any piece; a hidden rule has no such column, since
-it shows what the rule permits. An episode without attempts has one row without attempt, cell,
-bucket and p0, with outcome -4. Where another player moved on the same boards, ``own`` is 1 for the
-attempts that are scored.
+A serialised trial is a header of four numbers, then raw little-endian columns one after another;
+the database of a run stores them compressed by zlib. The table has these columns: ``episode`` from
+0, ``attempt`` from 1 within its episode, ``cell`` 1 to 36, ``bucket`` 0 to 3, ``outcome`` the
+game's code, ``finish`` the state of the episode after the attempt (0 going on, 1 cleared, 2
+stalemate). ``board`` holds the 36 codes of the episode's board, on its first row only. ``p0`` is
+the chance of success of a player who attempts any bucket for any piece; a hidden rule has no such
+column, since it shows what the rule permits. An episode without attempts has one row without
+attempt, cell, bucket and p0, with outcome -4. Where another player moved on the same boards,
+``own`` is 1 for the attempts that are scored.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def attempt_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
 def attempts_of(raw: bytes) -> Attempts:
     """Return the trial that :func:`attempt_bytes` gave these bytes for.
 
-    Raises ValueError: they are not such bytes.
+    Raises ValueError: the bytes are not a serialised trial.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def frame_of(log: TrialLog, p0: npt.NDArray[np.float64] | None = None) -> pl.Dat
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialOutcomes:
-    """How the attempts of a trial ended: all that most scores need of its log.
+    """Outcomes of a trial: the part of its log that most scores need.
 
     Only the player's own, where another player moved on the same boards.
 
@@ -190,7 +190,7 @@ class TrialOutcomes:
 
 
 def outcomes_of(trial: Attempts) -> TrialOutcomes:
-    """Return how the attempts of a trial ended."""
+    """Return the outcomes of a trial."""
     log = trial.log
     stuck = np.cumsum(log.n_attempts)[log.n_attempts == 0]
     outcomes = np.insert(log.outcomes, stuck, EPISODE_OVER)

@@ -1,8 +1,8 @@
-"""The card of a run: what was played, on what, with which versions, and how long it took.
+"""The card of a run: what was played, on which machine, with which versions, and for how long.
 
-A value in the database of the run. What decides the attempts comes first, then the *sessions*, one
-for each call of the runner that had something to play. A session without an end was killed. Nothing
-in the card is needed to read the run, and no attempt depends on a session.
+A value in the database of the run. The settings that determine the attempts come first, then the
+*sessions*, one for each call of the runner that played any trial. A session without an end was
+killed. Nothing in the card is needed to read the run, and no attempt depends on a session.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gohr.experiments.store import RunStore, TrialRecord
 #: Name of its value in the database.
 CARD = "card"
 
-#: Packages whose version may decide a bit of what is played or written.
+#: Packages whose version may affect what is played or written.
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "polars", "gymnasium", "torch", "distributed")
 
 
@@ -55,7 +55,7 @@ def read_card(folder: Path) -> dict[str, Any] | None:
 
 
 class Session:
-    """What a call of the runner adds up to, for the card."""
+    """Summary of one call of the runner, for the card."""
 
     def __init__(self) -> None:
         self.counts = {"done": 0, "failed": 0}
@@ -71,9 +71,9 @@ class Session:
 def session(
     writer: RunWriter, config: ExperimentConfig, how: Mapping[str, Any] | None
 ) -> Iterator[Session]:
-    """Write the card, and complete it in the end; ``how`` tells how the trials are played.
+    """Write the card, and complete it in the end; ``how`` describes how the trials are played.
 
-    Without ``how`` there is nothing to play, and the card stays as it is.
+    Without ``how`` there is nothing to play, and the card is unchanged.
     """
     adding, began = Session(), time.perf_counter()
     if how is None:
@@ -101,12 +101,12 @@ def session(
 
 
 def write_card(writer: RunWriter, config: ExperimentConfig) -> None:
-    """Write the card of what was played elsewhere: there are no sessions."""
+    """Write the card of a run that was played elsewhere: there are no sessions."""
     writer.set_value(CARD, _played(config) | {"sessions": []})
 
 
 def _played(config: ExperimentConfig) -> dict[str, Any]:
-    """Return what decides the attempts, and who was shown the answer."""
+    """Return the settings that determine the attempts, and which learners were shown the answer."""
     record = config.to_record()
     # A card may be shown around: of a hidden rule it has the hash alone.
     record["rules"] = [_shown(rule) for rule in record["rules"]]
@@ -152,7 +152,7 @@ def _machine() -> dict[str, Any]:
 
 
 def _cpu() -> str | None:
-    """Return the name of the processor, where the system tells it."""
+    """Return the name of the processor, if the system provides it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -20,15 +20,15 @@ from gohr.experiments.run_folder import RunFolder
 from gohr.experiments.store import TrialRecord
 from gohr.experiments.trial import Trial, play, trials_of
 
-#: Seconds that the pilot of a learner may take, and on how many rules it plays at most.
+#: Time limit in seconds of the pilot of a learner, and its maximum number of rules.
 _PILOT_S, _PILOT_RULES = 5.0, 6
-#: What a row takes beside its attempts.
+#: Size of a row without its attempts.
 _ROW = 400
 
 
 @dataclass(frozen=True, slots=True)
 class LearnerCost:
-    """What the trials of one learner that are still to play will cost.
+    """Forecast cost of the trials of one learner that are still to play.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class LearnerCost:
     trial_time_s : float
         Seconds for one trial on one processor, the mean over rules.
     trial_bytes : float
-        Room on the disk for one trial.
+        Disk space for one trial.
     source : {"pilot", "folder"}
         Whether it was timed for this, or comes from the trials in the folder.
     """
@@ -51,16 +51,16 @@ class LearnerCost:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a run will cost.
+    """Forecast cost of a run.
 
     Parameters
     ----------
     n_trials, n_to_play : int
         In all, and not done yet.
     wall_time_s : float
-        Seconds with the workers that were asked for.
+        Seconds with the requested number of workers.
     disk_bytes : int
-        Room for what is still to play.
+        Disk space for the trials still to play.
     learners : tuple of LearnerCost
         In the order of the experiment.
 
@@ -78,7 +78,7 @@ class Forecast:
     learners: tuple[LearnerCost, ...]
 
     def as_records(self) -> list[dict[str, Any]]:
-        """Return the costs of each learner, with the time and room that all its trials take."""
+        """Return the costs of each learner, with the time and disk space of all its trials."""
         return [asdict(cost) for cost in self.learners]
 
 
@@ -88,7 +88,7 @@ def forecast(config: ExperimentConfig, out: str | Path, *, workers: int = 1) -> 
     Parameters
     ----------
     config : ExperimentConfig
-        What is to be played.
+        The experiment to play.
     out : path
         The run folder, which need not exist.
     workers : int
@@ -148,7 +148,7 @@ def _cost(
 
 
 def _pilot(trials: Sequence[Trial]) -> tuple[float, float]:
-    """Return the mean time and room of a trial, from some of them on rules far apart."""
+    """Return the mean time and disk space of a trial, from a sample on rules far apart."""
     first = list({trial.rule.name: trial for trial in reversed(trials)}.values())
     chosen = first[:: math.ceil(len(first) / _PILOT_RULES)]
     _timed(replace(chosen[0], episodes=1), 0.0)  # compiling is not part of it
@@ -161,9 +161,9 @@ def _pilot(trials: Sequence[Trial]) -> tuple[float, float]:
 
 
 def _timed(trial: Trial, budget_s: float) -> tuple[float, float]:
-    """Play twice as many episodes again and again while there is time; go on as the last ones.
+    """Double the number of episodes while time remains; extrapolate from the last ones.
 
-    The first episodes can be the dear ones: a learner that knows the rule is done with it.
+    The first episodes can be the most expensive: a learner that knows the rule finishes quickly.
     """
     n_episodes, before, now = 1, (0.0, 0.0), _cost_of(trial, 1)
     while n_episodes < trial.episodes and (n_episodes == 1 or now[0] <= budget_s / 3):

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def read_game_log(path: str | Path, metric: str = "tce") -> ScoreTable:
     r"""Read a result file or a transcript as a table of scores.
 
-    Attempts on empty cells are not in such files, and a stalemate cannot be told from an episode
-    that was given up. The table has a row a run; a score per episode has the column ``step``.
+    Such files omit attempts on empty cells and do not distinguish a stalemate from an episode that
+    was given up. The table has a row a run; a score per episode has the column ``step``.
 
-    Raises ScoreDataError: the file is none of these, or a field is not what it should be; the
-    message names file, row (line of the file) and field. Raises UnknownNameError: there is no such
-    metric.
+    Raises ScoreDataError: the file has none of these formats, or a field is invalid; the message
+    names file, row (line of the file) and field. Raises UnknownNameError: the metric does not
+    exist.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Run folders of what the runner did not play: people, and learners that go from rule to rule."""
+"""Run folders of trials played elsewhere, by people or by learners with memory across rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordedTrial:
-    """What was done in one trial: who played which task, and every attempt.
+    """Record of one trial: the player, the task, and every attempt.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ class RecordedTrial:
     number : int
         Which of the trials of this learner on this task, from 0.
     log : TrialLog
-        On the boards that the experiment tells of.
+        On the boards of the experiment.
     wall_time_s : float
         How long it took; NaN if that is not known.
     counts : AttemptCounts, optional
-        What could have been attempted at each attempt, if not any piece on the board.
+        Possible attempts at each step, if not any piece on the board.
 
     Examples
     --------
@@ -62,9 +62,9 @@ def write_recorded_run(
 ) -> RunFolder:
     """Write a run folder of trials that were played elsewhere, in place of an older one.
 
-    Every verb reads it as any run, and ``gohr verify`` plays every attempt again; only
-    ``gohr run`` cannot go on with it. Attempts were made on the boards that the config tells of;
-    whoever played may have stopped before a board was over.
+    Every verb reads it like any run, and ``gohr verify`` replays every attempt; only ``gohr run``
+    cannot continue it. Attempts were made on the boards of the config; a player may have stopped
+    before a board was over.
 
     Parameters
     ----------

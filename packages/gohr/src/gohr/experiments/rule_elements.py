@@ -1,4 +1,4 @@
-"""Which element of a rule makes it harder, for which learner, by how much, and how certainly.
+"""Effect of the elements of a rule on its difficulty for each learner, with intervals.
 
 The question of Pulick et al. (2022). Every rule is compared with a *baseline*, a rule without the
 element, by the errors of the trials. The errors of a trial that never learned its rule are a lower
@@ -98,12 +98,12 @@ class Elements(Results[Element]):
 
     @property
     def title(self) -> str:
-        """What the rules are compared with."""
+        """The rule that the others are compared with."""
         return f"Errors compared with {self.settings['baseline']}"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The level and the test, and what a bound is."""
+        """The level, the test, and the meaning of a bound."""
         level = f"{100 * self.settings['level']:g} %"
         notes = [
             f"Ratio and difference of median errors, with {level} bootstrap intervals; ease: share "
@@ -152,7 +152,7 @@ class Elements(Results[Element]):
 
 @dataclass(frozen=True, slots=True)
 class TagEffect(FieldRecord):
-    """How many times the errors a tag of the rules costs a learner.
+    """Factor by which a tag of the rules multiplies the errors of a learner.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class TagEffects(Results[TagEffect]):
 
     @property
     def title(self) -> str | None:
-        """What the table shows."""
+        """Description of the table."""
         return "Elements over all rules"
 
     @property
@@ -247,14 +247,14 @@ def elements(
     -------
     Elements
         A row for each learner and each other rule that it played. With fewer than six trials on
-        either rule there is no interval, and a warning says so.
+        either rule there is no interval, and a warning is given.
 
     Raises
     ------
     ConfigError
         No baseline is given, or the run has no trial on it.
     UnknownNameError
-        The run has no such rule.
+        The run does not have the rule.
 
     References
     ----------
@@ -405,10 +405,10 @@ def product_limit_medians(
 ) -> FloatArray:
     """Return product-limit medians of resamples; infinite where half of a resample is not reached.
 
-    ``weights``, shape (resamples, trials), says how often each resample has each trial; by default
-    the trials themselves.
+    ``weights``, shape (resamples, trials), is the number of times that each resample contains each
+    trial; by default the trials themselves.
     """
-    order = np.lexsort((~trials.learned, trials.errors))  # of equal errors, those learned first
+    order = np.lexsort((~trials.learned, trials.errors))  # for equal errors, those learned first
     values = np.append(trials.errors[order], np.inf)
     drawn = np.ones((1, len(order)), np.int64) if weights is None else weights[:, order]
     at_risk = drawn[:, ::-1].cumsum(axis=1)[:, ::-1]

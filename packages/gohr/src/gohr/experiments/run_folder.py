@@ -1,4 +1,4 @@
-"""The folder of a run: what was played, and every attempt of it.
+"""The folder of a run: the experiment and every attempt.
 
 ``run.sqlite`` holds all of it (:mod:`gohr.experiments.store`). A run that was killed continues
 where it stopped.
@@ -47,7 +47,7 @@ class RunFolder:
     path : Path
         The folder.
     config : ExperimentConfig
-        What is played in it.
+        The experiment played in it.
     version : str
         The version of Gnomon that began it.
 
@@ -152,7 +152,7 @@ class RunFolder:
         try:
             folder = cls.open(path)
         except DamagedRunError:
-            return cls(path, config, __version__)  # mended where it is written
+            return cls(path, config, __version__)  # repaired where it is written
         if folder.config.hash != config.hash:
             raise RunFolderError(
                 f"{path}: holds another experiment ({_difference(folder.config, config)}); "
@@ -167,7 +167,7 @@ class RunFolder:
         return replace(folder, config=config)
 
     def __fspath__(self) -> str:
-        """Return the path of the folder: a run stands wherever its path may."""
+        """Return the path of the folder, so that a run can be used wherever a path can."""
         return os.fspath(self.path)
 
     @property
@@ -182,7 +182,7 @@ class RunFolder:
         Raises
         ------
         RunFolderError
-            If another process holds it, or there is no room on the disk.
+            If another process holds it, or the disk is full.
         """
         with held(self.path):
             lost = () if self.store.is_whole() else self._mended()
@@ -190,7 +190,7 @@ class RunFolder:
                 yield RunWriter(self, writer, lost)
 
     def _mended(self) -> tuple[str, ...]:
-        """Rebuild the database; return which trials are lost with what was damaged."""
+        """Rebuild the database; return the trials that are lost because of damage."""
         key_of = key_finder(self.config)
 
         def is_known(place: int, record: TrialRecord) -> bool:
@@ -240,7 +240,7 @@ class RunFolder:
         return learners, {rule.name: n for n, rule in enumerate(self.config.rules)}
 
     def trials(self) -> list[TrialRecord]:
-        """Return what has become of every trial that was played, in the order of the experiment.
+        """Return the outcome of every trial that was played, in the order of the experiment.
 
         No attempt is read.
 
@@ -334,7 +334,7 @@ class RunFolder:
         Raises
         ------
         UnknownNameError
-            The experiment has no such learner or rule.
+            The experiment does not have the learner or rule.
         """
         import polars as pl
 
@@ -356,7 +356,7 @@ class RunFolder:
             )
             for trial, found in self._attempts(done)
         ]
-        # Of a hidden rule there is no column p0.
+        # A hidden rule has no column p0.
         return pl.concat(tables, how="diagonal") if tables else pl.DataFrame()
 
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
@@ -374,7 +374,7 @@ class RunFolder:
 
 
 class RunWriter:
-    """What writes into a run folder, within :meth:`RunFolder.writing`.
+    """Writer of a run folder, within :meth:`RunFolder.writing`.
 
     Parameters
     ----------
@@ -392,7 +392,7 @@ class RunWriter:
         self._writer = writer
 
     def record(self, trial: Encoded) -> None:
-        """Write what has become of a trial."""
+        """Write the outcome of a trial."""
         record = trial.record
         place = self.folder.place(record.learner, record.rule, record.trial)
         self._writer.record(place, record, trial.data)
@@ -421,7 +421,7 @@ def _chosen(kind: str, name: str | None, known: list[str]) -> list[str]:
 
 
 def _check_free(path: Path) -> None:
-    """Refuse to begin a run where anything is, save what a process left that was killed here."""
+    """Refuse a folder that is not empty, except for files left by a process killed here."""
     if path.exists() and not path.is_dir():
         raise RunFolderError(f"{path}: expected a folder, found a file")
     if is_run_folder(path):

@@ -1,6 +1,6 @@
-"""How far a run is, learner by learner and rule by rule.
+"""Progress of a run, learner by learner and rule by rule.
 
-Not a part of the runner: whoever only asks need not load what plays.
+Separate from the runner, so that a status query does not load the engine.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gohr.experiments.run_folder import RunFolder
 
 @dataclass(frozen=True, slots=True)
 class PairStatus:
-    """How many trials of a learner on a rule are done, failed, and not played yet.
+    """Number of trials of a learner on a rule that are done, failed, and not played yet.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class PairStatus:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunStatus(Results[PairStatus]):
-    """How far a run is, learner by learner and rule by rule.
+    """Progress of a run, learner by learner and rule by rule.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class RunStatus(Results[PairStatus]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How many trials there are in all, and whether somebody plays."""
+        """Number of trials in all, and whether the run is in progress."""
         total = {name: sum(getattr(x, name) for x in self) for name in _COUNTS}
         counts = ", ".join(f"{n} {name}" for name, n in total.items())
         n, folder = sum(total.values()), self.settings["folder"]
@@ -69,12 +69,12 @@ def status(run: str | os.PathLike[str]) -> RunStatus:
     Parameters
     ----------
     run : path, RunFolder or RunSummary
-        The run: its folder, or what :func:`run` returned.
+        The run: its folder, or the return value of :func:`run`.
 
     Raises
     ------
     RunFolderError
-        It is no run folder, or a damaged one.
+        It is not a run folder, or it is damaged.
 
     Examples
     --------

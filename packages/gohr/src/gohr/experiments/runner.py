@@ -46,12 +46,12 @@ class Progress(Protocol):
     """
 
     def __call__(self, n_played: int, n_to_play: int, /) -> None:
-        """Hear that so many of so many trials have been played; once before the first."""
+        """Receive the number of trials played and the total; called once before the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What a call of :func:`run` came to.
+    """Summary of a call of :func:`run`.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class RunSummary:
     lost: tuple[str, ...] = ()
 
     def __fspath__(self) -> str:
-        """Return the path of the run folder: what was returned stands wherever that path may."""
+        """Return the path of the run folder, so that a summary can be used wherever a path can."""
         return os.fspath(self.folder)
 
     def __str__(self) -> str:
@@ -111,7 +111,7 @@ def run(
     Parameters
     ----------
     config : ExperimentConfig
-        What to play.
+        The experiment to play.
     out : path
         The run folder: new, empty, or begun with the same experiment.
     workers : int
@@ -123,7 +123,7 @@ def run(
     executor : concurrent.futures.Executor, optional
         Any other executor, of about ``workers`` workers, in place of a scheduler.
     progress : Progress, optional
-        Is told after each trial.
+        Called after each trial.
 
     Returns
     -------
@@ -132,10 +132,10 @@ def run(
     Raises
     ------
     RunFolderError
-        If the folder cannot hold this run, or the disk is full. What was played before is kept.
+        If the folder cannot hold this run, or the disk is full. Trials played before are kept.
     ConfigError
-        If it is a recording of what was played elsewhere, or trials have limits and are not played
-        on processes.
+        If it is a recording of trials played elsewhere, or trials have limits and are not played in
+        processes.
 
     Warns
     -----
@@ -156,7 +156,7 @@ def run(
     if isinstance(config.predefined, RecordedBoards):
         raise ConfigError(f"{config.name}: was played elsewhere, and cannot be gone on with here")
     for rule in config.rules:
-        # Said here, once, for the workers that play the trials have nobody to say it to.
+        # Shown here, once, since the workers that play the trials cannot show it.
         compiled_or_none(rule.rule_set, config.board)
     limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
     how: dict[str, Any] = {"workers": workers, "scheduler": _kind(scheduler, executor)}
@@ -196,7 +196,7 @@ def _run_on(
     progress: Progress | None,
     how: Mapping[str, Any],
 ) -> RunSummary:
-    """Play what is missing in the folder, and write it down."""
+    """Play the trials that are missing in the folder, and record them."""
     progress = progress or (lambda n_played, n_to_play: None)
     errors: list[str] = []
     with folder.writing() as writer:

@@ -1,7 +1,7 @@
-"""Readers of what experiments leave: run folders, and the files of the game servers.
+"""Readers of the results of experiments: run folders, and the files of the game servers.
 
-`gnomon` finds them by the entry points of this package. What they read with is
-imported when it is needed, for a file of scores needs none of it.
+`gnomon` finds them by the entry points of this package. Their dependencies are imported when
+needed, since a file of scores needs none.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from gohr.errors import RunFolderError
 if TYPE_CHECKING:
     from gohr.experiments.attempts import Attempts
 
-#: The file that makes a folder a run folder.
+#: The file that identifies a run folder.
 RUN_FILE = "run.sqlite"
 #: Counts up when the layout changes so that older programs cannot read it.
 FORMAT = 3
@@ -39,7 +39,7 @@ OTHER_RUN = "another run is writing here"
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """What has become of one trial.
+    """Outcome of one trial.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Rows(NamedTuple):
 
     @property
     def n_lost(self) -> int:
-        """How many rows were written and are not there."""
+        """Number of rows that were written and are missing."""
         if self.n_written is None:
             return 0
         return max(0, self.n_written - len(self.records) - len(self.damaged))
@@ -131,11 +131,12 @@ _SCHEMA = [
     "n_bytes INTEGER NOT NULL, error TEXT, traceback TEXT, episodes BLOB, attempts BLOB) STRICT",
 ]
 _PAGE = 4096
-#: Which table a page with rows belongs to, by its first byte.
+#: The table of a page with rows, by its first byte.
 _TABLES = {b"\x0d": "trials", b"\x0a": "run"}
-#: What a damaged file can raise: SQLite quotes it, and Python reads what it quotes as text.
+#: Exceptions that a damaged file can raise: SQLite quotes the file, and Python decodes the
+#: quotation as text.
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)
-#: Errors of SQLite that do not come from damage: no room, no access, no answer in time.
+#: Errors of SQLite that do not come from damage: disk full, no access, timeout.
 _NO_DAMAGE = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
@@ -178,7 +179,7 @@ class RunStore:
             return _values(connection).get(name)
 
     def rows(self) -> Rows:
-        """Return what has become of every trial, without reading attempts.
+        """Return the outcome of every trial, without reading attempts.
 
         Other processes may write meanwhile. Raises RunFolderError: the file cannot be read.
         """
@@ -188,7 +189,7 @@ class RunStore:
     def attempts(self, trials: Iterable[tuple[int, TrialRecord]]) -> Iterator[Attempts]:
         """Yield the attempts of trials that are done, one trial at a time.
 
-        Raises DamagedRunError, which names the trial: they are not what was written.
+        Raises DamagedRunError, which names the trial: the data differ from those written.
         """
         from gohr.experiments.attempts import attempts_of
 
@@ -204,7 +205,7 @@ class RunStore:
     def writing(self) -> Iterator[Writer]:
         """Write trials; other processes may read meanwhile.
 
-        Raises RunFolderError: SQLite cannot write, as on a full disk. What was written stays.
+        Raises RunFolderError: SQLite cannot write, as on a full disk. Written data stay.
         """
         with self._explained(), closing(_connected(self.path)) as connection:
             # A write-ahead log survives the death of this process without waiting for the disk at
@@ -237,7 +238,7 @@ class RunStore:
     def rebuild(
         self, experiment: Mapping[str, Any], is_known: Callable[[int, TrialRecord], bool]
     ) -> Rows:
-        """Write the file anew from every trial that is whole and known; return these.
+        """Rewrite the file from every complete, known trial; return these.
 
         The old file is kept as ``run.sqlite.damaged``. Raises RunFolderError, and changes nothing:
         nothing in the file shows that it holds this experiment.
@@ -256,7 +257,7 @@ class RunStore:
                 place, record, blob = found
                 if record is None or not is_known(place, record):
                     damaged.add(place)
-                # A page that is no longer used may hold what stood there before.
+                # A page that is no longer used may still hold its former contents.
                 elif place not in kept or kept[place].status == "failed":
                     connection.execute(_INSERT, _row(place, record, blob))
                     kept[place] = record
@@ -323,7 +324,7 @@ class Writer:
         self._places = places
 
     def record(self, place: int, record: TrialRecord, blob: bytes | None) -> None:
-        """Write what has become of a trial, with its compressed attempts, in one transaction."""
+        """Write the outcome of a trial, with its compressed attempts, in one transaction."""
         with self._connection:
             self._connection.execute("BEGIN")
             self._connection.execute(_INSERT, _row(place, record, blob))
@@ -345,12 +346,12 @@ def attempts_hash(key: str, raw: bytes) -> str:
 def held(folder: Path) -> Iterator[None]:
     """Hold a folder, so that no other process writes in it; others may read.
 
-    The system releases the lock when the process dies, however it does. Raises RunFolderError if
-    another process holds it.
+    The system releases the lock when the process ends, for whatever reason. Raises RunFolderError
+    if another process holds it.
     """
     handle = os.open(folder, os.O_RDONLY)
     try:
-        for attempt in range(10):  # a process that asks for the status holds it for a moment
+        for attempt in range(10):  # a process that reads the status holds it briefly
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
@@ -393,7 +394,7 @@ def _created(path: Path) -> sqlite3.Connection:
 
 
 def _logs(path: Path) -> list[Path]:
-    """Return the files that SQLite may put beside a database."""
+    """Return the files that SQLite may create next to a database."""
     return [path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal")]
 
 
@@ -427,7 +428,7 @@ def _blob(connection: sqlite3.Connection, place: int) -> Any:
 
 
 def _columns_of(record: TrialRecord, blob: Any) -> bytes | None:
-    """Return the raw columns of a trial; None if they are not what was written."""
+    """Return the raw columns of a trial; None if they differ from the data written."""
     try:
         raw = zlib.decompress(blob)
     except (zlib.error, TypeError):
@@ -436,7 +437,7 @@ def _columns_of(record: TrialRecord, blob: Any) -> bytes | None:
 
 
 def _record(place: int, told: str, *values: Any) -> TrialRecord | None:
-    """Return the record of a row; None if the row is not as it was written."""
+    """Return the record of a row; None if the row differs from the data written."""
     if told != _checksum((place, *values)):
         return None
     known: list[Any] = [math.nan if x is None and n in _TIMES else x for n, x in enumerate(values)]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class TrialSettings(Protocol):
-    """What decides how every trial is played, as an experiment or an assignment has it."""
+    """The settings of an experiment or an assignment that determine how every trial is played."""
 
     @property
     def episodes(self) -> int:
@@ -66,8 +66,8 @@ class Trial:
     episodes, horizon, seed, board, predefined
         As in :class:`gohr.experiments.ExperimentConfig`.
     task : str
-        Of a recorded game, what tells it from others on this rule and these boards: its name in the
-        experiment, as after which other rule it was met.
+        For a recorded game, a label that distinguishes it from others on this rule and these
+        boards: its name in the experiment, such as the rule played before it.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Trial:
     def of(
         cls, played: TrialSettings, learner: LearnerEntry, rule: RuleEntry, number: int
     ) -> Trial:
-        """Return a trial of an experiment, or of what was assigned."""
+        """Return a trial of an experiment or of an assignment."""
         boards, episodes, task = played.predefined, played.episodes, ""
         if isinstance(boards, RecordedBoards):
             boards, task = boards.of_trial(rule.name, number), rule.name
@@ -112,7 +112,7 @@ class Trial:
         """Play the trial.
 
         The boards come from a generator of (seed, rule, number) and the learner draws from one of
-        (seed, rule, learner, number): all learners meet the same boards, and no trial depends on
+        (seed, rule, learner, number): all learners get the same boards, and no trial depends on
         another.
         """
         from gohr.learners.trial import play_trial
@@ -186,7 +186,7 @@ def key_finder(config: ExperimentConfig) -> Callable[[str, str, int], str | None
     def key_of(learner: str, rule: str, number: int) -> str | None:
         if learner not in learners or rule not in rules or not 0 <= number < config.trials:
             return None
-        if recorded:  # Each trial has boards of its own.
+        if recorded:  # Each trial has its own boards.
             return Trial.of(config, learners[learner], rules[rule], number).key
         return _key(learners[learner].hash, rules[rule].hash, number, shared)
 
@@ -221,7 +221,7 @@ def _word(hexadecimal: str) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Played:
-    """A trial that has been played: every attempt, how long it took, what was possible if known."""
+    """A completed trial: every attempt, its duration, and the possible moves if known."""
 
     trial: Trial
     log: TrialLog
@@ -253,7 +253,7 @@ def encode(played: Played) -> Encoded:
     trial, log = played.trial, played.log
     counts = None if trial.rule.hidden else played.counts or trial.counts(log)
     raw = attempt_bytes(log, counts)
-    # The lowest level: higher ones take several times as long and save little.
+    # The lowest level: higher ones take several times as long and save little space.
     data = zlib.compress(raw, level=1)
     record = TrialRecord(
         trial.key,
@@ -281,8 +281,8 @@ def compile_kernels(config: ExperimentConfig) -> None:
     """Compile whatever the learners of an experiment need, so that other processes find it done.
 
     Two processes that need a kernel at the same time would both compile it. So each learner makes
-    one attempt here, save those that would start a program or ask a server. One that cannot is told
-    of by the trials that it fails.
+    one attempt here, except those that would start a program or call a server. A learner that
+    cannot is reported by its failed trials.
     """
     from gohr.learners.registry import plays_alone
 

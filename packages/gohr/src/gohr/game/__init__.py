@@ -1,16 +1,16 @@
 """The game: rules at work on boards.
 
-A :class:`BoardSpec` says how boards are drawn, :func:`draw_boards` draws them, and a :class:`Board`
-holds one :class:`Piece` after another. :func:`compile_rule` turns a rule into the tables of the
-engine, a :class:`CompiledRule`, and :func:`advance` makes an attempt on each of many
+A :class:`BoardSpec` defines how boards are drawn, :func:`draw_boards` draws them, and a
+:class:`Board` holds one :class:`Piece` after another. :func:`compile_rule` turns a rule into the
+tables of the engine, a :class:`CompiledRule`, and :func:`advance` makes an attempt on each of many
 :class:`Boards`; :class:`ReferenceGame` plays any rule straight from its tree, one attempt at a
 time, and shares no code with the engine.
 
 :class:`HiddenRulesEnv` is the game as a Gymnasium environment and :class:`HiddenRulesVectorEnv`
 plays many boards in one call; :class:`LastSuccess`, :class:`HistoryStack` and :class:`FullHistory`
-decide how much of the history a learner sees. :func:`find_stalemate` searches for a board on which
-a rule gets stuck, :func:`check_rule` reports all that is wrong with a rule text, and
-:func:`equivalent` says whether two rules accept the same attempts.
+determine how much of the history a learner sees. :func:`find_stalemate` searches for a board on
+which a rule gets stuck, :func:`check_rule` reports all problems of a rule text, and
+:func:`equivalent` decides whether two rules accept the same attempts.
 
 Inside: :mod:`gohr.game.engine` (the tables and the batched transition) and
 :mod:`gohr.game.captive` (the captive game server).

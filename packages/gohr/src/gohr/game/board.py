@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gohr.errors import NotCompilableError
 
-# NumPy is loaded by what uses it: who counts the trials of a run needs no arrays.
+# NumPy is imported where it is used: counting the trials of a run needs no arrays.
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 N_CELLS = 36
 N_BUCKETS = 4
 
-#: Row and column at which each bucket stands, one step outside of the cells.
+#: Row and column of each bucket, one step outside of the cells.
 BUCKET_PLACES = ((7, 0), (7, 7), (0, 7), (0, 0))
 
 #: The palettes of the game, in the order in which its random generator numbers them.
@@ -73,7 +73,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class BoardSpec:
-    """How boards are drawn: how many pieces, and how many shapes and colours appear on them.
+    """How boards are drawn: the number of pieces, shapes and colours on them.
 
     Each number is an inclusive range ``(least, most)`` from which every board draws its own value;
     a single integer ``k`` means ``(k, k)``. The default is the board of Pulick et al. (2022),
@@ -144,7 +144,7 @@ class BoardSpec:
         return {name: list(value) for name, value in asdict(self).items()}
 
     def piece(self, number: int, pos: int, code: int) -> Piece:
-        """Return the piece that a code stands for."""
+        """Return the piece that a code represents."""
         shape, color = divmod(int(code) - 1, len(self.color_palette))
         return Piece(number, pos, self.shape_palette[shape], self.color_palette[color])
 
@@ -174,7 +174,7 @@ def _inclusive(name: str, value: int | Sequence[int], least: int, most: int) -> 
 
 
 def _palette(name: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names in upper case, which is how a piece carries them."""
+    """Return the names in upper case, as in a piece."""
     upper = tuple(n.upper() for n in names)
     if not upper or len(set(upper)) < len(upper):
         raise ValueError(f"{name}: expected different names, found {list(names)}")
@@ -241,15 +241,15 @@ def draw_boards(
     that many cells without replacement; then shapes for all pieces and colours for all pieces, each
     as follows. With ``k = 0`` every piece draws from the whole palette. Otherwise every piece draws
     one of ``k`` classes, ``k`` pieces drawn without replacement are then set to the classes
-    ``0..k-1``, so that each appears, and the classes stand for ``k`` names of the palette drawn
+    ``0..k-1``, so that each appears, and the classes are mapped to ``k`` names of the palette drawn
     without replacement. Shapes, colours and cells are independent of one another.
 
     Parameters
     ----------
     n_boards : int
-        How many boards.
+        Number of boards.
     spec : BoardSpec
-        How many pieces, shapes and colours.
+        Numbers of pieces, shapes and colours.
     rng : numpy.random.Generator
         The only source of randomness. Drawing ``m`` and then ``n`` boards gives the same boards as
         drawing ``m + n``.

@@ -81,7 +81,7 @@ def _text(row: Mapping[str, Any], key: str, where: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return what was found, short enough for one line."""
+    """Return a description of the value found, short enough for one line."""
     if value is None:
         return "nothing"
     text = json.dumps(value, ensure_ascii=True)

@@ -48,7 +48,7 @@ def deal(
             weight = numbers[7] if feature == 0 else 1
             for v in range(size):
                 palette[v] = v
-            # The first k entries become the names that stand for the classes.
+            # The first k entries become the names of the classes.
             for v in range(k):
                 j = v + int(uniforms[b, u] * (size - v))
                 u += 1

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gohr.game.board import N_CELLS
 
-# Columns of the replies: what goes in, and what comes out.
+# Columns of the replies: input and output.
 ACTION = 0
 SHAPE = 1
 COLOR = 2
@@ -20,8 +20,8 @@ REWARD = 5
 TERMINATED = 6
 TRUNCATED = 7
 STANDS = 8
-# Beside them, for an attempt that is rejected looks at nothing else: attempts so far, and whether
-# the episode is over.
+# Next to them, since a rejected attempt reads nothing else: attempts so far, and whether the
+# episode is over.
 N_ATTEMPTS = 9
 OVER = 10
 N_REPLIES = 11
@@ -35,10 +35,10 @@ class BoardViews(ABC):
     Attributes
     ----------
     seen : numpy.ndarray of uint8, shape (num_envs, 180)
-        What the player sees: the code of each cell, and for each of the 144 attempts whether its
-        cell holds a piece.
+        The observation: the code of each cell, and for each of the 144 attempts whether its cell
+        holds a piece.
     replies : numpy.ndarray of int32, shape (num_envs, 11)
-        The actions to make, and what comes of them.
+        The actions to make, and their results.
     """
 
     __slots__ = ()
@@ -51,7 +51,7 @@ class BoardViews(ABC):
 
     @property
     def codes(self) -> npt.NDArray[np.uint8]:
-        """What lies in each cell, shape (num_envs, 36)."""
+        """Contents of each cell, shape (num_envs, 36)."""
         return self.seen[:, :N_CELLS]
 
     @property
@@ -66,12 +66,12 @@ class BoardViews(ABC):
 
     @property
     def outcome(self) -> Replies:
-        """Of the last step, one of the codes of :mod:`gohr.game.outcomes`; shape (num_envs,)."""
+        """Last outcome, one of the codes of :mod:`gohr.game.outcomes`; shape (num_envs,)."""
         return self._column(OUTCOME)
 
     @property
     def reward(self) -> Replies:
-        """Of the last step, 0 or -1; shape (num_envs,)."""
+        """Reward of the last step, 0 or -1; shape (num_envs,)."""
         return self._column(REWARD)
 
     @property
@@ -86,5 +86,5 @@ class BoardViews(ABC):
 
     @property
     def finish(self) -> Replies:
-        """How each episode stands: in progress, cleared, or stalemate; shape (num_envs,)."""
+        """State of each episode: in progress, cleared, or stalemate; shape (num_envs,)."""
         return self._column(STANDS)

@@ -1,8 +1,8 @@
 """Result files and transcripts of the captive game server: writing and reading them.
 
 A *Long* result file has a line per episode; a *Compact* one a line per run, then a line per episode
-of it; a *transcript* has a line per attempt, and studies with people write the same. Lines that
-begin with ``#`` are headers. Attempts on empty cells are not recorded, as in the reference.
+of it; a *transcript* has a line per attempt, and studies with people write the same format. Lines
+that begin with ``#`` are headers. Attempts on empty cells are not recorded, as in the reference.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _java_double(value: float) -> str:
 
 
 def is_game_log(path: str | Path) -> bool:
-    r"""Tell by its first line whether a file is a result file or a transcript."""
+    r"""Return whether a file is a result file or a transcript, by its first line."""
     try:
         with Path(path).open("rb") as file:
             first = file.readline(1000).decode("utf-8-sig")
@@ -174,7 +174,7 @@ def kind_of(first_line: str) -> str | None:
         return LONG
     if header.removeprefix(".") == COMPACT_RUN:
         return COMPACT_RUN
-    # ⚠ Games of two people have a further column, and there may be more.
+    # ⚠ Games of two players have a further column, and there may be more.
     return TRANSCRIPT if f"{header},".startswith(f"{TRANSCRIPT},") else None
 
 
@@ -260,7 +260,7 @@ def _read_compact(rows: _Rows) -> list[PlayedRun]:
 
 @dataclass(slots=True)
 class _Progress:
-    """Where a player stands on a rule in a transcript."""
+    """Position in a transcript of a player on a rule."""
 
     run: PlayedRun
     series: int
@@ -271,7 +271,7 @@ class _Progress:
 
 
 def _read_transcript(rows: _Rows) -> list[PlayedRun]:
-    """Read attempts. The runs are told apart by the numbers of their episodes."""
+    """Read attempts. Runs are distinguished by the numbers of their episodes."""
     runs: list[PlayedRun] = []
     players: dict[tuple[str, str], _Progress] = {}
     n_runs: dict[tuple[str, str], int] = {}
@@ -290,7 +290,7 @@ def _read_transcript(rows: _Rows) -> list[PlayedRun]:
 
 
 def _begins_again(at: _Progress, episode: int, row: _Row) -> bool:
-    """Tell whether an episode is of another run: its number is not the same or a later one."""
+    """Return whether an episode belongs to another run: its number is lower than the last one."""
     return episode < at.episode or (
         episode == at.episode and row.text("episodeId") != at.episode_id
     )
@@ -318,7 +318,7 @@ def _take_attempt(row: _Row, at: _Progress, episode: int) -> None:
 
 
 def _is_pick(row: _Row) -> bool:
-    """Check the place fields; tell whether a piece was named without a bucket."""
+    """Check the place fields; return whether a piece was named without a bucket."""
     row.text("timestamp")
     row.text("objectType")
     row.integer("mover", -1, 9)
@@ -365,7 +365,7 @@ class _Row:
         return self._values[name]
 
     def is_empty(self, name: str) -> bool:
-        """Tell whether there is nothing in a field."""
+        """Return whether a field is empty."""
         return self._values[name].lower() in ("", "null")
 
     def integer(self, name: str, least: int = 0, most: int = 2**31 - 1) -> int:

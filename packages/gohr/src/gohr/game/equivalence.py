@@ -1,9 +1,9 @@
 """Equivalence of two rules: whether they accept the same attempts on all boards of a kind.
 
-Two ways to know for sure. The tables of two compiled rules, brought to one form, say the same: then
-the rules are equivalent. Or a play is found in which one rule accepts what the other does not. In
-between there are rules of other tables that no search has told apart; of those the answer holds as
-far as was searched.
+Two cases are certain. If the tables of two compiled rules are equal in normal form, the rules
+are equivalent. Or a play is found in which one rule accepts what the other does not. In between are
+rules with different tables for which no search has found a difference; for these the answer holds
+as far as was searched.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ class Equivalence:
     moves : tuple of (cell, bucket)
         Moves that both accept, after which they differ; cells from 1.
     attempt : (cell, bucket) or None
-        What one of them accepts then, and the other does not.
+        The attempt that one of them then accepts, and the other does not.
     accepted_by : {"a", "b"} or None
         Which one accepts it.
     n_pieces_searched : int
-        All plays on all boards of up to so many pieces were searched.
+        Largest number of pieces for which all plays on all boards were searched.
     n_boards : int
         Number of boards looked at, those drawn at random included.
 
@@ -90,7 +90,7 @@ class Equivalence:
 
     @property
     def is_smallest(self) -> bool:
-        """Whether no board of the kind with fewer pieces tells the rules apart."""
+        """Whether no board of the kind with fewer pieces distinguishes the rules."""
         return self.board is not None and len(self.board.pieces) <= self.n_pieces_searched + 1
 
     def __str__(self) -> str:
@@ -128,8 +128,8 @@ def equivalent(
     without counts, atoms that others cover, and, of a rule of one line, states of the memory that
     no play can reach. Otherwise a difference is searched for: on all boards of the fewest pieces,
     with every play, as long as there are at most 60,000 states, and then on boards drawn at random
-    with moves drawn at random. What is found at random is made smaller by taking pieces away as
-    long as the specification allows it and the rules still differ.
+    with moves drawn at random. A board found at random is reduced by removing pieces as long as the
+    specification allows it and the rules still differ.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def equivalent(
     Returns
     -------
     Equivalence
-        As a condition it is whether they are equivalent.
+        Its truth value is whether they are equivalent.
 
     Raises
     ------
@@ -158,8 +158,8 @@ def equivalent(
 
     Notes
     -----
-    The plays go on as long as both rules accept the same, so what one of them would do after a
-    difference never counts. A board that is stuck is stuck for both.
+    A play continues as long as both rules accept the same attempts, so their behaviour after a
+    difference is irrelevant. A board that is stuck is stuck for both.
 
     Examples
     --------
@@ -280,7 +280,7 @@ class _Pair:
         return None
 
     def told(self, board: _Codes, moves: list[int], n_searched: int, n_looked: int) -> Equivalence:
-        """Return what was found."""
+        """Return the result of a search."""
         masks, _ = self._after([(board, moves)])
         action = int(np.flatnonzero(masks[0][0] != masks[1][0])[0])
         return Equivalence(
@@ -329,10 +329,10 @@ def _compiled(rule: RuleSet, spec: BoardSpec) -> CompiledRule | None:
 
 @dataclass(frozen=True, eq=False)
 class _LineForm:
-    """What a rule line says, whatever the order of its atoms."""
+    """Meaning of a rule line, regardless of the order of its atoms."""
 
     count: int
-    #: Of atoms without counts and further conditions.
+    #: Moves of the atoms without counts and further conditions.
     plain: _Accepts
     #: The other atoms: tables, counts and conditions. In their order, if there are counts.
     others: tuple[tuple[object, ...], ...]
@@ -371,10 +371,10 @@ def _form(rule: CompiledRule, k: int) -> _LineForm:
 
 
 def _same_where_reachable(a: _Accepts, b: _Accepts, palettes: tuple[int, int]) -> bool:
-    """Tell whether two lines say the same in all states that a play may reach.
+    """Return whether two lines accept the same in all states that a play may reach.
 
-    Of the memory the three last buckets that matter for a piece are followed, and all that is
-    forgotten so is taken to be possible: a state that no play reaches may be among them.
+    Only the three last buckets that matter for a piece are tracked, and every state consistent with
+    them is taken as possible: some may be unreachable.
     """
     n_shapes, n_colors = palettes
     differ = (a != b).any(axis=1)
@@ -399,7 +399,8 @@ def _reached(
         p, pc, ps = waiting.pop()
         for moved in range(len(accepts)):
             s, c = divmod(moved, n_colors)
-            # Of another colour or shape the last bucket is any; before the first move it is none.
+            # For another colour or shape the last bucket is arbitrary; before the first move it is
+            # none.
             colors = pc if c == color else slice(None) if p else 0
             shapes = ps if s == shape else slice(None) if p else 0
             buckets = int(np.bitwise_or.reduce(accepts[moved, p, colors, shapes], axis=None))
@@ -418,14 +419,14 @@ def _place(action: int) -> tuple[int, int]:
 
 
 def _n_states(n_pieces: int, spec: BoardSpec) -> int:
-    """Return how many plays there are at most on boards of so many pieces."""
+    """Return an upper bound on the number of plays on boards with this number of pieces."""
     n_boards: int = math.comb(N_CELLS, n_pieces) * (spec.n_codes - 1) ** n_pieces
     plays: list[int] = [math.perm(n_pieces, n) * N_BUCKETS**n for n in range(n_pieces)]
     return n_boards * sum(plays)
 
 
 def _boards_of(n_pieces: int, spec: BoardSpec) -> Iterator[_Codes]:
-    """Yield every board of so many pieces that the specification allows."""
+    """Yield every board with this number of pieces that the specification allows."""
     for cells in itertools.combinations(range(N_CELLS), n_pieces):
         for codes in itertools.product(range(1, spec.n_codes), repeat=n_pieces):
             board = np.zeros(N_CELLS, dtype=np.uint8)
@@ -435,7 +436,7 @@ def _boards_of(n_pieces: int, spec: BoardSpec) -> Iterator[_Codes]:
 
 
 def _is_of(board: _Codes, spec: BoardSpec) -> bool:
-    """Tell whether a board may be drawn."""
+    """Return whether a board can be drawn."""
     codes = board[board > 0].astype(int) - 1
     shapes, colors = divmod(codes, len(spec.color_palette))
     bounds = (

@@ -1,7 +1,7 @@
-"""Instructions of the game: the words that people read in the browser and models in a prompt.
+"""Instructions of the game: the text that people read in the browser and models in a prompt.
 
-One text for both, so that what they do can be compared. Who changes a sentence gives the text
-another version: runs of two versions were told different things.
+One text for both, so that their results can be compared. Change the version along with any
+sentence: runs of two versions had different instructions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
 #: Counts up with every change of the sentences below.
 INSTRUCTIONS_VERSION = 1
 
-#: The sentences, by what each is about; a page shows those for which it has a place.
+#: The sentences, by topic; a page shows those that it has a place for.
 INSTRUCTIONS: Mapping[str, str] = MappingProxyType(
     {
         "rule": "A hidden rule says which piece may go into which bucket, and when. "
@@ -32,7 +32,7 @@ INSTRUCTIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-#: What is said of an attempt.
+#: Replies to an attempt.
 REPLIES: Mapping[int, str] = MappingProxyType({ACCEPTED: "yes", DENIED: "no", IMMOVABLE: "not now"})
 
 

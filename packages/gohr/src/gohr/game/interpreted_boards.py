@@ -1,7 +1,7 @@
 """Boards played by the reference interpreter, for rules that the engine has no tables for.
 
-They have the engine's interface, so that an environment need not know which of the two plays. A
-step takes a thousand times as long.
+They have the engine's interface, so that an environment can use either. A step takes a thousand
+times as long.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def compiled_or_none(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | None:
-    """Return the tables of a rule; None, with a warning that says why, if it has none."""
+    """Return the tables of a rule; None, with a warning that gives the reason, if it has none."""
     try:
         return compile_rule(rule_set, spec)
     except NotCompilableError as error:
@@ -71,7 +71,7 @@ class InterpretedBoards(BoardViews):
         self._spec = spec
         self._games: list[ReferenceGame | None] = [None] * num_envs
         self._n_attempts = [0] * num_envs
-        #: Whether a board is over, and its player has been told so.
+        #: Whether a board is over, and this has been returned to its player.
         self._told = [False] * num_envs
         self.seen = np.zeros((num_envs, N_CELLS * (1 + N_BUCKETS)), dtype=np.uint8)
         self.replies = np.zeros((num_envs, N_REPLIES), dtype=np.int32)
@@ -131,7 +131,7 @@ class InterpretedBoards(BoardViews):
         self.replies[i, STANDS] = self._game(i).finish
 
     def _attempt(self, i: int, action: int) -> int:
-        """Make one attempt and note what the player sees of it; return its outcome."""
+        """Make one attempt and record its observation; return its outcome."""
         if self._told[i]:
             return EPISODE_OVER
         game = self._game(i)

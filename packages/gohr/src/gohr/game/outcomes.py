@@ -1,11 +1,11 @@
-"""Codes of outcomes, of an episode's state, and of actions beside the attempts.
+"""Codes of outcomes, of an episode's state, and of actions other than attempts.
 
-They need no Numba, so that who only writes or reads them starts at once.
+They do not need Numba, so that code that only reads or writes them imports quickly.
 """
 
 from __future__ import annotations
 
-# What comes of an attempt: the codes of the captive game server.
+# Outcomes of an attempt: the codes of the captive game server.
 ACCEPTED = 0
 EMPTY_CELL = 3
 DENIED = 4
@@ -13,19 +13,19 @@ NEW_BOARD = 6
 IMMOVABLE = 7
 EPISODE_OVER = -4
 
-# How an episode stands.
+# State of an episode.
 IN_PROGRESS = 0
 CLEARED = 1
 STALEMATE = 2
 
-# Actions beside the 144 attempts: deal a new board, or leave the board alone (which is then the
+# Actions other than the 144 attempts: deal a new board, or leave the board alone (which is then the
 # outcome too).
 RESET = -1
 LEAVE = -2
 
 
 class Autoreset:
-    """What happens to a board whose episode has ended: Gymnasium's three modes.
+    """Handling of a board whose episode has ended: Gymnasium's three modes.
 
     Examples
     --------

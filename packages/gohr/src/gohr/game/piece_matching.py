@@ -1,7 +1,7 @@
 """Matching a piece against an atom: its shape, its colour, its other properties.
 
-A piece of shape and colour is known by two names, whose case does not matter. A piece with
-properties is known by strings, whose case does.
+A piece of shape and colour is identified by two names, whose case does not matter. A piece with
+properties is identified by strings, whose case does.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from gohr.rules.syntax import Expression, ListOf, Name, Number, Property, Range,
 
 
 def has_shape(piece: Piece, clause: Expression | None, scope: Scope) -> bool:
-    """Tell whether the shape is one that the clause allows; None allows all."""
+    """Return whether the clause allows the shape; None allows all."""
     return _has(piece, "shape", piece.shape, clause, scope)
 
 
 def has_color(piece: Piece, clause: Expression | None, scope: Scope) -> bool:
-    """Tell whether the colour is one that the clause allows; None allows all."""
+    """Return whether the clause allows the colour; None allows all."""
     return _has(piece, "color", piece.color, clause, scope)
 
 
 def has_property(piece: Piece, clause: Property, scope: Scope) -> bool:
-    """Tell whether a further property is one that the clause allows."""
+    """Return whether the clause allows a further property."""
     if piece.properties is None:
         # ⚠ A piece of shape and colour passes any condition on a property that it does not have.
         return True

@@ -1,8 +1,8 @@
 """One board, one attempt at a time, straight from the tree of the rule: slow, obvious, complete.
 
-This is what the rule language means. It plays everything that parses, with pieces of any kind, and
-the engine is tested against it; the two share no code. ⚠ marks behaviour of the reference game
-server that its documentation does not tell, or tells otherwise.
+This module defines the meaning of the rule language. It plays everything that parses, with pieces
+of any kind, and the engine is tested against it; the two share no code. ⚠ marks behaviour of the
+reference game server that its documentation omits or contradicts.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class AcceptedMove:
 
 
 class ReferenceGame:
-    r"""An episode: a rule, a board, and what has been accepted so far.
+    r"""An episode: a rule, a board, and the moves accepted so far.
 
     Parameters
     ----------
@@ -71,14 +71,13 @@ class ReferenceGame:
         0 going on, 1 cleared, 2 stalemate. A board without pieces is cleared from the start, and a
         stalemate can exist before the first move.
     n_attempts : int
-        Moves, denials and picks so far. What names no piece, or comes after the end, does not
-        count.
+        Moves, denials and picks so far. An attempt on no piece, or after the end, does not count.
 
     Raises
     ------
     RulePlayError
-        Where the reference server dies: an order that nobody defines, arithmetic on a name. Both
-        show only when an atom must really be tested, here or after a move.
+        Where the reference server crashes: an undefined order, arithmetic on a name. Both show only
+        when an atom must really be tested, here or after a move.
 
     Examples
     --------
@@ -104,7 +103,7 @@ class ReferenceGame:
         self.line = 0
         self._line_count: int | None = None
         self._atom_counts: list[int | None] = []
-        #: What each atom of the active line accepts now.
+        #: Moves that each atom of the active line accepts now.
         self._moves: list[set[Move]] = []
         if self._pieces:
             self._find_line(0)
@@ -113,14 +112,14 @@ class ReferenceGame:
             self.finish = CLEARED
 
     def copy(self) -> ReferenceGame:
-        """Return a game in the same state, to see what would come of a move."""
+        """Return a game in the same state, to try a move on."""
         twin = copy.copy(self)
         twin._pieces = dict(self._pieces)
         twin._accepted = list(self._accepted)
         twin._atom_counts = list(self._atom_counts)
         return twin
 
-    # -- what there is to see --------------------------------------------------------------------
+    # -- observations -----------------------------------------------------------------------------
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -149,7 +148,7 @@ class ReferenceGame:
     # -- attempts --------------------------------------------------------------------------------
 
     def attempt(self, piece_id: int, bucket: int) -> int:
-        """Try to move a piece into a bucket, and return the code of what came of it.
+        """Try to move a piece into a bucket, and return the code of the outcome.
 
         Parameters
         ----------
@@ -250,7 +249,7 @@ class ReferenceGame:
         self._look()
 
     def _is_done(self) -> bool:
-        """Tell whether the active line is exhausted, or accepts nothing on this board."""
+        """Return whether the active line is exhausted, or accepts nothing on this board."""
         return self._is_exhausted() or not any(self._moves)
 
     def _is_exhausted(self) -> bool:
@@ -287,7 +286,7 @@ class ReferenceGame:
         }
 
     def _accepts(self, atom: Atom, piece: Piece, bucket: int) -> bool:
-        """Put the questions in the reference's order: it decides which ones are never asked."""
+        """Evaluate the conditions in the reference's order, which decides those skipped."""
         # Each bucket is tried by itself, for `this.bucket` and `q.bucket` depend on it.
         scope = self._scope(piece, bucket)
         # ⚠ A condition holds when it has any value at all: `code:0` does.
@@ -299,20 +298,20 @@ class ReferenceGame:
             and all(has_property(piece, each, scope) for each in atom.properties)
         ):
             return False
-        # An order looks at all pieces on the board, whatever they are and whoever may move them.
+        # An order ranks all pieces on the board, movable or not, by any atom.
         occupied = frozenset(other.pos for other in self._pieces.values())
         if not all(self._allows_cell(where, piece.pos, occupied) for where in atom.positions):
             return False
         if atom.buckets is None:
             return True
-        # Whatever is no integer is no bucket; negative ones count backwards from 0.
+        # A value that is not an integer is not a bucket; negative ones count backwards from 0.
         allowed = evaluate(atom.buckets, scope)
         return bucket in {value % N_BUCKETS for value in allowed if isinstance(value, int)}
 
     def _allows_cell(self, where: Expression, cell: int, cells: frozenset[int]) -> bool:
         """Test a cell against numbers and orders; one match is enough."""
         places = list(_flat(where))
-        # Numbers come first: if one matches, an order that nobody defines is not even looked up.
+        # Numbers come first: if one matches, an undefined order is not even looked up.
         if any(place.value == cell for place in places if isinstance(place, Number)):
             return True
         names = [_order_name(place) for place in places if not isinstance(place, Number)]
@@ -327,7 +326,7 @@ class ReferenceGame:
     # -- variables -------------------------------------------------------------------------------
 
     def _scope(self, piece: Piece, bucket: int) -> Scope:
-        """Return what the variables of an expression are worth for one piece and one bucket."""
+        """Return the values of the variables of an expression for one piece and one bucket."""
         this = _record(piece, bucket)
 
         def latest(field: str) -> AcceptedMove | None:
@@ -364,7 +363,7 @@ _ABBREVIATIONS = {"pc": "p.color", "ps": "p.shape"}
 
 
 def _record(piece: Piece, bucket: int) -> PieceRecord:
-    """Return a piece as expressions see it. Its own `pos` and `bucket`, if any, are hidden."""
+    """Return a piece for use in expressions. Its own `pos` and `bucket`, if any, are hidden."""
     if piece.properties is None:
         named = {"shape": piece.shape or "", "color": piece.color or ""}
     else:

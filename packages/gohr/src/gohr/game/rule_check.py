@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gohr.game.stalemate import StalemateSearch
     from gohr.rules.syntax import RuleSet
 
-#: The tag by which a rule says that it is meant to get stuck now and then.
+#: The tag of a rule that is meant to get stuck sometimes.
 _MEANT = "can-stall"
 
 
@@ -53,7 +53,7 @@ class CheckedRule:
 
     @property
     def passes(self) -> bool:
-        """Whether there is nothing to mend: no error and no warning."""
+        """Whether there is no error and no warning."""
         return all(finding.severity == "note" for finding in self.findings)
 
     def records(self) -> list[dict[str, str | int]]:
@@ -112,7 +112,7 @@ def check_rule(
     findings = lint(rule_set, shapes=shapes, colors=colors, properties=properties, text=text)
     n_lines = len(rule_set.lines)
     playable = all(finding.severity != "error" for finding in findings)
-    # The search knows pieces of shape and colour alone; a rule on others would always be stuck.
+    # The search uses pieces of shape and colour alone; a rule on others would always be stuck.
     if not max_states or not playable or _asks_for_properties(rule_set):
         return CheckedRule(file, text, findings, n_lines)
     from gohr.game.stalemate import find_stalemate
@@ -126,7 +126,7 @@ def _asks_for_properties(rule_set: RuleSet) -> bool:
 
 
 def _stuck(rule_set: RuleSet, search: StalemateSearch) -> Sequence[Finding]:
-    """Report a stalemate, as a mere note if the rule says that it is meant so."""
+    """Report a stalemate, as a note if the rule declares that it is intended."""
     if search.board is None:
         return ()
     span = rule_set.lines[0].span

@@ -1,11 +1,11 @@
-"""Random boards with the very bits of the reference game server, and the conditions they meet.
+"""Random boards identical to those of the reference game server, and their conditions.
 
 :func:`gohr.game.board.draw_boards` draws from the same distribution with NumPy's generators, much
 faster; this module is for games that must be the same as the reference's for the same seed.
 
 Conditions set boards for training apart from those for testing. A condition file is a rule file,
 read otherwise: a piece *meets* a line if every atom of the line accepts it, into whichever bucket.
-A board serves for training if no piece on it meets any line, and for testing if some piece does.
+A board is for training if no piece on it meets any line, and for testing if some piece does.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gohr.rules.variables import walk
 
 
 class BoardConditions:
-    """What a condition file says.
+    """Contents of a condition file.
 
     Examples
     --------
@@ -45,13 +45,13 @@ class BoardConditions:
         ]
 
     def suits(self, board: Board, *, testing: bool) -> bool:
-        """Tell whether a board serves for testing, or for training."""
+        """Return whether a board is for testing or for training."""
         return any(_meeting(atoms, board) for atoms in self._lines) == testing
 
     def draw(
         self, n_boards: int, spec: BoardSpec, *, testing: bool, rng: np.random.Generator
     ) -> npt.NDArray[np.uint8]:
-        """Draw boards by rejection until so many serve, shape (n_boards, 36).
+        """Draw boards by rejection until ``n_boards`` qualify, shape (n_boards, 36).
 
         Raises GnomonError: too few of very many do.
         """
@@ -95,7 +95,7 @@ def _zone(rule_set: RuleSet) -> tuple[int, ...] | None:
 
 #: Boards to draw for each that must meet a condition.
 _MOST_DRAWN = 2000
-#: After so many boards that do not meet the conditions, there is none that does.
+#: After this number of rejected boards, the conditions are taken as unsatisfiable.
 _MOST_TRIES = 1000
 
 
@@ -103,7 +103,8 @@ _MOST_TRIES = 1000
 class BoardParameters:
     """How random boards are drawn: the parameters of the reference game server.
 
-    Ranges include both ends; one whose second number is not above the first stands for the first.
+    Ranges include both ends; if the second number is not above the first, the range is the first
+    number only.
 
     Raises GnomonError if there are more pieces than cells or more shapes than in the palette.
 
@@ -140,8 +141,8 @@ def _check(noun: str, numbers: tuple[int, int], least: int, most: int) -> None:
 class RandomBoards:
     """Draws one board after another.
 
-    The order of the draws from ``random`` is part of what this class promises. ``conditions`` set
-    boards for training and boards for testing apart; ``testing`` says which to begin with.
+    The order of the draws from ``random`` is part of this class's contract. ``conditions`` separate
+    boards for training from boards for testing; ``testing`` selects the kind to begin with.
 
     Examples
     --------
@@ -203,7 +204,7 @@ class RandomBoards:
         return Board(tuple(Piece(i, *look) for i, look in enumerate(looks)))
 
     def _between(self, numbers: tuple[int, int]) -> int:
-        """Draw a number of a range; nothing is drawn where there is no choice."""
+        """Draw a number from a range; nothing is drawn if there is only one."""
         low, high = numbers
         return low if high <= low else low + self._random.next_int(high - low + 1)
 
@@ -243,10 +244,10 @@ _MULTIPLIER, _INCREMENT, _MASK = 0x5DEECE66D, 0xB, (1 << 48) - 1
 class JavaRandom:
     """The generator ``java.util.Random``: linear congruential, 48 bits of state.
 
-    It serves to repeat recorded games, and nothing else: its low bits are poor. Environments and
-    experiments draw from NumPy's generators.
+    Use it only to repeat recorded games: its low bits are poor. Environments and experiments draw
+    from NumPy's generators.
 
-    Of a seed the lowest 48 bits count.
+    Only the lowest 48 bits of a seed are used.
 
     References
     ----------
@@ -271,7 +272,7 @@ class JavaRandom:
         if not 0 < bound < 1 << 31:
             raise ValueError(f"expected a bound from 1 to 2147483647, found {bound}")
         if bound & (bound - 1) == 0:
-            # For a power of two the high bits are taken, which are the good ones.
+            # For a power of two the high bits are taken, which are more random.
             return (bound * self._next_bits()) >> 31
         while True:
             bits = self._next_bits()

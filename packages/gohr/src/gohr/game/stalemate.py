@@ -21,7 +21,7 @@ from gohr.rules.variables import FIELDS, is_literal, variables_of, walk
 
 @dataclass(frozen=True, slots=True)
 class StalemateSearch:
-    """What a search for a stalemate found.
+    """Result of a search for a stalemate.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ class StalemateSearch:
     moves : tuple of (piece id, bucket)
         Accepted moves that lead there; empty if the rule is stuck from the start.
     n_pieces_searched : int
-        All boards of up to so many pieces were searched, up to differences that the rule cannot
-        see. A board with one piece more is certainly a smallest one.
+        Largest number of pieces for which all boards were searched, up to differences that do not
+        affect the rule. A board with one piece more is certainly a smallest one.
     n_boards : int
         Number of boards looked at, the random ones among them.
 
@@ -81,17 +81,17 @@ def find_stalemate(
 ) -> StalemateSearch:
     """Search for a board, as small as possible, on which a rule can get stuck.
 
-    Boards of 1, 2, ... pieces are searched exhaustively, up to differences that the rule cannot
-    see, as long as `max_states` allows; then random boards of up to `max_pieces` pieces. What is
-    found at random is made smaller by taking pieces away while it still gets stuck.
+    Boards of 1, 2, ... pieces are searched exhaustively, up to differences that do not affect the
+    rule, as long as `max_states` allows; then random boards of up to `max_pieces` pieces. A board
+    found at random is reduced by removing pieces while it still gets stuck.
 
     Parameters
     ----------
     rule_set : RuleSet
         Any rule for pieces of shape and colour.
     shapes, colors : sequence of str, optional
-        Upper-case names of the pieces that there are. Without them, the default palettes; but if
-        the rule names something else, then what it names.
+        Upper-case names of the pieces that there are. By default, the default palettes, or the
+        names in the rule if it has others.
     max_pieces : int, optional
         Number of pieces on the largest random boards.
     max_states : int, optional
@@ -146,12 +146,12 @@ def find_stalemate(
     return StalemateSearch(None, (), n_searched, n_boards)
 
 
-# -- which pieces the rule can tell apart ----------------------------------------------------------
+# -- pieces that the rule distinguishes -----------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Pieces that a rule treats alike: one look, and the cells that are alike."""
+    """Pieces that a rule treats alike: one appearance, and the equivalent cells."""
 
     shape: str
     color: str
@@ -188,7 +188,7 @@ def _mentioned(rule_set: RuleSet, key: str) -> set[str]:
 def _representatives(
     rule_set: RuleSet, key: str, names: Sequence[str], variables: Iterable[str]
 ) -> list[str]:
-    """Return the names that the rule mentions, and enough of the others to stand for all."""
+    """Return the names in the rule, and enough of the others to represent all."""
     short = {"shape": "ps", "color": "pc"}[key]
     clauses = [getattr(atom, key) for line in rule_set.lines for atom in line.atoms]
     if any(clause is not None and not is_literal(clause) for clause in clauses):
@@ -204,7 +204,7 @@ def _representatives(
 
 
 def _classes_of_cells(rule_set: RuleSet, variables: frozenset[str]) -> list[tuple[int, ...]]:
-    """Return the cells, those together that the rule cannot tell apart."""
+    """Return the cells, grouped by the rule's equivalence."""
     cells = range(1, N_CELLS + 1)
     if any("pos" in variable.split(".") for variable in variables):
         return [(cell,) for cell in cells]
@@ -252,7 +252,7 @@ def _boards_of(kinds: Sequence[_Kind], n_pieces: int) -> Iterator[Board]:
 
 
 def _place(kinds: Sequence[_Kind]) -> Board | None:
-    """Put a piece of each kind on the board, one a cell; None if there is no room."""
+    """Put a piece of each kind on the board, one a cell; None if there is no space."""
     free = {kind.cells: list(kind.cells) for kind in kinds}
     placed: list[tuple[int, str, str]] = []
     for kind in kinds:
@@ -270,7 +270,7 @@ def _board(placed: Sequence[tuple[int, str, str]]) -> Board:
 
 
 class _OutOfStates(Exception):  # noqa: N818 - an end, not an error
-    """The search has looked at as many states as it may."""
+    """The search has reached its maximum number of states."""
 
 
 class _Search:
@@ -346,7 +346,7 @@ def _random_boards(
 def _shrink(
     search: _Search, board: Board, moves: tuple[Move, ...]
 ) -> tuple[Board, tuple[Move, ...]]:
-    """Take pieces away, one by one, while the rule can still get stuck and the search goes on."""
+    """Remove pieces one by one while the rule can still get stuck and the search may continue."""
     try:
         while True:
             for candidate in _without_one(board):

@@ -5,8 +5,8 @@ import it, Gnomon never does. All of them share the words and the reading of ans
 :mod:`gohr.integrations.trial_in_words`, and the engine of the game, so that a result does not
 depend on the framework.
 
-For a framework of your own: a :class:`TrialInWords` is a trial told to a model and played by its
-answers, a :class:`Dialogue` the turns between them, :func:`instructions` the first words, and
+For a framework of your own: a :class:`TrialInWords` is a trial described to a model and played by
+its answers, a :class:`Dialogue` its turns, :func:`instructions` the opening text, and
 :func:`drawn_rule` a rule to train or to test on.
 """
 

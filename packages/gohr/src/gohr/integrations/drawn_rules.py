@@ -1,7 +1,7 @@
 """Rules to train and evaluate on, drawn from the families of the ladder; none is in both.
 
-A rule belongs to the training or the evaluation half by a hash of what it means, whatever seed
-draws it.
+A rule belongs to the training or the evaluation split by a hash of its meaning, regardless of the
+seed.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from gohr.experiments.config.suites import load_suite
 from gohr.rules.templates import draw_rule
 
 Split: TypeAlias = Literal["train", "eval"]
-#: Of five rules one is for evaluation.
+#: One rule in five is for evaluation.
 _FOLDS = 5
-#: A small family may have no rule in a half: after so many draws the next one has its turn.
+#: A small family may have no rule in a split: after this number of draws the next family is tried.
 _MOST_DRAWS = 200
 _LIST = re.compile(r"\[([^\[\]]*)\]")
 _ATOM = re.compile(r"\([^()]*\)")
@@ -61,7 +61,7 @@ def drawn_rule(
     split : {"train", "eval"}
         No rule is in both.
     rungs : sequence of str
-        How difficult; all rungs if none is named.
+        Difficulty; all rungs by default.
     leave_out : sequence of str
         Families that are not drawn, so that another set of tasks can have them alone.
 

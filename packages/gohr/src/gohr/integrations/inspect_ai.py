@@ -1,8 +1,8 @@
 """The game as a task of Inspect: ``inspect eval gohr/hidden_rules --model ...``.
 
-A sample is a trial of an experiment: the model plays the boards that every learner meets in that
-trial, and a score is that of the engine, which makes its attempts again. So a log can be set beside
-a run of ``gohr run`` with the same suite, boards and seed.
+A sample is a trial of an experiment: the model plays the same boards as every learner in that
+trial, and the engine scores it by replaying its attempts. So a log can be compared with a run of
+``gohr run`` with the same suite, boards and seed.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def hidden_rules(
     suite : str or list of str
         A suite, a rule, or several of them between commas, of which Inspect's command makes a list.
     boards, trials, horizon, seed : int
-        Boards of a trial (``episodes`` of an experiment), trials of each rule, attempts at most on
-        a board, and what the boards are drawn from.
+        Boards per trial (``episodes`` of an experiment), trials per rule, maximum number of
+        attempts on a board, and the specification of the boards.
     mode, observation, answer, context_tokens
         As in :class:`~gohr.integrations.trial_in_words.Dialogue`.
 
@@ -77,7 +77,7 @@ def hidden_rules(
     """
     rules = [name.strip() for name in (suite.split(",") if isinstance(suite, str) else suite)]
     name = ",".join(rules)
-    # The boards of a trial depend on no learner: any one stands for the model.
+    # The boards of a trial do not depend on the learner: any learner can represent the model.
     config = ExperimentConfig(
         name, rules, ["uniform"], trials=trials, episodes=boards, horizon=horizon, seed=seed
     )
@@ -86,7 +86,7 @@ def hidden_rules(
         solver=play(mode, observation, answer, context_tokens),
         scorer=[errors_to_learn(), tce(), states_rule()],
         version=1,
-        # Inspect knows no directions; this tells those who read the log.
+        # Inspect does not record the direction of scores; readers of the log need it.
         metadata={"lower_is_better": ["errors_to_learn", "tce"]},
     )
 
@@ -199,7 +199,7 @@ def _complete_log(trial: Trial, state: TaskState) -> TrialLog | None:
 
 
 def _scored(metric: str) -> Scorer:
-    """Return a scorer of complete trials; any other has no score, and the log says why."""
+    """Return a scorer of complete trials; others have no score, with the reason in the log."""
 
     async def score(state: TaskState, target: Target) -> Score:
         log = _complete_log(_trial(state), state)
@@ -235,7 +235,7 @@ def states_rule() -> Scorer:
         if stated is None:
             return Score(value=0.0, answer=said, explanation=f"not a rule: {error}")
         trial = _trial(state)
-        # A search may take seconds, in which other samples shall go on.
+        # A search may take seconds, during which other samples should continue.
         same = await anyio.to_thread.run_sync(equivalent, trial.rule.rule_set, stated, trial.board)
         return Score(value=float(same.equivalent), answer=str(stated), explanation=str(same))
 

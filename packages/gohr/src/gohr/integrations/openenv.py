@@ -1,7 +1,7 @@
 """The game in OpenEnv: a server of hidden rules, and a client of it.
 
 ``app(rule)`` is a FastAPI application for any ASGI server. A session is a websocket connection with
-boards of its own; plain ``POST /reset`` and ``/step`` have no session, so that nothing is played
+its own boards; plain ``POST /reset`` and ``/step`` have no session, so that nothing is played
 there. The server never sends the rule.
 """
 
@@ -30,7 +30,7 @@ class Attempt(Action):
 
 
 class Seen(Observation):
-    """What Gymnasium's environment shows: its observation, and the outcome of the attempt.
+    """Observation as in Gymnasium's environment, and the outcome of the attempt.
 
     ``board`` holds 36 codes; ``shape``, ``color`` and ``bucket`` are of the last accepted attempt,
     0 for none; ``outcome`` is the game's code, 6 of a new board. ``truncated`` if the horizon ended
@@ -46,7 +46,7 @@ class Seen(Observation):
 
 
 class Progress(State):
-    """How the episode stands: attempts (``step_count``) and errors."""
+    """State of the episode: attempts (``step_count``) and errors."""
 
     errors: int = 0
 
@@ -79,7 +79,7 @@ class HiddenRulesEnvironment(Environment[Attempt, Seen, Progress]):
 
     @property
     def state(self) -> Progress:
-        """How the episode stands."""
+        """State of the episode."""
         return self._progress
 
     def _seen(
@@ -120,7 +120,7 @@ def app(rule: str = "color-match", *, horizon: int = HORIZON, sessions: int = 8)
     UnknownNameError, RuleSyntaxError
         If the rule cannot be had.
     """
-    HiddenRulesEnv(rule)  # so that a wrong name is told now
+    HiddenRulesEnv(rule)  # so that an unknown name is reported now
 
     def session() -> HiddenRulesEnvironment:
         return HiddenRulesEnvironment(rule, horizon)
@@ -135,7 +135,7 @@ class HiddenRulesClient(EnvClient[Attempt, Seen, Progress]):
         return {"cell": action.cell, "bucket": action.bucket}
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[Seen]:
-        # Reward and end stand beside the observation.
+        # Reward and end are next to the observation.
         both = {name: payload.get(name) for name in ("reward", "done")}
         seen = Seen(**payload["observation"], reward=both["reward"], done=bool(both["done"]))
         return StepResult(observation=seen, reward=both["reward"], done=bool(both["done"]))

@@ -58,7 +58,7 @@ def instructions(answer: AnswerForm) -> str:
 
 
 def board_words(codes: npt.NDArray[np.uint8], spec: BoardSpec, form: ObservationForm) -> str:
-    """Return a board as text: a list of its pieces, a grid, or the words beside its picture.
+    """Return a board as text: a list of its pieces, a grid, or the text next to its picture.
 
     Examples
     --------
@@ -94,8 +94,8 @@ def attempt_words(number: int, piece: Piece, bucket: int, outcome: int) -> str:
 def read_move(said: str, form: AnswerForm) -> int | None:
     """Return the attempt that an answer names, ``4 * cell + bucket``; None if it names none.
 
-    The last one counts, and what stands between ``<think>`` and ``</think>`` does not. Whether a
-    piece lies there is not looked at.
+    The last one counts; text between ``<think>`` and ``</think>`` is ignored. The presence of a
+    piece is not checked.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from gohr.learners.trial import TrialInPlay, trial_in_play
 from gohr.rules.syntax import RuleSet
 
 Mode: TypeAlias = Literal["memory", "conversation"]
-#: Attempts of which the memory tells at most: the latest.
+#: Maximum number of attempts in the memory: the latest ones.
 _MOST_TOLD = 1000
 _AGAIN = (
     "I could not read a move of a piece on the board in that. Answer again, in the form asked for."
@@ -36,7 +36,7 @@ _AGAIN = (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn of a conversation: who speaks, the words, and a PNG beside them."""
+    """A turn of a conversation: the speaker, the text, and an optional PNG."""
 
     role: Literal["system", "user", "assistant"]
     text: str
@@ -47,8 +47,8 @@ class Turn:
 class Dialogue:
     """One trial as a dialogue: turns for the next request, and answers read as attempts.
 
-    An answer in which no move can be read is asked for once more; then it counts as unreadable, and
-    the model is asked afresh.
+    If an answer has no legible move, the model is prompted once more; then the answer counts as
+    unreadable, and the model is prompted afresh.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Dialogue:
     Attributes
     ----------
     n_unreadable : int
-        Answers without a move so far, each asked for twice.
+        Number of answers without a move so far, each after two prompts.
     n_in_vain : int
         Those since the last attempt.
     n_attempts : int
@@ -126,7 +126,7 @@ class Dialogue:
         return None if action is None or not codes[action // N_BUCKETS] else action
 
     def take(self, said: str, codes: npt.NDArray[np.uint8], *, answered: bool = True) -> int | None:
-        """Return the attempt of an answer; None if it must be asked for again.
+        """Return the attempt of an answer; None if the model must be prompted again.
 
         With ``answered`` false the answer was refused or cut off, and holds no attempt.
         """
@@ -146,7 +146,7 @@ class Dialogue:
         self._again, self.n_in_vain = [], 0
 
     def say(self, action: int, codes: npt.NDArray[np.uint8]) -> None:
-        """Take an attempt as if the model had answered with it."""
+        """Make an attempt as if the model had answered with it."""
         cell, bucket = divmod(action, N_BUCKETS)
         self._answered(f"MOVE {cell % 6 + 1} {cell // 6 + 1} {bucket}", codes)
 
@@ -170,7 +170,7 @@ class Dialogue:
         return [*self._before(), Turn("user", question)]
 
     def shorten(self, tokens_in: int | None, tokens_out: int | None) -> None:
-        """Tell the oldest boards in short if the last exchange took more than the context."""
+        """Summarise the oldest boards if the last exchange took more than the context."""
         took = (tokens_in or 0) + (tokens_out or 0)
         if took > self._context_tokens:
             self._history.shorten(took, self._context_tokens)
@@ -183,10 +183,10 @@ class Dialogue:
 
 @dataclass
 class _History:
-    """What was attempted, board by board, as memory and as turns of a conversation."""
+    """The attempts, board by board, as memory and as turns of a conversation."""
 
     boards: list[list[str]] = field(default_factory=lambda: [[]])
-    #: The turns of each board; None once it is told by its attempts alone.
+    #: The turns of each board; None once the board is summarised by its attempts alone.
     said: list[list[Turn] | None] = field(default_factory=lambda: [[]])
 
     @property
@@ -196,7 +196,7 @@ class _History:
 
     @property
     def last(self) -> str:
-        """What came of the last attempt; nothing before the first."""
+        """Reply to the last attempt; empty before the first."""
         board = self.boards[-1] or (self.boards[-2] if len(self.boards) > 1 else [])
         over = "" if self.boards[-1] else "\nThat board is over."
         return f"{board[-1]}{over}" if board else ""
@@ -218,16 +218,16 @@ class _History:
         return _told(range(len(self.boards)), self.boards)
 
     def turns(self) -> list[Turn]:
-        """Return the conversation; the boards that are told in short come first."""
+        """Return the conversation; the summarised boards come first."""
         short = [k for k, said in enumerate(self.said) if said is None]
         memory = _told(short, self.boards)
         opening = [Turn("user", memory), Turn("assistant", "I remember.")] if short else []
         return opening + [turn for said in self.said if said is not None for turn in said]
 
     def shorten(self, took: int, context_tokens: int) -> None:
-        """Tell the oldest boards in short if the last exchange took more than the context.
+        """Summarise the oldest boards if the last exchange took more than the context.
 
-        What the turns of a board take is reckoned by their share of the letters.
+        The length of the turns of a board is estimated by their share of the characters.
         """
         sizes = [sum(len(turn.text) for turn in said or ()) for said in self.said]
         left, wanted = sum(sizes), sum(sizes) * context_tokens / max(2 * took, 1)
@@ -255,16 +255,16 @@ def _told(which: Iterable[int], boards: list[list[str]]) -> str:
 
 @final
 class TrialInWords:
-    """A trial that a model plays by answering texts; the caller asks it.
+    """A trial that a model plays by answering texts; the caller queries the model.
 
     Parameters
     ----------
     trial : TrialInPlay
     dialogue : Dialogue
-        Of the board spec of the trial.
+        Dialogue with the board spec of the trial.
     max_unreadable : int
-        Answers without a move, one after another and each asked for twice, after which the trial is
-        given up.
+        Number of consecutive answers without a move, each after two prompts, after which the trial
+        is given up.
 
     Attributes
     ----------
@@ -305,7 +305,7 @@ class TrialInWords:
 
     @property
     def observation(self) -> Observation:
-        """What is seen before the next attempt."""
+        """Observation before the next attempt."""
         return self._trial.observation
 
     def turns(self) -> list[Turn]:
@@ -313,7 +313,7 @@ class TrialInWords:
         return self.dialogue.turns(self.observation.board)
 
     def take(self, said: str, *, answered: bool = True) -> Transition | None:
-        """Make the attempt of an answer; None if it must be asked for again.
+        """Make the attempt of an answer; None if the model must be prompted again.
 
         With ``answered`` false the answer was refused or cut off, and holds no attempt.
         """
@@ -322,7 +322,7 @@ class TrialInWords:
         return None if action is None else self._make(action)
 
     def attempt(self, action: int) -> Transition:
-        """Make an attempt as if the model had said it."""
+        """Make an attempt as if the model had answered with it."""
         self.dialogue.say(action, self.observation.board)
         return self._make(action)
 

@@ -23,7 +23,7 @@ _BOARDS = 1_000_003
 
 
 class HiddenRulesConfig(vf.TasksetConfig):
-    """What the tasks are: their number and split, how difficult, and how long an episode is.
+    """Tasks: their number and split, their difficulty, and the length of an episode.
 
     ``rungs`` and ``leave_out`` name rungs and families of the ladder; ``split`` is ``train`` or
     ``eval``, of which no rule is in both; ``pieces`` lie on a board at first.
@@ -40,7 +40,7 @@ class HiddenRulesConfig(vf.TasksetConfig):
 
 
 class HiddenRulesData(vf.TaskData):
-    """A task: the rule, and what its boards are drawn from."""
+    """A task: the rule, and the specification of its boards."""
 
     rule: str
     family: str

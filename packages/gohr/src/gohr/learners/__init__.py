@@ -1,4 +1,4 @@
-"""Learners: who plays a hidden rule, from the floor to the ceiling, and yours.
+"""Learners of a hidden rule: floors, ceilings, baselines, and your own.
 
 :func:`available_learners` names the kinds, :func:`learner_kinds` describes them with their
 settings, and :func:`make_learner` makes one for a trial: :class:`Uniform` (anything),
@@ -11,9 +11,10 @@ observes a :class:`Transition`. Experiments take it as a class, as an instance, 
 ``"package.module:Class"``.
 
 :func:`play_trial` lets a learner play a rule on one board after another and returns a
-:class:`TrialLog` of every attempt. :func:`chance_of_success` says how probable success was at each
-attempt for one who knows nothing, :func:`regret` how much better the best conclusion from the same
-replies would have done, and :func:`hypothesis_tests` what each attempt tested.
+:class:`TrialLog` of every attempt. :func:`chance_of_success` gives the probability of success at
+each attempt for a player without knowledge of the rule, :func:`regret` the loss relative to the
+best conclusion from the same replies, and :func:`hypothesis_tests` the kind of test that each
+attempt was.
 """
 
 import lazy_loader

@@ -2,8 +2,8 @@
 
 A trial is one learner on one rule from scratch, for a number of episodes;
 :func:`gohr.learners.trial.play_trial` runs it. A learner sees what a player sees: the board, the
-last accepted attempt, and the reply to each attempt. What the rule permits is the answer, and only
-a learner that declares ``reveal`` is shown it.
+last accepted attempt, and the reply to each attempt. The permitted moves are the answer, and only a
+learner that declares ``reveal`` is shown them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observation:
-    """What the player sees before an attempt.
+    """Observation of the player before an attempt.
 
     Parameters
     ----------
     board : numpy.ndarray of uint8, shape (36,)
-        Codes of what lies in each cell: 0 nothing, else ``1 + shape * n_colors + color``.
+        Codes of the contents of each cell: 0 nothing, else ``1 + shape * n_colors + color``.
     shape, color, bucket : int
-        Of the last accepted attempt of this episode, 0 for none and else 1 + index.
+        Properties of the last accepted attempt of this episode, 0 for none and else 1 + index.
     action_mask : numpy.ndarray of int8, shape (144,)
         1 for the attempts on occupied cells; action ``4 * cell + bucket``.
     permitted : numpy.ndarray of int8, shape (144,), optional
@@ -65,7 +65,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transition:
-    """One attempt: what was seen, what was done, and what came of it.
+    """One attempt: the observation, the action, and the outcome.
 
     ``reward`` is 0 for an accepted attempt (and for any on a board already cleared), else -1;
     ``outcome`` the game's code for it (:mod:`gohr.game.outcomes`). After ``terminated`` or
@@ -93,20 +93,20 @@ class Learner(ABC):
 
     A subclass says how. Its parameters, beside the two below, are its settings: config files,
     ``gohr learners`` and the card of a run know them by their names, types and defaults
-    (:mod:`gohr.learners.settings`), and the subclass keeps each as an attribute of that name. As
-    a dataclass it has nothing more to write, and makes what it learns in ``__post_init__``.
+    (:mod:`gohr.learners.settings`), and the subclass keeps each as an attribute of that name. A
+    dataclass needs no more code, and can create its state in ``__post_init__``.
 
     The contract:
 
     * Every random choice comes from ``rng``, so that a trial can be played again.
     * Nothing is kept outside the learner: each trial makes a new one.
-    * :meth:`act` and :meth:`observe` are called in turn.
-    * A learner that raises, or returns what is no action, fails its trial and no other.
+    * :meth:`act` and :meth:`observe` are called alternately.
+    * A learner that raises, or returns an invalid action, fails its trial and no other.
 
     Parameters
     ----------
     board_spec : BoardSpec
-        How boards are drawn; its palettes say what the codes of a board mean.
+        How boards are drawn; the palettes define the codes of a board.
     rng : numpy.random.Generator
         The only source of randomness, and the learner's own.
 
@@ -115,7 +115,7 @@ class Learner(ABC):
     reveal : bool
         Whether it is shown what the rule permits. Such a learner is a yardstick, not a learner.
     plays_on : bool
-        Whether it goes on attempting after a board is cleared, until the horizon; the reward is 0
+        Whether it continues to attempt after a board is cleared, until the horizon; the reward is 0
         there, and such attempts count neither as attempts nor as errors.
 
     Raises
@@ -158,7 +158,7 @@ class Learner(ABC):
 
     @abstractmethod
     def observe(self, transition: Transition) -> None:
-        """Take in what came of the attempt that :meth:`act` chose last."""
+        """Learn from the outcome of the attempt that :meth:`act` chose last."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,7 +178,7 @@ class TrialLog:
     finish : numpy.ndarray of int8, shape (n_episodes,)
         0 the horizon came first, 1 cleared, 2 stalemate.
     own : numpy.ndarray of bool, shape (n_rows,), optional
-        Where somebody else played at the same boards, which attempts are scored: the player's own.
+        If another player shares the boards, mask of the attempts that are scored: the player's own.
 
     Examples
     --------
@@ -200,7 +200,7 @@ class TrialLog:
 
 @runtime_checkable
 class FusedLearner(Protocol):
-    """A learner that also brings a loop of its own for a whole trial on a compiled rule.
+    """A learner that also has its own loop for a whole trial on a compiled rule.
 
     The loop must give the very attempts that :meth:`Learner.act` and :meth:`Learner.observe` give.
 

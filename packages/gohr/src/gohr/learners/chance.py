@@ -1,7 +1,7 @@
-"""Chance of success at each attempt of a trial, for one who knows nothing of the rule.
+"""Chance of success at each attempt of a trial, for a player without knowledge of the rule.
 
-A rule that permits much forgives much: an error rate says little without the rate at which a player
-who knows nothing would have erred on the same boards. This room's two such players are
+A permissive rule leads to few errors: an error rate means little without the error rate of a player
+without knowledge on the same boards. The two such players of this package are
 :class:`gohr.learners.Uniform` and :class:`gohr.learners.Frugal`.
 """
 
@@ -22,20 +22,20 @@ from gohr.rules.syntax import RuleSet
 
 _Int = npt.NDArray[np.int64]
 
-#: How many boards are replayed together: more of them no longer fit into the nearest memory.
+#: Number of boards that are replayed together: more do not fit into the fastest cache.
 _SIDE_BY_SIDE = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttemptCounts:
-    """What could have been attempted at each attempt of a trial, and what of it would have worked.
+    """Counts of the possible attempts at each step of a trial, and of those that would succeed.
 
     Parameters
     ----------
     n_possible : numpy.ndarray of int64, shape (n_rows,)
         N, four times the number of pieces on the board.
     n_permitted : numpy.ndarray of int64, shape (n_rows,)
-        G, how many of those the rule would accept.
+        G, how many of these the rule would accept.
     n_failed : numpy.ndarray of int64, shape (n_rows,)
         How many of the others the learner had seen fail since the board last changed: one for a
         denied attempt, four for a piece that cannot be moved.
@@ -47,12 +47,12 @@ class AttemptCounts:
 
     @property
     def random(self) -> npt.NDArray[np.float64]:
-        """Chance of a player who attempts anything: G / N; 0 on a board already cleared."""
+        """Chance of a player who attempts any move: G / N; 0 on a board already cleared."""
         return _ratio(self.n_permitted, self.n_possible)
 
     @property
     def frugal(self) -> npt.NDArray[np.float64]:
-        """Chance of one who repeats no failure of the learner's: G / (N - failed)."""
+        """Chance of a player who repeats no failure of the learner: G / (N - failed)."""
         return _ratio(self.n_permitted, self.n_possible - self.n_failed)
 
     @property
@@ -68,7 +68,7 @@ def chance_of_success(
     player: Literal["random", "frugal"] = "random",
     board_spec: BoardSpec = DEFAULT_SPEC,
 ) -> npt.NDArray[np.float64]:
-    """Return p0: how probable success was at each attempt for a player who knows nothing.
+    """Return p0, the chance of success at each attempt for a player without knowledge.
 
     The trial is replayed under its rule. Where the rule is hidden, so must these numbers be.
 
@@ -79,8 +79,8 @@ def chance_of_success(
     log : TrialLog
         Any learner's trial.
     player : {"random", "frugal"}
-        One who attempts each bucket for each piece with equal probability, or one who leaves out
-        what the learner has seen fail since the board last changed.
+        The player attempts each bucket for each piece with equal probability, or leaves out the
+        attempts that failed since the board last changed.
     board_spec : BoardSpec
         Gives the palettes that the codes index.
 
@@ -117,7 +117,7 @@ def chance_of_success(
 def count_attempts(
     rule_set: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC
 ) -> AttemptCounts:
-    """Replay a trial, and count at each attempt what was possible, permitted, and known to fail.
+    """Replay a trial, and count the moves possible, permitted, and known to fail at each attempt.
 
     Parameters and errors are those of :func:`chance_of_success`.
 
@@ -178,7 +178,7 @@ def _by_interpreter(rule_set: RuleSet, log: TrialLog, board_spec: BoardSpec) -> 
 
 @final
 class _Replay(Learner):
-    """Makes the attempts of a log again, and counts what was permitted."""
+    """Replays the attempts of a log, and counts the permitted moves."""
 
     reveal: ClassVar[bool] = True
 

@@ -1,7 +1,7 @@
 """Fixed players, which learn nothing: at random, without repeating a failure, and perfect.
 
-The uniform player is the floor, the frugal one shows what memory alone is worth, and the player
-that is shown the rule is the ceiling.
+The uniform player is the lower reference, the frugal one shows the value of memory alone, and the
+player that is shown the rule is the upper reference.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ class Frugal(Learner):
     """Attempt, with equal probability, whatever has not yet failed on the board as it lies.
 
     A denied attempt is not made again, and a piece that cannot be moved is left alone; all this is
-    forgotten with each accepted attempt, which changes the board. So it knows nothing of the rule,
-    and yet needs on average only ``(N + 1) / (G + 1)`` attempts to move a piece when ``G`` of
-    ``N`` attempts are permitted, where :class:`gohr.learners.Uniform` needs ``N / G``.
-    What it would score at each attempt of another learner is in :mod:`gohr.learners.chance`.
-    Every attempt uses one uniform number.
+    forgotten with each accepted attempt, which changes the board. It has no knowledge of the rule,
+    but needs on average only ``(N + 1) / (G + 1)`` attempts to move a piece when ``G`` of ``N``
+    attempts are permitted, where :class:`gohr.learners.Uniform` needs ``N / G``. Its chance of
+    success at each attempt of another learner is in :mod:`gohr.learners.chance`. Every attempt uses
+    one uniform number.
 
     References
     ----------
@@ -137,9 +137,8 @@ def note_failure(
 class RulePlayer(Learner):
     """Make, each time, one of the attempts that the rule permits, all equally probable.
 
-    It is shown the answer, so it never errs. What it shows is how many attempts a perfect player
-    needs, and whether a rule can get stuck under such a player. Every attempt uses one uniform
-    number.
+    It is shown the answer, so it never errs. It shows how many attempts a perfect player needs, and
+    whether a rule can get stuck under such a player. Every attempt uses one uniform number.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Linear models of attempts: the paper's Boolean features, and the records that kernels work on.
 
-A record is what a learner knows or was set to, as its compiled kernels read it and change it in
-place: named tuples of numbers and arrays. The kernels of a learner are in the module beside it.
+A record holds the state or the settings of a learner, which its compiled kernels read and change in
+place: named tuples of numbers and arrays. The kernels of a learner are in
+:mod:`gohr.learners.kernels`.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ class Features(NamedTuple):
     active : numpy.ndarray of uint32, shape (n_inputs, 18)
         The active features of each input. An attempt on an empty cell has two only; its other
         entries are ``n_features``, one more than the last index. Input number
-        ``(last * n_codes + code) * 4 + bucket``: ``code`` is what lies in the chosen cell (0 for
-        nothing), and ``last`` the last accepted attempt, 0 for none and else
-        ``1 + (shape * n_colors + color) * 4 + bucket``.
+        ``(last * n_codes + code) * 4 + bucket``: ``code`` is the contents of the chosen cell (0 for
+        nothing), and ``last`` the last accepted attempt, 0 for none and else ``1 + (shape *
+        n_colors + color) * 4 + bucket``.
     n_features : int
         Length of the feature vector.
     """
@@ -42,13 +43,13 @@ def feature_table(n_shapes: int = 4, n_colors: int = 4) -> Features:
     """Return the active features of every input, numbered in the order of the paper.
 
     They are four groups: the colour, the shape, the bucket of the attempt; these in pairs; each
-    beside the same of the last accepted attempt; and each pair beside each pair of the last
-    accepted attempt, where "none" is one more colour, shape and bucket.
+    combined with the same feature of the last accepted attempt; and each pair combined with each
+    pair of the last accepted attempt, where "none" is one more colour, shape and bucket.
 
     References
     ----------
     Pulick et al. (2022), appendix A.1.1. In the row (shape, colour) x (colour, bucket) of its table
-    the index v stands twice; the second is read as a colour of its own, as in the other rows.
+    the index v occurs twice; the second is read as a colour of its own, as in the other rows.
     """
     shape, color, bucket = _current(n_shapes, n_colors)
     last_shape, last_color, last_bucket = _last(n_shapes, n_colors)
@@ -157,7 +158,7 @@ class DQNSettings(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What a :class:`gohr.learners.linear_dqn.LinearDQN` knows, changed in place.
+    """State of a :class:`gohr.learners.linear_dqn.LinearDQN`, changed in place.
 
     Parameters
     ----------
@@ -175,7 +176,7 @@ class Memory(NamedTuple):
     counters : numpy.ndarray of int64, shape (3,)
         Attempts stored so far, attempts that epsilon has decayed for, episodes.
     order, batch, errors, values : numpy.ndarray
-        Room to work in.
+        Workspace.
     """
 
     active: npt.NDArray[np.uint32]
@@ -226,7 +227,7 @@ class PolicySettings(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """What a :class:`gohr.learners.reinforce.Reinforce` knows, changed in place.
+    """State of a :class:`gohr.learners.reinforce.Reinforce`, changed in place.
 
     Parameters
     ----------
@@ -235,10 +236,10 @@ class Policy(NamedTuple):
     theta : numpy.ndarray of float64, shape (n_features + 1,)
         The weights, and a last entry that is always 0.
     trace, scores, gradient : numpy.ndarray of float64, shape (n_features + 1,)
-        Of this episode: the sum of ``grad log pi`` over its attempts, discounted up to now and
+        For this episode: the sum of ``grad log pi`` over its attempts, discounted up to now and
         not; and the sum of rewards times the former.
     chances : numpy.ndarray of float64, shape (n_codes, 4)
-        Of the attempt chosen last: how probable each was, for any one cell with that code.
+        For the attempt chosen last: the probability of each, for any one cell with that code.
     sums : numpy.ndarray of float64, shape (4,)
         The baseline; of this episode, the discounted and the plain number of attempts, and the sum
         of their returns.

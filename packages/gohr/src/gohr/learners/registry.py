@@ -1,6 +1,6 @@
 """The kinds of learners: those of Gnomon, those that other packages register, and one's own.
 
-A kind is a name of :func:`available_learners`, or says where a class of one's own is:
+A kind is a name of :func:`available_learners`, or the location of your own class:
 ``"package.module:Class"``. Another package registers a kind by an entry point of the group
 ``gohr.learners``, whose value is of that form too.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 #: The group of entry points by which other packages register learners.
 GROUP = "gohr.learners"
 
-# Where each kind is, loaded when it is first asked for.
+# Location of each kind, loaded on first use.
 _BUILT_IN = {
     "uniform": "gohr.learners.fixed_players:Uniform",
     "frugal": "gohr.learners.fixed_players:Frugal",
@@ -53,13 +53,13 @@ class LearnerKind:
     Parameters
     ----------
     kind : str
-        As a config file names it.
+        Name in a config file.
     name : str
         Name of its class.
     origin : str
         ``"built-in"``, ``"entry point"`` or ``"own"``.
     version : str or None
-        Of a learner that is not built in (:func:`learner_version`).
+        Version of a learner that is not built in (:func:`learner_version`).
     reveal : bool
         Whether it is shown what the rule permits.
     description : str
@@ -117,7 +117,7 @@ class LearnerKinds(Results[LearnerKind]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How to see the settings."""
+        """Command that shows the settings."""
         return () if self._is_one else ("gohr learners KIND shows the settings of one.",)
 
     def rows(self) -> Sequence[Row]:
@@ -167,12 +167,12 @@ def available_learners() -> tuple[str, ...]:
 def learner_kinds(*kinds: str) -> LearnerKinds:
     """Describe kinds of learners with their settings, defaults and meanings; all if none is named.
 
-    A registered one that cannot be loaded is left out, with a warning that says why.
+    A registered one that cannot be loaded is left out, with a warning that gives the reason.
 
     Raises
     ------
     UnknownNameError, ConfigError
-        If a kind that is named is not there, or is no learner.
+        If a named kind does not exist, or is not a learner.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def learner_fields(kind: str) -> Mapping[str, LearnerField]:
     Raises
     ------
     UnknownNameError
-        If there is no such kind, with the nearest names.
+        If the kind does not exist; the message has the nearest names.
     ConfigError
         If a class of one's own is not there, is no learner, or has a parameter that cannot be one.
 
@@ -227,10 +227,10 @@ def learner_fields(kind: str) -> Mapping[str, LearnerField]:
 
 
 def kind_of(learner: type[Learner]) -> str:
-    """Return the kind under which an experiment knows a class.
+    """Return the kind of a class in an experiment.
 
-    Raises ConfigError if other processes could not find the class: it must stand at the top of its
-    module.
+    Raises ConfigError if other processes could not find the class: it must be at the top level of
+    its module.
     """
     place = f"{learner.__module__}:{learner.__qualname__}"
     if "<locals>" in place:
@@ -239,11 +239,11 @@ def kind_of(learner: type[Learner]) -> str:
 
 
 def is_shown_the_rule(kind: str) -> bool:
-    """Tell whether learners of a kind see what the rule permits, without making one.
+    """Return whether learners of a kind see the permitted moves, without creating one.
 
-    A run may be read, and a log be verified, whose learner is not among ours. Nothing is imported
-    for the question, since who wrote the log would choose what: such a learner is only known if it
-    has been loaded, and else the answer is no.
+    A run may be read, and a log be verified, whose learner is not among ours. Nothing is imported,
+    since the author of the log would choose the module: such a learner is recognised only if it has
+    been loaded; otherwise the result is False.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def is_shown_the_rule(kind: str) -> bool:
 
 
 def plays_alone(kind: str) -> bool:
-    """Tell whether learners of a kind are built in and need no program, server or other package."""
+    """Return whether a kind is built in and needs no program, server or other package."""
     place = _BUILT_IN.get(kind, ".external.")
     return ".external." not in place
 
@@ -271,7 +271,7 @@ def learner_version(kind: str) -> str | None:
     """Return the version of a learner that is not built in; None for those that are.
 
     That of the installed package that it belongs to, or else the hash of the file of its class;
-    None too if there is no such file, as in a notebook.
+    Also None if the file does not exist, as in a notebook.
     """
     if kind in _BUILT_IN:
         return None
@@ -289,7 +289,7 @@ def learner_version(kind: str) -> str | None:
 def make_learner(
     kind: str | type[Learner], board_spec: BoardSpec, *, rng: np.random.Generator, **settings: Any
 ) -> Learner:
-    """Make a learner for one trial.
+    """Create a learner for one trial.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def make_learner(
     rng : numpy.random.Generator
         The learner's only source of randomness, and its own.
     **settings : bool, int, float or str
-        Settings that differ from their defaults; :func:`learner_fields` tells which there are.
+        Settings that differ from their defaults; :func:`learner_fields` lists them.
 
     Returns
     -------
@@ -309,10 +309,10 @@ def make_learner(
     Raises
     ------
     UnknownNameError
-        If there is no such kind, with the nearest names.
+        If the kind does not exist; the message has the nearest names.
     ConfigError
-        If there is no such setting, or its value is of the wrong type or out of range: the message
-        names the kind and the field.
+        If the setting does not exist, or its value has the wrong type or is out of range: the
+        message names the kind and the field.
 
     Examples
     --------
@@ -367,9 +367,9 @@ def _learner_class(kind: str) -> Any:
 
 @cache
 def _own_class(kind: str, module: str, name: str) -> Any:
-    """Load a class from a module that is not Gnomon's.
+    """Load a class from a module outside Gnomon.
 
-    It is looked for in the current directory as well, after what is installed.
+    It is also looked for in the current directory, after the installed modules.
     """
     from gohr.learners.base import Learner
 

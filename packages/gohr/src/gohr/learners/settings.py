@@ -3,7 +3,7 @@
 The parameters of a learner's class are its settings, apart from the board specification and the
 random generator. The class is the only place that declares them: a type (``bool``, ``int``,
 ``float``, ``str``, or a ``Literal`` of words; ``| None`` if it may be left open), a default, a
-:class:`Range` within ``Annotated``, and what it means in the docstring's section "Parameters".
+:class:`Range` within ``Annotated``, and a description in the docstring's section "Parameters".
 Config files, ``gohr learners`` and cards read it there.
 """
 
@@ -77,17 +77,17 @@ class LearnerField:
     Parameters
     ----------
     name : str
-        As in a config file.
+        Name in a config file.
     type : type
         ``bool``, ``int``, ``float`` or ``str``; a whole number will do for a float.
     default : bool, int, float, str or None
-        Its value if the config says nothing; None if it must say, or if it is ``optional``.
+        Its value if the config omits it; None if it is required, or ``optional``.
     choices : tuple of str
         The words to choose from; empty if it is not a choice.
     range : Range, optional
         The numbers that it may be.
     meaning : str
-        What the docstring of the class says of it, on one line.
+        Its description in the docstring of the class, on one line.
     optional : bool
         Whether it may be left open, which is its default then.
 
@@ -108,12 +108,12 @@ class LearnerField:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the config must say it."""
+        """Whether the config must set it."""
         return self.default is None and not self.optional
 
     @property
     def expected(self) -> str:
-        """What may stand there, in words that complete "expected ..."."""
+        """Possible values, in words that complete "expected ..."."""
         return " or ".join(map(repr, self.choices)) if self.choices else _TYPES[self.type]
 
     def read(self, value: object) -> bool | int | float | str | None:
@@ -122,7 +122,7 @@ class LearnerField:
         Raises
         ------
         ConfigError
-            If it is of another type, or not one of the choices.
+            If it has another type, or is not one of the choices.
         """
         match value:
             case None if self.optional:
@@ -219,7 +219,7 @@ _ENTRY = re.compile(r"^(\w+(?:, \w+)*) *:[^\n]*\n((?:[ \t]+\S[^\n]*(?:\n|$)|[ \t
 
 
 def _meanings(doc: str) -> dict[str, str]:
-    """Return what the section "Parameters" of a docstring says of each, on one line."""
+    """Return the descriptions in the section "Parameters" of a docstring, each on one line."""
     _, _, rest = doc.partition("Parameters\n----------\n")
     section = re.split(r"\n\n\w[\w ]*\n-{3,}\n", rest)[0]
     return {

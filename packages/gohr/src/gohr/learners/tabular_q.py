@@ -129,7 +129,7 @@ class TabularQ(Learner):
         return int(choose(self._settings, self._values, observation.board, last, n_attempts, row))
 
     def observe(self, transition: Transition) -> None:
-        """Move the value of the attempt's class towards what it was worth."""
+        """Move the value of the attempt's class towards its target."""
         from gohr.learners.kernels.tabular_q import learn
 
         seen, after = transition.observation, transition.next_observation

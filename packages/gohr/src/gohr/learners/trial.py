@@ -34,7 +34,7 @@ def play_trial(
     """Let a learner play a rule on one board after another, and log every attempt.
 
     A rule that compiles is played by the engine, any other by the reference interpreter. A learner
-    that brings a loop of its own plays with it.
+    with its own loop plays with it.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def compiled(rule_set: RuleSet, board_spec: BoardSpec) -> CompiledRule | None:
 def play_unfused(
     learner: Learner, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
 ) -> TrialLog:
-    """Play a compiled rule by act and observe alone, even if the learner has a loop of its own."""
+    """Play a compiled rule by act and observe alone, even if the learner has its own loop."""
     from gohr.game.engine.boards import Boards
 
     return _play(learner, Boards.empty(rule, 1), boards, horizon)
@@ -131,7 +131,7 @@ def _action(chosen: object) -> int:
 
 @final
 class TrialInPlay:
-    """A trial that is being played: what is seen, an attempt taken, and a log of all.
+    """A trial in progress: the observation, an attempt made, and a log of all.
 
     The caller has the loop, as frameworks need that call the game for each attempt.
 
@@ -142,14 +142,14 @@ class TrialInPlay:
     boards, horizon
         As in :func:`play_trial`.
     reveal, plays_on : bool
-        As the learner declares.
+        As declared by the learner.
 
     Attributes
     ----------
     over : bool
         Whether all boards are played.
     observation : Observation
-        What is seen before the next attempt.
+        Observation before the next attempt.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Draws:
         return self._rows[self._used :]
 
     def use(self, n_rows: int) -> None:
-        """Go on to the row after the next ``n_rows``, which :meth:`ahead` has returned."""
+        """Advance past the next ``n_rows``, which :meth:`ahead` has returned."""
         self._used += n_rows
 
     def row(self) -> npt.NDArray[np.float64]:

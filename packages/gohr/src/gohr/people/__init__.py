@@ -1,4 +1,4 @@
-"""People who played: their transcripts as trials, and when they mastered a rule.
+"""Human players: their transcripts as trials, and when they mastered a rule.
 
 :func:`read_transcripts` reads the transcripts that a study exports into series, each the trial of a
 person on a rule; :func:`score_series` makes a table of scores of them. :func:`attempts_to_master`

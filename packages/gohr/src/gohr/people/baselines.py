@@ -1,4 +1,4 @@
-"""Baseline learners beside a person: error curves on the same rule, computed here."""
+"""Baseline learners to compare with a person: error curves on the same rule."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gohr.people.board_dealing import boards_of
 from gohr.people.play_records import Game
 from gohr.rules.parser import parse
 
-#: What each of them does, in words.
+#: Description of each of them.
 LABELS = {
     "chance": "tries any piece and any bucket, and remembers nothing",
     "frugal": "never repeats a failed attempt, and learns nothing",
     "table": "keeps a table of what was accepted (tabular Q-learning)",
     "network": "the linear deep Q-network of the paper on the game",
 }
-#: Who plays beside people: a kind of learner, and its settings.
+#: Learners compared with people: a kind of learner, and its settings.
 BASELINES: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
     {
         "chance": ("uniform", {}),
@@ -45,12 +45,12 @@ class Yardstick:
     Parameters
     ----------
     name, kind, sentence : str
-        What people are told of it, and which learner it is; no kind for one that somebody sent in.
+        Its name, kind and description for people; no kind for a submitted learner.
     median, low, high : tuple of float
         Errors so far, after board 1, 2, ...: the median of the trials and their quartiles.
     n_trials : int
     entry_id : int or None
-        Where it stands on the leaderboard, if it does.
+        Its place on the leaderboard, if any.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Yardstick:
 
 @lru_cache(maxsize=256)
 def baseline_curves(game: Game, n_trials: int = _TRIALS) -> tuple[Yardstick, ...]:
-    """Let learners play a game, many times over, on boards drawn as a person's are.
+    """Let learners play a game repeatedly, on boards drawn like those of a person.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gohr.learners.base import TrialLog
     from gohr.rules.syntax import RuleSet
 
-#: Successes in a row that count as mastery, unless one says otherwise.
+#: Default number of successes in a row that count as mastery.
 TARGET_STREAK = 10
 
 
@@ -34,7 +34,7 @@ def attempts_to_master(
     ratios: npt.ArrayLike | None = None,
     target_r: float = math.inf,
 ) -> float:
-    """Return m*: how many attempts were made before the first streak of successes.
+    """Return m*, the number of attempts before the first streak of successes.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ def attempts_to_master(
     target : int or None
         Length of the streak, at least 1; None if only `target_r` counts.
     ratios : array_like of float, shape (n_attempts,), optional
-        By how much each attempt, if it is a success, speaks for one who knows the rule against one
-        who tries at random.
+        Likelihood ratio of each attempt, if it is a success: a player who knows the rule against
+        one who tries at random.
     target_r : float
         A streak counts, too, if the product of its ratios gets so high.
 
     Returns
     -------
     float
-        A whole number, or infinity if there was no such streak. It counts to where the streak
-        began, whichever criterion it met.
+        An integer, or infinity if there was no such streak. It counts to where the streak began,
+        whichever criterion it met.
 
     Raises
     ------

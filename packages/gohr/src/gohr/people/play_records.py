@@ -21,7 +21,7 @@ from gohr.game.outcomes import (
 from gohr.people.rewards import BoardEnd
 from gohr.people.series_plan import DEFAULT_TERMS, SeriesTerms
 
-#: What people are told of an attempt, and of how an episode ended.
+#: Replies to an attempt, and the ends of an episode, as shown to people.
 OUTCOME_WORDS = {
     ACCEPTED: "accepted",
     EMPTY_CELL: "empty cell",
@@ -36,7 +36,7 @@ END_WORDS: dict[int, BoardEnd] = {
 }
 
 State = Literal["playing", "board over", "ended"]
-#: What a player may do besides moving pieces.
+#: Possible actions of a player besides moving pieces.
 Action = Literal["next", "give up", "pick"]
 
 
@@ -55,16 +55,16 @@ class PlayError(GnomonError):
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """What is played: everything that determines the boards and the replies.
+    """Definition of a game: everything that determines the boards and the replies.
 
     Parameters
     ----------
     rule_name : str
-        What the player may be told of the rule: a name, or an alias that says nothing.
+        The name of the rule that is shown to the player, or a neutral alias.
     rule_text : str
         The rule itself. It stays on the server.
     seed : int
-        Of the boards.
+        Seed of the boards.
     episodes : int
         Number of boards, one after another.
     horizon : int
@@ -72,7 +72,7 @@ class Game:
     board : BoardSpec
         How boards are drawn.
     terms : SeriesTerms
-        What is given, told and paid; by default as in a game outside of studies.
+        Boards, information and points of the series; by default as in a game outside of studies.
 
     Examples
     --------
@@ -92,17 +92,17 @@ class Game:
 
 @dataclass(frozen=True, slots=True)
 class ClientTimes:
-    """What the player's own clock measured, in milliseconds.
+    """Times measured by the player's own clock, in milliseconds.
 
     Parameters
     ----------
     touch_ms, action_ms : int
         From the moment the board, or the reply before, was on the screen to the first touch of a
-        piece, and to the attempt; 0 for what was done before the reply was there.
+        piece, and to the attempt; 0 for actions before the reply was there.
     away_ms : int
-        How long of that the page was not in front.
+        Part of that time in which the page was not in front.
     animation_ms : int
-        How long of that a piece flew.
+        Part of that time in which a piece was being animated.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class ClientTimes:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One attempt as it is kept.
+    """Record of one attempt.
 
     Parameters
     ----------
@@ -172,14 +172,14 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class PointsView:
-    """What a player sees of points.
+    """Points as shown to a player.
 
     Parameters
     ----------
     total : int
-        Of the series so far.
+        Points of the series so far.
     board_least, board_most : int
-        What this board can still earn.
+        Points that this board can still earn.
 
     Examples
     --------
@@ -197,9 +197,9 @@ class PointsView:
 # Its docstring is the description in the schema of the interface: an example is at PlaySession.
 @dataclass(frozen=True, slots=True)
 class PlayView:
-    """All that a player may see: the board, the attempts so far, and how it is going.
+    """All that a player may see: the board, the attempts so far, and the state of the game.
 
-    Neither the rule nor anything that only the rule could tell is in it: no permitted move, no
+    It contains neither the rule nor anything that only the rule could reveal: no permitted move, no
     counter, no seed.
 
     Parameters
@@ -209,7 +209,7 @@ class PlayView:
     state : {"playing", "board over", "ended"}
     end : str
         How this board ended: ``cleared``, ``stalemate``, ``cut off``, ``given up`` or
-        ``mastered``; empty while it goes on.
+        ``mastered``; empty while it is in progress.
     episode, episodes : int
         Which board, from 1, and of how many.
     attempts_left : int
@@ -217,7 +217,7 @@ class PlayView:
     pieces : tuple of mappings
         ``cell, shape, color`` of the pieces that are left; with fixed feedback also ``movable``.
     removed : tuple of mappings
-        ``cell, shape, color, bucket, order`` of those that are gone: the memory aid.
+        ``cell, shape, color, bucket, order`` of the pieces that were removed: the memory aid.
     attempts : tuple of mappings
         ``number, cell, shape, color, bucket, outcome`` on this board, the first one first.
     errors, errors_here, moves : int
@@ -226,11 +226,11 @@ class PlayView:
         Accepted attempts in a row, up to now.
     mastered : bool
         Whether there were ten in a row at any time; false where a streak ends the series, which
-        ``end`` then says.
+        ``end`` then indicates.
     may : tuple of {"next", "give up", "pick"}
-        What else can be done now.
+        Other actions that are possible now.
     points : PointsView or None
-        What is earned, where the plan pays.
+        Points earned, if the plan has points.
     """
 
     rule: str
@@ -256,7 +256,7 @@ class PlayView:
 
 
 def check_place(cell: int, bucket: int | None, terms: SeriesTerms) -> None:
-    """Refuse, by a :class:`PlayError`, an attempt on what no board has."""
+    """Raise a :class:`PlayError` for an attempt on a cell or bucket that no board has."""
     if not 1 <= cell <= N_CELLS:
         raise PlayError(f"cell: expected 1 to {N_CELLS}, found {cell}")
     if bucket is None and terms.pick_cost is None:
@@ -273,7 +273,7 @@ def shown_piece(cell: int, piece: Piece | None) -> dict[str, Any]:
 
 
 def told_attempt(attempt: Attempt, piece: Piece | None) -> dict[str, Any]:
-    """Return what the player is told of an attempt on a piece, or on an empty cell."""
+    """Return the reply to an attempt on a piece, or on an empty cell."""
     outcome = OUTCOME_WORDS[attempt.outcome] if attempt.counts else "movable"
     shown = shown_piece(attempt.cell, piece)
     return {"number": attempt.number, **shown, "bucket": attempt.bucket, "outcome": outcome}

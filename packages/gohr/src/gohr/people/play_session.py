@@ -55,11 +55,11 @@ class PlaySession:
     Parameters
     ----------
     game : Game
-        What is played.
+        The game to play.
     attempts : iterable of Attempt
-        What was done before, in order; empty for a new game.
+        Previous actions, in order; empty for a new game.
     n_boards : int
-        How many boards the player has been dealt; at least 1.
+        Number of boards dealt to the player; at least 1.
     gave_up : bool
         Whether the player has ended the game before its last board.
     seen_at : float, optional
@@ -105,16 +105,16 @@ class PlaySession:
         for attempt in self.here():
             self._make(attempt.cell, attempt.bucket)
 
-    # -- where the game stands -------------------------------------------------------------------
+    # -- state of the game -----------------------------------------------------------------------
 
     @property
     def n_boards(self) -> int:
-        """How many boards the player has been dealt."""
+        """Number of boards dealt to the player."""
         return self.episode + 1
 
     @property
     def n_played(self) -> int:
-        """How many boards count: an untouched last board does not."""
+        """Number of boards that count: a last board without attempts does not."""
         untouched = not self.here() and self.table.finish == IN_PROGRESS
         return self.n_boards - (untouched and self.n_boards > 1)
 
@@ -125,7 +125,7 @@ class PlaySession:
 
     @property
     def state(self) -> State:
-        """Where the game stands."""
+        """State of the game."""
         if self._goes_on():
             return "playing"
         return "board over" if not self.gave_up and self._can_go_on() else "ended"
@@ -137,7 +137,7 @@ class PlaySession:
 
     @property
     def may(self) -> tuple[Action, ...]:
-        """What the player may do besides moving pieces."""
+        """Possible actions of the player besides moving pieces."""
         state, latest = self.state, self.game.terms.give_up_at
         found: list[Action] = ["next"] if state == "board over" else []
         between = state == "board over" and latest is not None and self.n_boards <= latest
@@ -165,7 +165,7 @@ class PlaySession:
         return self.attempts[first:]
 
     def end(self) -> BoardEnd:
-        """Return how the board ended, or would if nothing more was done."""
+        """Return how the board ended, or would end without further attempts."""
         if self.is_mastered:
             return "mastered"
         if self.gave_up and self._is_open():
@@ -173,15 +173,15 @@ class PlaySession:
         return END_WORDS[self.table.finish]
 
     def _goes_on(self) -> bool:
-        """Tell whether the board in play is neither over nor cut off."""
+        """Return whether the board in play is neither over nor cut off."""
         return not self.gave_up and self._is_open() and not self.is_mastered
 
     def _is_open(self) -> bool:
-        """Tell whether rule and horizon let the board in play go on."""
+        """Return whether rule and horizon let the board in play continue."""
         return self.table.finish == IN_PROGRESS and len(self.here()) < self.game.horizon
 
     def _can_go_on(self) -> bool:
-        """Tell whether another board follows the board that is over."""
+        """Return whether another board follows the board that is over."""
         return not self.is_mastered and self.n_boards < self.game.episodes
 
     # -- what came of it -------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class PlaySession:
         return errors
 
     def costs_by_board(self) -> list[float]:
-        """Return what was spent on each board beyond its accepted moves; a pick has its cost."""
+        """Return the cost of each board beyond its accepted moves; a pick has its own cost."""
         costs, pick_cost = [0.0] * self.n_boards, self.game.terms.pick_cost or 0.0
         for attempt in self.attempts:
             is_pick = attempt.bucket is None
@@ -210,11 +210,11 @@ class PlaySession:
         return [earned(plan, end, cost) for end, cost in zip(ends, costs, strict=True)]
 
     def log(self) -> TrialLog:
-        """Return what was played as the log of a trial, one episode for each board dealt.
+        """Return the game as the log of a trial, one episode for each board dealt.
 
         A learner makes no picks: an accepted one, which is neither success nor error, is left out;
-        one of a piece that cannot be moved stands as the attempt to put it into bucket 0, to which
-        the reply is the same.
+        a pick of a piece that cannot be moved is recorded as the attempt to put it into bucket 0,
+        which has the same reply.
         """
         from gohr.learners.base import TrialLog
 
@@ -231,7 +231,7 @@ class PlaySession:
     def replayed(self) -> Iterator[Attempt]:
         """Play all boards again, and yield each attempt while the table is as it was before it.
 
-        The session itself ends up at the last board as it was dealt, so use a fresh one.
+        The session itself ends at the last board as dealt, so use a fresh one.
         """
         for episode in range(self.n_boards):
             self._deal(episode)
@@ -241,7 +241,7 @@ class PlaySession:
                     self._make(attempt.cell, attempt.bucket)
 
     def _finish_by_board(self) -> list[int]:
-        """Return the code of how each board stands, one without attempts as it was dealt."""
+        """Return the code of the state of each board, one without attempts as it was dealt."""
         last = {attempt.episode: attempt.finish for attempt in self.attempts}
         return [
             last[episode] if episode in last else self._new_table(episode).finish
@@ -269,12 +269,12 @@ class PlaySession:
         now : float, optional
             Seconds since 1970.
         client : ClientTimes, optional
-            What the player's own clock measured.
+            Times measured by the player's own clock.
 
         Raises
         ------
         PlayError
-            The board is over, or no such attempt can be made here.
+            The board is over, or the attempt is not possible here.
         """
         if self.state != "playing":
             raise PlayError(f"expected a board in play, found one that is {self.end()}")
@@ -385,7 +385,7 @@ def _view_of(played: PlaySession) -> PlayView:
 
 
 def _found(good: list[bool]) -> bool:
-    """Tell whether there were ten successes in a row."""
+    """Return whether there were ten successes in a row."""
     return bool(good) and math.isfinite(attempts_to_master(good))
 
 

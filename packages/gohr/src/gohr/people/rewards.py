@@ -7,7 +7,7 @@ from typing import Literal
 
 from gohr.people.series_plan import PointsPlan
 
-#: How a board ended; empty while it goes on.
+#: How a board ended; empty while it is in progress.
 BoardEnd = Literal["", "cleared", "stalemate", "cut off", "given up", "mastered"]
 
 _PAID = ("cleared", "stalemate", "mastered")

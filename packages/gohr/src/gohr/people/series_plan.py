@@ -1,6 +1,6 @@
-"""Plan of a series: one rule on several boards, with what is told, paid, and asked.
+"""Plan of a series: one rule on several boards, with its displays, points and questions.
 
-A :class:`SeriesTerms` is what a game needs to know of it beside the rule and the drawing of boards;
+A :class:`SeriesTerms` holds the part that a game needs besides the rule and the drawing of boards;
 a :class:`SeriesPlan` is an entry of a list.
 """
 
@@ -17,7 +17,7 @@ _Range = int | Annotated[tuple[int, ...], Field(min_length=2, max_length=2)]
 _Count = Annotated[int, Field(ge=1, le=1000)]
 _Text = Annotated[str, Field(max_length=20_000)]
 
-#: When a player is asked what the rule is.
+#: When the player is asked for the rule.
 GuessMoment = Literal["never", "mastery", "board", "series"]
 
 
@@ -51,7 +51,7 @@ class BoardPlan(Part):
     color_palette: tuple[str, ...] = COLORS
 
     def spec(self) -> BoardSpec:
-        """Return the board as the game knows it."""
+        """Return the board in the form used by the game."""
         names = self.shape_palette, self.color_palette
         return BoardSpec(self.pieces, self.shapes, self.colors, *names)
 
@@ -64,15 +64,15 @@ class GivenPiece(Part):
     color: Annotated[str, Field(min_length=1)]
 
     def piece(self, number: int) -> Piece:
-        """Return the piece as the game knows it."""
+        """Return the piece in the form used by the game."""
         return Piece(number, self.cell, self.shape.upper(), self.color.upper())
 
 
 class MemoryAids(Part):
-    """What stays on the screen of the pieces that were moved.
+    """Display of the pieces that were moved.
 
     ``stack``: how many pieces beside a bucket. ``numbers``: whether they show the number of their
-    removal. ``cells``: what is on an emptied cell: a shadow with its number, a tick, or nothing.
+    removal. ``cells``: display of an emptied cell: a shadow with its number, a tick, or nothing.
     ``attempts``: whether every attempt on the board is listed.
 
     Examples
@@ -108,13 +108,13 @@ class PointsPlan(Part):
 
 
 class SeriesTerms(Part):
-    """How a series is played and paid, whatever the rule.
+    """How a series is played and paid, regardless of the rule.
 
     ``given`` boards are dealt over and over, as listed or shuffled each time around. ``train`` and
     ``test`` are lines of rules: boards of which no piece, or at least one, meets a line. ``fixed``
     feedback marks pieces that cannot be moved, and refuses attempts at them. Without a
     ``pick_cost`` a piece that is dropped beside the buckets goes back; with one it is a pick, which
-    tells whether the piece can be moved and costs a number of attempts. Giving up is offered at any
+    shows whether the piece can be moved and costs a number of attempts. Giving up is offered at any
     time, or only between boards while at most ``give_up_at`` were played. ``mastery`` is the number
     of successes in a row that ends the series.
 

@@ -25,7 +25,7 @@ _STYLES: Mapping[str, str] = MappingProxyType(
 )
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
 
-#: How many attempts that were not accepted are listed.
+#: Number of rejected attempts that are listed.
 _MOST_REFUSED = 12
 
 _HELP = """\
@@ -78,7 +78,7 @@ def play_in_terminal(
 
 
 def _answer(session: PlaySession, said: str, letters: Mapping[str, int]) -> str:
-    """Do what was said, and say what came of it."""
+    """Carry out a command, and return the reply."""
     try:
         if said in ("g", "q"):
             session.give_up()
@@ -95,7 +95,7 @@ def _answer(session: PlaySession, said: str, letters: Mapping[str, int]) -> str:
 
 
 def _reply(view: PlayView) -> str:
-    """Say in words what came of the last attempt."""
+    """Describe the outcome of the last attempt in words."""
     words = {
         "accepted": "yes, it goes there",
         "denied": "no: this piece can be moved now, but not there",
@@ -119,7 +119,7 @@ def _letters(session: PlaySession) -> dict[str, int]:
 
 
 def _screen(view: PlayView, letters: Mapping[str, int], *, memory_aid: bool) -> RenderableType:
-    """Return the board, and below it what was moved."""
+    """Return the board, and below it the moved pieces."""
     head = Text(
         f"{view.rule} · board {view.episode} of {view.episodes} · {_sum(view)}", style="bold"
     )
@@ -152,14 +152,14 @@ def _cell(piece: Mapping[str, Any] | None, letter: str) -> Text:
 
 
 def _piece(piece: Mapping[str, Any]) -> Text:
-    """Return a sign and three letters: no colour is needed to tell pieces apart."""
+    """Return a sign and three letters: no colour is needed to distinguish pieces."""
     shape, color = str(piece["shape"]), str(piece["color"])
     sign = _SIGNS.get(shape, shape[:1]) + color[:3].lower()
     return Text(sign, style=_STYLES.get(color, "default"))
 
 
 def _memory(view: PlayView) -> Text:
-    """Return what was moved: the piece, its column and row, and the bucket."""
+    """Return the moves: the piece, its column and row, and the bucket."""
     text = Text("moved: ")
     for moved in view.removed:
         text.append_text(_move(moved))
@@ -167,7 +167,7 @@ def _memory(view: PlayView) -> Text:
 
 
 def _refused(view: PlayView) -> Text | None:
-    """Return what was tried on this board and not accepted, the last dozen; None for nothing."""
+    """Return the last dozen attempts on this board that were not accepted; None for nothing."""
     refused = [attempt for attempt in view.attempts if attempt["outcome"] != "accepted"]
     if not refused:
         return None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PlayedGame:
-    """A game of one person, with what is known of its place in a study.
+    """A game of one person, with its place in a study.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class PlayedGame:
     rule : str
         The rule's own name.
     session : PlaySession
-        What was played.
+        The game that was played.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def transcript_text(games: Iterable[PlayedGame]) -> str:
     """Return the detailed transcript of games: a line an attempt, moments in UTC.
 
     The columns are those of the reference game server since version 8.031, so that people and
-    learners stand in one table; :func:`gohr.experiments.game_log_reader.read_game_log` reads it.
+    learners share one table; :func:`gohr.experiments.game_log_reader.read_game_log` reads it.
 
     Examples
     --------
@@ -163,9 +163,9 @@ def _moment(seconds: float) -> str:
 
 
 def trial_log(session: PlaySession, spec: BoardSpec | None = None) -> TrialLog:
-    """Return what was played as the log of a learner's trial, by which people are scored.
+    """Return the game as the log of a learner's trial, from which people are scored.
 
-    As :meth:`PlaySession.log`, but a last board that was not touched is left out.
+    As :meth:`PlaySession.log`, but a last board without attempts is left out.
 
     Parameters
     ----------
@@ -200,9 +200,9 @@ def trial_log(session: PlaySession, spec: BoardSpec | None = None) -> TrialLog:
 
 
 def attempt_counts(session: PlaySession) -> AttemptCounts | None:
-    """Return what could have been attempted where only pieces that can be moved may be tried.
+    """Return counts of possible attempts where only pieces that can be moved may be tried.
 
-    Of the attempts of :func:`trial_log`, and four for each such piece; None where any may be tried.
+    Attempts of :func:`trial_log`, and four for each such piece; None where any may be tried.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Transcripts of people: the attempts that a study exports, read as trials and scored.
 
 A transcript has a line for each attempt and names columns as the reference game server does since
-its version 8; a table of boards, a line for each piece, stands beside it in the export. A board is
-known only if the table of boards is read too. Attempts on empty cells are not in such files, and a
+its version 8; the export also has a table of boards, with a line for each piece. A board is known
+only if the table of boards is read too. Attempts on empty cells are not in such files, and a
 stalemate looks like an episode that was given up.
 """
 
@@ -77,7 +77,7 @@ class PlayedSeries:
 
 @dataclass(slots=True)
 class _Episode:
-    """What is read of an episode: actions and outcomes, and whether the board was cleared."""
+    """Data of an episode: actions and outcomes, and whether the board was cleared."""
 
     actions: list[int]
     outcomes: list[int]
@@ -144,8 +144,7 @@ def read_transcripts(sources: str | Path | Iterable[str | Path]) -> tuple[Played
     Raises
     ------
     ScoreDataError
-        There is no transcript, or a field is not what it should be; the message names file, row and
-        column.
+        There is no transcript, or a field is invalid; the message names file, row and column.
 
     Examples
     --------
@@ -305,14 +304,14 @@ def score_series(
     -------
     ScoreTable
         A score that is not reached is ``censored``. The attributes ``series`` and ``n_attempts``
-        tell which series of the player it is, and its length.
+        are the number of the player's series, and its length.
 
     Raises
     ------
     ScoreDataError
         There is no series; a rule is not found; or a score needs boards that are not known.
     UnknownNameError
-        There is no such metric.
+        The metric does not exist.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The rules that come with Gnomon, by name, and rule files of your own.
 
-A rule in ``library/`` is a text in the rule language. The comments at its head say what it is, one
-``key: value`` a line::
+A rule in ``library/`` is a text in the rule language. The comments at its head describe it, one
+``key: value`` per line::
 
     # title: Clockwise
     # sentence: Each piece goes to the bucket that follows the last one, clockwise.
@@ -25,10 +25,11 @@ from gohr.errors import RuleSyntaxError
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
 
-#: A rule file is a page at most; this much tells one from a film, or from a device without end.
+#: Maximum size of a rule file, which is at most a page; protects from large files and endless
+#: devices.
 _MOST_BYTES = 1_000_000
 
-#: What the rules of each family have in common: the one element of the task that varies in it.
+#: Common feature of the rules of each family: the one element of the task that varies in it.
 FAMILIES: Mapping[str, str] = MappingProxyType(
     {
         "feature": "The bucket depends on what the piece looks like.",
@@ -44,7 +45,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
 )
 
 
-#: What the tags of the rules mean: what a learner must look at, and what makes that hard.
+#: Meaning of the tags of the rules: the features that a learner needs, and the difficulty.
 TAGS: Mapping[str, str] = MappingProxyType(
     {
         "shape": "the shape of the piece matters",
@@ -81,7 +82,7 @@ TAGS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
-    """What the head of a rule file says about it.
+    """Contents of the head of a rule file.
 
     Parameters
     ----------
@@ -175,7 +176,7 @@ def load_rule(name: str) -> RuleSet:
 
 
 def rule_info(name: str) -> RuleInfo:
-    """Return what the head of a rule of the catalogue says about it.
+    """Return the contents of the head of a rule of the catalogue.
 
     Examples
     --------
@@ -186,7 +187,7 @@ def rule_info(name: str) -> RuleInfo:
 
 
 def info_of(name: str, rule_set: RuleSet) -> RuleInfo:
-    """Read the ``key: value`` comments at the head of any rule; what is not there stays empty.
+    """Read the ``key: value`` comments at the head of any rule; missing fields stay empty.
 
     Examples
     --------
@@ -207,9 +208,9 @@ def read_rule_file(path: str | Path) -> RuleSet:
     Raises
     ------
     GnomonError
-        If there is no such file, or it is not UTF-8 text.
+        If the file does not exist, or is not UTF-8 text.
     RuleSyntaxError
-        If it is no rule; the message begins with the file's name.
+        If it is not a rule; the message begins with the file's name.
 
     Examples
     --------

@@ -21,7 +21,7 @@ _MIN, _MAX = -(2**31), 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class PieceRecord:
-    """A piece as expressions see it: its properties, its cell ``pos``, and a ``bucket``."""
+    """A piece as used in expressions: its properties, its cell ``pos``, and a ``bucket``."""
 
     fields: frozenset[tuple[str, int | str]]
 
@@ -32,7 +32,7 @@ class PieceRecord:
 
 Value: TypeAlias = int | str | PieceRecord
 Values: TypeAlias = frozenset[Value]
-#: What a variable is worth: its values, none if nobody knows it. Names may be dotted (``p.size``).
+#: Values of a variable, empty if it is undefined. Names may be dotted (``p.size``).
 Scope: TypeAlias = Callable[[str], Values]
 
 NOTHING: Values = frozenset()
@@ -89,7 +89,7 @@ def evaluate(expression: Expression, scope: Scope) -> Values:
 
 
 def _variable(parts: tuple[str, ...], scope: Scope) -> Values:
-    """Return the variable of this dotted name, and the last field of what the rest stands for."""
+    """Return the variable of this dotted name, and the last field of the value of the rest."""
     values = scope(".".join(parts))
     if len(parts) == 1:
         return values

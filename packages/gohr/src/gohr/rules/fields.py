@@ -26,7 +26,7 @@ CLAUSES = (*_POSITIONAL, "postpos", "code")
 
 
 class FieldError(Exception):
-    """A field that parses but may not stand where it does; the parser adds the line of text."""
+    """A field that parses but is not allowed in its place; the parser adds the line of text."""
 
     def __init__(self, message: str, span: Span, remedy: str | None = None) -> None:
         self.span = span
@@ -36,7 +36,7 @@ class FieldError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What stands between two commas of an atom; ``value`` is None for ``*``."""
+    """Text between two commas of an atom; ``value`` is None for ``*``."""
 
     key: str | None
     value: Expression | Range | None
@@ -78,7 +78,7 @@ def build_atom(arguments: tuple[Argument, ...], span: Span) -> Atom:
 
 
 def _property_atom(arguments: tuple[Argument, ...], span: Span) -> Atom:
-    """Make an atom of ``key:value`` clauses; only ``pos`` may stand more than once."""
+    """Make an atom of ``key:value`` clauses; only ``pos`` may occur more than once."""
     fields: dict[str, Any] = {}
     positions: list[Expression] = []
     properties: dict[str, Property] = {}
@@ -173,8 +173,8 @@ def _check_position(value: Expression, span: Span) -> None:
 def order_ranks(cells: ListOf) -> tuple[tuple[int, ...], ...]:
     """Read the ranks of a custom order: a number, or a list of numbers that are tied.
 
-    ⚠ Anything else in the outer list, such as a name, is silently an empty rank. An empty rank
-    never decides anything, but the reference accepts such texts and so do we; lint reports them.
+    ⚠ Anything else in the outer list, such as a name, is silently an empty rank. An empty rank has
+    no effect, but the reference accepts such texts, and so does this parser; lint reports them.
     """
     ranks: list[tuple[int, ...]] = []
     seen: set[int] = set()

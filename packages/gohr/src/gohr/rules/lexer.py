@@ -1,7 +1,7 @@
 """The lexer: from a line of rule text to its tokens.
 
-A line is all that the lexer ever sees: the language has no continuation, and a string ends with its
-line at the latest. Columns count characters from 1.
+The lexer works line by line: the language has no continuation, and a string ends with its line at
+the latest. Columns count characters from 1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DIGITS = re.compile(r"[0-9]+")
 _ASCII_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
 # Identifiers are Java's. By Unicode category: letters, letter numbers, currency and connectors may
-# begin one; digits, marks and invisible characters may go on in it.
+# begin an identifier; digits, marks and invisible characters may follow.
 _NAME_START = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"})
 _NAME_PART = _NAME_START | {"Nd", "Mn", "Mc", "Cf"}
 _BLANKS = frozenset(" \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f")
@@ -77,7 +77,7 @@ def tokenize(source: str, line: int = 1) -> list[Token]:
         token = _token_at(source, position, line)
         tokens.append(token)
         position = token.end_column - 1
-    # The end stands after the last token, so that a caret points to where something is missing.
+    # The end token follows the last token, so that a caret points to where something is missing.
     column = tokens[-1].end_column if tokens else position + 1
     tokens.append(Token("end", "", column, column))
     return tokens
@@ -131,7 +131,7 @@ def _name_end(source: str, start: int) -> int:
 def _continues_name(character: str) -> bool:
     if character in _BLANKS:
         return False
-    # Java lets control characters, which it ignores, stand inside of an identifier.
+    # Java allows control characters, which it ignores, inside an identifier.
     return unicodedata.category(character) in _NAME_PART or unicodedata.category(character) == "Cc"
 
 
@@ -147,7 +147,7 @@ def _is_blank(character: str) -> bool:
 
 
 def _unexpected(source: str, at: int, line: int) -> RuleSyntaxError:
-    """Say that a character begins no token, and what its author may have meant."""
+    """Report a character that begins no token, and what may have been meant."""
     character = source[at]
     shown = repr(character) if character.isprintable() and character != "'" else f'"{character}"'
     if not character.isprintable():

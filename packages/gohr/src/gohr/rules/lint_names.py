@@ -1,7 +1,6 @@
 """Findings of a rule's check, and those about names: unknown variables, clauses and conditions.
 
-A :class:`Finding` says where something stands that is surely not meant, what it is, and what to do
-about it.
+A :class:`Finding` gives the place of an unintended construct, its description, and a remedy.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from gohr.rules.syntax import (
 )
 from gohr.rules.variables import FIELDS, VARIABLES, expressions_of, is_defined, is_literal, walk
 
-#: As many characters are shown: a name in a text may fill a file.
+#: Maximum number of characters shown: a name in a text may fill a file.
 _LONGEST = 300
 
 Severity = Literal["error", "warning", "note"]
@@ -44,10 +43,10 @@ class Finding:
     line, column : int
         Where, counted from 1; 0 for a tree that was not read from a text.
     severity : {'error', 'warning', 'note'}
-        An error: the rule does not parse, or cannot be played. A warning: some part of it does
-        nothing, or not what it seems to say. A note: worth knowing.
+        An error: the rule does not parse, or cannot be played. A warning: some part of it has no
+        effect, or an effect other than it seems. A note: worth knowing.
     message, remedy : str
-        What was found, and how to mend it.
+        The problem, and how to correct it.
 
     Examples
     --------
@@ -63,7 +62,7 @@ class Finding:
 
     @classmethod
     def at(cls, span: Span | None, severity: Severity, message: str, remedy: str) -> Finding:
-        """Make a finding at the beginning of a node."""
+        """Create a finding at the beginning of a node."""
         return cls(span.line if span else 0, span.column if span else 0, severity, message, remedy)
 
     def __str__(self) -> str:
@@ -71,7 +70,7 @@ class Finding:
         return f"line {self.line}, column {self.column}: {self.severity}: {message}; {remedy}"
 
 
-#: What people write for the language's own clauses.
+#: Common misspellings of the language's own clauses.
 _OTHER_WORDS = {
     "colour": "color",
     "colors": "color",
@@ -88,7 +87,7 @@ _OTHER_WORDS = {
 
 
 def near(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that another is like, but for its case or a letter or two."""
+    """Return the known word that differs from another only by its case or a letter or two."""
     by_lower = {each.lower(): each for each in known}
     found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.75)
     return by_lower[found[0]] if found else None
@@ -98,7 +97,7 @@ def near(word: str, known: Iterable[str]) -> str | None:
 
 
 def expression_findings(atom: Atom, properties: Collection[str] = ()) -> Iterator[Finding]:
-    """Find variables without a meaning, and operators on what they do not fit."""
+    """Find undefined variables, and operators on operands of the wrong kind."""
     yield from _variables(atom, properties)
     for _, expression in expressions_of(atom):
         for node in walk(expression):

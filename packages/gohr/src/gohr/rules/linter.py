@@ -23,7 +23,7 @@ from gohr.rules.parser import parse
 from gohr.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleLine, RuleSet, Text
 from gohr.rules.variables import may_have_value, must_have_value, walk
 
-#: The default palettes, which this room has of its own: it knows no boards.
+#: The default palettes, repeated here, since this package does not depend on boards.
 SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
 COLORS = ("RED", "BLACK", "BLUE", "YELLOW")
 _CELLS = range(1, 37)
@@ -37,7 +37,7 @@ def lint(
     properties: Collection[str] = (),
     text: str | None = None,
 ) -> tuple[Finding, ...]:
-    """Find what is surely not meant in a rule.
+    """Find mistakes in a rule.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def lint(
     properties : collection of str, optional
         Properties that the pieces have besides, as those with pictures do; none.
     text : str, optional
-        What the rule was read from, in which the spelling of variables stands.
+        Text of the rule, with the spelling of its variables.
 
     Returns
     -------
@@ -57,11 +57,11 @@ def lint(
 
     Notes
     -----
-    It finds: orders that nobody defines, that are not used, that have names among their cells or do
-    not list all of them; variables that do not exist (``near``), arithmetic on names; clauses
-    whose key is misspelt (``Bucket:``); properties that no piece has; names and cells that never
-    match; atoms that never accept anything, or repeat another; lines that are never reached;
-    divisions by zero; negative counts.
+    It finds: orders that are undefined, not used, have names among their cells or do not list all
+    cells; variables that do not exist (``near``), arithmetic on names; clauses whose key is
+    misspelt (``Bucket:``); properties that no piece has; names and cells that never match; atoms
+    that never accept anything, or repeat another; lines that are never reached; divisions by zero;
+    negative counts.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def lint(
 
 
 def lint_text(text: str) -> tuple[Finding, ...]:
-    """Find what is not meant in a text; a syntax error is then the only finding.
+    """Find mistakes in a text; a syntax error is then the only finding.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def _line_findings(rule_set: RuleSet) -> Iterator[Finding]:
 
 
 def _is_never_left(line: RuleLine) -> bool:
-    """Tell whether a line accepts some move on every board, for ever."""
+    """Return whether a line always accepts some move on every board."""
     return line.count is None and any(
         atom.count is None
         and atom.shape is None
@@ -301,7 +301,7 @@ def _is_never_left(line: RuleLine) -> bool:
 def _always_has_a_bucket(buckets: Expression) -> bool:
     if isinstance(buckets, ListOf):
         return any(map(_always_has_a_bucket, buckets.items))
-    # What `this` holds besides cells and buckets is no bucket.
+    # Values of `this` other than cells and buckets are not buckets.
     names = [node for node in walk(buckets) if isinstance(node, Name)]
     return must_have_value(buckets) and not (
         isinstance(buckets, Text) or any(name.parts[0] == "this" for name in names)

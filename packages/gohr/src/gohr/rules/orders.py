@@ -1,8 +1,8 @@
 """Built-in orders of cells, which every rule may name without defining them.
 
-An order is a sequence of ranks of cells. It lets a rule say "the leftmost piece first": a cell is
-eligible when it is in the first rank that holds any piece. Cells are numbered as on the board, from
-1 at the bottom left to 36 at the top right, row by row.
+An order is a sequence of ranks of cells. With it, a rule can require "the leftmost piece first": a
+cell is eligible when it is in the first rank that holds any piece. Cells are numbered as on the
+board, from 1 at the bottom left to 36 at the top right, row by row.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ BUILT_IN_ORDERS: Mapping[str, Ranks] = MappingProxyType(
 
 
 def eligible(ranks: Ranks, cells: frozenset[int]) -> frozenset[int]:
-    """Return the cells that an order allows, out of those given.
+    """Return the given cells that an order allows.
 
-    ⚠ An incomplete order of which no rank meets the cells allows all of them, as if what it does
-    not list were one last tied rank.
+    ⚠ If no rank of an incomplete order contains any of the cells, all are allowed, as if the cells
+    that it omits were one last tied rank.
     """
     for rank in ranks:
         leading = cells.intersection(rank)

@@ -36,7 +36,7 @@ _ORDERS = {
     "Farthest": "farthest from all corners",
 }
 
-#: What the variables stand for, as the object of a sentence.
+#: Meaning of the variables, as the object of a sentence.
 _VARIABLES = {
     "p": "the last bucket used",
     "pc": "the last bucket used for its colour",
@@ -81,7 +81,7 @@ _OPERATIONS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by", "%": 
 
 
 def explain(rule_set: RuleSet) -> str:
-    r"""Say in words what a rule accepts.
+    r"""Describe in words the moves that a rule accepts.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _atom(atom: Atom) -> str:
 
 
 def _piece(atom: Atom) -> str:
-    """Say what the piece looks like: ``a red or blue star``."""
+    """Describe the appearance of the piece: ``a red or blue star``."""
     noun, article, after = "piece", "any", []
     if atom.shape is not None and is_literal(atom.shape):
         noun = _series(_words(atom.shape), "or")
@@ -186,7 +186,7 @@ def _words(clause: Expression) -> list[str]:
 
 
 def _cells(where: Expression) -> str:
-    """Say where the piece must lie."""
+    """Describe the cell of the piece."""
     items = where.items if isinstance(where, ListOf) else (where,)
     numbers = [str(item) for item in items if isinstance(item, Number)]
     shown = [f"in cell {_series(numbers, 'or')}"] if numbers else []
@@ -215,7 +215,7 @@ def _buckets(buckets: Expression | None) -> str:
 
 
 def _bucket(item: Expression) -> str:
-    """Say one item of a bucket field."""
+    """Describe one item of a bucket field."""
     match item:
         case Name(parts=parts) if _is_bucket(parts):
             return _value(item)
@@ -235,7 +235,7 @@ def _is_bucket(parts: tuple[str, ...]) -> bool:
 
 
 def _steps(right: Expression, sign: int) -> set[int]:
-    """Return how far clockwise a sum goes, if it says so by numbers alone."""
+    """Return the number of steps clockwise in a sum, if given by numbers alone."""
     items = right.items if isinstance(right, ListOf) else (right,)
     if not all(isinstance(item, Number) for item in items):
         return set()
@@ -252,7 +252,7 @@ def _around(base: str, steps: set[int]) -> str:
 
 
 def _condition(code: Expression) -> str:
-    """Say when an expression has a value."""
+    """Describe when an expression has a value."""
     match code:
         case Not(operand=Not(operand=operand)):
             return _condition(operand)
@@ -270,7 +270,7 @@ def _condition(code: Expression) -> str:
 
 
 def _value(expression: Expression) -> str:
-    """Say what an expression stands for."""
+    """Describe the value of an expression."""
     match expression:
         case Number():
             return str(expression)

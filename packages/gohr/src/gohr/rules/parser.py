@@ -15,7 +15,7 @@
     primary   := ID { '.' ID } | STRING | NUMBER | '-' NUMBER | '(' expr ')' | list
     list      := '[' expr { ',' expr } ']'
 
-What each field of an atom may hold is checked in :mod:`gohr.rules.fields`.
+The fields of an atom are checked in :mod:`gohr.rules.fields`.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from gohr.rules.syntax import (
 )
 
 #: How deeply an expression may nest; each operator of a chain does it once, ``1+1+1`` being
-#: ``(1+1)+1``. Nobody writes a hundred, and all that walks the tree may recurse without fear.
+#: ``(1+1)+1``. A hundred is more than any rule needs, and bounds the recursion in the tree.
 MAX_NESTING = 100
-#: How many brackets may be open at once. Python's own stack is the reason why it is lower.
+#: Maximum number of open brackets. Python's own stack is the reason why it is lower.
 _MAX_OPEN = 40
 
 T = TypeVar("T")
@@ -72,14 +72,14 @@ def parse(text: str) -> RuleSet:
     Raises
     ------
     RuleSyntaxError
-        With line and column (from 1), what was expected, what was found and, for mistakes that are
-        known, the remedy. Nothing else is ever raised for a text, however broken. Unlike in the
-        reference, so are numbers beyond 32 bits reported, which escape there as another exception,
-        and expressions nested more deeply than `MAX_NESTING`.
+        With line and column (from 1), the expected and the found text and, for common mistakes, the
+        remedy. Nothing else is ever raised for a text, however broken. Unlike in the reference, so
+        are numbers beyond 32 bits reported, which escape there as another exception, and
+        expressions nested more deeply than `MAX_NESTING`.
 
     Notes
     -----
-    Time is linear in the length of the text. Names that nobody defines are no syntax errors; see
+    Time is linear in the length of the text. Undefined names are not syntax errors; see
     :func:`gohr.rules.linter.lint`.
 
     Examples
@@ -126,7 +126,7 @@ def _trim(source: str) -> str:
 
 
 class _LineParser:
-    """The tokens of one line, and how far they have been read."""
+    """The tokens of one line, and the position of the reader."""
 
     def __init__(self, source: str, number: int) -> None:
         self._source = source
@@ -138,7 +138,7 @@ class _LineParser:
     # -- lines ---------------------------------------------------------------------------------
 
     def begins_order(self) -> bool:
-        """Tell whether this line defines an order: the one keyword that may be in any case."""
+        """Return whether this line defines an order: the one keyword whose case is ignored."""
         return self._is("name") and self._token.text.lower() == "order"
 
     def order(self) -> Order:

@@ -1,8 +1,8 @@
 """The tree of a rule text: frozen records, one for each thing that the language has a word for.
 
-The tree knows neither arrays nor boards. Every node carries the :class:`Span` of text that it was
-read from, for messages; equality leaves spans out, so that ``parse(str(rule_set)) == rule_set``.
-``str`` of any node is text that parses back to the same node.
+The tree depends on neither arrays nor boards. Every node carries the :class:`Span` of text that it
+was read from, for messages; equality leaves spans out, so that ``parse(str(rule_set)) ==
+rule_set``. ``str`` of any node is text that parses back to the same node.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PRIMARY = 5
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where a node stands in its text: a line, and the columns from first to after the last."""
+    """Position of a node in its text: a line, and the columns from the first to after the last."""
 
     line: int
     column: int
@@ -146,15 +146,15 @@ class Property:
 class Atom:
     """One parenthesised clause of a rule line: which pieces may go into which buckets.
 
-    ``None`` stands for "no condition" (``*``, or a field left out) throughout, and for "not
-    metered" in ``count``.
+    ``None`` means "no condition" (``*``, or a field left out) throughout, and for "not metered" in
+    ``count``.
 
     Parameters
     ----------
     count : int or None
         Number of accepted attempts that the atom allows each time its line becomes active.
     shape, color : Expression or None
-        What the piece must look like.
+        Required shape and colour of the piece.
     positions : tuple of Expression
         Conditions on the cell, all of which must hold. Positional atoms have one at most.
     buckets : Expression or None

@@ -56,11 +56,11 @@ class GeneratedRule:
     Parameters
     ----------
     name : str
-        As the template's ``# name:`` says, or else the family's name and a number.
+        From the template's ``# name:``, or else the family's name and a number.
     text : str
         The rule text, comments included.
     values : mapping of str to str
-        What filled the gaps.
+        Values of the gaps.
 
     Examples
     --------
@@ -115,11 +115,11 @@ def generate(template: str, *, name: str = "rule") -> Iterator[GeneratedRule]:
     Parameters
     ----------
     template : str
-        Text with gaps ``{name}``, and for each a comment ``# vary name: values``. Values stand
-        between ``|``; ``1..4`` counts, and ``shapes``, ``colors``, ``buckets``, ``orders`` are
+        Text with gaps ``{name}``, and for each a comment ``# vary name: values``. Values are
+        separated by ``|``; ``1..4`` counts, and ``shapes``, ``colors``, ``buckets``, ``orders`` are
         lists of their own. ``# distinct: a, b`` keeps gaps from having the same value.
     name : str, optional
-        For rules of a template that does not name them.
+        Family of the rules of a template that does not name them.
 
     Yields
     ------
@@ -178,10 +178,10 @@ def draw_rule(template: str, *, rng: Draws, name: str = "rule") -> GeneratedRule
     Parameters
     ----------
     template : str
-        As of :func:`generate`; it may make any number of rules.
+        As for :func:`generate`; it may make any number of rules.
     rng : numpy.random.Generator
     name : str, optional
-        For a rule of a template that does not name them.
+        Family of the rule of a template that does not name its rules.
 
     Returns
     -------
@@ -288,13 +288,13 @@ def _library() -> resources.abc.Traversable:
     return resources.files("gohr.rules") / "library" / "templates"
 
 
-#: What a file system takes as a name, ``.txt`` included, in bytes.
+#: Maximum length of a file name, ``.txt`` included, in bytes.
 _LONGEST_NAME = 255
 _SENTENCE = "# sentence:"
 
 
 def template_records() -> list[dict[str, str | int]]:
-    """Return a record for each template of the library: its name, how many rules, what they do."""
+    """Return a record for each template of the library: its name, number of rules, description."""
     records: list[dict[str, str | int]] = []
     for name in available_templates():
         text = load_template(name)

@@ -17,7 +17,8 @@ from gohr.rules.syntax import (
     Text,
 )
 
-#: Variables without a dot. ``p`` and ``q`` also stand before one, and ``q`` only there.
+#: Variables without a dot. ``p`` and ``q`` are also prefixes of a variable, and ``q`` only a
+#: prefix.
 VARIABLES = ("p", "pc", "ps", "Nearby", "Remotest", "this", "last")
 #: Fields that every piece of shape and colour has.
 FIELDS = ("shape", "color", "pos", "bucket")
@@ -47,9 +48,9 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 
 def is_literal(clause: Expression | Range) -> bool:
-    """Tell whether a condition on a property is made of plain names, strings and numbers.
+    """Return whether a condition on a property consists of plain names, strings and numbers.
 
-    Names in such a condition stand for themselves; in any other they are variables.
+    Names in such a condition are literal; in any other they are variables.
     """
     match clause:
         case Number() | Text() | Range() | Name(parts=(_,)):
@@ -96,7 +97,7 @@ def variables_of(rule_set: RuleSet) -> frozenset[str]:
 
 
 def is_defined(parts: tuple[str, ...]) -> bool:
-    """Tell whether a dotted name can have a value, for pieces of some kind."""
+    """Return whether a dotted name can have a value, for pieces of some kind."""
     match parts:
         case ("p", _) | ("q", _) | ("q", _, _) | ("this", _) | ("last", _):
             return True
@@ -106,7 +107,7 @@ def is_defined(parts: tuple[str, ...]) -> bool:
 
 
 def may_have_value(expression: Expression) -> bool:
-    """Tell whether an expression can have a value at all, as far as its text alone shows."""
+    """Return whether an expression can have a value, judging by its text alone."""
     match expression:
         case Name(parts=parts):
             return is_defined(parts)
@@ -124,7 +125,7 @@ def may_have_value(expression: Expression) -> bool:
 
 
 def must_have_value(expression: Expression) -> bool:
-    """Tell whether an expression has a value at every attempt."""
+    """Return whether an expression has a value at every attempt."""
     match expression:
         case Name():
             return str(expression) in _ALWAYS

@@ -1,6 +1,6 @@
-"""The card of a report: how the run and the report were made.
+"""The card of a report: how the run and the report were produced.
 
-How a run was played, as its card tells: when, on what, with which versions, and how long.
+How a run was played, from its card: when, on which machine, with which versions, how long.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _settings(kind: str, settings: Sequence[tuple[str, object]]) -> str:
 
 
 def _boards(config: ExperimentConfig) -> str:
-    """Say how boards are drawn, or which are given."""
+    """Describe how boards are drawn, or which are given."""
     if isinstance(config.predefined, RecordedBoards):
         return "recorded, those of each trial"
     if config.predefined is not None:
@@ -81,7 +81,7 @@ Session = Mapping[str, Any]
 
 
 def session_rows(card: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Return names and values; what the card does not tell is left out.
+    """Return names and values; data missing from the card are left out.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def session_rows(card: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _suite(name: str) -> str:
-    """Return a suite with what it is for, if this version of Gnomon knows it."""
+    """Return a suite with its purpose, if this version of Gnomon has it."""
     return f"{name} ({load_suite(name).sentence})" if name in available_suites() else name
 
 
@@ -121,7 +121,7 @@ def _begun(sessions: Sequence[Session]) -> str:
 
 
 def _different(sessions: Sequence[Session], say: Callable[[Session], str]) -> str:
-    """Say something of every session, once if it is always the same."""
+    """Describe a property of every session, once if it is always the same."""
     return "; then ".join(dict.fromkeys(text for text in map(say, sessions) if text))
 
 

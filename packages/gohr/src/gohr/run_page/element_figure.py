@@ -1,4 +1,4 @@
-"""The figure of `gohr.elements`: how many times the baseline's errors each rule costs."""
+"""The figure of `gohr.elements`: ratio of the errors on each rule to the baseline's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Errors of trials drawn: learning curves, box plots and tests, after Pulick et al. (2022).
 
-All axes of errors are logarithmic; one that has to show zeros shows 1 + errors, and its label says
-so.
+All axes of errors are logarithmic; one that has to show zeros shows 1 + errors, as its label
+states.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ErrorScale:
 
     @classmethod
     def fit(cls, values: npt.ArrayLike) -> ErrorScale:
-        """Return the scale that shows all finite values, with a little room on both sides."""
+        """Return the scale that shows all finite values, with a small margin on both sides."""
         x = np.asarray(values, dtype=np.float64).ravel()
         x = x[np.isfinite(x)]
         least, most = (float(x.min()), float(x.max())) if x.size else (1.0, 10.0)
@@ -71,7 +71,7 @@ class ErrorScale:
 
     @property
     def note(self) -> str:
-        """What the scale is, for the label of the axis."""
+        """Description of the scale, for the label of the axis."""
         return "log scale of 1 + errors" if self.shift else "log scale"
 
     def units(self, values: npt.ArrayLike) -> FloatArray:
@@ -113,7 +113,7 @@ class MedianCurve:
     Parameters
     ----------
     label : str
-        What the trials have in common: a rule, or a learner.
+        Common property of the trials: a rule, or a learner.
     values, low, high : ndarray of float, shape (episodes,)
         NaN where there is no band.
     n_trials : int
@@ -151,7 +151,7 @@ def median_curves(
     for i, curve in enumerate(curves):
         style = series_style(series[curve.label] if series else i)
         episodes = np.arange(1, curve.values.size + 1)
-        if n_episodes == 1:  # no line: points beside each other, with their intervals
+        if n_episodes == 1:  # no line: points next to each other, with their intervals
             x = 1 + 0.05 * (i - (len(curves) - 1) / 2)
             ax.vlines(x, curve.low, curve.high, color=style.color, linewidth=1.7, alpha=0.5)
             ax.plot([x], curve.values, color=style.color, marker=style.marker, linestyle="none")
@@ -210,10 +210,10 @@ def spread(places: FloatArray, gap: float) -> FloatArray:
 def cumulated_error_curves(errors: npt.ArrayLike, *, color: str = series_style(0).color) -> Drawing:
     """Draw the cumulated errors of every trial, and the density of their ends.
 
-    At the right stand the terminal cumulated errors (TCE), one tick per trial, and their Gaussian
-    kernel density in units of the axis; there is none if all trials end alike. Of more than
-    :data:`MOST_CURVES` trials so many are drawn, evenly spaced in the order of their ends; median,
-    ticks and density are those of all.
+    At the right are the terminal cumulated errors (TCE), one tick per trial, and their Gaussian
+    kernel density in units of the axis; there is none if all trials end alike. Of more trials than
+    :data:`MOST_CURVES`, only that number are drawn, evenly spaced in the order of their ends;
+    median, ticks and density are those of all.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def box_plots(
             name_panel(ax, in_lines(learner, 40, 1))
         ax.set_xlabel(f"{xlabel} ({scale.note})")
     name_rows(axes[0], [in_lines(rule) for rule in order])
-    # Few rows keep the height of a row, with room around them.
+    # Few rows keep the height of a row, with space around them.
     room = max(0.0, (4 - n_rows) / 2)
     axes[0].set_ylim(n_rows - 0.5 + room, -0.5 - room)
     return drawing

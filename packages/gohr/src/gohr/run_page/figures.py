@@ -1,4 +1,4 @@
-"""The figures of a report: which drawings it has, and the words that belong to each."""
+"""The figures of a report: its drawings, and the text of each."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def trial_figure(findings: Findings, x: Performance) -> Figure:
 
 
 def board_figure(config: ExperimentConfig) -> Figure:
-    """Return a board as this experiment draws them, or the first of those that are given."""
+    """Return a board drawn as in this experiment, or the first of the given boards."""
     spec = config.board
     if isinstance(config.predefined, RecordedBoards):
         dealt = next(boards for _, trials in config.predefined.tasks for boards in trials if boards)

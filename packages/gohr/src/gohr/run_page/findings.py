@@ -1,4 +1,4 @@
-"""From a run to the numbers that its report prints: each is computed here, and once."""
+"""Computation of the numbers in the report of a run, each computed once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Performance:
-    """What became of the trials of one learner on one rule.
+    """Outcome of the trials of one learner on one rule.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Performance:
         The median of the errors before the first streak without one; infinite if most trials have
         no such streak.
     n_learned : int
-        In how many trials there was such a streak.
+        Number of trials with such a streak.
     """
 
     learner: str
@@ -78,7 +78,7 @@ class Performance:
 
     @property
     def n_trials(self) -> int:
-        """How many trials are done."""
+        """Number of completed trials."""
         return len(self.errors)
 
 
@@ -91,9 +91,10 @@ class Duel:
     rule, a, b : str
         Which ones.
     share : float
-        In how many of the pairs of trials `a` made fewer errors than `b`; ties count one half.
+        Share of the pairs of trials in which `a` made fewer errors than `b`; ties count one half.
     p_value : float
-        Of the two-sided Mann-Whitney test, after Holm's correction over all duels of the report.
+        p-value of the two-sided Mann-Whitney test, after Holm's correction over all comparisons of
+        the report.
 
     Examples
     --------
@@ -108,7 +109,7 @@ class Duel:
     p_value: float
 
     def winner(self, level: float) -> str | None:
-        """Return who makes fewer errors, or None if the data do not say so."""
+        """Return the learner that makes significantly fewer errors, or None if neither does."""
         if not self.p_value <= 1.0 - level:
             return None
         return self.a if self.share > 0.5 else self.b
@@ -121,7 +122,7 @@ class Findings:
     Parameters
     ----------
     config : ExperimentConfig
-        What was played.
+        The experiment that was played.
     version : str
         The version of Gnomon that played it.
     level : float
@@ -129,7 +130,7 @@ class Findings:
     n_resamples : int
         Number of bootstrap resamples behind each interval.
     seed : int
-        Of the resamples.
+        Seed of the resamples.
     performances : mapping from (learner, rule) to Performance
         In the order of the experiment; pairs without a trial that is done are left out.
     orders : mapping from learner to tuple of str
@@ -144,19 +145,19 @@ class Findings:
         Summaries of each learner over the rules that all learners played; none if there is only
         one learner.
     failed : tuple of str
-        What went wrong in each failed trial, on one line.
+        The error of each failed trial, on one line.
     missing : mapping from (learner, rule) to int
-        How many trials have not been played.
+        Number of trials that have not been played.
     revealed : tuple of str
         Learners that were shown what the rule permits.
     warnings : tuple of str
-        What could not be estimated.
+        Estimates that are not available.
     card : mapping
-        What the run folder tells of how it was played; see :mod:`gohr.experiments.card`.
+        How the run was played, from the run folder; see :mod:`gohr.experiments.card`.
     elements : Elements, optional
         Every rule compared with the baseline of the experiment, if it has one.
     stopped : tuple of str
-        Pairs of which trials have fewer episodes than others, as of people who leave.
+        Pairs with trials of fewer episodes than others, such as of people who leave.
 
     Examples
     --------
@@ -220,7 +221,7 @@ def findings_of(
     run_folder : RunFolder
         The run, finished or not.
     seed : int
-        Of the resamples.
+        Seed of the resamples.
     level : float
         Confidence level, between 0 and 1.
     n_resamples : int
@@ -343,7 +344,7 @@ def _duels(ends: Mapping[str, Mapping[str, FloatArray]]) -> tuple[Duel, ...]:
 
 
 def _separated(samples: Mapping[str, FloatArray], level: float) -> frozenset[frozenset[str]]:
-    """Return the pairs that the tests behind the order of difficulty tell apart."""
+    """Return the pairs that differ significantly in the tests of the order of difficulty."""
     tests = mann_whitney_table(samples, alternative="two-sided")
     return frozenset(frozenset((t.a, t.b)) for t in tests if t.p_adjusted <= 1.0 - level)
 
@@ -357,7 +358,7 @@ def _failed(run_folder: RunFolder) -> tuple[str, ...]:
 
 
 def _stopped_early(episodes: RunEpisodes) -> Iterator[str]:
-    """Say of which learners some trials have fewer episodes than others."""
+    """List the learners with trials of fewer episodes than others."""
     lengths: dict[tuple[str, str], list[int]] = {}
     for record, (errors, _) in episodes.items():
         lengths.setdefault((record.learner, record.rule), []).append(len(errors))
@@ -369,7 +370,7 @@ def _stopped_early(episodes: RunEpisodes) -> Iterator[str]:
 
 
 def _missing(run_folder: RunFolder) -> dict[tuple[str, str], int]:
-    """Return how many trials of each pair the journal knows nothing of, where there are any."""
+    """Return the number of trials of each pair that are missing in the journal, if any."""
     config = run_folder.config
     left = {
         (learner.name, rule.name): config.n_trials_on(rule.name)

@@ -1,4 +1,4 @@
-"""From findings to the report: which parts it has, and what stands in them."""
+"""From findings to the report: its parts and their contents."""
 
 from __future__ import annotations
 
@@ -92,10 +92,10 @@ def _certainty(findings: Findings) -> tuple[str, ...]:
 
 
 def _difficulty(findings: Findings) -> Section:
-    """Tell how hard each rule is for each learner."""
+    """Describe how hard each rule is for each learner."""
     names = findings.learners
     by_learner = [difficulty_figures(findings, learner) for learner in names]
-    # One kind of figure after another, so that the learners stand side by side.
+    # One kind of figure after another, so that the learners are side by side.
     figures = [f for kind in zip_longest(*by_learner) for f in kind if f is not None]
     rows = tuple(
         (rule, *(_median_cell(findings, learner, rule) for learner in names))
@@ -169,7 +169,7 @@ def _learners(findings: Findings) -> Section:
 
 
 def _duel_cells(duel: Duel, level: float) -> tuple[str, ...]:
-    """Return the row of a table that tells who won."""
+    """Return the row of a table for a comparison."""
     share = max(duel.share, 1.0 - duel.share)
     winner = duel.winner(level)
     return (
@@ -182,7 +182,7 @@ def _duel_cells(duel: Duel, level: float) -> tuple[str, ...]:
 
 
 def _learning(findings: Findings) -> Section:
-    """Tell in how many trials a rule was learned, and after how many errors."""
+    """Describe in how many trials a rule was learned, and after how many errors."""
     rows = tuple(
         (
             x.rule,
@@ -220,7 +220,7 @@ def _trials(findings: Findings) -> Section:
 
 
 def _game(findings: Findings) -> Section:
-    """Show a board and the rules, which are no secret here."""
+    """Show a board and the rules, which are not secret here."""
     config = findings.config
     figure = board_figure(config)
     listings = []

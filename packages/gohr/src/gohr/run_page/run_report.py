@@ -25,13 +25,13 @@ def report(
 ) -> Path:
     """Write the report of a run: one page to open in a browser.
 
-    The page begins with what a reader wants to know: which rule is hardest for which learner, which
-    learner is better, and how certain that is. Style and drawings are inside it.
+    The page begins with the main results: which rule is hardest for which learner, which learner is
+    better, and with what certainty. Style and drawings are inside it.
 
     Parameters
     ----------
     run : path, RunFolder or RunSummary
-        A run folder, finished or not, or what :func:`gohr.run` returned.
+        A run folder, finished or not, or the return value of :func:`gohr.run`.
     out : path, optional
         A folder for ``report.html``, ``figures/`` and ``tables/``; or a name that ends in
         ``.html``, for the page alone, or in ``.md``, for a short page in Markdown. By default
@@ -58,7 +58,7 @@ def report(
     Raises
     ------
     GnomonError
-        There is no such run, or it is damaged.
+        The run does not exist, or is damaged.
     OSError
         The report cannot be written; nothing is written then.
     ValueError

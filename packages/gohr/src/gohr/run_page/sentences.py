@@ -1,4 +1,4 @@
-"""What the numbers say, in sentences."""
+"""Sentences about the numbers of a report."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gnomon.plot import number
 from gnomon.tables import p_value
 from gohr.run_page.findings import Duel, Findings, Interval
 
-#: As many names are listed in a sentence; of more it tells the number.
+#: Maximum number of names listed in a sentence; beyond it the sentence gives the count.
 _FEW = 4
-#: As many gaps in a run are named.
+#: Maximum number of gaps in a run that are named.
 _MOST_GAPS = 6
 
 
@@ -47,7 +47,7 @@ def order_of(findings: Findings, learner: str) -> str:
 
 
 def difficulty_sentence(findings: Findings, learner: str) -> str:
-    """Say which rule is hardest for a learner, and how sure that is."""
+    """State which rule is hardest for a learner, and with what certainty."""
     order, played = findings.orders[learner], findings.of_learner(learner)
     hardest, easiest = order[0], order[-1]
     errors = f"median {interval(played[hardest].tce)}"
@@ -76,7 +76,7 @@ def _rules(duels: Sequence[Duel]) -> str:
 
 
 def duel_sentence(findings: Findings, a: str, b: str) -> str:
-    """Say which of two learners makes fewer errors, on how many rules, and how sure that is."""
+    """State which of two learners makes fewer errors, on how many rules, with what certainty."""
     duels = [d for d in findings.duels if (d.a, d.b) == (a, b)]
     if not duels:
         return f"{a} and {b} share no rule."
@@ -94,7 +94,7 @@ def duel_sentence(findings: Findings, a: str, b: str) -> str:
 
 
 def _how_many(won: Sequence[Duel], duels: Sequence[Duel]) -> str:
-    """Say on how many of the rules, with the weakest of the p-values."""
+    """State the number of rules, with the largest p-value."""
     bound = f"p {p_value(max(d.p_value for d in won), '≤ ')}"
     if len(duels) == 1:
         return f"{won[0].rule} ({bound})"
@@ -105,7 +105,7 @@ def _how_many(won: Sequence[Duel], duels: Sequence[Duel]) -> str:
 
 
 def trouble(findings: Findings) -> tuple[str, ...]:
-    """Say what a reader must know before believing the rest: failures, gaps, learners that peek."""
+    """State the caveats of the report: failures, gaps, learners that are shown the rule."""
     lines = []
     for name in findings.revealed:
         lines.append(

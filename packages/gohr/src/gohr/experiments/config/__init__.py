@@ -1,1 +1,1 @@
-"""What an experiment is: its fields in a file, its rules, learners and boards."""
+"""Definition of an experiment: its fields in a file, its rules, learners and boards."""

@@ -1,4 +1,4 @@
-"""What is listed in an experiment: rules with their texts, learners with their settings."""
+"""Entries of an experiment: rules with their texts, learners with their settings."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def content_text(value: Any) -> str:
 class RuleEntry:
     """A rule in an experiment: its name there, and its full text.
 
-    Of a ``hidden`` rule no shard keeps the chances, and the card not the text. The experiment must.
+    For a ``hidden`` rule, shards omit the chances and the card omits the text. The experiment keeps
+    the text.
 
     Examples
     --------
@@ -101,7 +102,7 @@ class RuleEntry:
 
     @cached_property
     def hash(self) -> str:
-        """Content hash of what the text means: comments and blanks do not count."""
+        """Content hash of the meaning of the text: comments and blanks are ignored."""
         return content_hash(str(replace(self.rule_set, description=())))
 
     def to_record(self) -> dict[str, Any]:
@@ -114,8 +115,9 @@ class LearnerEntry:
     """A learner in an experiment: its kind, its name there, and its settings.
 
     The learners of an :class:`ExperimentConfig` have every setting, defaults included. One that is
-    not built in also has its version, which is part of its hash: attempts of two versions never
-    stand in one run. ``reveal`` says of such a learner that it is shown what the rule permits.
+    not built in also has its version, which is part of its hash: a run never mixes attempts of two
+    versions. For such a learner, ``reveal`` states that it is shown the moves that the rule
+    permits.
 
     Examples
     --------
@@ -153,13 +155,13 @@ class LearnerEntry:
 
     @cached_property
     def hash(self) -> str:
-        """Content hash of kind, settings and version; the name is only what it is called."""
+        """Content hash of kind, settings and version; the name is only a label."""
         version = [] if self.version is None else [self.version]
         return content_hash([self.kind, dict(self.params), *version])
 
     @property
     def is_shown_the_rule(self) -> bool:
-        """Whether it sees what the rule permits, as far as can be told without importing it."""
+        """Whether it sees the permitted moves, as far as is known without importing it."""
         from gohr.learners.registry import is_shown_the_rule
 
         return self.reveal or is_shown_the_rule(self.kind)
@@ -176,7 +178,7 @@ class LearnerEntry:
         Raises
         ------
         ConfigError, UnknownNameError
-            If there is no such learner or setting, or a setting is wrong.
+            If the learner or setting does not exist, or a setting is invalid.
         """
         import numpy as np
 
@@ -202,7 +204,7 @@ class LearnerEntry:
 def learner_table(learner: object) -> object:
     """Return a learner as a table of a config file, if it is a class, an instance or an entry.
 
-    Of an instance only the settings count: each trial makes a learner of its own.
+    Only the settings of an instance are used: each trial creates its own learner.
 
     Raises ConfigError if an instance does not keep a setting as an attribute of its name, or a
     class is not at the top of its module.
@@ -227,7 +229,7 @@ def learner_table(learner: object) -> object:
 
 
 def _grid_name(name: str, cell: Mapping[str, Any]) -> str:
-    """Return the name of a learner of a grid: that of all, and what sets this one apart."""
+    """Return the name of a learner of a grid: the common name, and the settings that differ."""
     return ", ".join([name, *(f"{setting}={_in_a_name(value)}" for setting, value in cell.items())])
 
 
@@ -236,7 +238,7 @@ def _in_a_name(value: Any) -> str:
 
 
 def _all_learners(board_spec: BoardSpec) -> list[LearnerEntry]:
-    """Return every kind that plays as it is: without settings, extras, or sight of the rule."""
+    """Return every kind that needs no settings, no extras, and no access to the rule."""
     from gohr.learners import available_learners
 
     entries = []

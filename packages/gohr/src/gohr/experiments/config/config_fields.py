@@ -1,6 +1,6 @@
 """The fields of an experiment as a file gives them, checked, with errors of one line.
 
-Pydantic judges the types; what it has to say is rephrased, for it speaks to programmers.
+Pydantic checks the types; its messages are rephrased, since they address programmers.
 """
 
 from __future__ import annotations
@@ -116,14 +116,14 @@ def _as_tables(items: Any, key: str) -> Any:
 
 
 def checked_fields(values: Mapping[str, Any]) -> ExperimentFields:
-    """Return the fields of an experiment, or say of the first wrong one what is wrong.
+    """Return the fields of an experiment, or report the first invalid one.
 
-    Raises ConfigError: the message names the field, what was expected and what was found.
+    Raises ConfigError: the message names the field, the expected and the found value.
     """
     try:
         return ExperimentFields.model_validate(dict(values))
     except ValidationError as errors:
-        # An unknown field is often the cause of a missing one, so it is told first.
+        # An unknown field is often the cause of a missing one, so it is reported first.
         ordered = sorted(errors.errors(), key=lambda e: e["type"] != "extra_forbidden")
         error = ordered[0]
     path, field, known = _resolve(error["loc"])
@@ -135,9 +135,9 @@ def checked_fields(values: Mapping[str, Any]) -> ExperimentFields:
 
 
 def _resolve(loc: tuple[int | str, ...]) -> tuple[list[str], str, list[str]]:
-    """Return the path to a field in words, what is expected there, and its possible names.
+    """Return the path to a field in words, the expected value, and the possible names.
 
-    Pydantic's path goes on with the branches of a union; ours ends at the field.
+    Pydantic's path continues with the branches of a union; this one ends at the field.
     """
     model: type[BaseModel] | None = ExperimentFields
     path: list[str] = []

@@ -1,4 +1,4 @@
-"""What an experiment is: rules, learners, and how long each plays each.
+"""Definition of an experiment: rules, learners, and the length of each trial.
 
 It comes from a TOML file, from Python, or by name from the library of experiments.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 #: Limits of a trial, which decide no attempt.
 _LIMITS = ("trial_timeout_s", "trial_memory_mb")
-#: Fields that are no part of what is played.
+#: Fields that do not affect what is played.
 NOT_PLAYED = (*_LIMITS, "baseline")
 _NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
 AnyBoards = PredefinedBoards | RecordedBoards
@@ -47,7 +47,7 @@ class ExperimentConfig:
     Parameters
     ----------
     name : str
-        What to call it.
+        Name of the experiment.
     rules : sequence of str, mapping or RuleEntry
         Rules of the catalogue or whole suites by name, files by path, or
         ``{"name": ..., "text": ...}``.
@@ -64,12 +64,13 @@ class ExperimentConfig:
         Number of attempts after which an episode is cut off.
     seed : int
         All randomness comes from it. The boards depend on the seed, the rule and the number of the
-        trial alone, so that all learners meet the same ones.
+        trial alone, so that all learners get the same ones.
     board : BoardSpec, optional
-        How boards are drawn; if not given, as the suites say, or else as the paper does.
+        How boards are drawn; by default as the suites specify, or else as in the paper.
     predefined : PredefinedBoards or RecordedBoards, optional
         The boards themselves, which are then not drawn; ``board`` gives the palettes. With recorded
-        ones, each rule has those of its own trials: what was played elsewhere, and is only read.
+        ones, each rule has the boards of its own trials: they were played elsewhere, and are only
+        read.
     baseline : str, optional
         The rule with which :func:`gohr.elements` and the report compare the others.
     trial_timeout_s : float, optional
@@ -77,7 +78,7 @@ class ExperimentConfig:
         first trial of a learner in a process may also have to load or compile its code.
     trial_memory_mb : int, optional
         Megabytes that a trial may allocate before it fails with a MemoryError; only on Linux.
-        Neither limit is part of the hash: a run may go on with other limits.
+        Neither limit is part of the hash: a run may continue with other limits.
 
     Raises
     ------
@@ -142,7 +143,7 @@ class ExperimentConfig:
         self._fill(checked_fields(values), Path())
 
     def _fill(self, fields: ExperimentFields, base: Path, *, try_learners: bool = True) -> None:
-        """Set what the checked fields say; files are looked for in the folder ``base``."""
+        """Set attributes from the checked fields; file paths are relative to ``base``."""
         put = object.__setattr__
         for name in ("name", "trials", "episodes", "horizon", "seed", *NOT_PLAYED):
             put(self, name, getattr(fields, name))
@@ -156,7 +157,7 @@ class ExperimentConfig:
         if try_learners:
             learners = [learner.completed(board) for learner in learners]
         put(self, "learners", tuple(learners))
-        # Of a recorded game the same rule may be met again, later or under another condition.
+        # In a recorded game the same rule may occur again, later or under another condition.
         recorded = isinstance(predefined, RecordedBoards)
         _check_different("rules", self.rules, only_names=recorded)
         _check_different("learners", self.learners)
@@ -177,8 +178,8 @@ class ExperimentConfig:
         base : Path, optional
             The folder in which rule files are looked for; the current one if not given.
         try_learners : bool
-            Whether to make each learner once, so that a wrong setting is told now. An experiment
-            that is only read needs no learner.
+            Whether to create each learner once, so that an invalid setting is reported now. An
+            experiment that is only read needs no learner.
         """
         from gohr.experiments.config.config_fields import checked_fields
 
@@ -190,7 +191,7 @@ class ExperimentConfig:
     def from_toml(
         cls, path: str | Path, *, changes: Mapping[str, Any] = _NO_CHANGES
     ) -> ExperimentConfig:
-        """Read an experiment from a TOML file; other files are looked for beside it.
+        """Read an experiment from a TOML file; paths of other files are relative to it.
 
         Parameters
         ----------
@@ -240,7 +241,7 @@ class ExperimentConfig:
 
     @property
     def hash(self) -> str:
-        """Content hash of what is played; comments in rules and limits of trials do not count."""
+        """Content hash of what is played; comments in rules and limits of trials are ignored."""
         rules = [[r.name, r.hash, *(["hidden"] if r.hidden else [])] for r in self.rules]
         record = self.to_record() | {"rules": rules}
         return content_hash({name: x for name, x in record.items() if name not in NOT_PLAYED})
@@ -252,7 +253,7 @@ class ExperimentConfig:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What is surely not meant: conditions of rules on properties that no piece has.
+        """Unintended parts of rules: conditions on properties that no piece has.
 
         Examples
         --------
@@ -273,7 +274,7 @@ class ExperimentConfig:
         return len(self.learners) * sum(self.n_trials_on(rule.name) for rule in self.rules)
 
     def n_trials_on(self, rule: str) -> int:
-        """Return how many trials each learner plays on a rule."""
+        """Return the number of trials of each learner on a rule."""
         if isinstance(self.predefined, RecordedBoards):
             return self.predefined.n_trials(rule)
         return self.trials
@@ -302,7 +303,7 @@ def _boards_of(fields: ExperimentFields, base: Path) -> tuple[BoardSpec, AnyBoar
 
 
 def _check_not_drawn(board: BoardFields) -> None:
-    """Refuse files together with what only drawn boards have."""
+    """Reject files together with options that apply to drawn boards only."""
     for name in ("pieces", "shapes", "colors"):
         if name in board.model_fields_set:
             raise ConfigError(f"field 'board': expected 'files' or {name!r}, found both")
@@ -408,7 +409,7 @@ def load_experiment(name_or_path: str | Path, **changes: Any) -> ExperimentConfi
         return ExperimentConfig.from_toml_text(text, file=name, changes=changes)
     if Path(name).is_file() and Path(name).suffix == ".toml":
         return ExperimentConfig.from_toml(name, changes=changes)
-    suite = name.partition("@")[0]  # what follows is the seed of its variants
+    suite = name.partition("@")[0]  # the rest is the seed of its variants
     if name in available_rules() or suite in available_suites() or Path(name).is_file():
         if "learners" not in changes:
             raise ConfigError(f"{name!r} says what is played, not by whom: name the learners")

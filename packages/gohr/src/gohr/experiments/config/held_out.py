@@ -1,7 +1,7 @@
 """Held-out variants of the rules of a ladder, drawn by seed from the families of its rules.
 
-A published rule can be known by heart. A variant of its family asks for the same induction, and no
-text of it stands anywhere before it is drawn: it accepts what no rule of the library accepts.
+A published rule can be memorised. A variant of its family needs the same induction, and its text
+exists nowhere before it is drawn: no rule of the library accepts the same moves.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def held_out_rules(suite: Suite, seed: int) -> tuple[RuleEntry, ...]:
 
 @lru_cache(maxsize=16)
 def named_variants(name: str) -> tuple[RuleEntry, ...] | None:
-    """Return the variants that ``SUITE@SEED`` names; None if the name is of no such form."""
+    """Return the variants that ``SUITE@SEED`` names; None if the name does not have this form."""
     suite, at, seed = name.partition("@")
     if not at or suite not in available_suites():
         return None

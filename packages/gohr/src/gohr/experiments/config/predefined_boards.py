@@ -12,7 +12,7 @@ from gohr.errors import ConfigError, NotCompilableError
 from gohr.game.board import N_CELLS, BoardSpec
 from gohr.game.board_files import read_board_file
 
-#: In which order boards come: shuffled anew each time around, by name, as listed.
+#: Order of the boards: reshuffled on each pass, by name, as listed.
 BoardOrder = Literal["random", "alphabetical", "listed"]
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ class RecordedBoards:
     Parameters
     ----------
     tasks : tuple of (str, tuple of bytes)
-        Of each rule its name, and of each trial on it the boards as the engine plays them; none for
-        a trial that was not to be played.
+        For each rule its name, and for each of its trials the boards as the engine plays them;
+        empty for a trial that was not to be played.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class RecordedBoards:
         return {"trials": packed}
 
     def n_trials(self, rule: str) -> int:
-        """Return how many trials on a rule were to be played."""
+        """Return the number of trials to be played on a rule."""
         return sum(map(bool, dict(self.tasks).get(rule, ())))
 
     def of_trial(self, rule: str, number: int) -> PredefinedBoards:
@@ -148,7 +148,7 @@ def _unpacked(text: str) -> bytes:
 
 
 def _codes(base: Path, name: str, spec: BoardSpec) -> bytes:
-    """Read one board, and see that an experiment can play it."""
+    """Read one board, and check that an experiment can play it."""
     path = base / name
     try:
         return read_board_file(path).codes(spec).tobytes()

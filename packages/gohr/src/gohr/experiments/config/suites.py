@@ -1,8 +1,8 @@
 """Suites: named and versioned lists of rules, each with the boards to play them on.
 
 A file of ``library/suites`` holds the newest version of a suite, or an older one. The name alone
-means the newest; ``gohr-core-v1`` means that version for ever. The ``hash`` in the file pins what
-its rules mean: a rule that changes needs a new version of every suite that it is in.
+means the newest; ``gohr-core-v1`` means that version for ever. The ``hash`` in the file pins the
+meaning of its rules: a rule that changes needs a new version of every suite that it is in.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class Suite:
     version : int
         Counts up whenever a rule, its meaning or the boards change.
     sentence : str
-        What it is for.
+        Purpose of the suite.
     rules : tuple of str
-        Names in the catalogue, or of its own texts.
+        Names in the catalogue, or of the suite's own texts.
     board : BoardSpec
         The boards that belong to it.
     rungs : mapping of str to mapping
-        Of a ladder: what each rung asks for, the easiest first, and the template of the variants of
-        each of its rules. No other suite has held-out variants.
+        For a ladder: the induction that each rung needs, the easiest first, and the template of the
+        variants of each of its rules. No other suite has held-out variants.
     texts : mapping from name to text
         Rules of its own, which are not in the catalogue.
 
@@ -72,7 +72,7 @@ class Suite:
 
     @property
     def hash(self) -> str:
-        """Content hash of what the rules mean, and of the boards, 16 hexadecimal digits."""
+        """Content hash of the meaning of the rules, and of the boards, 16 hexadecimal digits."""
         return suite_hash([(entry.name, entry.hash) for entry in self.entries], self.board)
 
 
@@ -98,7 +98,7 @@ def load_suite(name: str) -> Suite:
     Raises
     ------
     UnknownNameError
-        If there is no such suite, with the nearest names.
+        If the suite does not exist; the message has the nearest names.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Scores that need each attempt of a trial: m*, skill, and what the attempts tested."""
+"""Scores that need each attempt of a trial: m*, skill, and the hypotheses tested."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class TrialAttempts:
     ----------
     log : TrialLog
     rule_set : RuleSet
-        What it was played on.
+        Description of the boards.
     board_spec : BoardSpec
         Gives the palettes.
     count_empty : bool
-        Whether an attempt on an empty cell is an attempt; if not, it is left out.
+        Whether an attempt on an empty cell counts as an attempt; if not, it is left out.
 
     Examples
     --------
@@ -110,9 +110,10 @@ class TrialAttempts:
         return chances[self.counted]
 
     def hypothesis_tests(self) -> tuple[npt.NDArray[np.bool_], _Floats]:
-        """Return, for each attempt, whether it told anything, and its chance to be accepted.
+        """Return, for each attempt, whether it was informative, and its chance of acceptance.
 
-        Both for one who believes what the replies so far allow; NaN where that is nothing.
+        Both are for a player who believes the rules that agree with the replies so far; NaN where
+        no rule does.
         """
         from gohr.learners.ideal.regret import hypothesis_tests
 

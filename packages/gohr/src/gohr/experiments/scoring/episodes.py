@@ -1,7 +1,7 @@
-"""What is scored of each episode of a trial: how many errors were made, and how it ended.
+"""Data of each episode for scoring: the number of errors, and how it ended.
 
-Most scores need no more. So the row of each trial that is done has it, some two bytes an episode,
-and no attempt need be read for them.
+Most scores need only these data. So the row of each trial that is done has it, some two bytes an
+episode, and no attempt need be read for them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _rows(trial: TrialLog | TrialOutcomes) -> bytes:
 
 
 def stored_episodes(data: bytes, *, count_empty: bool = True) -> Episodes:
-    """Return the episodes of a trial from what :func:`episode_bytes` returned."""
+    """Return the episodes of a trial from the result of :func:`episode_bytes`."""
     rows: npt.NDArray[np.int32] = np.frombuffer(zlib.decompress(data), dtype=_STORED)
     errors, errors_on_pieces, finish = rows.reshape(3, -1)
     counted = errors if count_empty else errors_on_pieces

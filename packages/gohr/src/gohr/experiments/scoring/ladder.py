@@ -22,19 +22,19 @@ EVERY = "all"
 
 @dataclass(frozen=True)
 class RungScore(FieldRecord):
-    """What a player scores on a rung of a ladder: a mean over rules of means over trials.
+    """Score of a player on a rung of a ladder: a mean over rules of means over trials.
 
     Parameters
     ----------
     algorithm : str
     rung : str
-        What the rules of the rung ask for, or ``all``.
+        The induction that the rules of the rung need, or ``all``.
     held_out : bool
         Whether it is of variants of the rules, or of the published rules.
     value : float
         NaN if one of the rules, or all variants of one, have no score.
     low, high : float
-        What more trials of these rules would give, as :func:`gnomon.estimate` says it; NaN where a
+        Interval over repeated trials of these rules, as from :func:`gnomon.estimate`; NaN where a
         rule has one trial.
     n_rules : int
         Number of rules of the rung.
@@ -64,7 +64,7 @@ class Ladder(Results[RungScore]):
     """
 
     def played(self, *, held_out: bool = False) -> tuple[RungScore, ...]:
-        """Return the rungs of the players that have one on such rules."""
+        """Return the rungs of the players that have scores on such rules."""
         own = [one for one in self if one.held_out == held_out]
         players = {one.algorithm for one in own if not math.isnan(one.value)}
         return tuple(one for one in own if one.algorithm in players)
@@ -96,7 +96,7 @@ def suite_with_rungs(rules: Iterable[str]) -> str | None:
 def ladder(scores: ScoreTable, suite: str = "gohr-induction", *, level: float = 0.95) -> Ladder:
     """Return the table of a ladder: each player's mean score on each rung.
 
-    Learners, people and models may stand in one table of scores; :func:`gnomon.read_scores` reads
+    Learners, people and models may share one table of scores; :func:`gnomon.read_scores` reads
     several runs and files at once.
 
     Parameters
@@ -125,7 +125,7 @@ def ladder(scores: ScoreTable, suite: str = "gohr-induction", *, level: float = 
     if not chosen.rungs:
         raise ScoreDataError(f"suite {suite!r} has no rungs")
     scores = scores.last_step()
-    with noted():  # that one trial has no interval is said by its ends
+    with noted():  # with one trial the ends show that there is no interval
         records = tuple(
             one for name in scores.algorithms for one in _rungs(scores, name, chosen, level)
         )

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def agreement(stated: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> float:
-    """Return the share of the attempts of a trial whose acceptance a stated rule foretells.
+    """Return the share of the attempts of a trial whose acceptance a stated rule predicts.
 
-    The stated rule is played along. Once it would not have accepted what was accepted, it has lost
-    the game, and the rest of that board counts as not foretold.
+    The stated rule is played along. Once it would have rejected an accepted attempt, the boards
+    differ, and the rest of that board counts as not predicted.
 
     Parameters
     ----------

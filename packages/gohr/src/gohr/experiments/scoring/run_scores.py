@@ -34,18 +34,18 @@ def score(
     Parameters
     ----------
     run : path, RunFolder or RunSummary
-        The run: its folder, or what :func:`gohr.experiments.run` returned.
+        The run: its folder, or the return value of :func:`gohr.experiments.run`.
     metric : str
         One of `METRICS` or `ATTEMPT_METRICS`.
     count_empty : bool
-        As in :func:`episode_errors`; the table's provenance says which was used.
+        As in :func:`episode_errors`; the table's provenance records the choice.
 
     Raises
     ------
     UnknownNameError
         With the nearest names.
     RunFolderError
-        It is no run folder, or the attempts of a trial cannot be read.
+        It is not a run folder, or the attempts of a trial cannot be read.
 
     Examples
     --------
@@ -112,8 +112,8 @@ def _attempt_scores(
 ) -> dict[TrialRecord, float]:
     """Return a score of each trial that looks at every attempt.
 
-    The chances are recorded, save of a hidden rule; such trials, and all for a score that looks at
-    the boards, are read whole.
+    The chances are recorded, except for a hidden rule; its trials, and all trials for a score that
+    needs the boards, are read in full.
     """
     done = [record for record in run_folder.trials() if record.status == "done"]
     rules = run_folder.config.rules
@@ -137,7 +137,7 @@ def _score_frame(
     *,
     per_episode: bool,
 ) -> pl.DataFrame:
-    """Return a row for each trial of the experiment, or for each episode of those that are done."""
+    """Return a row for each trial of the experiment, or each episode of completed trials."""
     import polars as pl
 
     config = run_folder.config

@@ -1,4 +1,4 @@
-"""Rules as players state them, scored: equivalent, in agreement on boards, and how long."""
+"""Scores of rules stated by players: equivalence, agreement on boards, and length."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gohr.experiments.store import TrialRecord
     from gohr.learners.base import TrialLog
 
-#: Boards on which a stated rule is tried beside the player's own.
+#: Boards on which a stated rule is tried in addition to the player's own.
 _N_RANDOM = 100
 _FENCE = re.compile(r"```[^\n]*\n(.*?)```", re.DOTALL)
 _THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
@@ -34,7 +34,7 @@ _THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Statement(FieldRecord):
-    """A rule as a player stated it, and how far it is the hidden one.
+    """A rule stated by a player, compared with the hidden rule.
 
     Parameters
     ----------
@@ -44,14 +44,14 @@ class Statement(FieldRecord):
         Number of boards played when it was stated.
     text : str
     error : str or None
-        Why the text is no rule; None if it is one.
+        Why the text is not a rule; None if it is one.
     equivalent : bool or None
         Whether it accepts what the hidden rule accepts (:func:`gohr.game.equivalent`).
     exact : bool or None
         Whether that is certain.
     agreement_own, agreement_random : float
         Share of attempts whose acceptance it foretells: of the player's own so far, and of random
-        ones on random boards; NaN for what is no rule.
+        ones on random boards; NaN if the statement is not a rule.
     length : int or None
         Description length of the text: its number of tokens, as :func:`description_length`.
     errors_before : int
@@ -100,7 +100,7 @@ class Statements(Results[Statement]):
     )
 
     def errors_to_state(self) -> Mapping[tuple[str, str, int], float]:
-        """Return by learner, rule and trial how many errors came before the rule was stated.
+        """Return the number of errors before the rule was stated, by learner, rule and trial.
 
         Before the first statement from which on all of the trial are equivalent to the hidden rule;
         infinite if the last one is not.
@@ -130,7 +130,7 @@ def description_length(rule: RuleSet | str) -> int:
 
 
 def stated_text(said: str) -> str:
-    """Return the rule text in what a player said: the last block of code, or all of it.
+    """Return the rule text in a player's statement: the last block of code, or all of it.
 
     Examples
     --------
@@ -158,19 +158,19 @@ def statements(
         Learner, rule, number of the trial, number of boards played before, and the text: a rule in
         the rule language, alone or as the last block of code.
     seed : int
-        Of the random boards.
+        Seed of the random boards.
 
     Returns
     -------
     Statements
-        Of the trials that are done, in the order given.
+        Scores of the completed trials, in the order given.
 
     Raises
     ------
     RunFolderError
-        It is no run folder, or the attempts of a trial cannot be read.
+        It is not a run folder, or the attempts of a trial cannot be read.
     ValueError
-        There is no such trial, or it is not done.
+        The trial does not exist, or is not done.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def _scored(
 
 
 def read_statement(said: str) -> tuple[RuleSet | None, str | None]:
-    r"""Return the rule that a player said, or why it is none.
+    r"""Return the rule that a player stated, or why the statement is not a rule.
 
     Examples
     --------

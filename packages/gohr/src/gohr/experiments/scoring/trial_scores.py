@@ -2,12 +2,12 @@
 
 An *error* is an attempt that was not accepted: denied, on an immovable piece, or on an empty cell.
 The logs of the captive game server leave attempts on empty cells out; ``count_empty=False`` does
-likewise, and the table of scores says which was done. Attempts after the end of an episode, which a
+likewise, and the table of scores records the choice. Attempts after the end of an episode, which a
 learner makes that plays on until the horizon, are neither attempts nor errors.
 
 An episode is *finished* when its board is cleared or stuck (a stalemate); else the horizon cut it
 off. A rule is *learned* at the first ten finished episodes in a row without an error. A stalemate
-counts as finished there too: what the rule no longer permits to anyone, it cannot ask of a learner.
+counts as finished there too: no player can make a move that the rule does not permit.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Metric:
     Parameters
     ----------
     name, sentence, unit : str
-        What it is called, what it says, and in what it is counted.
+        Label, description and unit.
     higher_is_better : bool
     per_episode : bool
         Whether there is one number after each episode; the step is the number of episodes played.
     compute : callable
-        From the errors in each episode and the way each ended, to the number or numbers. Infinite
-        where a trial never got there: such a score is censored.
+        Function of the errors in each episode and the way each ended; returns the number or
+        numbers. Infinite where a trial never got there: such a score is censored.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def score_trial(
     count_empty : bool
         As in :func:`episode_errors`.
     rule_set, board_spec : RuleSet, BoardSpec
-        What the trial was played on; needed for `ATTEMPT_METRICS` only.
+        The trial's rule and boards; needed for `ATTEMPT_METRICS` only.
 
     Returns
     -------

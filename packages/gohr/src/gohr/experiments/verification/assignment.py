@@ -21,7 +21,7 @@ from gohr.experiments.config.predefined_boards import PredefinedBoards, Recorded
 from gohr.experiments.trial import Trial
 from gohr.game.board import DEFAULT_SPEC, BoardSpec
 
-#: Seeds are whole numbers that every database and every TOML reader has room for.
+#: Seeds are integers that every database and every TOML reader can represent.
 _SEED_BITS = 63
 
 
@@ -36,7 +36,7 @@ class Assignment:
     trials, episodes, horizon, seed, board, predefined
         As in :class:`gohr.experiments.ExperimentConfig`.
     name : str
-        What the experiment is called; it decides nothing.
+        Name of the experiment; it has no effect.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Assignment:
 
     @classmethod
     def of(cls, config: ExperimentConfig) -> Assignment:
-        """Return what an experiment plays, whoever plays it."""
+        """Return the trials of an experiment, without its learners."""
         return cls(
             config.rules,
             config.trials,
@@ -70,7 +70,7 @@ class Assignment:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Assignment:
-        """Read what a server has assigned: a config file, whose learners are of no consequence.
+        """Read the assignment of a server: a config file, whose learners are ignored.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class Assignment:
         Raises
         ------
         GnomonError
-            A field is wrong, or a rule is told by its name alone.
+            A field is invalid, or a rule has a name but no text.
         """
         _check_self_contained(values)
         # No learner of an untrusted config is ever made: one may be any program.
@@ -138,7 +138,7 @@ class Assignment:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether this was played elsewhere, as by people, who may stop amid a board."""
+        """Whether this was played elsewhere, e.g. by people, who may stop amid a board."""
         return isinstance(self.predefined, RecordedBoards)
 
     def deal(self, rule: RuleEntry, number: int) -> npt.NDArray[np.uint8]:
@@ -150,7 +150,7 @@ class Assignment:
         return Trial.of(self, learner or LearnerEntry("uniform", "uniform"), rule, number)
 
     def difference(self, other: Assignment) -> str | None:
-        """Say in what another experiment is not this one; None if it plays the same.
+        """Describe how another experiment differs from this one; None if it plays the same.
 
         Examples
         --------
@@ -199,9 +199,9 @@ def _check_self_contained(values: Mapping[str, Any]) -> None:
 
 
 def assigned_seed(secret: bytes, season: str, entry: int, attempt: int) -> int:
-    """Return the seed of an attempt, an HMAC of its number: nobody can choose or predict it.
+    """Return the seed of an attempt, an HMAC of its number, which cannot be chosen or predicted.
 
-    ``secret`` is what only the server knows, at least 32 bytes; attempts count from 1.
+    ``secret``, at least 32 bytes, is known to the server only; attempts count from 1.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Validation of untrusted log rows: arrays of attempts, or the first row that is wrong.
 
 The columns are those of :mod:`gohr.experiments.attempts`, with ``learner``, ``rule`` and
-``trial`` before them in a log of several trials. Nothing is believed: neither that a column has
-numbers, nor that numbers are in their range, nor that episodes and attempts are told one after
-another. A board may stand as 36 bytes or, in a file of text, as 72 hexadecimal digits.
+``trial`` before them in a log of several trials. Nothing is trusted: neither that a column has
+numbers, nor that numbers are in range, nor that episodes and attempts are in order. A board is 36
+bytes or, in a text file, 72 hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from gohr.learners.base import TrialLog
 if TYPE_CHECKING:
     import polars as pl
 
-#: Of the rows of one trial, and what stands before them in a log of several trials.
+#: Columns of the rows of one trial, and the columns before them in a log of several trials.
 COLUMNS = ("episode", "attempt", "cell", "bucket", "outcome", "finish", "board")
 TRIAL_COLUMNS = ("learner", "rule", "trial")
 
 _NUMBERS = ("episode", "attempt", "cell", "bucket", "outcome", "finish")
-#: What stands for an empty field, and for a number that no machine word holds.
+#: Value of an empty field, and of a number that does not fit into a machine word.
 _NOTHING = -(1 << 62)
 
 Int = npt.NDArray[np.int64]
@@ -54,13 +54,13 @@ class AttemptRows:
     n_rows : numpy.ndarray of int64, shape (n_episodes,)
         Number of rows of each episode.
     stuck : numpy.ndarray of bool, shape (n_episodes,)
-        Whether the episode is told as one row without an attempt: a board stuck from the start.
+        Whether the episode is one row without an attempt: a board stuck from the start.
     actions, outcomes, finish : numpy.ndarray of int64, shape (n,)
-        Of each row; an action is ``4 * cell + bucket``, and 0 where there is none.
+        Values of each row; an action is ``4 * cell + bucket``, and 0 where there is none.
     boards : numpy.ndarray of uint8, shape (n_episodes, 36)
         The board on the first row of each episode.
     fault : Fault or None
-        What is wrong with the row after these.
+        The error in the row after these.
     """
 
     n_rows: Int
@@ -92,8 +92,7 @@ class AttemptRows:
 def check_columns(frame: pl.DataFrame, *, of_trials: bool = False) -> pl.DataFrame:
     """Return the columns of a log with their types: whole numbers as Int64, boards as bytes.
 
-    Raises ConfigError if a column is missing, or holds what it cannot; the message names the
-    column.
+    Raises ConfigError if a column is missing or has invalid values; the message names the column.
     """
     import polars as pl
 
@@ -126,7 +125,7 @@ def _whole_numbers(column: pl.Series) -> pl.Series:
 
     if not (column.dtype.is_integer() or column.dtype == pl.Null):
         raise ConfigError(f"column {column.name!r}: expected whole numbers, found {column.dtype}")
-    # What does not fit becomes empty, and so does not pass for a number that is in range.
+    # A value that does not fit becomes empty, so that it is not taken for a number in range.
     return column.cast(pl.Int64, strict=False)
 
 
@@ -141,7 +140,7 @@ def _board_bytes(column: pl.Series) -> pl.Series:
 
 
 def attempt_rows(frame: pl.DataFrame, n_episodes: int) -> AttemptRows:
-    """Read the rows of one trial, whose boards are rows of so many numbers.
+    """Read the rows of one trial, whose boards are rows of a given number of values.
 
     Comes back: the whole episodes, and the rows of the one that is out of order, up to there.
     """
@@ -163,7 +162,8 @@ def attempt_rows(frame: pl.DataFrame, n_episodes: int) -> AttemptRows:
 
 def _filled(column: pl.Series) -> Int:
     """Return whole numbers, with `_NOTHING` where there is none."""
-    # Asked first, for an expression of Polars takes as long as the replay of a thousand attempts.
+    # Checked first, since an expression of Polars takes as long as the replay of a thousand
+    # attempts.
     full = column.fill_null(_NOTHING) if column.null_count() else column
     numbers: Int = full.to_numpy()
     return numbers
@@ -217,7 +217,7 @@ def _boards_of(
 
 
 def _fault(number: dict[str, Int], board: pl.Series, row: int, n_episodes: int) -> Fault | None:
-    """Say what is wrong with a row; None if it is the end of a trial with all its episodes."""
+    """Describe the error in a row; None if it is the end of a trial with all its episodes."""
     episode = number["episode"]
     last = int(episode[row - 1]) if row else -1
     if row == episode.size:
@@ -239,7 +239,7 @@ def _fault(number: dict[str, Int], board: pl.Series, row: int, n_episodes: int) 
 
 
 def _fault_of_attempt(number: dict[str, int], before: int) -> Fault | None:
-    """Say what is wrong with an attempt, of which there were some before in its episode."""
+    """Describe the error in an attempt that is not the first of its episode."""
     here, attempt = number["episode"], number["attempt"]
     for name, low, high in (("cell", 1, N_CELLS), ("bucket", 0, N_BUCKETS - 1)):
         value = number[name]
@@ -252,7 +252,7 @@ def _fault_of_attempt(number: dict[str, int], before: int) -> Fault | None:
 
 
 def _fault_of_board(here: int, before: int, board: bytes | None) -> Fault:
-    """Say what is wrong with the board of a row whose numbers are right."""
+    """Describe the error in the board of a row whose numbers are valid."""
     size = len(board or b"")
     if size == (0 if before else N_CELLS):
         return Fault(here, before + 1, "expected an attempt, found a row without one")

@@ -48,7 +48,7 @@ def read_log(
     Parameters
     ----------
     data : bytes
-        The log as it lies on the disk or was sent.
+        The log as stored on disk or as sent.
     log_format : {"parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"}
     max_rows : int
         Most rows.
@@ -95,11 +95,11 @@ def read_log(
 
 
 _CHUNK = 1 << 20
-#: Packed bytes that are unpacked at a time, and most members of a gzip file: bgzip makes one of
-#: every 64 KiB, so that this is a log of 6 GB.
+#: Compressed bytes that are decompressed at a time, and maximum number of members of a gzip file:
+#: bgzip writes one for every 64 KiB, so that this allows a log of 6 GB.
 _PIECE, _MOST_MEMBERS = 1 << 14, 100_000
-#: The first bytes of what is not taken, with its name. What is packed must say so in its format:
-#: the readers below would unpack it unasked, and without a cap.
+#: First bytes of the formats that are rejected, with their names. Compression must be declared by
+#: the format: the readers below would decompress implicitly, and without a limit.
 _NOT_TAKEN = {
     b"\x1f\x8b": "a gzip file",
     b"\x78\x01": "a zlib file",
@@ -134,10 +134,10 @@ def unpacked(packed: bytes, max_bytes: int) -> bytes:
 
 
 def _inflated(packed: bytes) -> Iterator[bytes]:
-    """Yield what is packed, part by part, of one gzip member or more.
+    """Yield the decompressed data in parts, from one gzip member or more.
 
-    It is fed in pieces: what a member leaves over is copied, and that of a whole file, for each of
-    many small members, would take for ever.
+    It is fed in pieces: the rest after a member is copied, and copying a whole file for each of
+    many small members would take too long.
     """
     view, at = memoryview(packed), 0
     for _ in range(_MOST_MEMBERS):
@@ -167,13 +167,13 @@ def _check_size(rows: int, columns: int, max_rows: int) -> None:
 def _parquet(data: bytes, max_rows: int, max_bytes: int) -> pl.DataFrame:
     import polars as pl
 
-    # What the file says of itself is looked at first: few bytes can stand for many rows.
+    # The metadata of the file are checked first: a few bytes can encode many rows.
     lazy = pl.scan_parquet(io.BytesIO(data))
     columns = lazy.collect_schema().names()
     _check_size(int(lazy.select(pl.len()).collect().item()), len(columns), max_rows)
     wanted = [name for name in (*TRIAL_COLUMNS, *COLUMNS) if name in columns]
     frame = pl.read_parquet(io.BytesIO(data), columns=wanted)
-    # One long text, told once in the file, may stand in every row.
+    # One long text, stored once in the file, may occur in every row.
     n_bytes = sum(
         int((each.str.len_bytes() if each.dtype == pl.String else each.bin.size()).sum())
         for each in frame
@@ -193,7 +193,7 @@ def _csv(data: bytes, max_rows: int) -> pl.DataFrame:
 
 
 def _typed(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame of text with its numbers as such; names and boards stay text."""
+    """Return a frame of text with its numbers converted; names and boards stay text."""
     import polars as pl
 
     names = [name for name in frame.columns if name not in ("learner", "rule", "board")]
@@ -203,7 +203,7 @@ def _typed(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _numbers(column: pl.Series) -> pl.Series:
-    """Return a column as whole numbers, or as numbers if that is what it holds."""
+    """Return a column as integers, or as floats if it holds those."""
     import polars as pl
 
     column = column.str.strip_chars().replace("", None)

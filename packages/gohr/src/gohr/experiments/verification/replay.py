@@ -71,9 +71,9 @@ class Replay:
     outcomes : numpy.ndarray of int64, shape (n,)
         The code of each attempt; -4 for the row of a board that is stuck from the start.
     stands : numpy.ndarray of int64, shape (n,)
-        How the episode stands after each attempt: 0 going on, 1 cleared, 2 stalemate.
+        State of the episode after each attempt: 0 in progress, 1 cleared, 2 stalemate.
     stands_first : numpy.ndarray of int64, shape (n_episodes,)
-        How each episode stands before its first attempt.
+        State of each episode before its first attempt.
     """
 
     outcomes: Int
@@ -93,8 +93,8 @@ def replay(
     The engine does it, some ten million attempts a second; for a rule that it has no tables for,
     the reference interpreter.
 
-    ``boards`` (uint8, n x 36) has at least one for each episode of the rows. What the log says came
-    of the attempts plays no part.
+    ``boards`` (uint8, n x 36) has at least one for each episode of the rows. The outcomes in the
+    log are ignored.
     """
     n_rows, n_episodes = rows.actions.size, rows.n_rows.size
     result = Replay(
@@ -148,7 +148,7 @@ def first_difference(
     horizon: int,
     may_stop: bool = False,
 ) -> Fault | None:
-    """Return where a log first tells something else than what its attempts come to.
+    """Return the first place where a log differs from the replay of its attempts.
 
     None if there is no difference, and nothing was wrong with the rows. With ``may_stop`` a board
     need not be played to its end.
@@ -205,12 +205,12 @@ def _word(code: int, words: dict[int, str]) -> str:
 
 
 def _other_length(rows: AttemptRows, true: Replay, horizon: int, may_stop: bool) -> Fault | None:
-    """Compare the number of attempts of each episode with where it ends.
+    """Compare the number of attempts of each episode with its end.
 
     A learner may play on after the end until the horizon; such attempts count for nothing.
     """
     starts = np.cumsum(rows.n_rows) - rows.n_rows
-    # How many attempts each episode takes until it is over, or is cut off.
+    # Number of attempts in each episode until it is over, or cut off.
     until = np.minimum(_first_over(true.stands, starts) - starts + 1, horizon)
     n = rows.n_rows
     born_over = true.stands_first != 0

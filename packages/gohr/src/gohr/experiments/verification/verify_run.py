@@ -1,9 +1,9 @@
 """Verification of a run or a log: every attempt of every trial is replayed and compared.
 
-What this shows is that the attempts come to what the log says, on the boards that were to be
-played, and that nothing is missing, told twice or left over. It does not show that they were
-learned: who reads the rule plays it perfectly. No learner of a run is made here: its config is
-not trusted, and a learner may be any program.
+This shows that the attempts have the outcomes in the log, on the boards that were to be played, and
+that nothing is missing, duplicated or left over. It does not show that they were learned: a player
+who reads the rule plays it perfectly. No learner of a run is made here: its config is not trusted,
+and a learner may be any program.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Verdict:
         Where it first differs: the episode from 0, the attempt from 1; None where it is the trial
         or the episode as a whole.
     reason : str
-        What was expected and what was found; empty if all is well.
+        The expected and the found value; empty if there is no difference.
     log : TrialLog or None
         The attempts of a trial that is well.
 
@@ -84,14 +84,14 @@ def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> I
     folder : path
         The run folder.
     assignment : Assignment, optional
-        What was to be played; without it, what the folder's own config says.
+        The assignment to be played; by default the folder's own config.
 
     Yields
     ------
     Verdict
         One for each trial of the experiment, in its order, and one for each that is left over. If
-        the config is not what was assigned, or the learner was shown the rule where there is an
-        assignment, all are refused.
+        the config differs from the assignment, or the learner of an assigned run was shown the
+        rule, all are refused.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> I
 def _refusal(
     learner: LearnerEntry, played: Assignment, assignment: Assignment | None
 ) -> str | None:
-    """Say why a learner of a run is refused as a whole, if it is."""
+    """Return why a learner of a run is refused as a whole, if it is."""
     if assignment is None:
         return None
     if learner.is_shown_the_rule:
@@ -192,9 +192,9 @@ def verify_log(
     frame : polars.DataFrame
         The columns of a trial's attempts, with ``learner``, ``rule`` and ``trial`` before them.
     assignment : Assignment
-        What was to be played.
+        The assignment to be played.
     learner : str, optional
-        Who has to have played it; without it, anybody, but one alone.
+        The learner that must have played it; by default any single learner.
 
     Yields
     ------
@@ -205,7 +205,7 @@ def verify_log(
     Raises
     ------
     ConfigError
-        If it is not a log: a column is missing or holds what it cannot, or there are several
+        If it is not a log: a column is missing or has invalid values, or there are several
         learners.
 
     Examples
@@ -255,7 +255,7 @@ def _trials_of(rows: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:
             trials[rows["rule"][begin], rows["trial"][begin]] = rows[begin:end]
     if len(trials) == len(ends):
         return trials
-    # Some trial is not told in one go.
+    # The rows of some trial are not contiguous.
     return rows.partition_by("rule", "trial", maintain_order=True, as_dict=True)
 
 
@@ -279,13 +279,13 @@ def _verify_rows(frame: pl.DataFrame, assignment: Assignment, key: Key, rule: Ru
     )
 
 
-#: People see so many of the trials that are refused.
+#: Maximum number of refused trials that are shown.
 _MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verification(Results[Verdict]):
-    """The verdicts on all trials of a run; people see those that are refused."""
+    """The verdicts on all trials of a run; printing shows those that are refused."""
 
     columns: ClassVar[tuple[str, ...]] = (
         "learner", "rule", "trial", "episode", "attempt", "reason",
@@ -293,12 +293,12 @@ class Verification(Results[Verdict]):
 
     @property
     def refused(self) -> tuple[Verdict, ...]:
-        """The trials that are not what they claim to be."""
+        """The trials whose log is not correct."""
         return tuple(verdict for verdict in self if not verdict.ok)
 
     @property
     def ok(self) -> bool:
-        """Whether every trial is what it claims to be."""
+        """Whether the log of every trial is correct."""
         return not self.refused
 
     def rows(self) -> Sequence[Row]:
@@ -307,7 +307,7 @@ class Verification(Results[Verdict]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How many trials there are, and how many are refused."""
+        """Number of trials, and number of refused trials."""
         n = len(self.refused)
         more = (f"and {n - _MOST_SHOWN} more",) if n > _MOST_SHOWN else ()
         return (*more, f"{self.settings['run']}: {len(self)} trials, {n} refused")
@@ -320,16 +320,16 @@ class Verification(Results[Verdict]):
 def verify(
     run: str | os.PathLike[str], *, assignment: str | os.PathLike[str] | Assignment | None = None
 ) -> Verification:
-    """Play every attempt of a run again, and say where it differs from what the run tells.
+    """Replay every attempt of a run, and report differences from its log.
 
     Parameters
     ----------
     run : path, RunFolder or RunSummary
-        A run folder, or what :func:`gohr.run` returned; or a log file of one learner, with an
+        A run folder, or the return value of :func:`gohr.run`; or a log file of one learner, with an
         assignment.
     assignment : path or Assignment, optional
-        What a leaderboard assigned: that must have been played. Without it, what the run itself
-        says was to be played.
+        The assignment of a leaderboard, which must have been played. By default, the experiment of
+        the run itself.
 
     Returns
     -------
@@ -342,7 +342,7 @@ def verify(
     RunFolderError
         It is not a run folder, or its config is not the one that the run began with.
     ConfigError
-        A log stands alone, or is none.
+        A log without an assignment, or a file that is not a log.
 
     Examples
     --------
@@ -369,7 +369,7 @@ def verify(
 
 
 def _of_log(log: Path, assigned: Assignment | None) -> Sequence[Verdict]:
-    """Verify a log that stands alone, such as one that a leaderboard gave to be downloaded."""
+    """Verify a log without a run folder, such as one downloaded from a leaderboard."""
     from gohr.experiments.verification.log_files import read_log_file
 
     if assigned is None:

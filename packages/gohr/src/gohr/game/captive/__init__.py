@@ -1,7 +1,7 @@
 """The captive game server: the game as a text protocol, over a pipe or over TCP.
 
 The specification is the observed behaviour of the reference server, version 8.060. Where the
-reference dies, this server answers with an error and goes on.
+reference crashes, this server answers with an error and continues.
 
 :class:`Dialogue` is the protocol as a state machine: a line in, lines out. Two servers build on it:
 :class:`Session` knows the rule, deals boards and judges attempts; the learner ``process`` lets a

@@ -74,7 +74,7 @@ def _one_of(*words: str) -> Callable[[str], str]:
     return read
 
 
-#: How the value of each option is read.
+#: Parser of the value of each option.
 _OPTIONS: Mapping[str, Callable[[str], Any]] = {
     # ⚠ For the reference, anything but the three words means FULL.
     "output": _one_of(*get_args(OutputMode)),
@@ -155,7 +155,7 @@ def _separated(words: Iterable[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def _check_together(options: Mapping[str, Any]) -> None:
-    """Check what one option demands of another."""
+    """Check the dependencies between options."""
     if "condTrain" in options and "condTest" in options:
         raise GnomonError("expected condTrain= or condTest=, found both")
     appended = "logappend" in options or "log.append" in options
@@ -172,7 +172,7 @@ def _check_together(options: Mapping[str, Any]) -> None:
 def open_session(
     arguments: Arguments, *, mode: OutputMode = "FULL", folder: Path | None = None
 ) -> Session:
-    """Make the session that the arguments ask for, not yet started.
+    """Create the session described by the arguments, not yet started.
 
     Files are looked for as they are named, and below the folders ``rules``, ``boards`` and ``cond``
     of ``inputDir=``. For the client of a server, ``folder`` takes the place of ``inputDir=``: files
@@ -231,7 +231,7 @@ def _range(word: str) -> tuple[int, int]:
     return int(low), int(high or low)
 
 
-#: A larger file is no rule or board.
+#: Maximum size of a rule or board file.
 _MOST_BYTES = 4_000_000
 
 

@@ -28,7 +28,7 @@ OutputMode = Literal["BRIEF", "STANDARD", "FULL"]
 #: The version of the reference whose protocol this is: the answer to VERSION.
 PROTOCOL_VERSION = "8.060"
 
-#: What HELP answers.
+#: The answer to HELP.
 HELP = (
     "Commands available:",
     "FEATURES",
@@ -113,7 +113,7 @@ class Dialogue(ABC):
     Parameters
     ----------
     mode : {'BRIEF', 'STANDARD', 'FULL'}
-        How much an answer contains.
+        Amount of output in an answer.
     features : mapping from str to list
         The answer to FEATURES: the possible values of each property.
 
@@ -151,7 +151,7 @@ class Dialogue(ABC):
         """Answer COND."""
 
     def _is_movable(self, piece: Piece) -> bool:
-        """Whether a piece may go into some bucket, as far as is known."""
+        """Whether a piece may go into any bucket, as far as is known."""
         return True
 
     def _buckets(self, piece: Piece) -> str:
@@ -172,7 +172,7 @@ class Dialogue(ABC):
         return [] if command is None else self._obey(command)
 
     def refuse(self, message: str) -> list[str]:
-        """Return the answer to a line that is no command."""
+        """Return the answer to a line that is not a command."""
         return self._status(INVALID_COMMAND, message)
 
     def _obey(self, command: Command) -> list[str]:
@@ -283,7 +283,7 @@ class Dialogue(ABC):
         place = bucket_row, bucket_column
         if place in BUCKET_PLACES:
             return self._attempt(piece, BUCKET_PLACES.index(place))
-        # ⚠ The reference checks the bucket's row last, and dies of it if the piece is movable.
+        # ⚠ The reference checks the bucket's row last, and crashes if the piece is movable.
         if self._is_movable(piece):
             wrong = f"Invalid input: bucket row={bucket_row} is not 0 or 7"
             return self._after_move(INVALID_ARGUMENTS, wrong)
@@ -315,7 +315,7 @@ class Dialogue(ABC):
                 f"{self._before_buckets[piece.id]}{self._buckets(piece)}}}"
                 for piece in self._pieces.values()
             ]
-            # ⚠ The id of a board is 0, whatever its file says.
+            # ⚠ The id of a board is 0, regardless of its file.
             self._json = f'{{"id":0,"value":[{",".join(pieces)}]}}'
         return [self._json, *(board_picture(self._pieces.values(), self._last) if picture else ())]
 

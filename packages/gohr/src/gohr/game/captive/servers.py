@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Most bytes of a line that a client sends.
 LINE_LIMIT = 65_536
 
-#: Bytes read at once; as many as the reference reads.
+#: Bytes read at once; the same as in the reference.
 _CHUNK = 8192
 
 #: Seconds to poll for the next command before sleeping: an answer takes a few microseconds, but a

@@ -44,7 +44,7 @@ class BoardSource(Protocol):
         """Whether conditions divide the boards into those for training and those for testing."""
 
     def deal(self) -> Board:
-        """Return the next board; a GnomonError says why there is none."""
+        """Return the next board; a GnomonError gives the reason if there is none."""
 
 
 @dataclass
@@ -214,7 +214,7 @@ class Session(Dialogue):
         return self._greeting()
 
     def close(self) -> None:
-        """End the session; the episode in progress is recorded as it stands."""
+        """End the session; the episode in progress is recorded in its current state."""
         self._end_episode()
         if self._log is not None:
             self._log.close()
@@ -277,7 +277,7 @@ class Session(Dialogue):
                 message = f"followed by 'train' or 'test'; invalid value={wanted}"
                 error = self._status(INVALID_ARGUMENTS, f"COND command  must be {message}")
             elif wanted.lower() == "test" and not self._source.can_test:
-                # ⚠ The reference dies of this.
+                # ⚠ The reference crashes here.
                 message = "COND test needs conditions: begin with condTrain= or condTest="
                 error = self._status(INVALID_ARGUMENTS, message)
             else:

@@ -1,6 +1,6 @@
 """Acceptance by each atom of a line, for rules with more than tables: one kernel.
 
-It is asked only when a line is entered or an attempt was accepted, never for one that is rejected.
+It is computed only when a line is entered or an attempt is accepted, never for a rejected attempt.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ _Int = npt.NDArray[np.int64]
 def _keep_first(program: _Int, at: int, n_pieces: int, room: _Int, every: bool) -> None:
     """Empty the sets of the pieces that the position field at ``at`` does not allow.
 
-    An order allows the cells of the first rank that one of the pieces has: of all pieces, or else
-    of those that are allowed a bucket. Where no piece has a rank, all cells without one are first.
+    An order allows the cells of the first rank that one of the pieces has: either of all pieces, or
+    of the pieces that are allowed a bucket. Where no piece has a rank, all cells without one are
+    first.
     """
     for o in range(program[at + 36]):
         ranks = program[_ORDERS] + 36 * program[at + 37 + o]
@@ -70,7 +71,7 @@ def look(
     i: int,
     line: int,
 ) -> None:
-    """Fill the words of board ``i`` that say what each atom of ``line`` accepts."""
+    """Fill the words of board ``i`` that encode the moves that each atom of ``line`` accepts."""
     words: Any = state.view(np.int64)
     line_at = program[_LINES] + 8 * line
     n_words, first_atom = program[line_at + 1], program[line_at + 2]

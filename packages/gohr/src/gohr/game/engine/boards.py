@@ -25,20 +25,20 @@ from gohr.game.outcomes import LEAVE, Autoreset
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boards(BoardViews):
-    """The state of ``num_envs`` boards and what a player sees of them, changed in place.
+    """The state of ``num_envs`` boards and their observations, changed in place.
 
     Parameters
     ----------
     rule : CompiledRule
     state : numpy.ndarray of int16, shape (num_envs, n_columns)
-        What the player does not see: the active line, the counts, the memory.
+        The hidden state: the active line, the counts, the memory.
     seen : numpy.ndarray of uint8, shape (num_envs, 180)
-        What the player sees: the code of each cell, and for each of the 144 attempts whether its
-        cell holds a piece.
+        The observation: the code of each cell, and for each of the 144 attempts whether its cell
+        holds a piece.
     replies : numpy.ndarray of int32, shape (num_envs, 11)
-        The actions to make, and what comes of them: shape, colour and bucket of the last accepted
-        attempt (each 0 for none, else 1 + index), outcome, reward, terminated, truncated, and how
-        the episode stands.
+        The actions to make, and their results: shape, colour and bucket of the last accepted
+        attempt (each 0 for none, else 1 + index), outcome, reward, terminated, truncated, and the
+        state of the episode.
     """
 
     rule: CompiledRule
@@ -48,7 +48,7 @@ class Boards(BoardViews):
 
     @classmethod
     def empty(cls, rule: CompiledRule, num_envs: int) -> Boards:
-        """Make room for ``num_envs`` boards under a rule; each still needs a RESET."""
+        """Allocate ``num_envs`` boards under a rule; each still needs a RESET."""
         n_columns = int(rule.program[layout.N_COLUMNS])
         return cls(
             rule,
@@ -101,11 +101,11 @@ class Boards(BoardViews):
         return mask
 
     def counts_left(self, env: int) -> tuple[int, list[int]]:
-        """Return what is left of the counts of the active line and its atoms, -1 if not metered."""
+        """Return the remaining counts of the active line and its atoms, -1 if not metered."""
         rule = self.rule
         start, stop, _ = rule.lines[self.state[env, layout.LINE]]
         atoms = rule.counts[start:stop].astype(np.int16)
-        if (atoms > 0).any():  # of a line without meters the engine keeps no counts
+        if (atoms > 0).any():  # the engine keeps no counts of a line without meters
             left = int(rule.program[layout.LEFT])
             atoms = self.state[env, left : left + stop - start]
         return int(self.state[env, layout.LINE_LEFT]), atoms.tolist()

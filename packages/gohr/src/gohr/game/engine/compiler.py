@@ -1,11 +1,10 @@
-"""From the tree of a rule to the tables that the engine plays: the first waist.
+"""Compiler from the tree of a rule to the tables that the engine plays.
 
-:class:`CompiledRule` is all that the engine knows of the rule language. What most atoms allow is
-separable: a condition on the piece's shape and colour, one on its cell, and the set of buckets,
-which depends on nothing but the last buckets ``p``, ``pc``, ``ps`` and the quadrant of the cell.
-Each becomes a table, by trying all the values that it can depend on. What is left, orders of cells
-and expressions over more of the memory, becomes further conditions
-(:mod:`gohr.game.engine.conditions`).
+:class:`CompiledRule` is the engine's only view of the rule language. Most atoms are separable: a
+condition on the piece's shape and colour, one on its cell, and the set of buckets, which depends on
+nothing but the last buckets ``p``, ``pc``, ``ps`` and the quadrant of the cell. Each becomes a
+table, by trying all the values that it can depend on. The rest, orders of cells and expressions
+over more of the memory, becomes further conditions (:mod:`gohr.game.engine.conditions`).
 
 The compiler shares no code with the reference interpreter, so that their agreement means something.
 """
@@ -53,16 +52,16 @@ _Evaluator = Callable[[_Variables], _Value]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledRule:
-    """A rule as tables of integers: all that the engine knows of the rule language.
+    """A rule as tables of integers: the engine's only view of the rule language.
 
     Parameters
     ----------
     atoms : numpy.ndarray of uint8, shape (n_atoms, n_shapes * n_colors + 36 + 500)
         For each atom in the order of the text, sets of buckets as four bits, whose intersection is
-        what the atom allows: all or none for each shape and colour (``shape * n_colors + color``);
-        all or none for each cell (0 to 35); and the buckets of its expression, at index
-        ``((p * 5 + pc) * 5 + ps) * 4 + quadrant``, where a last bucket is 0 for "none yet" and else
-        1 + bucket, and a quadrant is the bucket nearest to the cell.
+        the set of buckets that the atom allows: all or none for each shape and colour (``shape *
+        n_colors + color``); all or none for each cell (0 to 35); and the buckets of its expression,
+        at index ``((p * 5 + pc) * 5 + ps) * 4 + quadrant``, where a last bucket is 0 for "none yet"
+        and else 1 + bucket, and a quadrant is the bucket nearest to the cell.
     lines : numpy.ndarray of int32, shape (n_lines, 3)
         First atom, atom after the last, and count; a count of -1 is "not metered".
     counts : numpy.ndarray of int32, shape (n_atoms,)
@@ -70,14 +69,14 @@ class CompiledRule:
     n_shapes, n_colors : int
         Sizes of the palettes that the codes of a board index.
     conditions : tuple of (AtomConditions or None)
-        What each atom demands beyond its tables.
+        Conditions of each atom beyond its tables.
     orders : numpy.ndarray of uint8, shape (n_orders, 36)
         The orders that the conditions name: the rank of each cell, 255 for a cell without one.
 
     Attributes
     ----------
     program : numpy.ndarray of int64
-        All of the above as one array, which is what the engine takes.
+        All of the above as one array, the input of the engine.
 
     Examples
     --------
@@ -159,7 +158,7 @@ def _count(metered: Atom | RuleLine) -> int:
 def _compile_atom(
     atom: Atom, spec: BoardSpec, orders: OrderTable
 ) -> tuple[npt.NDArray[np.uint8], AtomConditions | None]:
-    """Return one row of ``CompiledRule.atoms``, and what it does not hold."""
+    """Return one row of ``CompiledRule.atoms``, and the conditions that it cannot hold."""
     # Conditions on other properties never bind a piece that is a shape and a colour.
     shapes = _names_table(atom.shape, spec.shape_palette)
     colors = _names_table(atom.color, spec.color_palette)
@@ -243,7 +242,7 @@ def _defined(value: int | None) -> _Value:
     return frozenset() if value is None else frozenset([value])
 
 
-#: The variables of the table. One that is missing may be another's, or nobody's.
+#: The variables of the table. A missing one is either handled elsewhere or undefined.
 _VARIABLES: dict[str, _Evaluator] = {
     "p": lambda v: _defined(v[0]),
     "pc": lambda v: _defined(v[1]),

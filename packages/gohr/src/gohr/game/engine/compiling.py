@@ -8,7 +8,7 @@ from typing import Any
 
 from numba.core import event
 
-#: Seconds of compiling after which it is worth a second line.
+#: Seconds of compiling after which a second line is printed.
 _LONG = 1.0
 
 

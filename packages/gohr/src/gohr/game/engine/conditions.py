@@ -19,7 +19,7 @@ from gohr.rules.variables import is_literal
 
 #: The rank of a cell that an order does not list.
 UNRANKED = 255
-#: As many orders of a rule have room in the kernel that looks at them.
+#: Maximum number of orders of a rule in the kernel that evaluates them.
 MOST_ORDERS = 256
 
 

@@ -1,8 +1,8 @@
-"""A compiled rule as one array of integers, which is what the engine takes.
+"""A compiled rule as one array of integers, the input of the engine.
 
-The atoms of a line stand sixteen to a word, four bits each, so that one AND of three words tells
-what all of them allow. The array begins with a header, whose entries say where its parts begin, and
-which column of a board's state holds what.
+The atoms of a line are packed sixteen to a word, four bits each, so that one AND of three words
+gives the buckets that each of them allows. The array begins with a header, whose entries give the
+offsets of its parts and the columns of a board's state.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _lay_out_state(
     most_words: int,
     further: bool,
 ) -> None:
-    """Say which column of a board's state holds what."""
+    """Assign the columns of a board's state."""
     most_atoms = int((lines[:, 1] - lines[:, 0]).max())
     header[ATOMS] = LIVE + most_words
     header[LAST] = COLUMNS_A_WORD * (header[ATOMS] + (N_CELLS * most_words if further else 0))

@@ -3,8 +3,8 @@
 The kernel is one function that passes no array to another, except for the rare question that rules
 with further conditions put to :mod:`gohr.game.engine.acceptance`: every array handed to an inner
 compiled function costs atomic reference counts, which together made an earlier form twenty times
-slower. It takes few arrays, since each costs 0.05 microseconds to hand over, which is what a single
-board feels (``docs/decisions/001-numba.md``). So it is long, and is read from top to bottom.
+slower. It takes few arrays, since passing each costs 0.05 microseconds, which matters for a single
+board (``docs/decisions/001-numba.md``). So it is long, and is read from top to bottom.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from gohr.game.outcomes import (
     Autoreset,
 )
 
-# Columns and words of a board's state that stand at the same place for every rule.
+# Columns and words of a board's state that have the same place for every rule.
 _LINE, _LINE_LEFT, _FINISH = layout.LINE, layout.LINE_LEFT, layout.FINISH
 _PIECES, _ACCEPTS, _FINAL, _LIVE = layout.PIECES, layout.ACCEPTS, layout.FINAL, layout.LIVE
 _CELLS = 8 * _ACCEPTS
 
-# Where the header of a program says what stands where.
+# Entries of the header of a program that give offsets.
 _LINES, _COUNTS, _FEATURES = layout.LINES, layout.COUNTS, layout.FEATURES
 _CONDITIONS, _N_LINES, _WIDTH = layout.CONDITIONS, layout.N_LINES, layout.WIDTH
 _N_CODES, _N_COLORS, _ATOMS = layout.N_CODES, layout.N_COLORS, layout.ATOMS
@@ -52,7 +52,7 @@ _LAST, _LEFT, _RECORDS = layout.LAST, layout.LEFT, layout.RECORDS
 _FOUR = 0x01010101
 #: All bits of four bytes but their first.
 _SEVENS = 0x7F7F7F7F
-#: Times this, four ones in four bytes stand side by side, from bit 24 on.
+#: Multiplication by this gathers four ones in four bytes into adjacent bits, from bit 24 on.
 _TOGETHER = (1 << 24) + (1 << 17) + (1 << 10) + (1 << 3)
 #: Times this, a set of buckets has its four bits in four bytes.
 _SPREAD = 0x204081
@@ -93,7 +93,7 @@ _first_bit: Any = intrinsic(_count_zeros)
 
 @njit(cache=True)
 def _index(number: int) -> int:
-    """Return a small number that is not negative, in a way that lets the compiler know it.
+    """Return a small non-negative number in a form from which the compiler can infer this.
 
     An index that might be negative costs a test and an addition each time it is used: a third of
     the time of a step.
@@ -112,7 +112,7 @@ def step(
     horizon: int,
     autoreset: int,
 ) -> int:
-    """Make the attempt ``replies[:, 0]`` on each board, and deal new boards where that is asked.
+    """Make the attempt ``replies[:, 0]`` on each board, and deal new boards where requested.
 
     Boards come from the rows of ``deck``, from row ``n_dealt`` on; the deck must hold as many more
     as there are boards. ``horizon`` is the number of attempts after which an episode is truncated,
@@ -137,7 +137,7 @@ def step(
         playing = (over == 0) & (action >= 0)
         n_attempts = replies[i, _N_ATTEMPTS] + playing
         replies[i, _N_ATTEMPTS] = n_attempts
-        # What is no attempt looks at bytes that belong to something else, and does not use them.
+        # An action that is not an attempt reads unrelated bytes, and does not use them.
         cell = _index((action >> 2) & 63)
         bucket = action & 3
         code = _index(seen[i, cell])
@@ -145,8 +145,8 @@ def step(
         accepted = playing & ((allowed >> bucket) & 1 != 0)
         truncated = playing & (n_attempts >= limit)
 
-        # Most attempts made at random are rejected, which changes nothing; why they are is chosen
-        # without a branch, for it would be a coin toss.
+        # Most attempts made at random are rejected, which changes nothing; the reason is selected
+        # without a branch, which would be unpredictable.
         if playing & (not accepted):
             outcome = DENIED if allowed != 0 else IMMOVABLE
             replies[i, _OUTCOME] = EMPTY_CELL if code == 0 else outcome
@@ -221,7 +221,7 @@ def step(
             if pieces == 0:
                 state[i, _FINISH] = CLEARED
             elif some == 0 or program[line_at + 6] != 0 or state[i, _LINE_LEFT] == 0:
-                first = -2  # look at the active line as it stands before any other
+                first = -2  # check the active line in its current state before any other
             elif not truncated:
                 replies[i, _TERMINATED] = False
                 replies[i, _TRUNCATED] = False
@@ -259,8 +259,8 @@ def step(
                 first = 0
 
             # A line is done when its count is used up or no piece can be moved under it. After an
-            # accepted attempt the active line is looked at as it stands; then the lines after it
-            # are entered in turn, each with fresh counts, the finished one last of all.
+            # accepted attempt the active line is checked in its current state; then the lines after
+            # it are entered in turn, each with fresh counts, the finished one last.
             if first != -1:
                 line = _index(state[i, _LINE]) if first == -2 else _index(first)
                 entered = -1 if first == -2 else 0
@@ -330,7 +330,8 @@ def step(
                     line = line + 1 if line + 1 < n_lines else 0
                     entered += 1
                 if not playable:
-                    # Every line has been entered in vain, and the search is back where it began.
+                    # Every line has been entered without success, and the search is back at its
+                    # start.
                     state[i, _FINISH] = STALEMATE
                     state[i, _LINE] = line
 
@@ -388,8 +389,8 @@ def tell_final(
 ) -> bool:
     """Keep ``final`` of the boards whose episode ended, and the mask of its cells; True for any.
 
-    ``ends``, (2, num_envs), says which they are and whether in a stalemate; before the call it says
-    which rows of ``masks`` are not 0. ``outcomes`` is filled with those of the boards as they are.
+    ``ends``, (2, num_envs), marks them and their stalemates; before the call it marks the rows of
+    ``masks`` that are not 0. ``outcomes`` is filled with those of the boards as they are.
     """
     some_ended = False
     for i in range(replies.shape[0]):
@@ -414,7 +415,7 @@ def tell_final(
 def permitted(state: Short, mask: npt.NDArray[np.int8]) -> int:
     """Fill ``mask`` (num_envs, 144) with 1 for the attempts that the rule would accept now.
 
-    Returns how many they are.
+    Returns their number.
     """
     allowed: Any = state.view(np.uint8)
     attempts: Any = mask.view(np.int32)

@@ -72,13 +72,13 @@ def compare(
 # The pieces that a leaf can look at.
 THIS, LAST, BY_COLOR, BY_SHAPE, BY_BUCKET = range(5)
 
-# What an instruction does with the numbers of sets before it.
+# Effect of an instruction on the numbers of the sets before it.
 _LEAF, _UNARY, _BINARY = range(3)
 
 _ALL_BUCKETS = 0b1111
-#: A table larger than this takes longer to make than it can be worth.
+#: A table larger than this costs more time than it can save.
 _LARGEST_TABLE = 400_000
-#: As many instructions of a program have room in the kernel that runs it.
+#: Maximum number of instructions of a program in the kernel that runs it.
 MOST_INSTRUCTIONS = 256
 
 #: A piece as a value: shape, colour, cell number and bucket. Kept apart from integers and names.
@@ -101,7 +101,7 @@ class Program:
         Instruction ``k`` gives number ``k``. A leaf looks up the record of piece ``a``; a unary
         instruction the number ``a``; a binary one ``number_a * n_b + number_b``.
     tables : tuple of tuples of int
-        What the instructions look up.
+        Tables that the instructions look up.
     by_bucket : bool
         Whether the result depends on the bucket that is tried.
     """
@@ -113,7 +113,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """The sets that an expression can be, and where its number stands (None: it is constant)."""
+    """The possible sets of an expression, and the place of its number (None: it is constant)."""
 
     sets: tuple[_Set, ...]
     at: int | None
@@ -124,8 +124,8 @@ class _Node:
 class ProgramBuilder:
     """Builds the program of one condition.
 
-    A piece is told by its *record*: 0 for none, else ``1 + ((shape * n_colors + color) * 36 + cell)
-    * 4 + bucket``.
+    A piece is represented by its *record*: 0 for none, else
+    ``1 + ((shape * n_colors + color) * 36 + cell) * 4 + bucket``.
     """
 
     spec: BoardSpec
@@ -177,7 +177,7 @@ class ProgramBuilder:
                 return self._binary(self._node(left), self._node(right), _operation(symbol))
 
     def _name(self, parts: tuple[str, ...]) -> _Node:
-        """Return a variable: a piece, one of its fields, or nothing that the game knows."""
+        """Return a variable: a piece, one of its fields, or an undefined name."""
         short: dict[tuple[str, ...], tuple[int, _Field]] = {
             ("p",): (LAST, "bucket"),
             ("pc",): (BY_COLOR, "bucket"),
@@ -256,14 +256,14 @@ class ProgramBuilder:
         """End with a look-up of the bits themselves."""
         masks = tuple(bits(v) for v in node.sets)
         if node.at is None:
-            # A leaf that says the same of every piece.
+            # A leaf with the same value for every piece.
             table = masks * (1 + (self.spec.n_codes - 1) * N_CELLS * N_BUCKETS)
             return Program(((_LEAF, THIS, 0, 0, 0),), (table,), False)
         instructions = (*self._instructions, (_UNARY, node.at, 0, 0, len(self._tables)))
         return Program(instructions, (*self._tables, masks), node.by_bucket)
 
 
-#: Names that stand for a piece. ``q.pos`` never does: no cell is filled twice in an episode.
+#: Names that denote a piece. ``q.pos`` never does: no cell is filled twice in an episode.
 _PIECES: dict[tuple[str, ...], int] = {
     ("this",): THIS,
     ("last",): LAST,
@@ -281,7 +281,7 @@ def _as_value(name: str) -> int | str:
 
 
 def _quadrant(positions: _Set, turn: int) -> _Set:
-    """Return the bucket of the quadrant of a cell, or the one so many further on."""
+    """Return the bucket of the quadrant of a cell, or one a number of steps further on."""
     found = set()
     for pos in positions:
         assert isinstance(pos, int)

@@ -27,12 +27,12 @@ from gohr.rules.syntax import RuleSet
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Keep Python from looking for cycles of dead objects, then let it do as it did before.
+    """Pause Python's cyclic garbage collection, then restore it.
 
-    Modules that load, and compiled kernels that are unpickled, make a hundred thousand objects
-    that all stay. To look through them again and again takes an eighth of the time of loading
-    Numba. At the end all objects count as old, or the next search would begin with every one of
-    them. It may stand before a function, too.
+    Importing modules and unpickling compiled kernels creates a hundred thousand permanent objects.
+    Scanning them repeatedly takes an eighth of the time of loading Numba. At the end all objects
+    are moved to the oldest generation, or the next collection would scan all of them. It also works
+    as a decorator.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -46,16 +46,16 @@ def collection_paused() -> Iterator[None]:
 
 def _let_all_be_old() -> None:
     """Move all objects to the oldest generation, which is searched last and least."""
-    if gc.get_freeze_count() == 0:  # else somebody froze objects, and they stay frozen
+    if gc.get_freeze_count() == 0:  # else objects were frozen elsewhere, and stay frozen
         gc.freeze()
         gc.unfreeze()
 
 
-#: How the board stands before the first reset: whatever is attempted, the engine is asked.
+#: State of the board before the first reset: every attempt is passed to the engine.
 _NOT_DEALT = -1
 _STANDS = views.STANDS
 
-#: What stands for a new board among the actions, so that no action that a player can name does.
+#: Internal action for a new board, so that no action of a player has this effect.
 _DEAL = object()
 _ACTIONS: dict[object, int] = {**{a: a for a in range(N_CELLS * N_BUCKETS)}, _DEAL: RESET}
 
@@ -72,7 +72,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
     rule (``gohr/Clockwise-v0``, ...), with a horizon of 100 attempts after which an episode is
     truncated.
 
-    *Observation*, a Dict: ``board``, 36 codes of what lies in each cell from the bottom left (0
+    *Observation*, a Dict: ``board``, 36 codes of the contents of each cell from the bottom left (0
     nothing, else ``1 + shape * n_colors + color``); ``shape``, ``color`` and ``bucket`` of the last
     accepted attempt of the episode, each 0 for none and else 1 + index.
 
@@ -83,8 +83,8 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
     -1 too.
 
     *Termination*: the board is cleared, or the rule lets no piece move any more (a stalemate, which
-    counts as finished). A board may be dealt that is stuck from the start: ``info["stalemate"]``
-    says so, and the first step terminates with reward 0.
+    counts as finished). A board may be dealt that is stuck from the start: ``info["stalemate"]`` is
+    set, and the first step terminates with reward 0.
 
     *Info*: ``action_mask``, int8 of shape (144,), 1 for the attempts on occupied cells (never what
     the rule permits); ``outcome`` of the attempt (0 accepted, 4 denied here, 7 immovable, 3 empty
@@ -100,9 +100,9 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         :class:`~gohr.game.board.BoardSpec`.
     reveal : bool
         Show in ``info`` what the rule permits. That is the answer: for yardsticks and debugging.
-        It stands in ``metadata["reveal"]``.
+        It is in ``metadata["reveal"]``.
     render_mode : {'ansi', 'rgb_array'}, optional
-        What :meth:`render` returns.
+        Return value of :meth:`render`.
 
     Raises
     ------
@@ -167,7 +167,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         replies = memoryview(self._boards.replies[0].data)[: _STANDS + 1]
         replies[_STANDS] = _NOT_DEALT
         occupied = memoryview(self._occupied.data)
-        # What every step calls, bound once and fetched by one look-up.
+        # The functions called in every step, bound once and fetched by one look-up.
         self._bound = (replies, occupied, advance, replies.tolist, codes.copy, self._occupied.copy)
         self._ahead: npt.NDArray[np.uint8] = np.empty((0, N_CELLS), dtype=np.uint8)
 
@@ -194,7 +194,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         return observation, info
 
     def _next_board(self, options: dict[str, Any]) -> npt.NDArray[np.uint8]:
-        """Return the board that the options ask for, or the next of the sequence."""
+        """Return the board requested by the options, or the next of the sequence."""
         unknown = sorted(set(options) - {"board", "board_seed"})
         if unknown:
             raise ValueError(f"options: expected 'board' or 'board_seed', found {unknown[0]!r}")
@@ -225,8 +225,8 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
             advance()
             _, shape, color, bucket, outcome, reward, terminated, _, stands = read_replies()
         else:
-            # While an episode is going on, an attempt on an empty cell changes nothing. Of uniform
-            # attempts three in four are such, and the engine need not be asked about them.
+            # While an episode is going on, an attempt on an empty cell changes nothing. Three in
+            # four uniform attempts are of this kind and need no call of the engine.
             _, shape, color, bucket, _, _, _, _, stands = read_replies()
             outcome, reward, terminated = EMPTY_CELL, -1, 0
         info = {"action_mask": copy_mask(), "outcome": outcome, "stalemate": stands == STALEMATE}
@@ -261,7 +261,7 @@ class _Attempts(spaces.Discrete):
     """The 144 attempts, of which Gymnasium takes five steps' time to draw one of a mask."""
 
     def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
-        """Return an attempt at random: of all, of those of a mask, or by their probabilities."""
+        """Return a random attempt: of all, of those in a mask, or by given probabilities."""
         possible = ()
         if probability is None and getattr(mask, "dtype", None) == np.int8 and mask.shape == (144,):
             (possible,) = mask.nonzero()

@@ -1,7 +1,7 @@
 """Registration with Gymnasium: ``gohr/HiddenRules-v0``, and a name for each sample rule.
 
-``import gnomon`` is enough for ``gymnasium.make`` to know them, and yet it does not load Gymnasium,
-which most of the package can do without: the names are registered when somebody imports it.
+``import gnomon`` is enough for ``gymnasium.make`` to find them, but does not load Gymnasium, which
+most of the package does not need: the names are registered when Gymnasium is imported.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _register_with(registry: ModuleType) -> None:
 
 
 class _RegistryFinder:
-    """Finds Gymnasium's registry where it is, and has the environments registered there, once."""
+    """Finds Gymnasium's registry, and registers the environments there, once."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -81,7 +81,7 @@ class _RegistryLoader(Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        # From here on the module is as if nobody had stood between.
+        # From here on the module is as if it had been imported directly.
         module.__loader__ = self._loader
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader

@@ -31,7 +31,7 @@ _BLOCKS = 2
 
 
 class _Room(NamedTuple):
-    """What a step returns: the arrays of the boards in play, or copies, and views of them."""
+    """Results of a step: the arrays of the boards in play, or copies, and views of them."""
 
     seen: npt.NDArray[np.uint8]
     replies: Replies
@@ -42,7 +42,7 @@ class _Room(NamedTuple):
 
     @classmethod
     def around(cls, seen: npt.NDArray[np.uint8], replies: Replies) -> _Room:
-        """Name the parts of two arrays, and make room for rewards and ends."""
+        """Name the parts of two arrays, and allocate rewards and ends."""
         n = len(seen)
         ends = np.empty((3, n), dtype=np.bool_)
         shape, color, bucket, outcome = replies[:, SHAPE : OUTCOME + 1].T
@@ -91,10 +91,10 @@ class HiddenRulesVectorEnv(
 ):
     """Many boards under one hidden rule, stepped together.
 
-    What is seen, done and rewarded is as in :class:`~gohr.game.HiddenRulesEnv`, stacked over
-    the boards; ``gymnasium.make_vec("gohr/HiddenRules-v0", num_envs=...)`` gives this class. All
-    boards come from one sequence, in the order in which they are needed; a vector of one board
-    plays the boards of the single environment with the same seed.
+    Observations, actions and rewards are as in :class:`~gohr.game.HiddenRulesEnv`, stacked over the
+    boards; ``gymnasium.make_vec("gohr/HiddenRules-v0", num_envs=...)`` gives this class. All boards
+    come from one sequence, in the order in which they are needed; a vector of one board plays the
+    boards of the single environment with the same seed.
 
     Parameters
     ----------
@@ -103,17 +103,17 @@ class HiddenRulesVectorEnv(
     rule, board, reveal
         As in :class:`~gohr.game.HiddenRulesEnv`.
     max_episode_steps : int, optional
-        Number of attempts after which an episode is truncated; None for no such limit.
+        Number of attempts after which an episode is truncated; None for no limit.
     autoreset_mode : AutoresetMode or str
-        What happens to a board whose episode has ended. ``NextStep``: the next step deals a new
-        board whatever the action, with reward 0 and outcome 6, which is no attempt. ``SameStep``:
-        the same step does, and ``info["final_obs"]`` and ``info["final_info"]`` hold what was
-        there. ``Disabled``: nothing; ``reset(options={"reset_mask": mask})`` deals new boards.
+        Handling of a board whose episode has ended. ``NextStep``: the next step deals a new board
+        whatever the action, with reward 0 and outcome 6, which is no attempt. ``SameStep``: the
+        same step does, and ``info["final_obs"]`` and ``info["final_info"]`` hold the last
+        observation and info. ``Disabled``: nothing; ``reset(options={"reset_mask": mask})`` deals
+        new boards.
     copy : bool
-        Return copies, so that what was returned before stays as it was; boards and masks of one
-        step are two views of one copy. False returns the environment's own arrays, rewards and
-        ends among them, which the next step overwrites: about 1.6 times as fast for a thousand
-        boards.
+        Return copies, so that earlier results stay unchanged; boards and masks of one step are two
+        views of one copy. False returns the environment's own arrays, rewards and ends among them,
+        which the next step overwrites: about 1.6 times as fast for a thousand boards.
 
     Examples
     --------
@@ -271,7 +271,7 @@ class HiddenRulesVectorEnv(
         return (dict(room.observations), infos), room.reward, room.ends[0], room.ends[1]
 
     def _new_final_room(self) -> tuple[npt.NDArray[Any], ...]:
-        """Make room for final observations, masks, ends and stalemates, and outcomes at last."""
+        """Allocate final observations, masks, ends and stalemates, and last outcomes."""
         n = self.num_envs
         return (
             np.empty((n, N_CELLS + 3), dtype=np.uint8),
@@ -281,7 +281,7 @@ class HiddenRulesVectorEnv(
         )
 
     def _add_final(self, infos: dict[str, Any]) -> None:
-        """Add what the episodes that ended in this step ended with, as Gymnasium lays it out."""
+        """Add the final results of the episodes that ended in this step, in Gymnasium's layout."""
         room = self._new_final_room() if self.copy else self._final_room
         if not self._tell_final(self._boards.final, self._boards.replies, *room):
             return
@@ -296,7 +296,7 @@ class HiddenRulesVectorEnv(
             "_stalemate": ended,
         }
         infos["_final_obs"] = infos["_final_info"] = ended
-        # What stands beside it is of the boards that were dealt since.
+        # The values next to it belong to the boards dealt since.
         infos["outcome"] = outcome
 
     def action_masks(self) -> npt.NDArray[np.bool_]:

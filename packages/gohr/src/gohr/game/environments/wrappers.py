@@ -2,7 +2,7 @@
 
 The paper's state is the whole history of an episode. Its learner needs the last accepted attempt
 alone, which is part of every observation; these wrappers give that as one flat vector, or more.
-Which one was used stands in ``env.spec.additional_wrappers``.
+The wrappers in use are listed in ``env.spec.additional_wrappers``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gohr.game.outcomes import ACCEPTED
 _Env: TypeAlias = gymnasium.Env[dict[str, Any], Any]
 
 #: An attempt in a history: 1 + cell, 1 + bucket, shape and colour of the piece (0 for an empty
-#: cell), and whether it was accepted. A row of zeros is no attempt.
+#: cell), and whether it was accepted. A row of zeros means no attempt.
 _WIDTH = 5
 #: More letters than a board and a line below it have.
 _LONGEST = 4096
@@ -82,7 +82,7 @@ class TextObservation(
         self.observation_space = spaces.Text(max_length=_LONGEST, charset=letters)
 
     def observation(self, observation: dict[str, Any]) -> str:
-        """Draw the board, with a line of what was accepted last."""
+        """Draw the board, with a line for the last accepted attempt."""
         last = "none"
         if observation["bucket"]:
             color = self._spec.color_palette[observation["color"] - 1]
@@ -99,14 +99,14 @@ class HistoryStack(
 
     ``observation["history"]`` has shape (k, 5), the newest attempt last: 1 + cell, 1 + bucket,
     1 + shape and 1 + colour of the piece (0 for an empty cell), and 1 if it was accepted. Rows of
-    zeros stand before the first attempt.
+    zeros precede the first attempt.
 
     Parameters
     ----------
     env : gymnasium.Env
         The game.
     k : int
-        How many attempts.
+        Number of attempts.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class HistoryStack(
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Make an attempt, and remember it."""
         before = self._board
-        # First of all, for it refuses what is no action.
+        # First, since it rejects invalid actions.
         observation, reward, terminated, truncated, info = self.env.step(action)
         cell, bucket = divmod(int(action), N_BUCKETS)
         shape, color = divmod(int(before[cell]) - 1, self._n_colors)
@@ -159,8 +159,8 @@ class HistoryStack(
 class FullHistory(HistoryStack):
     """The observation, and every attempt of the episode: the paper's state.
 
-    As :class:`HistoryStack` with ``k`` the horizon, so that nothing is forgotten: an attempt that
-    is made at step ``t`` stands ``t`` rows before the last.
+    As :class:`HistoryStack` with ``k`` the horizon, so that nothing is forgotten: an attempt made
+    at step ``t`` is ``t`` rows before the last.
 
     Parameters
     ----------
@@ -180,5 +180,5 @@ class FullHistory(HistoryStack):
         if horizon is None:
             raise ValueError("expected an environment with max_episode_steps, found none")
         super().__init__(env, k=horizon)
-        # What a copy of this wrapper is made with is its own arguments, of which there are none.
+        # Arguments with which a copy of this wrapper is made: its own, of which there are none.
         gymnasium.utils.RecordConstructorArgs.__init__(self)

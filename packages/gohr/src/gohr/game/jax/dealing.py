@@ -1,8 +1,9 @@
 """Random boards drawn in JAX: the distribution of :func:`gohr.game.draw_boards`, not its bits.
 
-A 32-bit word serves several choices: a choice among n is the high word of its product with n, and
-the low word serves the next, as long as all that it decides has at most 2**18 outcomes, which keeps
-the bias below 2**-14. Arrays have the batch last, so that a choice is one operation on vectors.
+A 32-bit word is used for several choices: a choice among n is the high word of its product with n,
+and the low word is used for the next, as long as all its choices together have at most 2**18
+outcomes, which keeps the bias below 2**-14. Arrays have the batch last, so that a choice is one
+operation on vectors.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def numbers_below(words: jax.Array, bounds: Sequence[int] | jax.Array, most: int
     Parameters
     ----------
     words : uint32, shape (at least ceil(n / a_word), *batch)
-        Uniform, where ``a_word`` is how many numbers below ``most`` a word serves.
+        Uniform, where ``a_word`` is how many numbers below ``most`` one word gives.
     bounds : sequence of int, or uint32 of shape (n, *batch)
         Each at least 1.
     most : int
@@ -51,7 +52,7 @@ def numbers_below(words: jax.Array, bounds: Sequence[int] | jax.Array, most: int
 
 
 def _a_word(most: int) -> int:
-    """Return how many numbers below ``most`` one word serves."""
+    """Return how many numbers below ``most`` one word gives."""
     return max(1, int(18 / np.log2(max(most, 2)) + 1e-9))
 
 
@@ -60,19 +61,19 @@ def _rows(n: int, most: int) -> int:
 
 
 def n_words(spec: BoardSpec) -> int:
-    """Return how many random words a board takes."""
+    """Return the number of random words for a board."""
     return sum(_plan(spec).values())
 
 
 def _plan(spec: BoardSpec) -> dict[str, int]:
-    """Return how many words each choice takes, in the order of the words."""
+    """Return the number of words for each choice, in the order of the words."""
     most = spec.pieces[1]
     plan = {"ranges": 3 * any(low < high for low, high in _ranges(spec))}
     plan["cells"] = _rows(most, N_CELLS)
     for name, (least, k), palette in _features(spec):
         size = len(palette)
         plan[f"{name} pieces"] = _rows(k, most) if name == "color" else 0
-        # Where all names appear, which class stands for which name makes no difference.
+        # Where all names appear, the assignment of names to classes makes no difference.
         plan[f"{name} names"] = _rows(k, size) if least < size else 0
         plan[f"{name} classes"] = _rows(most, size)
     return plan
@@ -103,7 +104,7 @@ def pieces_from_words(words: jax.Array, spec: BoardSpec) -> tuple[jax.Array, jax
     Returns
     -------
     cells, codes : uint8, shape (most pieces, *batch)
-        Where each piece lies, 0 to 35, all different; what it is, 0 for a piece that is not there.
+        Cell of each piece, 0 to 35, all different; its code, 0 for an absent piece.
     """
     ends = np.cumsum(list(_plan(spec).values())).tolist()
     parts = dict(zip(_plan(spec), jnp.split(words, ends[:-1]), strict=True))
@@ -147,9 +148,9 @@ def _drawn_ranges(words: jax.Array, spec: BoardSpec) -> list[jax.Array]:
 
 
 def _distinct(numbers: jax.Array) -> jax.Array:
-    """Turn choices among those that are left, entry ``i`` among ``n - i``, into what was chosen.
+    """Turn choices among the remaining items, entry ``i`` among ``n - i``, into the chosen items.
 
-    This decodes a Lehmer code: from the end on, each entry makes room for the one before it.
+    This decodes a Lehmer code: from the end, each entry shifts for the one before it.
     """
     n = numbers.shape[0]
     place = jnp.arange(n, dtype=jnp.uint32).reshape(-1, *[1] * (numbers.ndim - 1))

@@ -38,15 +38,15 @@ Step: TypeAlias = tuple["Observation", EnvState, jax.Array, jax.Array, jax.Array
 
 
 class Observation(NamedTuple):
-    """What a player sees, as in the Gymnasium environment.
+    """Observation of a player, as in the Gymnasium environment.
 
     Attributes
     ----------
     board : uint8, shape (36,)
-        Codes of what lies in each cell from the bottom left: 0 nothing, else
-        ``1 + shape * n_colors + color``.
+        Codes of the contents of each cell from the bottom left: 0 nothing, else ``1 + shape *
+        n_colors + color``.
     shape, color, bucket : uint8
-        Of the last accepted attempt of the episode, each 0 for none and else 1 + index.
+        Properties of the last accepted attempt of the episode, each 0 for none and else 1 + index.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Observation(NamedTuple):
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class EnvParams:
-    """The rules of an environment, and what of it may change without compiling anew.
+    """The rules of an environment, and the parameters that may change without recompilation.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ class EnvParams:
 def features(observation: Observation, board: BoardSpec = DEFAULT_SPEC) -> jax.Array:
     """Return an observation as zeros and ones, float32 of shape (n,).
 
-    For each cell which code it holds, then shape, color and bucket of the last accepted attempt;
-    what is not there is zeros for a cell, and a 1 of its own for the others. With the usual
-    palettes ``n`` is 591.
+    One-hot codes: for each cell its contents, then shape, color and bucket of the last accepted
+    attempt; an empty cell is all zeros, and a missing value of the others has its own 1. With the
+    usual palettes ``n`` is 591.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class HiddenRules(Dimensions):
     Parameters
     ----------
     sizes : Sizes
-        Of the tables of its rules.
+        Sizes of the tables of its rules.
     board : BoardSpec
         How boards are drawn.
     n_rules : int
@@ -187,9 +187,9 @@ class HiddenRules(Dimensions):
         Parameters
         ----------
         key : jax.Array
-            Decides the next board.
+            Determines the next board.
         state : EnvState
-            As it came from the last call.
+            State from the last call.
         action : int
             ``4 * cell + bucket``.
         params : EnvParams
@@ -198,14 +198,14 @@ class HiddenRules(Dimensions):
         Returns
         -------
         observation, state
-            Of the new episode where one began.
+            Observation, of the new episode where one began.
         reward : float32
             0 for an accepted attempt, else -1.
         terminated, truncated : bool
             Whether the board is cleared or stuck; whether the horizon is reached. Both may be.
         info : dict
-            ``outcome`` (int8), ``stalemate``, and ``final_observation``, what was seen before a new
-            episode began.
+            ``outcome`` (int8), ``stalemate``, and ``final_observation``, the last observation
+            before a new episode began.
         """
         after, reply = attempt(self, params.rules, state, action, params.max_steps_in_episode)
         drawn, cells, codes = drawn_boards(self, key, (), replace(params, rule=-1))
@@ -271,7 +271,7 @@ class HiddenRules(Dimensions):
         states = jax.lax.platform_dependent(params, after, done, dealt, **by_platform)
         return _answer(after, reply, states)
 
-    # -- what a learner may ask --------------------------------------------------------------------
+    # -- queries of a learner ----------------------------------------------------------------------
 
     def action_mask(self, state: EnvState) -> jax.Array:
         """Return 1 for the attempts on cells that hold a piece, int8 of shape (144,)."""
@@ -304,17 +304,18 @@ def make(
     sizes: Sizes | None = None,
     **params: Any,
 ) -> tuple[HiddenRules, EnvParams]:
-    """Make an environment of one hidden rule or of a bank of them.
+    """Create an environment of one hidden rule or of a bank of rules.
 
     Parameters
     ----------
     rules : str, RuleSet, CompiledRule, or a sequence of them
-        Names of the catalogue, rule files, or rules. Of several, every board plays one.
+        Names of the catalogue, rule files, or rules. With several rules, every board plays one of
+        them.
     board : BoardSpec or mapping, optional
         How boards are drawn; a mapping gives fields of a :class:`~gohr.game.BoardSpec`.
     sizes : Sizes, optional
-        Room for other rules, so that environments share compiled programs: ``CATALOGUE`` has room
-        for all that come with Gnomon.
+        Table sizes with space for other rules, so that environments share compiled programs:
+        ``CATALOGUE`` is large enough for all rules that come with Gnomon.
     **params
         Other fields of :class:`EnvParams`.
 
@@ -328,7 +329,7 @@ def make(
     UnknownNameError, RuleSyntaxError
         If a rule cannot be had.
     NotCompilableError, NotTabularError
-        If it has no tables; the message says which part.
+        If it has no tables; the message names the part.
 
     Examples
     --------
@@ -424,7 +425,7 @@ def _next_rule(
 
 
 def observed(state: EnvState) -> Observation:
-    """Return what a player sees of a board, or of a batch."""
+    """Return the observation of a board, or of a batch."""
     return Observation(state.board, *(state.last[..., k] for k in range(3)))
 
 

@@ -44,14 +44,14 @@ Values = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ProgramTable:
-    """What a program allows, by the fields that it depends on.
+    """Buckets that a program allows, by the fields that it depends on.
 
     Parameters
     ----------
     axes : tuple of int
         The fields, as ``4 * record + field``, ascending.
     shape : tuple of int
-        How many values each has. Those of the piece attempted count from 0; of another record 0 is
+        Number of values of each. Those of the piece attempted count from 0; of another record 0 is
         "none", and index ``i`` is ``1 + i``.
     entries : bytes
         Sets of buckets as four bits, the last axis running fastest; bucket ``b`` is allowed if it
@@ -63,13 +63,13 @@ class ProgramTable:
     entries: bytes
 
     def is_over(self, fields: tuple[int, ...]) -> bool:
-        """Tell whether it depends on these fields, and the bucket that is tried, alone."""
+        """Return whether it depends only on these fields and the bucket that is tried."""
         return set(self.axes) <= {*fields, _BUCKET}
 
     def over(self, fields: tuple[int, ...], *, by_bucket: bool = False) -> npt.NDArray[np.uint8]:
         """Return the entries with an axis for each of these fields, of length 1 where they agree.
 
-        With ``by_bucket`` the bucket that is tried is no axis: a set holds the buckets that are
+        With ``by_bucket`` the bucket that is tried is not an axis: a set holds the buckets that are
         allowed when they are tried.
         """
         wanted = (*fields, _BUCKET) if by_bucket else fields
@@ -101,7 +101,7 @@ def tabulate(program: Program, n_shapes: int, n_colors: int, where: str) -> Prog
     n_shapes, n_colors : int
         Sizes of the palettes.
     where : str
-        What an error calls the condition.
+        Name of the condition in an error message.
 
     Raises
     ------
@@ -159,9 +159,9 @@ def _absent(axes: Sequence[int], there: Sequence[int]) -> list[int]:
 def _reduced(step: _Step) -> _Step:
     """Drop the fields that the value does not depend on.
 
-    The fields of a record other than the piece attempted are all "none" or none of them is. What
-    stands where some are is never asked for; it is set to the value of "none", so that a field can
-    be dropped as long as another of its record is left to say which it is.
+    The fields of a record other than the piece attempted are all "none" or none of them is. Entries
+    where only some are "none" are never read; they are set to the value of "none", so that a field
+    can be dropped as long as another of its record remains to indicate "none".
     """
     axes, values = list(step.axes), step.values.copy()
     for record in range(1, N_AXES // 4):
@@ -178,7 +178,7 @@ def _reduced(step: _Step) -> _Step:
 
 
 def _set_impossible(values: Values, places: list[int]) -> None:
-    """Set what stands where only some of the axes of a record are "none" to the value of none."""
+    """Set entries where only some axes of a record are "none" to the value of "none"."""
     if len(places) < 2:
         return
     index: list[Any] = [slice(None)] * values.ndim

@@ -4,7 +4,7 @@ The tables are made from :class:`~gohr.game.CompiledRule` in four steps, each of
 reply of the game:
 
 Fold
-    An expression that says the same in all states of the memory goes into the table of pieces, one
+    An expression with the same value in all states of the memory goes into the table of pieces, one
     that depends on the cell alone into the table of cells, one that depends on the last buckets
     alone into theirs.
 Drop
@@ -13,10 +13,10 @@ Unite
     Two atoms of a line without counts that differ in one table alone become one, since
     ``a & x | b & x == (a | b) & x``.
 Pack
-    Eight atoms stand in a word of 32 bits, four bits (the buckets) each, all lines side by side.
+    Eight atoms are packed in a word of 32 bits, four bits (the buckets) each, all lines together.
 
-What is left of programs, conditions on pieces that were moved before, becomes one table for those
-over the same fields (:mod:`gohr.game.jax.program_tables`). It is all plain NumPy.
+The remaining programs, conditions on pieces moved before, become one table for all conditions over
+the same fields (:mod:`gohr.game.jax.program_tables`). It is all plain NumPy.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ N_BUCKET_STATES = 5 * 5 * 5 * N_BUCKETS
 _ALL = 0b1111
 _QUADRANT = np.array([nearest_bucket(1 + cell) for cell in range(N_CELLS)])
 
-#: Tables of conditions are united up to so many entries.
+#: Maximum number of entries of a merged table of conditions.
 _SMALL = 256
 
 Bytes = npt.NDArray[np.uint8]
@@ -52,9 +52,9 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much room the tables of a bank have: all that a program compiled for it must know.
+    """Sizes of the tables of a bank, on which its compiled program depends.
 
-    What is 0 or False is left out of that program. Rules of the same sizes share it.
+    Parts that are 0 or False are left out of that program. Rules of the same sizes share it.
 
     Parameters
     ----------
@@ -91,16 +91,16 @@ class Sizes:
     metered: bool = False
 
     def union(self, other: Sizes) -> Sizes:
-        """Return the least sizes in which both have room."""
+        """Return the smallest sizes that fit both."""
         pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)
         return Sizes(*(max(pair) for pair in pairs))
 
     def covers(self, other: Sizes) -> bool:
-        """Tell whether a rule of the other sizes has room in these."""
+        """Return whether a rule of the other sizes fits into these."""
         return self.union(other) == self
 
 
-#: Room for every rule that comes with Gnomon.
+#: Sizes for every rule that comes with Gnomon.
 CATALOGUE = Sizes(1, 4, 2, 1, False, 1, 128, True)
 
 
@@ -115,7 +115,7 @@ class RuleTables:
     Parameters
     ----------
     piece : uint32, shape (R, n_codes, W)
-        What each atom allows for the code of a piece; code 0, nothing, allows nothing.
+        Buckets that each atom allows for the code of a piece; none for code 0, an empty cell.
     cell : uint32, shape (R, 36, W)
         And for its cell, 0 to 35.
     bucket : uint32, shape (R, 500, W)
@@ -128,22 +128,22 @@ class RuleTables:
     n_lines : int32, shape (R,)
         Lines of the rule.
     atom_count, atom_line : int32, shape (R, 8 W)
-        Count of an atom, -1 for none; the line that it stands in.
+        Count of an atom, -1 for none; its line.
     ranks : int32, shape (R, O, 36)
         Rank of a cell in an order, 255 for none.
     field_cells : uint32, shape (R, F, 36, W)
-        Cells that a position field allows by number; all, where an atom has no such field.
+        Cells that a position field allows by number; all if an atom has no position field.
     field_orders : uint32, shape (R, F, O, W)
-        Orders whose first pieces it allows beside.
+        Orders whose first pieces it also allows.
     post_cells, post_orders : uint32, shapes (R, 36, W) and (R, O, W)
         The same of the field that looks at the pieces that the atom would move.
     strides : int32, shape (R, G, 20)
-        Of the fields shape, color, cell and bucket (0 for none, else 1 + index) of five records:
-        the piece attempted (without "none", from 0), the last one accepted, the last of its color,
-        of its shape, and in the bucket that is tried.
+        Strides of the fields shape, color, cell and bucket (0 for none, else 1 + index) of five
+        records: the piece attempted (without "none", from 0), the last one accepted, the last of
+        its color, of its shape, and in the bucket that is tried.
     entries : uint32, shape (R, G, T, W)
-        What the conditions over these fields allow, at the sum of stride times field: of an entry
-        those bits count that belong to the bucket that is tried.
+        Buckets that the conditions over these fields allow, at the sum of stride times field; only
+        the bits of the bucket that is tried are used.
     """
 
     piece: Any
@@ -170,7 +170,7 @@ class RuleTables:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Atom:
-    """An atom after folding: three tables, its count, and what no such table holds."""
+    """An atom after folding: three tables, its count, and the remaining conditions."""
 
     piece: Bytes
     cell: Bytes
@@ -219,14 +219,14 @@ def to_tables(
     rules : sequence of CompiledRule
         At least one, all of the same palettes.
     sizes : Sizes, optional
-        Room to give; the least that the rules need if left out.
+        Sizes to use; by default the smallest that fit the rules.
 
     Returns
     -------
     RuleTables
         Row ``i`` is rule ``i``.
     Sizes
-        The room that the tables have.
+        The sizes of the tables.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def to_tables(
         A condition of a rule that depends on too many things at once; the message names the rule by
         its number, and the atom.
     ValueError
-        No rule, rules of different palettes, or one that has no room in ``sizes``.
+        No rule, rules of different palettes, or one that does not fit into ``sizes``.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def _lines(rule: CompiledRule, number: int) -> list[_Line]:
 
 
 def _folded(rule: CompiledRule, a: int, where: str) -> _Atom:
-    """Return an atom of which each table says as much as it can."""
+    """Return an atom with its conditions folded into tables as far as possible."""
     n_classes = rule.n_shapes * rule.n_colors
     piece, cell, bucket = np.split(rule.atoms[a].copy(), [n_classes, n_classes + N_CELLS])
     further = rule.conditions[a]
@@ -327,7 +327,7 @@ def _as_few(atoms: list[_Atom]) -> list[_Atom]:
 
 
 def _needed(lines: list[_Line], rule: CompiledRule) -> Sizes:
-    """Return the least room that a rule needs."""
+    """Return the smallest sizes that fit a rule."""
     atoms = [atom for line in lines for atom in line.atoms]
     together = _fields_together([table for atom in atoms for table in atom.programs])
     ordered = any(atom.positions or atom.postpos for atom in atoms)
@@ -347,7 +347,7 @@ def _packed(lines: list[_Line], rule: CompiledRule, room: Sizes) -> dict[str, np
     """Return the row of a rule, an entry for each field of RuleTables."""
     atoms = [(number, atom) for number, line in enumerate(lines) for atom in line.atoms]
     n_slots, n_orders = ATOMS_A_WORD * room.n_words, room.n_orders
-    # By atom and then what the array is over: sets of buckets, packed at the end.
+    # Sets of buckets by atom and then the array's other axes, packed at the end.
     sets = {
         "piece": np.zeros((n_slots, 1 + rule.n_shapes * rule.n_colors), np.uint8),
         "cell": np.zeros((n_slots, N_CELLS), np.uint8),
@@ -400,7 +400,7 @@ def _filled(n: int, values: Sequence[int], rest: int) -> npt.NDArray[np.int32]:
 
 
 def _fields_together(tables: Sequence[ProgramTable]) -> list[dict[int, int]]:
-    """Return which fields stand in a table together, each with its number of values.
+    """Return the fields that share a table, each with its number of values.
 
     Tables are united where that makes none of them large: one look-up is cheaper than two.
     """

@@ -1,8 +1,8 @@
 """One attempt on one board as a pure function of arrays, for a bank of rules.
 
-What the rule says stands in :class:`~gohr.game.jax.rule_tables.RuleTables` alone; here it is
-looked up. A rejected attempt leaves the state as it was by construction: what is worked out anew
-from the same pieces, line and memory comes out the same.
+The rule is encoded in :class:`~gohr.game.jax.rule_tables.RuleTables` alone; this module looks it
+up. A rejected attempt leaves the state unchanged by construction: values recomputed from the same
+pieces, line and memory are the same.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ jax.tree_util.register_dataclass(RuleTables, list(RuleTables.__dataclass_fields_
 
 @dataclass(frozen=True)
 class Dimensions:
-    """What a compiled program knows beforehand: sizes, how boards are drawn, how many rules.
+    """Static parameters of a compiled program: sizes, how boards are drawn, number of rules.
 
     Parameters
     ----------
     sizes : Sizes
-        Of the tables of the rules.
+        Sizes of the tables of the rules.
     board : BoardSpec
         Gives the most pieces, and the palettes.
     n_rules : int
-        How many rules the bank holds. With one, nothing is looked up by rule.
+        Number of rules in the bank. With one, nothing is looked up by rule.
     """
 
     sizes: Sizes
@@ -84,9 +84,9 @@ class EnvState:
     slots : uint8, shape (36,)
         Which piece lay in each cell when the episode began.
     cells, codes : uint8, shape (P,)
-        Of the pieces; code 0 for one that is gone.
+        Cell and code of each piece; code 0 if removed.
     accepts : uint32, shape (P, W)
-        The buckets into which each atom lets each piece now, whether it is alive or not.
+        The buckets that each atom now allows for each piece, whether it is alive or not.
     alive : uint32, shape (W,)
         All bits of the atoms of the active line that are not used up.
     by_color, by_shape : uint8, shape (P,)
@@ -95,13 +95,13 @@ class EnvState:
         Shape, color and bucket of the last accepted attempt, each 0 for none, else 1 + index.
     records : uint8, shape (2 P + 5, 4)
         Shape, color, cell and bucket (likewise) of the last piece of the color of each piece, of
-        its shape, in each bucket, and of all; without rows where no rule asks for them.
+        its shape, in each bucket, and of all; without rows if no rule needs them.
     n_left : uint8
         Pieces on the board.
     line, line_left : int16
-        The active line, and what is left of its count, -1 for none.
+        The active line, and its remaining count, -1 for none.
     left : int16, shape (8 W,)
-        What is left of the counts of atoms; empty where no rule has any.
+        Remaining counts of atoms; empty if no rule has any.
     finish : uint8
         0 in progress, 1 cleared, 2 a stalemate.
     time : int32
@@ -165,7 +165,7 @@ class Reply:
 
 
 def _at(table: Any, *index: Any) -> jax.Array:
-    """Look up, where the index is known to be in bounds."""
+    """Look up an index that is known to be in bounds."""
     found: jax.Array = jnp.asarray(table).at[index].get(mode="promise_in_bounds")
     return found
 
@@ -210,7 +210,7 @@ class _Bank:
 
 
 def _accepts(dims: Dimensions, bank: _Bank, state: EnvState) -> jax.Array:
-    """Return the buckets into which each atom lets each piece, uint32 of shape (P, W)."""
+    """Return the buckets that each atom allows for each piece, uint32 of shape (P, W)."""
     memory = state.last[2] * jnp.uint32(25) + state.by_color * jnp.uint32(5) + state.by_shape
     quadrant = _at(_QUADRANT, state.cells)
     words = (
@@ -248,10 +248,10 @@ def _of_first_pieces(
 
 
 def _allowed_by_program(dims: Dimensions, bank: _Bank, g: int, state: EnvState) -> jax.Array:
-    """Return what one table of conditions on moved pieces allows, words (P, W).
+    """Return the moves that one table of conditions on moved pieces allows, words (P, W).
 
-    The index is a sum over records, of which some belong to the board, some to a bucket and some to
-    a piece.
+    The index is a sum over records, some of them of the board, some of a bucket and some of a
+    piece.
     """
     n = dims.n_pieces
     strides = bank("strides", g).reshape(5, 4)
@@ -293,10 +293,11 @@ def _after_position(bank: _Bank, ranks: jax.Array, cells: jax.Array, words: jax.
 
 
 def _settled(dims: Dimensions, bank: _Bank, state: EnvState) -> EnvState:
-    """Work out what the atoms accept, and make a playable line the active one.
+    """Compute the moves that the atoms accept, and activate a playable line.
 
-    The active line stays while it is playable as it stands. Else the next playable line after it is
-    entered with fresh counts, itself the last that is asked; without one it is a stalemate.
+    The active line stays while it is playable in its current state. Else the next playable line
+    after it is entered with fresh counts, the active line itself being tried last; if there is
+    none, it is a stalemate.
     """
     sizes = dims.sizes
     accepts = _accepts(dims, bank, state)
@@ -345,7 +346,7 @@ def begin(
     rule : int32
         Row of the bank.
     cells, codes : uint8, shape (P,)
-        The pieces: all cells different, code 0 for one that is not there.
+        The pieces: all cells different, code 0 for an absent one.
     episode : int32
         Its number.
     """
@@ -384,8 +385,8 @@ def attempt(
 ) -> tuple[EnvState, Reply]:
     """Attempt to move the piece of cell ``action // 4`` into bucket ``action % 4``.
 
-    After the end of an episode nothing changes, and time stands still. A number that is none of the
-    144 attempts counts as the last of them.
+    After the end of an episode nothing changes, not even the time. A number that is none of the 144
+    attempts counts as the last of them.
     """
     number = jnp.minimum(jnp.asarray(action).astype(jnp.uint32), N_CELLS * N_BUCKETS - 1)
     cell, bucket = number >> 2, number & 3

@@ -19,9 +19,9 @@ from gohr.learners.settings import LONGEST_S, Range
 if TYPE_CHECKING:
     from gohr.child_process import LineProcess
 
-#: How an episode stands that the horizon has cut off: given up.
+#: State of an episode that the horizon has cut off: given up.
 _CUT_OFF = 3
-#: A program that asks so many things without making an attempt will not make one.
+#: A program that sends this many lines without an attempt will not make one.
 _MOST_LINES = 1000
 
 
@@ -105,16 +105,16 @@ class Process(Learner):
         )
 
     def observe(self, transition: Transition) -> None:
-        """Tell the program what came of it."""
+        """Send the outcome of the attempt to the program."""
         if self._program is not None and self._talk is not None:
             self._program.write(self._talk.tell(transition))
 
 
 class TrialDialogue(Dialogue):
-    """What is said to a program, and what its lines mean, through all episodes of a trial.
+    """The conversation with a program through all episodes of a trial.
 
-    The trial deals the boards and judges the attempts, so an attempt is handed out before its reply
-    is known: :attr:`attempted` has it after :meth:`answer`, and :meth:`tell` takes the reply.
+    The trial deals the boards and judges the attempts, so an attempt is returned before its reply
+    is known: it is in :attr:`attempted` after :meth:`answer`, and :meth:`tell` takes the reply.
 
     Examples
     --------
@@ -134,19 +134,19 @@ class TrialDialogue(Dialogue):
         self.attempted: int | None = None
 
     def see(self, board: npt.NDArray[np.uint8]) -> list[str]:
-        """Take in the board before an attempt, and return what is to be said of it."""
+        """Take the board before an attempt, and return the text to send about it."""
         if self._is_on and not self.finish:
             return []
         self._next = Board.from_codes(board, self._spec)
         return [] if self._is_on else self._new()
 
     def answer(self, line: str) -> list[str]:
-        """Return what is to be said to a line at once: nothing if it is an attempt."""
+        """Return the immediate reply to a line: nothing if it is an attempt."""
         self.attempted = None
         return super().answer(line)
 
     def tell(self, transition: Transition) -> list[str]:
-        """Return what is to be said of what came of the attempt."""
+        """Return the text to send about the outcome of the attempt."""
         piece = self._pieces[self._id_at[transition.action // N_BUCKETS + 1]]
         self._made(piece, transition.outcome)
         if transition.terminated:

@@ -31,7 +31,7 @@ class StableBaselines(Learner):
     ``MaskablePPO`` does, is kept to cells that hold a piece. Its rewards are 0 and -1.
 
     Such an algorithm drives its environment itself, and here the trial drives the learner. So it
-    runs in a thread of its own, and the two wait for each other at every attempt.
+    runs in a separate thread, and the two wait for each other at every attempt.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class StableBaselines(Learner):
         return self._exchange.action()
 
     def observe(self, transition: Transition) -> None:
-        """Hand on what came of it; the algorithm learns when it is next asked."""
+        """Pass on the outcome; the algorithm learns when the next action is requested."""
         if self._exchange is not None:
             self._exchange.show(transition)
         self._begun = not (transition.terminated or transition.truncated)
@@ -119,6 +119,6 @@ class StableBaselines(Learner):
 
 
 def _stop(exchange: Exchange, thread: threading.Thread) -> None:
-    """Let the algorithm end where it waits."""
+    """Stop the algorithm where it waits."""
     exchange.stop()
     thread.join(_PATIENCE_S)

@@ -1,4 +1,4 @@
-"""The environment that a Stable-Baselines3 algorithm plays in a thread of its own, and waits in."""
+"""Environment in which a Stable-Baselines3 algorithm plays and waits, in a separate thread."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _Array = npt.NDArray[np.int64]
 
 
 class _StoppedError(Exception):
-    """Nobody waits for an action any more."""
+    """No further action is expected."""
 
 
 class Exchange:
-    """Where the trial leaves what is seen, and the algorithm what is to be done."""
+    """Exchange of observations from the trial and actions from the algorithm."""
 
     def __init__(self) -> None:
         self._seen: queue.SimpleQueue[Observation | Transition | None] = queue.SimpleQueue()
         self._actions: queue.SimpleQueue[int | Exception] = queue.SimpleQueue()
 
     def show(self, seen: Observation | Transition) -> None:
-        """Leave the first observation of an episode, or what came of an attempt."""
+        """Leave the first observation of an episode, or the outcome of an attempt."""
         self._seen.put(seen)
 
     def action(self) -> int:
@@ -42,18 +42,18 @@ class Exchange:
         return action
 
     def stop(self) -> None:
-        """Tell the other side that there will be nothing more to see."""
+        """Signal that there are no more observations."""
         self._seen.put(None)
 
     def look(self) -> Observation | Transition:
-        """Wait for something to see."""
+        """Wait for an observation."""
         seen = self._seen.get()
         if seen is None:
             raise _StoppedError
         return seen
 
     def do(self, action: int | Exception) -> None:
-        """Leave an action, or what went wrong."""
+        """Leave an action, or an error."""
         self._actions.put(action)
 
 
@@ -73,7 +73,7 @@ class WaitingEnv(gymnasium.Env[_Array, np.int64]):
         self._mask = np.ones(N_CELLS * N_BUCKETS, dtype=np.bool_)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return whether each attempt is on a cell that holds a piece, as MaskablePPO asks."""
+        """Return whether each attempt is on a cell that holds a piece, as MaskablePPO requires."""
         return self._mask
 
     def reset(
@@ -112,7 +112,7 @@ def learn(
     threads: int,
     arguments: Mapping[str, Any],
 ) -> None:
-    """Let an algorithm learn until the exchange stops; what goes wrong is left there."""
+    """Let an algorithm learn until the exchange stops; an error is left there."""
     try:
         import_module("torch").set_num_threads(threads)
         maker = _algorithm(algorithm)

@@ -1,8 +1,9 @@
-"""An ideal observer: which rules are still possible, and what to do about it.
+"""An ideal observer: the rules that are still possible, and the best next attempt.
 
 :func:`hypothesis_space` holds every :class:`Hypothesis` of the ``FAMILIES``, each with its
-probability before anything is seen; a :class:`Belief` keeps those that agree with what was, and its
-:class:`Forecast` says what each attempt would do. :class:`gohr.learners.Ideal` plays by it.
+probability before anything is seen; a :class:`Belief` keeps those that agree with the replies so
+far, and its :class:`Forecast` predicts the outcome of each attempt. :class:`gohr.learners.Ideal`
+plays by it.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The posterior of an ideal observer: which rules are still possible, and what they predict.
+"""The posterior of an ideal observer: the rules still possible, and their predictions.
 
 Playing one board under thousands of rules side by side.
 """
@@ -20,8 +20,8 @@ from gohr.learners.ideal.hypotheses import Hypothesis, hypothesis_space
 _Int = npt.NDArray[np.int64]
 
 
-# Handing the slices on costs some reference counts, half a microsecond for each rule: as much as
-# the rest together, and yet a hundredth of what a call from Python costs.
+# Passing the slices costs some reference counts, half a microsecond for each rule: as much as the
+# rest together, but a hundredth of a call from Python.
 @njit(cache=True)
 def play_all(
     programs: _Int,
@@ -38,7 +38,7 @@ def play_all(
     """Make an attempt, or deal the board, under each rule of ``alive``.
 
     Rule ``h`` has its board in ``state[h]``, ``seen[h]`` and ``replies[h]``. Its permitted attempts
-    are left in ``masks[h]``, and how its episode stands in ``finish[h]``.
+    are written to ``masks[h]``, and the state of its episode to ``finish[h]``.
     """
     none = int(np.int64(0))  # not a plain 0, as in one_board.attempt
     for k in range(alive.shape[0]):
@@ -79,14 +79,14 @@ _N_ATTEMPTS = N_CELLS * N_BUCKETS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forecast:
-    """What is believed to come of each attempt on the board.
+    """Predicted outcome of each attempt on the board.
 
     Parameters
     ----------
     accepted : numpy.ndarray of float64, shape (144,)
         Probability that the attempt is accepted.
     information : numpy.ndarray of float64, shape (144,)
-        What its reply is expected to tell, in bits: the entropy of the three replies, at most
+        Expected information of its reply, in bits: the entropy of the three replies, at most
         log2(3). A reply is certain under each hypothesis, so this is exact.
     """
 
@@ -142,16 +142,16 @@ class Belief:
         )
 
     def begin(self, board: npt.NDArray[np.uint8]) -> None:
-        """Go on to a new board, shape (36,), on which something can be moved."""
+        """Start a new board, shape (36,), on which a piece can be moved."""
         self._deck[0] = board
         self._play(RESET)
         self._keep(self._finish[self.alive] == IN_PROGRESS)
 
     def update(self, *, action: int, outcome: int, over: bool) -> None:
-        """Take in what came of an attempt.
+        """Update the belief by the outcome of an attempt.
 
-        ``action`` is ``4 * cell + bucket``; of the outcomes 0 accepted, 4 denied and 7 immovable
-        tell something. ``over``: the board is now cleared or stuck; one that goes on is not stuck.
+        ``action`` is ``4 * cell + bucket``; the outcomes 0 accepted, 4 denied and 7 immovable are
+        informative. ``over``: the board is now cleared or stuck; one that goes on is not stuck.
         """
         if outcome not in (ACCEPTED, DENIED, IMMOVABLE):
             return
@@ -165,7 +165,7 @@ class Belief:
             self._keep((self._finish[self.alive] != IN_PROGRESS) == over)
 
     def forecast(self) -> Forecast:
-        """Return what is believed to come of each attempt now; NaN if no hypothesis is left."""
+        """Return the predicted outcome of each attempt now; NaN if no hypothesis is left."""
         if self._forecast is None:
             self._forecast = self._forecast_now()
         return self._forecast
@@ -201,7 +201,7 @@ class Belief:
         accepted, movable = np.full(_N_ATTEMPTS, np.nan), np.full(N_CELLS, np.nan)
         if len(self.alive):
             predict(self.alive, np.exp(self._log_weights), self._masks, accepted, movable)
-        # Sums of thousands of weights are 1 up to rounding, and what is certain shall be certain.
+        # Sums of thousands of weights are 1 up to rounding; certain outcomes get exactly 1.
         accepted, movable = _settled(accepted), _settled(movable)
         some = np.repeat(movable, N_BUCKETS)
         replies = np.stack([accepted, np.maximum(some - accepted, 0.0), 1.0 - some])

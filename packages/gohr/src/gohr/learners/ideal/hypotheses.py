@@ -1,9 +1,9 @@
 """Rules that an ideal learner thinks possible: families of rule texts, made from their elements.
 
 Each family varies one element of the rule language while the rest stays as plain as can be. The
-families hold what the templates of :mod:`gohr.rules.templates` make and more, and beside them
-stands the library, so that every rule of :func:`gohr.rules.catalogue.available_rules` is among
-the hypotheses.
+families contain the rules of the templates of :mod:`gohr.rules.templates` and more; the library is
+added to them, so that every rule of :func:`gohr.rules.catalogue.available_rules` is among the
+hypotheses.
 
 All hypotheses compiled, with their prior, ready to be played side by side.
 """
@@ -99,7 +99,7 @@ def _listed(values: Sequence[str]) -> str:
 
 
 def _subsets(values: Sequence[str], least: int = 1, most: int | None = None) -> list[str]:
-    """Return the subsets with at least and at most so many members, as lists of the language."""
+    """Return the subsets with a minimum and maximum number of members, as lists of the language."""
     most = len(values) if most is None else most
     sizes = range(least, most + 1)
     return [_listed(part) for n in sizes for part in itertools.combinations(values, n)]
@@ -302,7 +302,7 @@ _GENERATORS: Mapping[str, tuple[str, _Generator]] = MappingProxyType(
     }
 )
 
-#: The families, each with what its rules have in common.
+#: The families, each with the common feature of its rules.
 FAMILIES: Mapping[str, str] = MappingProxyType(
     {"library": "A rule that comes with Gnomon."} | {k: s for k, (s, _) in _GENERATORS.items()}
 )
@@ -315,7 +315,7 @@ class HypothesisSpace:
     Parameters
     ----------
     hypotheses : tuple of Hypothesis
-        What each is.
+        Description of each.
     log_prior : numpy.ndarray of float64, shape (n_hypotheses,)
         Natural logarithm of its probability before anything is seen: every family is as probable
         as any other, and within a family every rule.

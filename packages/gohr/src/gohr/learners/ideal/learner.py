@@ -28,9 +28,9 @@ class Ideal(Learner):
 
     It has a space of some 22,000 rules (:mod:`gohr.learners.ideal.hypotheses`): all of the
     library, and families that a generator makes. Before anything is seen each family is as probable
-    as any other, and within a family each rule. It plays all of them along, drops those that
-    foretold another reply, and so knows the exact probability of every reply to every attempt. What
-    it errs is a mark that learners of this space can be measured against
+    as any other, and within a family each rule. It plays all of them in parallel and drops those
+    that predicted another reply, which gives the exact probability of every reply to every attempt.
+    Its errors are a benchmark for learners of this space
     (:func:`gohr.learners.ideal.regret.regret`).
 
     If the hidden rule is not in the space, at some time no hypothesis is left. From then on it
@@ -83,7 +83,7 @@ class Ideal(Learner):
 
     @property
     def belief(self) -> Belief:
-        """What it believes; the space is made when it is first asked for."""
+        """Its belief; the space is created on first use."""
         from gohr.learners.ideal.belief import Belief
 
         if self._belief is None:
@@ -91,7 +91,7 @@ class Ideal(Learner):
         return self._belief
 
     def act(self, observation: Observation) -> int:
-        """Choose the attempt that is expected to tell most, or that is most probably accepted."""
+        """Choose the most informative attempt, or the one most probably accepted."""
         if not self._begun:
             self.belief.begin(observation.board)
             self._begun = True

@@ -1,4 +1,4 @@
-"""Attempts of a trial seen by an ideal observer: their regret, and what hypotheses they tested."""
+"""Attempts of a trial seen by an ideal observer: their regret, and the hypotheses they tested."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Seen = TypeVar("_Seen")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regret:
-    """What a learner's attempts left lying, attempt by attempt.
+    """Loss of a learner's attempts relative to the best ones, attempt by attempt.
 
     Each array has shape (n_rows,), a number for each row of the log, not negative; NaN once no
     hypothesis agrees with the log, and 0 for attempts after a board was cleared.
@@ -28,13 +28,13 @@ class Regret:
     Parameters
     ----------
     attempts : numpy.ndarray of float64
-        By how much the attempt was less probable to be accepted than the best one was, for one who
-        believes what the replies so far allow. Their sum is the number of errors, on average, that
-        a learner made by not drawing the conclusions that it could have drawn.
+        Difference in probability of acceptance between the best attempt and this one, given the
+        replies so far. Their sum is the number of errors, on average, that a learner made by not
+        drawing the conclusions that it could have drawn.
     bits : numpy.ndarray of float64
-        By how much it was expected to tell less than the attempt that tells most.
+        Difference in expected information between the most informative attempt and this one.
     remaining_bits : numpy.ndarray of float64
-        Entropy of the belief before the attempt: what is left to be known.
+        Entropy of the belief before the attempt: the information still missing.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def regret(log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> Regret:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HypothesisTests:
-    """What each attempt of a trial tested, for one who believes what the replies so far allow.
+    """Tests that the attempts of a trial were, given the rules that the replies so far allow.
 
     Each array has shape (n_rows,), a number for each row of the log.
 
@@ -103,7 +103,7 @@ class HypothesisTests:
         Hypotheses that agreed with all replies before the attempt; 0 once the rule is known to be
         none of them.
     n_cut : numpy.ndarray of int64
-        How many of them its reply ruled out.
+        Number of them that its reply ruled out.
     expected : numpy.ndarray of float64
         Probability that it would be accepted; NaN once no hypothesis is left, and for attempts
         after a board was cleared.
@@ -140,11 +140,12 @@ class HypothesisTests:
 
 
 def hypothesis_tests(log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> HypothesisTests:
-    """Tell of each attempt what it tested: informative or not, expected to succeed or to fail.
+    """Classify each attempt as a test: informative or not, expected to succeed or to fail.
 
-    The hypotheses are those of :class:`gohr.learners.ideal.learner.Ideal`, and whoever played, a
-    person, a program or a language model, is taken to believe what the replies so far allow. To try
-    what one expects to succeed is positive testing, what one expects to fail negative testing.
+    The hypotheses are those of :class:`gohr.learners.ideal.learner.Ideal`, and the player, a
+    person, a program or a language model, is assumed to believe the rules that the replies so far
+    allow. An attempt that is expected to succeed is positive testing; one that is expected to fail
+    is negative testing.
 
     Parameters
     ----------
@@ -170,7 +171,7 @@ def hypothesis_tests(log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> 
     True
     """
     found = list(_looked_at(log, board_spec, _tested))
-    # The deal of a board, which is not stuck, may rule some out before its first attempt.
+    # A dealt board, which is not stuck, may rule out some before its first attempt.
     n_alive = np.array([n for (n, _), _ in found], dtype=np.int64)
     n_after = np.array([n for _, n in found], dtype=np.int64)
     expected = np.array([chance for (_, chance), _ in found], dtype=np.float64)
@@ -181,7 +182,7 @@ _Look: TypeAlias = Callable[[Belief, int, npt.NDArray[np.bool_]], _Seen]
 
 
 def _looked_at(log: TrialLog, spec: BoardSpec, look: _Look[_Seen]) -> Iterator[tuple[_Seen, int]]:
-    """Yield what is seen before each attempt of a trial, and how many hypotheses it leaves."""
+    """Yield the forecast before each attempt of a trial, and the number of hypotheses left."""
     belief, row = Belief(spec), 0
     for board, n_attempts, finish in zip(log.boards, log.n_attempts, log.finish, strict=True):
         rows = slice(row, row := row + int(n_attempts))
@@ -201,7 +202,7 @@ def _of_episode(
     if len(actions):
         belief.begin(board)
     codes = board.copy()
-    # A learner that plays on does so after a stalemate too; stuck is what accepts nothing more.
+    # A learner that plays on also does so after a stalemate; a stuck rule accepts nothing more.
     final = int(np.flatnonzero(outcomes == ACCEPTED)[-1:].sum()) if gets_stuck else -1
     for k, (action, outcome) in enumerate(zip(actions.tolist(), outcomes.tolist(), strict=True)):
         if outcome == EPISODE_OVER:
@@ -230,7 +231,7 @@ def _of_attempt(
 
 
 def _tested(belief: Belief, action: int, occupied: npt.NDArray[np.bool_]) -> tuple[int, float]:
-    """Return how many hypotheses there are, and how probable they make it that it is accepted."""
+    """Return the number of hypotheses, and their probability that it is accepted."""
     n = len(belief.alive)
     return n, float(belief.forecast().accepted[action]) if n and occupied.any() else float("nan")
 

@@ -1,4 +1,4 @@
-"""Kernels of the players that know nothing: their trials, and their chances in anybody's trial.
+"""Kernels of the players without knowledge: their trials, and their chances in any trial.
 
 The loops of the learners ``uniform`` and ``frugal``, and those of
 :func:`gohr.learners.chance.count_attempts`.
@@ -46,9 +46,9 @@ def count_permitted(
     """Replay a trial and count what the rule permits; return whether the outcomes are the same.
 
     The runner does this for every trial: the arrays come one by one, since a bundle of them would
-    cost as much again. As many episodes as ``seen`` has rows are replayed side by side, which takes
-    two thirds of the time of one after the other; and only their moves, since a rejected attempt
-    changes nothing.
+    cost as much again. Batches of as many episodes as ``seen`` has rows are replayed in parallel,
+    which takes two thirds of the time of one after the other; and only their moves, since a
+    rejected attempt changes nothing.
     """
     n_episodes, n_boards = n_attempts.shape[0], seen.shape[0]
     row = np.zeros(n_boards, dtype=np.int64)

@@ -1,10 +1,10 @@
-"""What the linear DQN computes: choose an attempt, learn from one, play a trial.
+"""Kernels of the linear DQN: choose an attempt, learn from one, play a trial.
 
 The value ``Q(s, a) = theta . phi(s, a)`` depends on 4,420 inputs only, and 18 of the 3,720 features
 are active in each; so a value is a sum of 18 numbers, and a gradient step adds 18 numbers for each
 sample of the batch. The target network changes with every target update only: the largest of its
-values over the buckets is a table by last accepted attempt and code, and what a stored attempt is
-worth is kept beside it.
+values over the buckets is a table by last accepted attempt and code, and the value of a stored
+attempt is kept with it.
 
 The loop :func:`play` calls the same functions as act and observe do, one attempt at a time.
 """
@@ -74,7 +74,7 @@ def choose(
                     for k in range(memory.active.shape[1]):
                         value += memory.theta[memory.active[first, k]]
                     if not value > -_LARGEST:
-                        value = -_LARGEST  # weights that diverged are no reason to stop
+                        value = -_LARGEST  # diverged weights are not a reason to stop
             values[code, bucket] = value
             best = max(best, value)
 
@@ -132,7 +132,7 @@ def learn(
 
 @njit(cache=True)
 def _set_target(settings: DQNSettings, memory: Memory, slot: int) -> None:
-    """Work out what a stored attempt is worth: y = r + gamma max Q(s', a'; target)."""
+    """Compute the value of a stored attempt: y = r + gamma max Q(s', a'; target)."""
     target = memory.rewards[slot]
     if memory.attempts[slot, _TERMINAL] == 0:
         last = memory.attempts[slot, _NEXT_LAST]
@@ -171,12 +171,12 @@ def _gradient_step(settings: DQNSettings, memory: Memory, draws: npt.NDArray[np.
         change = 2.0 * settings.learning_rate / size * memory.errors[j]
         for k in range(width):
             memory.theta[memory.active[x, k]] += change
-    memory.theta[-1] = 0.0  # stands for the features that an empty cell lacks
+    memory.theta[-1] = 0.0  # placeholder for the features that an empty cell lacks
 
 
 @njit(cache=True)
 def _update_target(settings: DQNSettings, memory: Memory) -> None:
-    """Make theta the target network's too, and work out anew what stored attempts are worth."""
+    """Copy theta to the target network, and recompute the values of stored attempts."""
     n_last, n_codes = memory.best.shape
     for last in range(n_last):
         for code in range(n_codes):

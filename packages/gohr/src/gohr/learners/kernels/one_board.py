@@ -17,13 +17,13 @@ from gohr.game.engine.transition import Int, Short, step
 from gohr.learners.base import TrialLog
 from gohr.learners.uniform_numbers import Draws
 
-# Two bundles of arrays, so that a loop takes few arguments. Handing them to a compiled function
-# costs a reference count for each array, some 0.05 us an attempt together: much for the engine,
-# which steps a board in 0.01 us, and little beside what a learner does.
+# Two bundles of arrays, so that a loop takes few arguments. Passing them to a compiled function
+# costs a reference count for each array, in total about 0.05 us per attempt: a lot for the engine,
+# which steps a board in 0.01 us, but little compared with a learner.
 
 
 class OneBoard(NamedTuple):
-    """What the engine's step takes for one board, its codes, and how it stands."""
+    """Arguments of the engine's step for one board, its codes, and its state."""
 
     program: Int
     state: Short
@@ -35,7 +35,7 @@ class OneBoard(NamedTuple):
 
 
 class OpenLog(NamedTuple):
-    """The columns of a :class:`TrialLog`, with room for the longest trial."""
+    """The columns of a :class:`TrialLog`, sized for the longest trial."""
 
     n_attempts: Int
     actions: npt.NDArray[np.uint8]
@@ -71,7 +71,7 @@ def play_boards(
 
 
 def one_board(rule: CompiledRule, boards: npt.NDArray[np.uint8]) -> OneBoard:
-    """Make room for one board under a rule, to be dealt from the rows of ``boards``."""
+    """Allocate one board under a rule, to be dealt from the rows of ``boards``."""
     deck, room = deck_of(rule, boards), Boards.empty(rule, 1)
     return OneBoard(
         rule.program, room.state, room.seen, room.replies, deck, room.codes[0], room.finish
@@ -94,13 +94,13 @@ def attempt(game: OneBoard, action: int, n_dealt: int) -> int:
     Hand over numbers of 64 bits, not constants: for each constant Numba compiles another attempt.
     """
     game.replies[0, ACTION] = action
-    none = int(np.int64(0))  # of a plain 0 Numba would make a type, and for it a step of its own
+    none = int(np.int64(0))  # a plain 0 would have its own type
     step(game.program, game.state, game.seen, game.replies, game.deck, n_dealt, none, none)
     return int(game.replies[0, OUTCOME])
 
 
 def _open_log(n_boards: int, horizon: int) -> OpenLog:
-    """Make room for ``n_boards`` episodes of at most ``horizon`` attempts."""
+    """Allocate ``n_boards`` episodes of at most ``horizon`` attempts."""
     if horizon < 1:
         raise ValueError(f"horizon: expected at least 1, found {horizon}")
     return OpenLog(
@@ -112,7 +112,7 @@ def _open_log(n_boards: int, horizon: int) -> OpenLog:
 
 
 def _close_log(log: OpenLog, boards: npt.NDArray[np.uint8], n_rows: int) -> TrialLog:
-    """Give back the room that was not needed."""
+    """Trim the unused memory."""
     return TrialLog(
         boards,
         log.n_attempts,

@@ -1,7 +1,7 @@
-"""What REINFORCE computes: draw an attempt, add it to the gradient, take the step, play a trial.
+"""Kernels of REINFORCE: draw an attempt, add it to the gradient, take the step, play a trial.
 
-The probability of an attempt depends on its input only (last accepted attempt, what lies in the
-cell, bucket), so it is worked out once for each code that lies on the board.
+The probability of an attempt depends on its input only (last accepted attempt, contents of the
+cell, bucket), so it is computed once for each code on the board.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tabular Q-learning computes: choose an attempt, learn from one, play a trial."""
+"""Kernels of tabular Q-learning: choose an attempt, learn from one, play a trial."""
 
 from __future__ import annotations
 

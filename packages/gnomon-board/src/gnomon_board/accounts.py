@@ -1,12 +1,12 @@
 """Accounts: names, creation, registration of strangers, erasure, and the audit log.
 
-Names and texts are plain: pages escape them. Refused is what could deceive a reader (letters that
-turn the direction of writing, or that cannot be seen) or break a database.
+Names and texts are plain text; pages escape them. Characters that could deceive a reader (invisible
+ones, or ones that change the direction of writing) or break a database are refused.
 
-A moderator's switch gives accounts to strangers at once (``open``), once a moderator has agreed
+A moderator's switch grants accounts to strangers at once (``open``), after approval by a moderator
 (``asked``, the default), or not at all (``closed``). No mail is sent: a request returns a claim,
-which fetches the token once. Requests of one network, and all together, are limited; when all
-places are taken, the network with the most requests loses its oldest one.
+which fetches the token once. The number of requests is limited per network and in total; when the
+total is reached, the oldest request of the network with the most requests is dropped.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _ASSIGNED = ("rules", "trials", "episodes", "horizon", "seed", "board")
 def make_account(session: Session, name: str) -> Account:
     """Add an account.
 
-    Raises Refusal: the name cannot be one, or looks like that of another account.
+    Raises Refusal: the name is not valid, or looks like that of another account.
     """
     name = clean_name(name)
     other = session.scalar(select(Account).where(Account.name_key == name_key(name)))
@@ -78,10 +78,10 @@ def close_account(session: Session, account: Account) -> None:
 
 
 def erase_account(database: Database, settings: Settings, account_id: int, *, by: int) -> None:
-    """Close an account and erase the person's name and texts; the scores stay, under a pseudonym.
+    """Close an account and erase the person's name and texts; keep the scores under a pseudonym.
 
-    What is left of a manifest is needed to verify the log again: the learner's name, which the log
-    has too, and what was assigned. Archives and standings that show the name are deleted.
+    Manifests keep only what a new verification of the log needs: the learner's name, which the log
+    also contains, and the assignment. Archives and standings that show the name are deleted.
     """
     with database.writing() as session:
         account = find_account(session, account_id)
@@ -123,7 +123,7 @@ def _erase_texts(submission: Submission) -> None:
 
 
 def server_secret(session: Session, name: str = "seeds") -> bytes:
-    """Return 32 random bytes that only this server knows; they are drawn when first asked for."""
+    """Return the server's secret of 32 random bytes, which is drawn at the first call."""
     found = session.get(ServerSecret, name)
     if found is None:
         found = ServerSecret(name=name, value=secrets.token_bytes(32))
@@ -135,7 +135,7 @@ def server_secret(session: Session, name: str = "seeds") -> bytes:
 def token_for(
     database: Database, name: str, scopes: Iterable[str], *, days: float | None = None
 ) -> str:
-    """Return a new token of an account, which is made if there is none of this name."""
+    """Return a new token of an account; create the account if it does not exist."""
     with database.writing() as session:
         key = name_key(clean_name(name))
         account = session.scalar(select(Account).where(Account.name_key == key))
@@ -146,7 +146,7 @@ def token_for(
 
 
 def no_accounts(session: Session) -> bool:
-    """Return whether there is no account yet: a new server."""
+    """Return whether the server has no account yet."""
     return not session.scalar(select(func.count()).select_from(Account))
 
 
@@ -162,24 +162,24 @@ _TOKEN_DAYS = 365
 
 
 def registration(session: Session) -> Registration:
-    """Return what the switch says."""
+    """Return the position of the registration switch."""
     found = session.get(ServerSwitch, _SWITCH)
     return next((each for each in get_args(Registration) if found and found.value == each), "asked")
 
 
 def set_registration(session: Session, value: Registration, *, by: int) -> None:
-    """Turn the switch, and log who did."""
+    """Set the registration switch, and log the account that did it."""
     session.merge(ServerSwitch(name=_SWITCH, value=value))
     note(session, "registration", "switch", by=by, public=False, value=value)
 
 
 def ask_for_token(session: Session, name: str, contact: str, reason: str, address: str) -> str:
-    """Keep a request, and return the claim that fetches its token; only its hash is kept.
+    """Store a request for a token, and return the claim that fetches the token.
 
-    Of the address a keyed hash of its network is kept.
+    Only the hash of the claim and a keyed hash of the address's network are stored.
 
     Raises Refusal: registration is closed, the name is taken or not allowed, or too many requests
-    of this network wait.
+    of this network are waiting.
     """
     switch = registration(session)
     if switch == "closed":
@@ -216,7 +216,7 @@ def _network_of(session: Session, address: str) -> str:
 
 
 def _make_room(session: Session, network: str) -> None:
-    """Refuse one request too many of a network; where all places are taken, free one."""
+    """Refuse a request above the limit of its network; free a place if all are taken."""
     n_waiting = func.count().label("n_waiting")
     counts = (
         select(TokenRequest.network, n_waiting)
@@ -241,7 +241,7 @@ def _make_room(session: Session, network: str) -> None:
 def waiting_requests(session: Session) -> list[TokenRequest]:
     """Return up to 200 requests that wait for a decision, networks with few requests first.
 
-    Requests of one network follow each other, the oldest first: a flood hides no other request.
+    Requests of one network are adjacent, the oldest first, so that a flood hides no other request.
     """
     of_network = func.count().over(partition_by=TokenRequest.network)
     waiting = select(TokenRequest).where(TokenRequest.state == "waiting")
@@ -250,11 +250,11 @@ def waiting_requests(session: Session) -> list[TokenRequest]:
 
 
 def decide(session: Session, request_id: int, *, grant: bool, by: int | None) -> TokenRequest:
-    """Grant a request, which makes the account, or refuse it; ``by`` is None for the open switch.
+    """Grant a request and create the account, or refuse it; ``by`` is None for the open switch.
 
-    How to reach the person, and why they asked, are kept no longer; of who is refused, no name.
+    The contact and the reason are erased, and the name too if the request is refused.
 
-    Raises Refusal: there is no such request, it is decided, or the name has been taken meanwhile.
+    Raises Refusal: there is no such request, it has been decided, or the name is now taken.
     """
     request = session.get(TokenRequest, request_id, with_for_update=True)
     if request is None:
@@ -270,7 +270,7 @@ def decide(session: Session, request_id: int, *, grant: bool, by: int | None) ->
 
 
 def refuse_requests(session: Session, requests: Collection[int], *, by: int) -> int:
-    """Refuse those of some requests that still wait, and return their number."""
+    """Refuse the given requests that still wait, and return their number."""
     waiting = select(TokenRequest).where(
         TokenRequest.id.in_(requests), TokenRequest.state == "waiting"
     )
@@ -282,7 +282,7 @@ def refuse_requests(session: Session, requests: Collection[int], *, by: int) -> 
 
 
 def _close(request: TokenRequest, state: Literal["granted", "refused", "expired"]) -> None:
-    """End a request; keep a name only if it is granted, and nothing else that was sent."""
+    """End a request and erase what was sent, except the name of a granted request."""
     request.state, request.decided_at = state, now()
     request.contact = request.reason = ""
     if state != "granted":
@@ -290,7 +290,7 @@ def _close(request: TokenRequest, state: Literal["granted", "refused", "expired"
 
 
 def request_of(session: Session, claim: str) -> TokenRequest:
-    """Return the request that a claim belongs to; Missing if there is none."""
+    """Return the request that a claim belongs to; raise Missing if there is none."""
     wanted = select(TokenRequest).where(TokenRequest.claim == digest_of(claim))
     found = session.scalar(wanted.with_for_update())
     if found is None:
@@ -299,9 +299,9 @@ def request_of(session: Session, claim: str) -> TokenRequest:
 
 
 def claim_token(session: Session, claim: str) -> str:
-    """Return the token of a request that was granted, the first time it is asked for.
+    """Return the token of a granted request, once.
 
-    Raises Refusal: there is no such request, or its token was fetched, refused, or still waits.
+    Raises Refusal: there is no such request, it is undecided or refused, or its token was fetched.
     """
     request = request_of(session, claim)
     if request.state != "granted":
@@ -328,9 +328,9 @@ def note(
 ) -> None:
     """Append a record of an action to the audit log.
 
-    In a writing session, so that the record stands or falls with the deed. ``by`` is the account,
-    None for the server itself; readers without rights see ``public`` records only.
-    ``detail`` is whatever else there is to say, as JSON can hold it.
+    The record is written in the session of the action, so that both are committed or neither is.
+    ``by`` is the account, None for the server itself; readers without rights see ``public`` records
+    only. ``detail`` holds further values, which JSON can represent.
     """
     session.add(
         AuditRecord(
@@ -352,9 +352,9 @@ MAX_LINK = 500
 
 #: Control, format (bidi marks, zero-width letters), surrogates, private use, not assigned.
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn")
-#: Letters that Unicode calls letters, marks or signs, and that show nothing.
+#: Characters that Unicode classes as letters, marks or signs, and that are invisible.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-#: Most marks on one letter; more of them would cover what stands above and below.
+#: Most marks on one letter; more would cover the lines above and below.
 _MOST_MARKS = 4
 #: Letters of other alphabets that look like Latin ones in most typefaces, and the digits 0 and 1.
 _LOOKALIKES = str.maketrans(
@@ -366,7 +366,7 @@ _LOOKALIKES = str.maketrans(
 def clean_name(text: str, what: str = "name") -> str:
     """Return a name in its normal form (NFC, single spaces).
 
-    Raises Refusal: it is empty, has more than 64 letters, or one that cannot be seen.
+    Raises Refusal: it is empty, has more than 64 characters, or an invisible one.
     """
     name = " ".join(unicodedata.normalize("NFC", text).split())
     if not 1 <= len(name) <= MAX_NAME:
@@ -378,16 +378,16 @@ def clean_name(text: str, what: str = "name") -> str:
 
 
 def name_key(name: str) -> str:
-    """Return a key that names share if a reader would take them for the same."""
+    """Return a key that is equal for names that look the same to a reader."""
     folded = unicodedata.normalize("NFKD", name).casefold()
     bare = "".join(letter for letter in folded if not unicodedata.combining(letter))
     words = "".join(letter for letter in bare if letter.isalnum() or letter == "|")
-    # What is made of signs alone is its own key.
+    # A name of signs alone is its own key.
     return (words.translate(_LOOKALIKES) or folded)[:128]
 
 
 def clean_text(text: str, what: str = "description") -> str:
-    """Return a description of at most 4000 letters, in its normal form; errors as a name's."""
+    """Return a description of at most 4000 characters in normal form; errors as for a name."""
     cleaned = unicodedata.normalize("NFC", text.replace("\r\n", "\n").strip())
     if len(cleaned) > MAX_TEXT:
         raise Refusal(f"{what}: expected at most {MAX_TEXT} letters, found {len(cleaned)}")
@@ -396,9 +396,9 @@ def clean_text(text: str, what: str = "description") -> str:
 
 
 def clean_link(text: str, what: str = "link") -> str:
-    """Return a link to a web page, or nothing. It is shown, and never followed by the server.
+    """Return a link to a web page, or nothing. It is shown, but the server never follows it.
 
-    Raises Refusal: it is not an address with http or https, or names a user.
+    Raises Refusal: it is not an http or https address, or it names a user.
     """
     link = text.strip()
     if not link:

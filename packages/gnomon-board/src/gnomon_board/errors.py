@@ -1,6 +1,6 @@
-"""What a board rejects, and what a client is told of it.
+"""Errors of a board, and of its clients.
 
-:mod:`gnomon_board.web.api.records` has the status of each kind of :class:`Refusal`.
+:mod:`gnomon_board.web.api.records` defines the HTTP status of each :class:`Refusal`.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ Kind = Literal[
 
 
 class LeaderboardError(GnomonError):
-    """What a leaderboard refuses: a season file, a submission, a token, a missing extra."""
+    """Base of all errors: of a season file, a submission, a token, a missing extra."""
 
 
-class Refusal(LeaderboardError):  # noqa: N818 - what a server does, not what goes wrong in it
-    """Input that is not as it should be."""
+class Refusal(LeaderboardError):  # noqa: N818 - an answer of the server, not a fault in it
+    """Invalid input."""
 
     kind: ClassVar[Kind] = "invalid"
 
 
 class NotAllowed(Refusal):
-    """Something that the caller may not do, or not now."""
+    """An action that is not allowed for the caller, or not at this time."""
 
     kind = "not allowed"
 
@@ -49,31 +49,31 @@ class Missing(Refusal):
 
 
 class Conflict(Refusal):
-    """Something that contradicts what exists already."""
+    """An action that conflicts with existing data."""
 
     kind = "conflict"
 
 
 class TooLarge(Refusal):
-    """More bytes than are taken."""
+    """Input with more bytes than the limit."""
 
     kind = "too large"
 
 
 class NoRoom(Refusal):
-    """Something for which the server's disk has no room."""
+    """Input for which the server's disk has no room."""
 
     kind = "no room"
 
 
 class Damaged(Refusal):
-    """Evidence or a database that is missing or damaged on the server: no fault of the caller."""
+    """Evidence or a database that is missing or damaged on the server; not the caller's fault."""
 
     kind = "damaged"
 
 
 class TooMany(Refusal):
-    """More requests than are answered in a window of time."""
+    """More requests than the limit in a window of time."""
 
     kind = "too many"
 
@@ -86,7 +86,7 @@ class RefusedError(GnomonError):
     """An answer with a status of 300 or more.
 
     ``status`` is that status, ``error`` the table of that name in a JSON answer (else empty), and
-    ``wait_s`` the seconds after which the server asks to be asked again, 0 if it does not say.
+    ``wait_s`` the seconds after which the server allows another try, 0 if it sends none.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class RefusedError(GnomonError):
 
 
 def wrong_field(errors: ValidationError) -> LeaderboardError:
-    """Return the error that names the first wrong field of a file, and what is wrong with it."""
+    """Return an error that names the first invalid field of a file and the reason."""
     first = errors.errors(include_url=False, include_context=False)[0]
     where = ", ".join(repr(part) for part in first["loc"] if isinstance(part, str))
     return LeaderboardError(f"field {where}: {first['msg']}")

@@ -1,4 +1,4 @@
-"""A JSON client over HTTP: retries of busy or absent servers, within bounds on tries and time."""
+"""A JSON client over HTTP that retries a busy or absent server, within bounds on tries and time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gnomon.errors import GnomonError
 from gnomon_board.errors import RefusedError
 
 _LARGEST_ANSWER, _LARGEST_REFUSAL, _PART = 64 << 20, 2000, 65_536
-#: Statuses that may be others the next time.
+#: Statuses that are worth another try.
 _BUSY = (408, 429, 500, 502, 503, 504)
 #: Seconds before the second try, doubled before each later one up to the longest.
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 2.0
@@ -30,15 +30,15 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 2.0
 class Client:
     """A server at an address that answers in JSON.
 
-    A request is sent again while the server says that it is busy, cannot be reached, or dies before
-    the end of its answer; the pause is what it asks for (``Retry-After``), else 0.2 s, doubled each
-    time up to 2 s. So whatever is sent must be safe to send twice. Proxies of the environment are
-    not used, nor redirections followed: a token must not go elsewhere.
+    A request is sent again while the server is busy, cannot be reached, or stops before the end of
+    its answer; the pause is that of ``Retry-After``, else 0.2 s, doubled each time up to 2 s.
+    Therefore every request must be safe to send twice. Proxies of the environment are not used and
+    redirections not followed: a token must not go elsewhere.
 
     Parameters
     ----------
     url : str
-        ``http://...`` or ``https://...``; what comes before each path.
+        ``http://...`` or ``https://...``; the prefix of each path.
     token : str
         Sent as a bearer token, unless empty.
     timeout_s : float
@@ -47,17 +47,17 @@ class Client:
     patience_s : float
         Most seconds between the first failure and the last try.
     max_tries : int or None
-        Most times that a request is sent; None sets no bound.
+        Most times that a request is sent; None for no bound.
     headers : mapping of str to str
-        Sent with every request, beside those of the client.
+        Sent with every request, in addition to the client's own.
     insecure : bool
         Whether a token may be sent without encryption to another machine.
 
     Raises
     ------
     GnomonError
-        The address is not one, the token would go to another machine over ``http://``, or it has
-        letters that a header cannot hold.
+        The address is not valid, the token would go to another machine over ``http://``, or it
+        has characters that a header cannot hold.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Client:
         RefusedError
             The server refused; the message has its reason.
         GnomonError
-            There was no answer within the bounds, or none in HTTP and JSON.
+            There was no answer in HTTP and JSON within the bounds.
         """
         headers = {}
         if form is not None:
@@ -133,7 +133,7 @@ class Client:
             raise GnomonError(f"{self.url}: expected JSON, found {answer[:100]!r}") from None
 
     def _bytes(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
-        """Return the body of an answer, asking until there is one or a bound is reached."""
+        """Return the body of an answer, with tries until a bound is reached."""
         message = request.Request(
             self.url + path, body, {**self._headers, **headers}, method=method
         )
@@ -166,7 +166,7 @@ class Client:
     def _once(self, message: request.Request) -> bytes:
         with self._opener.open(message, timeout=self._timeout_s) as answer:
             data = _read(answer, self._timeout_s)
-            # Of a server that dies after its headers, a read of parts says nothing.
+            # A partial read does not show that a server died after its headers.
             promised = _seconds(answer.headers.get("Content-Length"))
             missing = int(min(promised, _LARGEST_ANSWER)) - len(data)
             if missing > 0:
@@ -175,10 +175,10 @@ class Client:
 
 
 class _NoRedirects(request.HTTPRedirectHandler):
-    """Takes an answer that leads elsewhere as it is."""
+    """Handler that returns a redirection as the answer."""
 
     def redirect_request(self, *_: Any) -> None:
-        """Follow nothing."""
+        """Follow no redirection."""
 
 
 def _is_here(host: str) -> bool:
@@ -200,12 +200,12 @@ def is_address(url: str) -> bool:
     try:
         parts = parse.urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port, or an address in brackets, that is none
+    except ValueError:  # an invalid port, or an invalid address in brackets
         return False
 
 
 def _read(answer: http.client.HTTPResponse, timeout_s: float) -> bytes:
-    """Return a body up to the largest; the time-out of a socket begins anew at each byte."""
+    """Return a body up to the limit; a socket's own time-out would restart at each byte."""
     began, data = time.monotonic(), bytearray()
     while len(data) < _LARGEST_ANSWER and (part := answer.read1(_PART)):
         data += part
@@ -215,7 +215,7 @@ def _read(answer: http.client.HTTPResponse, timeout_s: float) -> bytes:
 
 
 def _refused(url: str, refusal: HTTPError, wait_s: float) -> RefusedError:
-    """Return why a server refuses, on one line: what it says in JSON, or how its text begins."""
+    """Return the server's reason on one line: from its JSON, or the beginning of its text."""
     try:
         with refusal:
             said = refusal.read(_LARGEST_REFUSAL)
@@ -236,7 +236,7 @@ def _refused(url: str, refusal: HTTPError, wait_s: float) -> RefusedError:
 
 
 def _wait(header: str | None) -> float:
-    """Return the seconds of a Retry-After, which may be a date; 0 if it holds neither."""
+    """Return the seconds of a Retry-After, which may be a date; 0 if it is neither."""
     with contextlib.suppress(ValueError, TypeError):
         then = email.utils.parsedate_to_datetime(header or "")
         return max((then - datetime.datetime.now(then.tzinfo)).total_seconds(), 0.0)
@@ -244,7 +244,7 @@ def _wait(header: str | None) -> float:
 
 
 def _seconds(header: str | None) -> float:
-    """Return the number that a header holds; 0 if it holds none."""
+    """Return the number in a header; 0 if there is none."""
     try:
         number = float(header or 0)
     except ValueError:

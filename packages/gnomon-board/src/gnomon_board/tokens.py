@@ -1,7 +1,7 @@
 """API tokens and browser sessions: 256 random bits, shown once, stored as a hash.
 
 A token reads ``gnomon_KEY_SECRET``. The key finds the row; the secret is compared by its hash in
-constant time, so that nothing can be learned from how long a refusal takes.
+constant time, so that the time of a refusal reveals nothing.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from gnomon_board.errors import LeaderboardError, NotAllowed
 
 Scope = Literal["submit", "moderate", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-#: What a token looks like. Nothing else is looked up: not every text is one to every database.
+#: Pattern of a token. Other texts are not looked up, since some databases reject some texts.
 _FORM = re.compile(r"gnomon_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
-#: Compared where no token bears the key, so that the answer takes as long.
+#: Compared if no token has the key, so that the time is the same.
 _NOBODY = "0" * 64
 
 
@@ -34,8 +34,8 @@ _NOBODY = "0" * 64
 class Caller:
     """The authenticated account of a request.
 
-    ``token_id`` is by which of the account's tokens, ``browser_session_id`` through which signed-in
-    browser, if through one. The scope ``admin`` allows everything.
+    ``token_id`` is the token in use, ``browser_session_id`` the signed-in browser, if any. The
+    scope ``admin`` allows everything.
     """
 
     account_id: int
@@ -50,7 +50,7 @@ class Caller:
 
 
 def digest_of(secret: str) -> str:
-    """Return the hash under which a secret is kept; it is random enough to need no salt."""
+    """Return the stored hash of a secret; the secret is random enough to need no salt."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -63,12 +63,12 @@ def issue_token(
     days: float | None = None,
     parent: Token | None = None,
 ) -> tuple[Token, str]:
-    """Make a token of an account, and return its row and its text, which is kept nowhere.
+    """Create a token of an account, and return its row and its text, which is not stored.
 
-    A child ends with its ``parent`` at the latest, and has no scope that the parent lacks.
+    A child expires with its ``parent`` at the latest, and has only scopes of the parent.
 
-    Raises LeaderboardError: no scope, or one that does not exist. Raises NotAllowed: a scope that
-    the parent lacks.
+    Raises LeaderboardError: no scope, or an unknown one. Raises NotAllowed: a scope that the parent
+    lacks.
     """
     wanted = sorted(set(scopes), key=lambda scope: (scope not in SCOPES, scope))
     if not wanted or not set(wanted) <= set(SCOPES):
@@ -96,21 +96,21 @@ def issue_token(
 
 
 def revoke_token(token: Token) -> None:
-    """End a token now, and with it its browsers, and the tokens that were made by it."""
+    """Revoke a token, its browser sessions, and the tokens created with it."""
     token.revoked_at = token.revoked_at or now()
     for child in token.children:
         revoke_token(child)
 
 
 def check_scopes(held: frozenset[str], wanted: Iterable[str]) -> None:
-    """Raise NotAllowed at the first scope that the holder of others may not give, or end."""
+    """Raise NotAllowed at the first scope that a holder of ``held`` may not grant or revoke."""
     for scope in wanted:
         if scope not in held and "admin" not in held:
             raise NotAllowed(f"this token lacks the scope {scope!r}")
 
 
 def caller_of_token(session: Session, text: str) -> Caller | None:
-    """Return who holds a token; None for one that is wrong, revoked or expired."""
+    """Return the caller with a token; None if it is wrong, revoked or expired."""
     form = _FORM.fullmatch(text)
     if form is None:
         return None
@@ -135,7 +135,7 @@ def start_browser_session(
 
 
 def caller_of_cookie(session: Session, cookie: str) -> Caller | None:
-    """Return whose browser sends a cookie; None if it is signed out, or its token has ended."""
+    """Return the caller with a cookie; None if it is signed out, or its token has ended."""
     row = session.scalar(select(BrowserSession).where(BrowserSession.digest == digest_of(cookie)))
     if row is None or row.ended_at is not None or row.expires_at <= now():
         return None
@@ -143,18 +143,18 @@ def caller_of_cookie(session: Session, cookie: str) -> Caller | None:
 
 
 def end_browser_session(session: Session, caller: Caller) -> None:
-    """Sign the browser of the caller out."""
+    """Sign out the browser of the caller."""
     if caller.browser_session_id is not None:
         session.get_one(BrowserSession, caller.browser_session_id).ended_at = now()
 
 
 def is_live(token: Token) -> bool:
-    """Whether a token is neither revoked nor expired, and its account open."""
+    """Return whether a token is not revoked or expired, and its account is open."""
     expired = token.expires_at is not None and token.expires_at <= now()
     return token.revoked_at is None and not expired and token.account.disabled_at is None
 
 
 def caller_by(token: Token, browser_session_id: int | None = None) -> Caller:
-    """Return who acts by a token, through a signed-in browser if that is given."""
+    """Return the caller of a token, with the signed-in browser if given."""
     account = token.account
     return Caller(account.id, account.name, token.id, frozenset(token.scopes), browser_session_id)

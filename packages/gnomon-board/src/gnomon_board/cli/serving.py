@@ -67,7 +67,7 @@ def serve(
             answer.say(f"Serving {data} at {started.url} (Ctrl-C ends it)")
             if started.first_token is not None:
                 answer.say(f"First admin token, shown only now: {started.first_token}")
-        print(end="", flush=True)  # the reader may be at the end of a pipe
+        print(end="", flush=True)  # the output may be a pipe
 
     serve_until_stopped(
         *(settings, host, port), worker=worker, log_format=log_format, on_start=tell

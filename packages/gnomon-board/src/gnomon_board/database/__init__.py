@@ -1,8 +1,8 @@
 """The database: tables, sessions on SQLite and PostgreSQL, migrations.
 
-A :class:`Database` is open at an address; it has sessions for reading and writing. :func:`upgrade`
-and :func:`downgrade` bring its tables to a version, :func:`current_revision` is the one they are
-at. The other classes are tables.
+A :class:`Database` at an address has sessions for reading and writing. :func:`upgrade` and
+:func:`downgrade` migrate its tables to a version; :func:`current_revision` returns their current
+version. The other classes are tables.
 
 Examples
 --------

@@ -12,12 +12,12 @@ from sqlalchemy.types import TypeDecorator
 
 
 def now() -> datetime.datetime:
-    """Return this moment, in UTC."""
+    """Return the current time in UTC."""
     return datetime.datetime.now(datetime.UTC)
 
 
 class UtcTime(TypeDecorator[datetime.datetime]):
-    """A moment, kept without a time zone because it is always UTC; SQLite would lose the zone."""
+    """A time in UTC, stored without a time zone, which SQLite would lose."""
 
     impl = DateTime
     cache_ok = True
@@ -25,7 +25,7 @@ class UtcTime(TypeDecorator[datetime.datetime]):
     def process_bind_param(
         self, value: datetime.datetime | None, dialect: Dialect
     ) -> datetime.datetime | None:
-        """Take off the zone, once it is UTC; a moment without one is a mistake."""
+        """Convert to UTC and remove the time zone; reject a time without one."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -35,12 +35,12 @@ class UtcTime(TypeDecorator[datetime.datetime]):
     def process_result_value(
         self, value: datetime.datetime | None, dialect: Dialect
     ) -> datetime.datetime | None:
-        """Put the zone back."""
+        """Restore the time zone."""
         return None if value is None else value.replace(tzinfo=datetime.UTC)
 
 
 class Base(DeclarativeBase):
-    """Declarative base of all tables: constraints bear names, so that a migration can drop them."""
+    """Declarative base of all tables; constraints have names, so that a migration can drop them."""
 
     metadata = MetaData(
         naming_convention={

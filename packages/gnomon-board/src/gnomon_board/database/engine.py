@@ -19,17 +19,17 @@ from gnomon_board.errors import Damaged, LeaderboardError
 
 _log = logging.getLogger("gnomon.server")
 
-#: How long a writer waits for another one, in seconds.
+#: Seconds that a writer waits for another one.
 _PATIENCE_S = 30
 
 
 class Database:
     """A leaderboard's database. Objects stay usable after their session has ended.
 
-    ``url`` is as SQLAlchemy writes it: ``sqlite:///FILE`` or ``postgresql://...``; ``pool_size`` is
-    the most connections that are kept open.
+    ``url`` has SQLAlchemy's form, ``sqlite:///FILE`` or ``postgresql://...``; ``pool_size`` is the
+    maximum number of connections that are kept open.
 
-    Raises LeaderboardError: an address of another kind, or one whose driver is not installed.
+    Raises LeaderboardError: the address is of another kind, or its driver is not installed.
     """
 
     def __init__(self, url: str, *, pool_size: int = 20) -> None:
@@ -44,7 +44,7 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether it is one SQLite file."""
+        """Whether the database is a SQLite file."""
         return self.url.get_backend_name() == "sqlite"
 
     @property
@@ -54,25 +54,25 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Yield a session that sees one state of the database, and writes nothing."""
+        """Yield a read-only session that sees one state of the database."""
         with self._reading() as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """Yield a session whose work is committed in the end, all of it or, on an error, none.
+        """Yield a session that is committed at the end, or rolled back on an error.
 
-        In SQLite writers take turns from here on, so that no two of them meet half way.
+        In SQLite a session takes the write lock when it begins, so that writers never conflict.
         """
         with self._writing.begin() as session:
             yield session
 
     @contextmanager
     def noting(self) -> Iterator[Session]:
-        """Yield a session as :meth:`writing` does, for many small things that somebody waits for.
+        """Yield a session as :meth:`writing` does, for frequent small writes that must be fast.
 
-        What is committed outlives the death of the process, as always; the last moments before the
-        machine itself dies may be lost, for nobody waits for the disk.
+        Commits survive a crash of the process, as always; the last ones before a crash of the
+        machine may be lost, since a commit does not wait for the disk.
         """
         with self._noting.begin() as session:
             if not self.is_sqlite:
@@ -82,7 +82,7 @@ class Database:
     def change_mark(self) -> int | None:
         """Return a number that changes with every commit; None on PostgreSQL, which has none.
 
-        It takes a few microseconds and waits for nobody.
+        It takes a few microseconds and never blocks.
         """
         if self.file is None:
             return None
@@ -103,7 +103,7 @@ class Database:
 
 
 def _checked(url: str) -> URL:
-    """Return the address with the driver that is used."""
+    """Return the address with the name of its driver."""
     try:
         found = make_url(url)
     except ArgumentError:
@@ -140,13 +140,13 @@ def _engine(url: URL, pool_size: int) -> Engine:
 
 
 def _sqlite(url: URL, pool_size: int) -> Engine:
-    """Return an engine over one SQLite file, with a write-ahead log and true transactions."""
+    """Return an engine of a SQLite file, with a write-ahead log and full transactions."""
     engine = create_engine(
         url,
         pool_size=pool_size,
         max_overflow=pool_size,
         connect_args={"timeout": _PATIENCE_S, "check_same_thread": False},
-        # An error goes to the log with its statement; rules and hashes must not go with it.
+        # An error is logged with its statement, but without values such as rules and hashes.
         hide_parameters=True,
     )
     event.listen(engine, "connect", _prepare)
@@ -156,23 +156,23 @@ def _sqlite(url: URL, pool_size: int) -> Engine:
 
 
 def _prepare(connection: Any, record: object) -> None:
-    """Set up a new connection; Python's own begin and commit are turned off."""
+    """Set up a new connection, without Python's own begin and commit."""
     connection.isolation_level = None
     for pragma in (
         "journal_mode = WAL",
-        # What was acknowledged outlives the death of the machine, not only of the process.
+        # Acknowledged commits survive a crash of the machine, not only of the process.
         "synchronous = FULL",
         "foreign_keys = ON",
         f"busy_timeout = {_PATIENCE_S * 1000}",
         "trusted_schema = OFF",
-        # Zeros take the place of what was deleted: a text that was erased is not in the file.
+        # Overwrite deleted content with zeros, so that erased texts are not in the file.
         "secure_delete = ON",
     ):
         connection.execute(f"PRAGMA {pragma}")
 
 
 def _report_damage(context: ExceptionContext) -> None:
-    """Raise one line for a file that SQLite cannot read; other errors pass."""
+    """Raise an error of one line for a file that SQLite cannot read; ignore other errors."""
     code = getattr(context.original_exception, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) and context.engine is not None:
         name = Path(context.engine.url.database or "").name
@@ -182,24 +182,24 @@ def _report_damage(context: ExceptionContext) -> None:
 
 
 class _Turns:
-    """Whose turn it is to write, among the threads of this process.
+    """Lock for writers among the threads of this process.
 
-    SQLite lets a writer that finds another one sleep for longer and longer, whoever came first. A
-    lock wakes the next one at once. It is a courtesy: SQLite's own lock is what counts, between
-    processes too.
+    A writer that finds SQLite locked sleeps for increasing times, whatever the order of arrival; a
+    lock wakes the next writer at once. It only saves time: SQLite's own lock ensures correctness,
+    between processes too.
     """
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
 
     def listen(self, engine: Engine) -> None:
-        """Take part in every transaction of an engine."""
+        """Follow every transaction of an engine."""
         event.listen(engine, "begin", self._begin)
         event.listen(engine, "commit", self._commit)
         event.listen(engine, "rollback", self._rollback)
 
     def _begin(self, connection: Connection) -> None:
-        """Begin; a writer at once, for a transaction that begins as a reader's may be too late."""
+        """Begin a transaction; a writer locks at once, since upgrading a read later may fail."""
         options = connection.get_execution_options()
         if not options.get("gnomon_writing", False):
             connection.exec_driver_sql("BEGIN")
@@ -212,14 +212,14 @@ class _Turns:
             self._pass_on(connection)
             raise
 
-    # These are called before the library does the same, which then finds nothing left to do: the
-    # turn must not pass on before all is written.
+    # These run before the library's own commit or rollback, which then has nothing left to do: the
+    # lock must not be released before everything is written.
     def _commit(self, connection: Connection) -> None:
         try:
-            # As a statement: what goes wrong, such as a full disk, becomes an error of the library.
+            # As a statement, so that a failure such as a full disk becomes an error of the library.
             connection.exec_driver_sql("COMMIT")
         except BaseException:
-            self._rollback(connection)  # the library says no more of a commit that failed
+            self._rollback(connection)  # the library does nothing after a failed commit
             raise
         self._pass_on(connection)
 
@@ -230,7 +230,7 @@ class _Turns:
             self._pass_on(connection)
 
     def _pass_on(self, connection: Connection) -> None:
-        # By whichever thread ends the transaction: a session may be handed from one to another.
+        # Any thread may end the transaction: a session can pass from one thread to another.
         if connection.info.pop(_HAS_TURN, False):
             self._turn.release()
 
@@ -239,7 +239,7 @@ _HAS_TURN = "gnomon_has_turn"
 
 
 def _wait_for_disk(connection: Connection, lasting: bool) -> None:
-    """Say whether a commit is to wait for the disk; a connection is told when that changes."""
+    """Set whether commits wait for the disk; the connection is changed only when that changes."""
     if connection.info.get("gnomon_lasting", True) != lasting:
         connection.exec_driver_sql(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
         connection.info["gnomon_lasting"] = lasting

@@ -1,6 +1,6 @@
 """Schema migrations by Alembic, from the steps in ``migrations/versions``.
 
-An upgrade is one transaction: it happens or it does not.
+An upgrade is one transaction: it is applied completely or not at all.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from gnomon_board.errors import LeaderboardError
 
 
 def upgrade(database: Database, revision: str = "head") -> None:
-    """Bring the tables to a version, by default the newest; an empty database gets them all.
+    """Upgrade the tables to a version, by default the newest; create them in an empty database.
 
-    Raises LeaderboardError: there is no such version, or the database is at one that this program
-    does not know.
+    Raises LeaderboardError: there is no such version, or this program does not support the version
+    of the database.
     """
     _run(database, "upgrade", revision)
 
 
 def downgrade(database: Database, revision: str) -> None:
-    """Bring the tables back to an older version, or ``base``; errors as :func:`upgrade`."""
+    """Downgrade the tables to an older version, or ``base``; errors as :func:`upgrade`."""
     _run(database, "downgrade", revision)
 
 
 def move_to(database: Database, revision: str) -> None:
-    """Bring the tables to a version, up or down; errors as :func:`upgrade`."""
+    """Upgrade or downgrade the tables to a version; errors as :func:`upgrade`."""
     scripts = ScriptDirectory.from_config(_config())
     try:
         below = {step.revision for step in scripts.iterate_revisions(revision, "base")}
@@ -47,13 +47,13 @@ def move_to(database: Database, revision: str) -> None:
 
 
 def current_revision(database: Database) -> str | None:
-    """Return the version that the tables have; None for an empty database."""
+    """Return the version of the tables; None for an empty database."""
     with database.engine.connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 
 def head_revision() -> str:
-    """Return the newest version that this program knows."""
+    """Return the newest version that this program supports."""
     head = ScriptDirectory.from_config(_config()).get_current_head()
     if head is None:
         raise LeaderboardError("expected migrations in the package, found none")
@@ -61,9 +61,9 @@ def head_revision() -> str:
 
 
 def require_head(database: Database) -> None:
-    """Refuse a database whose tables are not the ones that this program works with.
+    """Check that the tables have the version that this program requires.
 
-    Raises LeaderboardError: they are older, newer, or none.
+    Raises LeaderboardError: they are older, newer, or missing.
     """
     found, wanted = current_revision(database), head_revision()
     if found != wanted:
@@ -75,7 +75,7 @@ def require_head(database: Database) -> None:
 
 def _config() -> Config:
     config = Config()
-    # A percent sign in a path would be read as an interpolation.
+    # A percent sign in a path would be taken for an interpolation.
     folder = str(Path(__file__).with_name("migrations")).replace("%", "%%")
     config.set_main_option("script_location", folder)
     return config
@@ -100,12 +100,12 @@ _ORPHANS = "PRAGMA foreign_key_check"
 
 @contextmanager
 def _orphans_for_a_moment(database: Database, connection: Connection) -> Iterator[None]:
-    """Let SQLite drop a table that is rebuilt: the rows of others that belong to it must stay."""
+    """Let SQLite drop a table to rebuild it, and keep the rows of other tables that refer to it."""
     raw = connection.connection.driver_connection
     if not database.is_sqlite or raw is None:
         yield
         return
-    # By the driver: within a transaction, such as the library would begin, it has no effect.
+    # By the driver: it has no effect in a transaction, which the library would begin.
     raw.execute("PRAGMA foreign_keys = OFF")
     try:
         yield

@@ -21,7 +21,7 @@ from gnomon_board.database.columns import (
 
 
 class Study(Base):
-    """A plan by which invited players meet rules; ``invitation`` is the hash of the link's key."""
+    """A study with its plan; ``invitation`` is the hash of the key in the invitation's address."""
 
     __tablename__ = "studies"
     id: Mapped[Id]
@@ -37,15 +37,15 @@ class Study(Base):
 
 
 class StudyAssignment(Base):
-    """A player of a study, by a pseudonym, and which of the plan's lists of rules is theirs.
+    """A player of a study by pseudonym, with the assigned list of the plan.
 
-    ``key`` is the hash of what the player's browser holds: it leads back to the study. Before the
-    consent there is no list: a link was made for one person. ``identity`` is a hash, too, of the
-    identifier by which a recruiter knows the player; ``identifiers`` are kept as they came, and
-    leave the database only when asked for. ``step`` counts the pages after the consent. ``ending``
-    is ``finished``, ``left`` or ``screened out``, empty before. ``end_key`` is the hash of what the
-    browser holds after the last game: it leads to the pages at the end. ``browser`` and ``device``
-    are names such as ``Firefox 128`` and ``phone``.
+    ``key`` is the hash of the key in the player's browser, which leads back to the study. A player
+    for whom a personal link was made has no list before the consent. ``identity`` is the hash of
+    the recruiter's identifier of the player; ``identifiers`` are stored as received, and exported
+    only on request. ``step`` counts the pages after the consent. ``ending`` is ``finished``,
+    ``left`` or ``screened out``, and empty before the end. ``end_key`` is the hash of the key after
+    the last game, which leads to the final pages. ``browser`` and ``device`` are names such as
+    ``Firefox 128`` and ``phone``.
     """
 
     __tablename__ = "study_assignments"
@@ -72,7 +72,7 @@ class StudyAssignment(Base):
 
 
 class StudyAnswer(Base):
-    """What a player wrote: to a quiz, at the end, or a guess after a board of a series.
+    """A player's answer: to a quiz, to a final question, or a guess after a board of a series.
 
     Series and board (``episode``) count from 0.
     """
@@ -90,7 +90,7 @@ class StudyAnswer(Base):
 
 
 class PlaySession(Base):
-    """Somebody at one rule, board after board; ``key`` is the hash of what the browser holds."""
+    """A game of one person on one rule; ``key`` is the hash of the key in the browser."""
 
     __tablename__ = "play_sessions"
     id: Mapped[Id]
@@ -111,9 +111,9 @@ class PlaySession(Base):
 
 
 class PlayAttempt(Base):
-    """One attempt of a person; ``board`` is the episode's board, on its first attempt only.
+    """One attempt of a person; only the first of an episode has the ``board``.
 
-    A pick has no bucket. The times of the ``client`` are those of the player's own clock.
+    A pick has no bucket. The ``client`` times are measured by the player's own clock.
     """
 
     __tablename__ = "play_attempts"

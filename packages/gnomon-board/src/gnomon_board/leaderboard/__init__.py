@@ -2,7 +2,7 @@
 
 Submitting
     :func:`pack_run` makes a manifest and a log of a run folder, :class:`Packed`; :func:`submit`
-    sends them, and :func:`wait_for_verdict` returns what became of them.
+    sends them, and :func:`wait_for_verdict` returns the verdict.
 Playing a hidden season
     :class:`RemoteBoard` is a leaderboard at an address; :class:`RemoteEnv` is one of its trials as
     a Gymnasium environment; :func:`play_remotely` lets a learner play all of them, by a

@@ -16,7 +16,7 @@ from gohr.experiments import Assignment, assigned_seed
 
 
 def assignment_of(attempt: EntryAttempt) -> Assignment:
-    """Return what an attempt has to play, with the texts of its rules, hidden ones too."""
+    """Return the assignment of an attempt, with the texts of its rules, hidden ones included."""
     season = attempt.entry.season
     rules = season.rules
     if season.division == "hidden":
@@ -38,7 +38,7 @@ def assignment_of(attempt: EntryAttempt) -> Assignment:
 
 
 def assign(session: Session, entry: Entry, number: int) -> EntryAttempt:
-    """Add an attempt of an entry with its seed, and in a hidden season with its rules."""
+    """Add an attempt of an entry with its seed and, in a hidden season, its rules."""
     season = entry.season
     seed = assigned_seed(server_secret(session), season.name, entry.id, number)
     attempt = EntryAttempt(entry=entry, number=number, seed=seed)
@@ -61,7 +61,7 @@ def _dealt_rules(session: Session, attempt: EntryAttempt) -> list[SeasonRule]:
     checked after the reveal.
     """
     entry, season = attempt.entry, attempt.entry.season
-    # Of two attempts that one account begins at once the second one waits here.
+    # If one account begins two attempts at once, the second waits here.
     session.get_one(Account, entry.account_id, with_for_update=True)
     before = set(
         session.scalars(

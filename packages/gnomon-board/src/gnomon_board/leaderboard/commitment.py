@@ -1,9 +1,9 @@
 """Commit-reveal scheme for hidden rules: a salted SHA-256 before play, the texts after.
 
-Before a season its server publishes the *commitment*: the SHA-256 over a random salt and the
-canonical texts of its hidden rules. At the end it publishes salt and texts. Whoever kept the
-commitment computes it again. The salt keeps anybody from testing guesses at the rules against the
-commitment, for there are not that many rules.
+Before a season the server publishes the *commitment*: the SHA-256 of a random salt and the
+canonical texts of the hidden rules. At the end it publishes salt and texts, and readers can compute
+the commitment again. Without the salt, guesses at the rules could be tested against the commitment,
+since the number of possible rules is small.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gohr import parse
 from gohr.errors import RuleSyntaxError
 from gohr.experiments import RuleEntry, content_hash
 
-#: Counts up when the commitment is computed otherwise.
+#: Version of the computation of the commitment.
 _FORMAT = 1
 
 
@@ -31,7 +31,7 @@ def new_salt() -> str:
 
 
 def canonical_text(text: str) -> str:
-    """Return what a rule text means, as text: comments and blanks do not count."""
+    """Return the canonical form of a rule text, without comments and blanks."""
     return str(replace(parse(text), description=())).strip()
 
 
@@ -61,7 +61,7 @@ class Reveal:
     season : str
         Its name.
     commitment : str
-        As it was published before.
+        As published before the season.
     salt : str
     rules : tuple of RuleEntry
         The hidden rules, by the names under which they were played.
@@ -97,12 +97,12 @@ class Reveal:
 
     @classmethod
     def from_json(cls, path: str | Path) -> Reveal:
-        """Read what a season has published from a file.
+        """Read the reveal of a season from a file.
 
         Raises
         ------
         LeaderboardError
-            If it is not that; one line that begins with the name of the file.
+            The file is not a reveal; one line that begins with its name.
         """
         path = Path(path)
         try:
@@ -116,7 +116,7 @@ class Reveal:
 
     @classmethod
     def from_record(cls, record: Any) -> Reveal:
-        """Read what :meth:`to_record` returns; a GnomonError says what is wrong with it."""
+        """Read the output of :meth:`to_record`; raise GnomonError if it is not valid."""
         if not isinstance(record, Mapping):
             raise LeaderboardError(f"expected an object, found {type(record).__name__}")
         if record.get("format") != _FORMAT:
@@ -140,7 +140,7 @@ def _list(rules: Any) -> list[Any]:
 
 
 def _rule(record: Any) -> RuleEntry:
-    """Read a rule, and see that its text parses."""
+    """Read a rule, and check that its text parses."""
     if not isinstance(record, Mapping) or not (
         isinstance(record.get("name"), str) and isinstance(record.get("text"), str)
     ):

@@ -1,13 +1,13 @@
 """Generation of hidden rules of a given difficulty, by drawing drafts and testing them.
 
-A rule is drawn as an answer to two questions. *Whose turn is it*: any piece's, that of the first
-piece in an order, of one group of pieces before the rest, or of each line in turn. *Where does it
-go*: to buckets by its shape, colour or place, or by where a piece went before. Each answer that
-needs a look at something is an *element*; the more elements, the harder the rule.
+A rule is composed of two parts: which pieces can be moved (any piece, the first in an order, one
+group before the rest, or each line in turn), and which buckets accept a piece (by its shape, colour
+or place, or by where a piece went before). Each feature that a rule depends on is an *element*; the
+more elements, the harder the rule.
 
-What is drawn is then tried, and thrown away if it cannot be compiled, can get stuck, accepts too
-much or too little of what is attempted at random, cannot be cleared within the horizon by one who
-knows it, or does the same as a rule of the library or as another that was drawn.
+A draft is rejected if it cannot be compiled, can get stuck, accepts random attempts too often or
+too rarely, cannot be cleared within the horizon by a player who knows it, or behaves like a rule of
+the library or another drawn rule.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ from gohr.game import CLEARED, DEFAULT_SPEC, N_BUCKETS, N_CELLS, STALEMATE, find
 from gohr.learners import RulePlayer, Uniform, chance_of_success
 from gohr.rules import BUILT_IN_ORDERS, RuleSet
 
-#: What a rule may look at. The first three decide where a piece goes, and so does memory, by the
-#: bucket of a piece that went before; of the last three, which decide whose turn it is, a rule has
-#: one at most.
+#: Features that a rule may depend on. The first three determine the bucket of a piece, and so does
+#: memory, by the bucket of an earlier piece. The last three determine which pieces can be moved; a
+#: rule has at most one of them.
 ELEMENTS = ("shape", "color", "place", "memory", "order", "priority", "turns")
-#: Boards that a rule is tried on.
+#: Boards on which a rule is tested.
 _N_BOARDS = 60
-#: Drafts for each rule that is wanted, after which the difficulty is too narrow.
+#: Most drafts for each requested rule; if they are used up, the difficulty is too narrow.
 _MOST_DRAFTS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Difficulty:
-    """How hard the rules may be; each pair is an inclusive range.
+    """Difficulty of drawn rules; each pair is an inclusive range.
 
     Raises LeaderboardError if a value is outside its range; the message names the field.
 
     Parameters
     ----------
     elements : tuple of str
-        What they may look at, some of `ELEMENTS`.
+        Features that rules may depend on, some of `ELEMENTS`.
     n_elements : (int, int)
-        How many of these a rule combines, 1 to 4.
+        Number of elements that a rule combines, 1 to 4.
     n_buckets : (int, int)
-        To how many buckets a piece may go whose turn it is, 1 to 3.
+        Number of buckets that accept a movable piece, 1 to 3.
     chance : (float, float)
-        How probable it is that an attempt made at random is accepted: between 0 and 1, both
-        excluded. At 0.03 a board of nine pieces takes some 300 attempts at random.
+        Probability that a random attempt is accepted, between 0 and 1, both excluded. At 0.03 a
+        board of nine pieces takes some 300 random attempts.
     """
 
     elements: tuple[str, ...] = ELEMENTS
@@ -80,10 +80,10 @@ def _check_range(name: str, found: tuple[float, float], least: float, most: floa
 
 @dataclass(frozen=True, slots=True)
 class HiddenRule:
-    """A rule that was drawn, and what is to be known of it by those who may.
+    """A drawn rule with its secret properties.
 
-    ``elements`` is what it looks at, in the order of `ELEMENTS`; ``chance`` how probable it was
-    that an attempt made at random was accepted.
+    ``elements`` are the features that it depends on, in the order of `ELEMENTS`; ``chance`` is the
+    measured probability that a random attempt is accepted.
     """
 
     text: str
@@ -100,12 +100,11 @@ def generate_rules(
     not_like: Collection[RuleSet] = (),
     rng: np.random.Generator,
 ) -> list[HiddenRule]:
-    """Draw rules that nobody has seen.
+    """Draw new rules, none of which behaves like a rule of the library or of ``not_like``.
 
-    None behaves like a rule of the library or of ``not_like``. The same ``rng`` gives the same
-    rules: for rules that are to stay hidden it must come from a seed that cannot be guessed.
+    The same ``rng`` gives the same rules: for hidden rules its seed must not be guessable.
 
-    Raises LeaderboardError if so many rules of this difficulty are not found.
+    Raises LeaderboardError if there are not enough rules of this difficulty.
     """
     difficulty = difficulty or Difficulty()
     known = set(_known_behaviours(board_spec))
@@ -147,7 +146,7 @@ def reason_against(
     board_spec: BoardSpec = DEFAULT_SPEC,
     horizon: int = 100,
 ) -> str | None:
-    """Say why a rule is not fit for a season; None if it is."""
+    """Return why a rule is not suitable for a season; None if it is."""
     try:
         compile_rule(rule_set, board_spec)
     except NotCompilableError as error:
@@ -168,7 +167,7 @@ def reason_against(
     low, high = difficulty.chance
     if not low <= chance <= high:
         return f"an attempt at random is accepted with probability {chance:.3f}"
-    # The thorough search comes last, for it takes longest.
+    # The exhaustive search comes last, since it takes longest.
     search = find_stalemate(
         rule_set,
         shapes=board_spec.shape_palette,
@@ -180,9 +179,9 @@ def reason_against(
 
 
 def chance_at_random(rule_set: RuleSet, board_spec: BoardSpec, horizon: int) -> float:
-    """Return how probable it is that an attempt made at random is accepted.
+    """Return the probability that a random attempt is accepted.
 
-    The mean over the attempts of a player who attempts anything; 0 if there was nothing to attempt.
+    It is the mean over the attempts of a random player; 0 if there were none.
     """
     log = play_trial(
         Uniform(rng=np.random.default_rng(1)),
@@ -197,10 +196,10 @@ def chance_at_random(rule_set: RuleSet, board_spec: BoardSpec, horizon: int) -> 
 
 
 def behaviour(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> str:
-    """Return a fingerprint of what a rule does: rules that do the same have the same one.
+    """Return a fingerprint of the behaviour of a rule, equal for equivalent rules.
 
-    It is the hash of a game of attempts at random on boards that are always the same, so rules that
-    differ in what hardly ever happens may have the same one too.
+    It is the hash of a game of random attempts on fixed boards, so rules that differ only in rare
+    situations may have the same fingerprint.
     """
     log = play_trial(
         Uniform(rng=np.random.default_rng(2)),
@@ -220,7 +219,7 @@ def _boards(board_spec: BoardSpec) -> np.ndarray[tuple[int, int], np.dtype[np.ui
 
 @lru_cache(maxsize=8)
 def _known_behaviours(board_spec: BoardSpec) -> frozenset[str]:
-    """Return what the rules of the library do, which everybody can read."""
+    """Return the fingerprints of the rules of the library, which are public."""
     return frozenset(behaviour(load_rule(name), board_spec) for name in available_rules())
 
 
@@ -229,7 +228,7 @@ def _known_behaviours(board_spec: BoardSpec) -> frozenset[str]:
 
 _FEATURES = frozenset({"shape", "color", "place"})
 _TURNS = frozenset({"order", "priority", "turns"})
-#: More than two features at a time make a table that nobody learns.
+#: A table of more than two features cannot be learned in practice.
 _MOST_FEATURES = 2
 
 #: Clauses of an atom, and the buckets of the pieces that meet them.
@@ -239,7 +238,7 @@ _Table = list[tuple[_Clauses, str]]
 
 @dataclass(frozen=True, slots=True)
 class RuleDraft:
-    """A rule text, and the elements that it was made of."""
+    """A rule text and its elements."""
 
     text: str
     elements: tuple[str, ...]
@@ -253,10 +252,10 @@ def draw_draft(
     board_spec: BoardSpec,
     rng: np.random.Generator,
 ) -> RuleDraft | None:
-    """Draw a rule of so many elements; None if those that were drawn do not go together.
+    """Draw a rule of a number of elements; None if the drawn elements are incompatible.
 
-    ``allowed`` are some of `ELEMENTS`; ``n_buckets`` is the least and most number of buckets that a
-    piece may go to, 1 to 4.
+    ``allowed`` are some of `ELEMENTS`; ``n_buckets`` is the smallest and largest number of buckets
+    that accept a piece, 1 to 4.
     """
     listed = [name for name in ELEMENTS if name in allowed]
     if len(listed) < n_elements:
@@ -275,7 +274,7 @@ def draw_draft(
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """The random choices, one a method."""
+    """The random choices, one per method."""
 
     n_buckets: tuple[int, int]
     spec: BoardSpec
@@ -285,18 +284,18 @@ class _Draw:
         return int(self.rng.integers(n))
 
     def buckets(self, variable: str) -> str:
-        """Return buckets; with a variable, steps from the bucket that it names."""
+        """Return buckets; with a variable, as steps from the bucket that it names."""
         low, high = self.n_buckets
         size = int(self.rng.integers(low, high + 1))
         numbers = sorted(int(b) for b in self.rng.choice(N_BUCKETS, size, replace=False))
         if not variable:
             return _listed([str(number) for number in numbers])
         steps = [f"{variable}+{number}" if number else variable for number in numbers]
-        # Before there is such a piece, any bucket will do.
+        # Before there is such a piece, any bucket is accepted.
         return _listed([*steps, f"!{variable}*[0,1,2,3]"])
 
     def groups(self, feature: str, *, halves: bool) -> list[str]:
-        """Return clauses that split all pieces by a feature; into two groups if need be."""
+        """Return clauses that split all pieces by a feature, into two groups if required."""
         if feature == "place":
             partitions = [p for p in _PARTITIONS if len(p) == 2 or not halves]
             places = partitions[self.pick(len(partitions))]
@@ -312,7 +311,7 @@ class _Draw:
 
 
 def _lines(draw: _Draw, features: Sequence[str], who: str, *, memory: bool) -> list[list[str]]:
-    """Return the atoms of each line, the line's own count before them if it has one."""
+    """Return the atoms of each line, preceded by the line's count if it has one."""
     variable = ("p", "pc", "ps")[draw.pick(3)] if memory else ""
     if who == "turns":
         n_lines = 2 + draw.pick(3)
@@ -331,7 +330,7 @@ def _lines(draw: _Draw, features: Sequence[str], who: str, *, memory: bool) -> l
 
 
 def _table(draw: _Draw, features: Sequence[str], variable: str) -> _Table:
-    """Return which pieces go where: every piece somewhere, and not all to the same buckets."""
+    """Return the buckets of each group: none is empty, and not all groups have the same."""
     groups = [draw.groups(feature, halves=len(features) > 1) for feature in features]
     cells = list(itertools.product(*groups))
     for _ in range(100):

@@ -12,12 +12,12 @@ from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.leaderboard.assignment import assign
 from gnomon_board.leaderboard.seasons import check_open
 
-#: How many learners one account may register in a season.
+#: Most learners that one account may register in a season.
 MAX_ENTRIES = 50
 
 
 def find_entry(session: Session, entry_id: int) -> Entry:
-    """Return an entry; a :class:`Missing` tells that there is none."""
+    """Return an entry; raise :class:`Missing` if there is none."""
     entry = session.get(Entry, entry_id)
     if entry is None:
         raise Missing(f"there is no entry {entry_id}")
@@ -25,7 +25,7 @@ def find_entry(session: Session, entry_id: int) -> Entry:
 
 
 def attempt_of(entry: Entry, number: int) -> EntryAttempt:
-    """Return an attempt of an entry; a :class:`Missing` tells that there is none."""
+    """Return an attempt of an entry; raise :class:`Missing` if there is none."""
     for attempt in entry.attempts:
         if attempt.number == number:
             return attempt
@@ -43,8 +43,8 @@ def register(
 ) -> Entry:
     """Register a learner, and assign it the boards of its first attempt.
 
-    Raises Refusal: the season is not open, a text cannot be shown, the name is that of another
-    entry or looks like it, or the account has fifty entries already.
+    Raises Refusal: the season is not open, a text cannot be shown, the name equals or looks like
+    that of another entry, or the account has fifty entries already.
     """
     check_open(season)
     name = clean_name(name)
@@ -75,10 +75,10 @@ def register(
 
 
 def new_attempt(session: Session, entry: Entry) -> EntryAttempt:
-    """Assign the next attempt, on other boards; it is counted from now on, played or not.
+    """Assign the next attempt, on other boards; it counts from now on, played or not.
 
     Raises Refusal: the season is not open, the entry is withdrawn, the last attempt has not been
-    submitted yet, or there are no more.
+    submitted yet, or no attempts are left.
     """
     check_open(entry.season)
     if entry.withdrawn_at is not None:
@@ -97,7 +97,7 @@ def new_attempt(session: Session, entry: Entry) -> EntryAttempt:
 
 
 def withdraw_entry(session: Session, entry: Entry, reason: str, *, by: int) -> None:
-    """Take an entry off the board; everything of it stays to be seen, with the reason."""
+    """Withdraw an entry from the board; its data stay visible, with the reason."""
     if entry.withdrawn_at is not None:
         raise Conflict(f"entry {entry.id} is withdrawn already")
     entry.withdrawn_at, entry.withdrawn_reason = now(), clean_text(reason, "reason")

@@ -1,8 +1,8 @@
-"""Evidence: logs under their SHA-256 within limits, and the attempts that were read from them.
+"""Evidence: logs stored by their SHA-256, with limits, and the attempts read from them.
 
-The name of a log is the SHA-256 of its bytes, never a text from a client, and its folder is not
-served. Verification writes an archive of the attempts beside the log; the archive is made again
-where it is missing or damaged. Every reading checks hashes. A damaged log is an error of the
+The file name of a log is the SHA-256 of its bytes, never a text from a client, and its folder is
+not served. Verification writes an archive of the attempts beside the log; a missing or damaged
+archive is made again. Every read checks hashes. A damaged log is an error of the
 server, not of the participant: ``/healthz`` and the server's log name it.
 """
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gohr.learners import TrialLog
 
 _log = logging.getLogger("gnomon.server")
-#: Attempts are read from a log again by one thread at a time.
+#: Only one thread at a time reads the attempts from a log again.
 _REBUILDING = threading.Lock()
 
 
@@ -96,9 +96,9 @@ class Incoming:
 
 @contextmanager
 def receiving(settings: Settings) -> Iterator[Incoming]:
-    """Open a file for a log, which is removed in the end unless it is kept.
+    """Open a file for a log, which is removed at the end unless it is kept.
 
-    Raises NoRoom: the disk is nearly full, and the rest of the board needs what is left.
+    Raises NoRoom: the disk is nearly full, and the rest of the board needs the remaining space.
     """
     if free_bytes(settings) < settings.min_free_mib * MIB:
         raise NoRoom("the server's disk is nearly full: no log is taken now")
@@ -112,7 +112,7 @@ def receiving(settings: Settings) -> Iterator[Incoming]:
 
 
 async def receive(parts: AsyncIterator[bytes], incoming: Incoming, most: int) -> None:
-    """Write a log to the disk as it comes.
+    """Write a log to the disk as it arrives.
 
     Raises TooLarge: at the first byte above the limit.
     """
@@ -130,7 +130,7 @@ async def receive(parts: AsyncIterator[bytes], incoming: Incoming, most: int) ->
 
 
 def keep(settings: Settings, incoming: Incoming) -> None:
-    """Move a log to its place; the same log sent twice is one file."""
+    """Move a log to its final path; the same log sent twice is one file."""
     place = evidence_path(settings, incoming.sha256)
     place.parent.mkdir(parents=True, exist_ok=True)
     incoming.path.chmod(0o640)
@@ -150,7 +150,7 @@ def keep_bytes(settings: Settings, sha256: str, data: bytes) -> None:
 
 
 def is_sound(path: Path, sha256: str) -> bool:
-    """Return whether a file is there and holds the bytes with this hash."""
+    """Return whether a file exists and its bytes have this hash."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == sha256
@@ -161,7 +161,7 @@ def is_sound(path: Path, sha256: str) -> bool:
 def sound_log(database: Database, settings: Settings, submission: Submission) -> Path:
     """Return the path of the log of a submission, after a check of its hash.
 
-    Raises Damaged: it is missing or has other bytes; ``/healthz`` and the server's log name it.
+    Raises Damaged: it is missing or its hash differs; ``/healthz`` and the server's log name it.
     """
     path = evidence_path(settings, str(submission.log_sha256))
     damaged = not is_sound(path, path.name)
@@ -174,12 +174,12 @@ def sound_log(database: Database, settings: Settings, submission: Submission) ->
 
 
 def damage(submission: Submission) -> str:
-    """Return the public sentence about a damaged log."""
+    """Return the public message about a damaged log."""
     return f"the server's copy of the log of submission {submission.id} is damaged or missing"
 
 
 def mark_damaged(submission: Submission, *, damaged: bool = True) -> None:
-    """Note whether the log of a submission was damaged when it was last read."""
+    """Store whether the log of a submission was damaged at the last read."""
     if damaged:
         remedy = f"restore evidence/{str(submission.log_sha256)[:2]}/{submission.log_sha256}"
         _log.error("%s; %s from a backup", damage(submission), remedy)
@@ -187,7 +187,7 @@ def mark_damaged(submission: Submission, *, damaged: bool = True) -> None:
 
 
 def request_of(submission: Submission, settings: Settings) -> dict[str, Any]:
-    """Return the request to the process that verifies a log."""
+    """Return the request for the process that verifies a log."""
     path = evidence_path(settings, str(submission.log_sha256))
     limits = LogLimits.of(submission.season, settings)
     return {
@@ -224,7 +224,7 @@ def _attempts_path(log: Path) -> Path:
 def attempts_of_trial(
     database: Database, settings: Settings, submission: Submission, rule: str, trial: int
 ) -> TrialLog:
-    """Return the attempts of one trial of a submission that was verified.
+    """Return the attempts of one trial of a verified submission.
 
     Raises Refusal: there is no such trial, or the log is damaged.
     """
@@ -254,7 +254,7 @@ def _attempts(settings: Settings, submission: Submission) -> bytes | None:
 
 
 def _rebuilt(database: Database, settings: Settings, submission: Submission) -> bytes:
-    """Make the archive of attempts from the log again."""
+    """Rebuild the archive of attempts from the log."""
     sound_log(database, settings, submission)
     request = request_of(submission, settings)
     try:

@@ -2,10 +2,9 @@
 
 A worker takes a job with a *lease* and prolongs it with every heartbeat. A job whose lease has
 expired goes to the next worker; after a few attempts it ends as an error with a reason. No job
-waits for a worker that has died.
+waits for a dead worker.
 
-Every transaction locks the row of the submission before that of its job, so that no two of them
-wait for each other.
+Every transaction locks the row of the submission before that of its job, to prevent deadlocks.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from gnomon_board.database.schema import Job, Submission
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions import set_state
 
-#: The longest wait of a job for a worker, and of an announced submission for its log.
+#: Longest wait of a job for a worker, and of an announced submission for its log.
 _MAX_WAIT = datetime.timedelta(hours=24)
 
 
-class LeaseLost(Exception):  # noqa: N818 - an event, not a mistake
-    """The lease of a job expired, or the job was ended by somebody else."""
+class LeaseLost(Exception):  # noqa: N818 - an event, not an error
+    """The lease of a job expired, or another process ended the job."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +71,9 @@ def claim(database: Database, owner: str, *, lease_s: float) -> Claim | None:
 
 
 def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
-    """Prolong the lease.
+    """Renew the lease.
 
-    Raises LeaseLost: it expired, and another worker has the job, or the job was ended.
+    Raises LeaseLost: it expired and another worker has the job, or the job has ended.
     """
     with database.writing() as session:
         kept = session.execute(
@@ -109,7 +108,7 @@ def give_back(database: Database, held: Claim, reason: str, *, most: int) -> Non
 
 
 def release(database: Database, owner: str, reason: str, *, most: int) -> None:
-    """Return the jobs of a worker that has died to the queue."""
+    """Return the jobs of a dead worker to the queue."""
     with database.reading() as session:
         running = select(Job).where(Job.state == "running", Job.lease_owner == owner)
         jobs = session.scalars(running).all()
@@ -119,10 +118,10 @@ def release(database: Database, owner: str, reason: str, *, most: int) -> None:
 
 
 def see(database: Database, *, anew: bool) -> None:
-    """Note that a worker looks at the jobs that wait: their age counts from now on.
+    """Record that a worker saw the waiting jobs; their age is counted from this time.
 
-    With ``anew``, for a worker that starts, this holds for jobs that were seen before, too: the
-    days on which no worker ran do not count.
+    With ``anew``, for a worker that starts, reset the time for jobs seen before too, so that days
+    without a worker do not count.
     """
     unseen = (Job.state == "queued") if anew else (Job.state == "queued") & Job.seen_at.is_(None)
     with database.reading() as session:
@@ -138,8 +137,8 @@ _NEVER_CAME = "its log was announced, and did not come within 24 hours"
 def sweep(database: Database, settings: Settings) -> int:
     """Requeue or fail what is stuck, with a reason; return the number of jobs and submissions.
 
-    That is a job whose lease has expired, a job that no worker took within a day of looking at it,
-    and a submission whose log did not come within a day of its announcement.
+    Stuck are jobs whose lease has expired, jobs that no worker took within a day of seeing them,
+    and submissions whose log did not arrive within a day of its announcement.
     """
     moment = now()
     expired = (Job.state == "running") & (Job.lease_until < moment)
@@ -149,7 +148,7 @@ def sweep(database: Database, settings: Settings) -> int:
         & (Submission.changed_at < moment - _MAX_WAIT)
         & (Submission.reason != _NEVER_CAME)
     )
-    with database.reading() as session:  # most of the time there is nothing to write
+    with database.reading() as session:  # usually there is nothing to write
         stuck = select(Job.id).where(expired | overdue).limit(1)
         if not (session.scalar(stuck) or session.scalar(select(Submission.id).where(silent))):
             return 0
@@ -164,7 +163,7 @@ def sweep(database: Database, settings: Settings) -> int:
             found += 1
         waiting = select(Submission).where(silent).with_for_update(skip_locked=True)
         for submission in session.scalars(waiting):
-            # It stays open: the log may still come.
+            # It stays open: the log may still arrive.
             set_state(session, submission, "uploading", _NEVER_CAME)
             found += 1
     return found
@@ -190,7 +189,7 @@ def place_in_queue(session: Session, submission_id: int) -> Place | None:
 
 
 def _with_submissions(*conditions: ColumnElement[bool]) -> Select[Job]:
-    """Return the query for jobs together with their submissions, so that both are locked."""
+    """Return the query for jobs with their submissions, so that both are locked."""
     return select(Job).join(Submission, Job.submission_id == Submission.id).where(*conditions)
 
 

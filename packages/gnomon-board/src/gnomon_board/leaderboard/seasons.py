@@ -19,8 +19,8 @@
     rules_per_attempt = 30             # rules that an attempt is dealt, one trial each
     n_elements = [1, 3]
 
-A replayed season has ``rules`` and ``trials`` instead. A hidden one has one trial on each rule, and
-deals a rule to an account once, so that memory of a trial is of no use in another.
+A replayed season has ``rules`` and ``trials`` instead. A hidden one has one trial per rule, and
+deals each rule to an account once, so that memory of a trial does not help in another.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ _Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 _Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
 _Counts = Annotated[list[int], Field(min_length=2, max_length=2)]
 _Moment = datetime.datetime | datetime.date
-#: What a rule of one's own must be: fit to be played, however hard.
+#: Requirements for a rule from the file: playable, of any difficulty.
 _ANY_CHANCE = Difficulty(chance=(0.001, 0.999))
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRule:
-    """A rule of a season: the name that the world knows it by, and what is to be kept of it."""
+    """A rule of a season: its public name and the data to store."""
 
     name: str
     text: str
@@ -98,14 +98,14 @@ class SeasonPlan:
 
     @property
     def hidden_rules(self) -> tuple[RuleEntry, ...]:
-        """The rules that a commitment is for."""
+        """The rules that the commitment covers."""
         return tuple(RuleEntry(rule.name, rule.text) for rule in self.rules if rule.hidden)
 
     @classmethod
     def from_toml(cls, path: str | Path, *, rng: np.random.Generator) -> SeasonPlan:
-        """Read a season file; rule files are looked for beside it.
+        """Read a season file; rule files are relative to it.
 
-        ``rng`` draws the hidden rules and their order: from a seed that cannot be guessed.
+        ``rng`` draws the hidden rules and their order; its seed must not be guessable.
 
         Raises GnomonError: one line that begins with the name of the file.
         """
@@ -181,7 +181,7 @@ class _SeasonFields(BaseModel):
 
 
 def _checked(values: Mapping[str, Any]) -> _SeasonFields:
-    """Read the fields; a LeaderboardError names the first that is wrong."""
+    """Read the fields; raise LeaderboardError for the first invalid one."""
     try:
         fields = _SeasonFields.model_validate(dict(values))
     except ValidationError as errors:
@@ -206,7 +206,7 @@ def _checked(values: Mapping[str, Any]) -> _SeasonFields:
 
 
 def _utc(moment: _Moment | None) -> datetime.datetime | None:
-    """Return a moment with its zone; a date is its midnight, and what has no zone is UTC."""
+    """Return a time with its zone; a date means midnight, and the default zone is UTC."""
     if moment is None:
         return None
     if not isinstance(moment, datetime.datetime):
@@ -215,7 +215,7 @@ def _utc(moment: _Moment | None) -> datetime.datetime | None:
 
 
 def _experiment(fields: _SeasonFields, rules: Sequence[Any], base: Path | None) -> ExperimentConfig:
-    """Let an experiment find rules, suites and boards, as it does anywhere."""
+    """Read rules, suites and boards as an experiment does."""
     record: dict[str, Any] = {
         "name": fields.name,
         "rules": rules,
@@ -243,7 +243,7 @@ def _hidden(
     config: ExperimentConfig,
     rng: np.random.Generator,
 ) -> list[PlannedRule]:
-    """Return the hidden rules in an order that tells nothing, under names that tell nothing."""
+    """Return the hidden rules in random order, under uninformative names."""
     where: dict[str, Any] = {"board_spec": config.board, "horizon": config.horizon}
     for entry in own:
         reason = reason_against(entry.rule_set, _ANY_CHANCE, **where)
@@ -283,7 +283,7 @@ def _pair(numbers: Sequence[int]) -> tuple[int, int]:
 
 
 def find_season(session: Session, name: str) -> Season:
-    """Return a season by its name; a :class:`Missing` tells that there is none."""
+    """Return a season by its name; raise :class:`Missing` if there is none."""
     season = session.scalar(select(Season).where(Season.name == name))
     if season is None:
         raise Missing(f"there is no season {name[:64]!r}")
@@ -291,7 +291,7 @@ def find_season(session: Session, name: str) -> Season:
 
 
 def find_rule(season: Season, name: str) -> SeasonRule:
-    """Return a rule of a season; a :class:`Missing` tells that there is none."""
+    """Return a rule of a season; raise :class:`Missing` if there is none."""
     for rule in season.rules:
         if rule.name == name:
             return rule
@@ -299,7 +299,7 @@ def find_rule(season: Season, name: str) -> SeasonRule:
 
 
 def check_open(season: Season) -> None:
-    """Refuse with a :class:`NotAllowed` what comes before the season opens or after it closed."""
+    """Raise :class:`NotAllowed` before the season opens and after it closes."""
     if season.opens_at is not None and now() < season.opens_at:
         raise NotAllowed(f"season {season.name} opens on {season.opens_at:%Y-%m-%d %H:%M} UTC")
     if season.closes_at is not None and now() >= season.closes_at:
@@ -307,7 +307,7 @@ def check_open(season: Season) -> None:
 
 
 def takes_entries(season: Season) -> bool:
-    """Whether a season is open now."""
+    """Return whether a season is open now."""
     try:
         check_open(season)
     except NotAllowed:
@@ -316,14 +316,14 @@ def takes_entries(season: Season) -> bool:
 
 
 def secret_rng() -> np.random.Generator:
-    """Return a generator whose seed nobody can guess: for rules that are to stay hidden."""
+    """Return a generator with an unguessable seed, for hidden rules."""
     return np.random.default_rng(secrets.randbits(256))
 
 
 def create_season(session: Session, plan: SeasonPlan) -> Season:
-    """Put a season on the board, with the commitment to its hidden rules if it has any.
+    """Add a season to the board, with the commitment to its hidden rules if it has any.
 
-    Raises Refusal: there is a season of this name, or a text cannot be shown.
+    Raises Refusal: a season of this name exists, or a text cannot be shown.
     """
     if session.scalar(select(Season.id).where(Season.name == plan.name)) is not None:
         raise Conflict(f"there is a season {plan.name!r} already")
@@ -371,7 +371,7 @@ def create_season(session: Session, plan: SeasonPlan) -> Season:
 
 
 def reveal_season(session: Session, season: Season, *, early: bool = False) -> Reveal:
-    """Publish the hidden rules and the salt; from now on nobody plays them for the board.
+    """Publish the hidden rules and the salt; this ends play for the board.
 
     A season that is still open is closed only if ``early``.
 
@@ -396,7 +396,7 @@ def _is_over(season: Season, moment: datetime.datetime) -> bool:
 
 
 def reveal_of(season: Season) -> Reveal:
-    """Return what a revealed season has published.
+    """Return the reveal of a season.
 
     Raises NotAllowed if it has not been revealed.
     """

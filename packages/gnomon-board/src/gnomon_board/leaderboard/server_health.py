@@ -1,4 +1,4 @@
-"""Health of a server: faults of its disk, its worker and its evidence; figures to watch."""
+"""Health of a server: faults of its disk, its worker and its evidence; figures for monitoring."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def free_bytes(settings: Settings) -> int:
 
 
 def jobs_by_state(session: Session) -> dict[str, int]:
-    """Return the number of jobs that wait (``queued``) and that a worker holds (``running``)."""
+    """Return the number of waiting jobs (``queued``) and of jobs with a worker (``running``)."""
     pending = select(Job.state, func.count()).where(Job.finished_at.is_(None)).group_by(Job.state)
     return {"queued": 0, "running": 0} | {str(state): n for state, n in session.execute(pending)}
 
@@ -41,7 +41,7 @@ def faults(session: Session, settings: Settings) -> list[str]:
     since = now() - datetime.timedelta(seconds=settings.verify_timeout_s + settings.lease_s)
     oldest = session.scalar(select(func.min(Job.created_at)).where(Job.finished_at.is_(None)))
     if oldest is not None and oldest < since:
-        # Not whether one is held at this moment: between two jobs of a long queue none is.
+        # A job held at this moment is no criterion: between two jobs of a long queue none is.
         heard = session.scalar(select(func.max(Job.heartbeat_at)))
         if heard is None or heard < since:
             found.append(f"no worker does what has waited since {oldest:%Y-%m-%d %H:%M} UTC")
@@ -55,7 +55,7 @@ def faults(session: Session, settings: Settings) -> list[str]:
 
 
 def no_room(error: Exception) -> NoRoom | None:
-    """Return the refusal for an error that a full disk caused; None for other errors."""
+    """Return the refusal for an error caused by a full disk; None for other errors."""
     if isinstance(error, OperationalError):
         full = "is full" in str(error) or "No space left" in str(error)
     else:

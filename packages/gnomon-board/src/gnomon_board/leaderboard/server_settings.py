@@ -1,7 +1,7 @@
 """Settings of a leaderboard server: data folder, database, hosts, limits.
 
-Secret are the database's address, which may hold a password, and the secret of the sign-in
-provider; neither is shown.
+The database's address, which may hold a password, and the secret of the sign-in provider are never
+shown.
 """
 
 from __future__ import annotations
@@ -22,50 +22,48 @@ class Settings:
     Parameters
     ----------
     data : Path
-        The folder of everything that the server keeps: the SQLite file, and the evidence. It is
-        never served.
+        Folder of all data of the server: the SQLite file and the evidence. It is never served.
     database_url : str, optional
-        An address as SQLAlchemy writes it; ``""`` is one SQLite file in ``data``.
+        An address in SQLAlchemy's form; ``""`` for a SQLite file in ``data``.
     allowed_hosts : tuple of str
-        Names in the ``Host`` header that are answered; ``*.example.org`` takes subdomains.
+        Accepted names in the ``Host`` header; ``*.example.org`` takes subdomains.
     public_url : str
-        How the world sees the server, without a final slash; ``""`` if only this machine does.
+        Public address of the server, without a final slash; ``""`` if it is local only.
     secure_cookies : bool
-        Whether the session cookie is for HTTPS only; to be set behind a proxy that speaks it.
+        Whether the session cookie is for HTTPS only; set it behind an HTTPS proxy.
     trusted_proxies : tuple of str
-        Addresses whose ``X-Forwarded-For`` is believed, for rate limits.
+        Addresses whose ``X-Forwarded-For`` is trusted, for rate limits.
     max_body_bytes, max_manifest_bytes, max_upload_bytes : int
-        Most bytes of an ordinary request, of a manifest, and of a log, which its season limits too.
+        Most bytes of an ordinary request, a manifest, and a log, which its season limits too.
     verify_timeout_s, verify_memory_mb : float, int
-        What reading and verifying one log may take at most, in a process of its own; most seasons
-        permit less.
+        Limits of the process that reads and verifies one log; most seasons permit less.
     lease_s, heartbeat_s : float
-        A job whose worker has said nothing for ``lease_s`` goes to another one.
+        A job whose worker sent no heartbeat for ``lease_s`` goes to another one.
     max_job_attempts : int
-        How often a job is begun before it is an error.
+        Number of tries before a job is an error.
     session_hours : float
-        How long a browser stays signed in.
+        Hours that a browser stays signed in.
     requests_per_minute, writes_per_minute : int
-        Of one address, and of what one account registers or makes.
+        Requests per address; registrations and other creations per account.
     sign_ins_per_minute, submissions_per_hour : int
-        Failed or not, of one address; of one account.
+        Sign-ins per address, failed or not; submissions per account.
     max_play_sessions_per_hour : int
-        New play sessions of one address.
+        New play sessions per address.
     connections_per_address : int
-        Open at once; those of a trusted proxy are for the proxy to limit.
+        Open at once; a trusted proxy must limit its own connections.
     answers_at_once : int
-        Requests of one address that are answered at once; its others wait their turn.
+        Requests of one address that are answered at once; the others wait.
     uploads_at_once, websockets_at_once : int
-        Of one address, and of websockets of one account; an account sends one log at a time.
+        Per address, and websockets per account too; an account sends one log at a time.
     upload_mib_per_hour : int
         Mebibytes of logs that one account, and one address, may send, each log at least one.
     idle_websocket_s : float
-        A websocket over which nobody has moved for so long is closed.
+        A websocket without a move for this time is closed.
     min_free_mib : int
-        Below so many free mebibytes of its disk the server is not healthy, and takes no logs.
+        With fewer free mebibytes on its disk the server is unhealthy and accepts no logs.
     slow_client_s : float
-        A connection that takes about so long for the head of a request is closed, and one that says
-        nothing for so long within a body is refused.
+        A connection is closed if the head of a request takes about this time, and refused if it
+        sends nothing for this time within a body.
     """
 
     data: Path
@@ -108,14 +106,14 @@ class Settings:
             raise LeaderboardError("setting 'heartbeat_s': expected less than 'lease_s'")
 
     def to_json(self) -> str:
-        """Return everything, the database's address included: for a process of our own."""
+        """Return all settings for a subprocess, including the database's address."""
         return json.dumps(
             {each.name: getattr(self, each.name) for each in fields(self)}, default=str
         )
 
     @classmethod
     def from_json(cls, text: str) -> Settings:
-        """Return what :meth:`to_json` told."""
+        """Return the settings from :meth:`to_json`."""
         values = json.loads(text)
         tuples = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         return cls(**(values | tuples | {"data": Path(values["data"])}))
@@ -127,12 +125,12 @@ class Settings:
 
     @property
     def evidence(self) -> Path:
-        """The folder of uploaded logs, each under the SHA-256 of its bytes."""
+        """The folder of uploaded logs, each named by the SHA-256 of its bytes."""
         return self.data / "evidence"
 
     @property
     def snapshots(self) -> Path:
-        """The folder of standings that have been computed; it may be deleted at any time."""
+        """The folder of computed standings; it may be deleted at any time."""
         return self.data / "standings"
 
     @property
@@ -142,5 +140,5 @@ class Settings:
 
     @property
     def incoming(self) -> Path:
-        """The folder of uploads that are not complete yet."""
+        """The folder of incomplete uploads."""
         return self.data / "incoming"

@@ -1,9 +1,9 @@
 """Cache of standings, computed once for each version of a season, and the scores of the database.
 
-A season of up to `_SMALL` entries is computed while the reader waits, about a second for 200 of
-them; only entries whose scores have changed are estimated again. A larger one is computed in
-another process, while pages show the standings before and say so. Snapshots in the server's data
-folder outlive a restart.
+A season of up to `_SMALL` entries is computed while the reader waits, about a second for 200
+entries; only entries whose scores have changed are estimated again. A larger one is computed in
+another process, while pages show the previous standings with a note. Snapshots in the server's data
+folder survive a restart.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ from gnomon_board.leaderboard.standings import (
 #: States of submissions whose scores count.
 COUNTED = ("verified",)
 
-#: Entries up to which a reader waits for the standings.
+#: Largest number of entries for which a reader waits for the standings.
 _SMALL = 300
-#: Format of snapshots; files of another one are ignored.
+#: Format of snapshots; files of other formats are ignored.
 SNAPSHOT_FORMAT = 6
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Standings, and whether they are those of the season as it is now."""
+    """Standings, and whether they are current."""
 
     standings: Standings
     is_current: bool
@@ -77,7 +77,7 @@ class StandingsCache:
         self._coming: dict[int, tuple[BaseProcess, Connection, str]] = {}
 
     def get(self, season_id: int, version: int) -> Snapshot | None:
-        """Return the standings of a season, new or as they were before; None if none are ready."""
+        """Return the current or previous standings of a season; None if none are ready."""
         known = self._known.get(season_id)
         if known is not None and known.version == version:
             return Snapshot(known, True)
@@ -89,7 +89,7 @@ class StandingsCache:
         return None if known is None else Snapshot(known, known.version >= version)
 
     def close(self) -> None:
-        """End what is being computed."""
+        """Stop running computations."""
         with self._lock:
             for process, connection, _ in self._coming.values():
                 process.terminate()
@@ -98,14 +98,14 @@ class StandingsCache:
             self._coming.clear()
 
     def _renew(self, season_id: int, known: Standings | None) -> Standings | None:
-        """Compute now if that is quick; else see to it that it is being computed."""
+        """Compute now if that is quick; else start the computation in another process."""
         if season_id in self._coming:
             return known
         with self._database.reading() as session:
             board = board_of(session, session.get_one(Season, season_id))
         digest = _digest(board)
         if known is not None and digest == self._digests.get(season_id):
-            # Something else has changed: somebody registered who has played nothing yet.
+            # The scores are unchanged, for example after a registration without play.
             return self._keep(season_id, replace(known, version=board.version), digest)
         if len(board.contenders) <= self._small:
             found = standings_of(board, self._errors.setdefault(season_id, {}))
@@ -120,14 +120,14 @@ class StandingsCache:
         return known
 
     def _collect(self, season_id: int) -> None:
-        """Take what the process has computed, if it has."""
+        """Take the result of the process, if there is one."""
         if season_id not in self._coming:
             return
         process, connection, digest = self._coming[season_id]
         if not connection.poll() and process.is_alive():
             return
         del self._coming[season_id]
-        # If the process died, there is nothing to take, and the next reader has it begun again.
+        # If the process died, there is no result, and the next reader starts it again.
         if connection.poll():
             with suppress(EOFError):
                 self._keep(season_id, Standings.from_record(connection.recv()), digest)
@@ -141,15 +141,15 @@ class StandingsCache:
             "digest": digest,
             "standings": standings.as_record(),
         }
-        with suppress(OSError):  # a disk without room: it is known here, and computed again later
+        with suppress(OSError):  # a full disk: kept in memory, and computed again later
             self._folder.mkdir(parents=True, exist_ok=True)
             write_atomically(self._path(season_id), json.dumps(record, allow_nan=False).encode())
         return standings
 
     def _read(self, season_id: int, version: int) -> Standings | None:
-        """Return what was computed before this process began; None if it is not to be had.
+        """Return the snapshot from before this process began; None if there is none.
 
-        What is newer than the season itself is of a board that was there before a restore.
+        A snapshot newer than the season belongs to the board before a restore, and is ignored.
         """
         try:
             record = json.loads(self._path(season_id).read_bytes())
@@ -169,7 +169,7 @@ class StandingsCache:
 
 
 def _digest(board: Board) -> str:
-    """Return a hash of all that standings depend on; the version is not part of it."""
+    """Return a hash of all inputs of the standings except the version."""
     used = (board.season, board.rules, board.owed, board.pooled, board.contenders, board.notes)
     return hashlib.sha256(f"{used!r}\n{sorted(board.scores)!r}".encode()).hexdigest()
 
@@ -181,12 +181,12 @@ def _compute(board: Board, connection: Connection) -> None:
 
 
 def board_of(session: Session, season: Season) -> Board:
-    """Return all scores of a season, as the database has them."""
+    """Return all scores of a season from the database."""
     return _board(session, season, _contenders(session, season))
 
 
 def board_of_some(session: Session, season: Season, contenders: Sequence[Contender]) -> Board:
-    """Return the scores of some entries of a season, without reading those of all others."""
+    """Return the scores of some entries of a season, without reading the others."""
     own = EntryAttempt.entry_id.in_([each.entry_id for each in contenders])
     return _board(session, season, contenders, own)
 
@@ -214,7 +214,7 @@ def _board(
 
 
 def _contenders(session: Session, season: Season) -> list[Contender]:
-    """Return the entries of which an attempt was verified, withdrawn or begun in play."""
+    """Return the entries with an attempt that was verified, withdrawn or begun in play."""
     dealt = session.execute(
         select(Entry.id, Entry.name, Account.name, Entry.withdrawn_at, func.count())
         .join(Account, Entry.account_id == Account.id)

@@ -3,7 +3,7 @@
 Errors are :func:`gnomon.estimate`'s interquartile means, each with its own variances; ranks are
 derived from the pairs of :func:`gnomon.rank`. All verified attempts of an entry count together, as
 runs of one learner. An entry that lacks a trial, or has an attempt that was withdrawn, refused or
-left unfinished, has no rank, since what is left of it may be a choice.
+left unfinished, has no rank, since its remaining attempts may be a selection.
 
 Three rules keep further entries from steering the ranks:
 
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from gnomon.ranking import Ranking
     from gnomon.stats import Estimate
 
-#: How the errors of an entry are summarised.
+#: Summary of the errors of an entry.
 METRIC = "iqm"
 LEVEL = 0.95
-#: The one task of a pooled board.
+#: The only task of a pooled board.
 POOL = "hidden rules"
 #: Lines of a page of the standings.
 PER_PAGE = 50
@@ -201,7 +201,7 @@ class Standings:
     level: float = LEVEL
 
     def as_record(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it."""
+        """Return the standings as a JSON-compatible record."""
         return asdict(self)
 
     @classmethod
@@ -210,14 +210,14 @@ class Standings:
         return TypeAdapter(cls).validate_python(record)
 
 
-#: Errors of entries, with the warnings of their estimates, by the scores that they are made of.
+#: Errors of entries with the warnings of their estimates, keyed by their scores.
 Known = MutableMapping[tuple[Any, ...], tuple[Number, tuple[str, ...]]]
 
 
 def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     """Return the scores of some entries: names as algorithms, rules as tasks, trials as runs.
 
-    Where the board is pooled there is one task, and every rule is a run of it.
+    A pooled board has one task, and every rule is a run of it.
 
     Raises ScoreDataError: none of the entries has a score.
     """
@@ -226,7 +226,7 @@ def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     names = {contender.entry_id: contender.name for contender in contenders}
     entries = {entry: place for place, entry in enumerate(names)}
     rules = {rule: place for place, rule in enumerate(board.rules)}
-    # In the order of the entries and of the season's rules, whatever order the trials came in.
+    # In the order of the entries and of the season's rules, not of the trials.
     rows = sorted(
         (row for row in board.scores if row.entry in names),
         key=lambda row: (entries[row.entry], rules[row.rule], row.run),
@@ -249,8 +249,8 @@ def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
 def standings_of(board: Board, known: Known | None = None) -> Standings:
     """Compute the standings of a season.
 
-    ``known`` keeps the errors of entries whose scores have not changed from one call to the next;
-    they depend on the entry's own scores only.
+    ``known`` caches the errors of entries between calls; they depend on the entry's own scores
+    only.
     """
     scored = [row for row in board.scores if not math.isnan(row.errors)]
     n_trials = Counter(row.entry for row in scored)
@@ -336,7 +336,7 @@ def _ranked_lines(
         better = _better(rank(table, level=LEVEL), ranked)
     accounts = sorted({c.account for c in ranked})
     owns = np.array([[c.account == account for account in accounts] for c in ranked])
-    # How many entries of each account (column) are better, or worse, than each entry (row).
+    # Number of entries of each account (column) that are better, or worse, than each entry (row).
     n_better, n_worse = better.T.astype(int) @ owns, better.astype(int) @ owns
     low = 1 + (n_better > 0).sum(axis=1)
     high = len(accounts) - (n_worse == owns.sum(axis=0)).sum(axis=1)
@@ -370,7 +370,7 @@ def _ranked_lines(
 def _better(ranking: Ranking, ranked: Sequence[Contender]) -> npt.NDArray[np.bool_]:
     """Return whether the row's entry is significantly better than the column's.
 
-    Entries of one account are no rivals of each other.
+    Entries of one account are not compared with each other.
     """
     place = {name: i for i, name in enumerate(ranking.names)}
     order = np.ix_(*[[place[c.name] for c in ranked]] * 2)
@@ -382,7 +382,7 @@ def _better(ranking: Ranking, ranked: Sequence[Contender]) -> npt.NDArray[np.boo
     return found
 
 
-# -- selection: what a reader asks to see --------------------------------------------------------
+# -- selection of what a page shows --------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,7 +421,7 @@ class Selection:
 
 
 def select_standings(standings: Standings, query: StandingQuery) -> Selection:
-    """Return the page of the standings that a reader asks for; ranks are those of the whole board.
+    """Return the requested page of the standings, with the ranks of the whole board.
 
     Examples
     --------

@@ -31,7 +31,7 @@ from gnomon_board.leaderboard.evidence import Incoming, LogLimits, keep
 from gnomon_board.leaderboard.seasons import check_open
 from gnomon_board.leaderboard.server_settings import Settings
 
-#: Values of a configuration or a card, which have some dozens; trials; levels of nesting.
+#: Most values of a configuration or a card, which have some dozens; trials; levels of nesting.
 _MOST_VALUES = 10_000
 _MOST_TRIALS = 100_000
 _DEEPEST = 20
@@ -73,7 +73,7 @@ class Manifest(BaseModel):
     log_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = None
 
     def to_record(self) -> dict[str, Any]:
-        """Return it for JSON; the totals hold what was claimed only, null included."""
+        """Return a JSON-compatible record; the totals hold only claimed values, null included."""
         totals = [row.model_dump(mode="json", exclude_unset=True) for row in self.totals]
         return self.model_dump(mode="json") | {"totals": totals}
 
@@ -97,7 +97,7 @@ class Manifest(BaseModel):
 def read_manifest(data: bytes) -> Manifest:
     """Read a manifest from JSON.
 
-    Raises Refusal: one line that names the first wrong field.
+    Raises Refusal: one line that names the first invalid field.
     """
     try:
         sent = from_json(data)
@@ -108,20 +108,20 @@ def read_manifest(data: bytes) -> Manifest:
             raise Refusal(
                 f"manifest: expected totals of at most {_MOST_TRIALS:,} trials, found {len(rows):,}"
             )
-        # One by one, so that other threads run in between.
+        # One at a time, so that other threads can run in between.
         sent["totals"] = [_checked(TrialTotals, row, "totals", n) for n, row in enumerate(rows)]
     return _checked(Manifest, sent)
 
 
 def _checked(model: type[_Model], sent: Any, *place: str | int) -> _Model:
-    """Return a part of the manifest as a record; refuse its first mistake."""
+    """Return a part of the manifest as a record; refuse it at the first error."""
 
     def refusal(said: str, *inner: str | int) -> Refusal:
         where = ".".join(map(str, (*place, *inner)))
         return Refusal(f"manifest{f', field {where[:80]!r}' if where else ''}: {said}")
 
     if isinstance(sent, dict) and len(sent) > len(model.model_fields):
-        # Pydantic would write a message for each of perhaps hundreds of thousands.
+        # Pydantic would write a message for each of possibly hundreds of thousands of errors.
         unknown = next(name for name in sent if name not in model.model_fields)
         raise refusal(f"expected one of {', '.join(model.model_fields)}", unknown)
     try:
@@ -151,7 +151,7 @@ def _values(value: Any, depth: int) -> Iterator[Any]:
 
 
 def find_submission(session: Session, submission_id: int, *, lock: bool = False) -> Submission:
-    """Return a submission; with ``lock``, others wait until the end of the transaction.
+    """Return a submission; with ``lock``, lock its row until the end of the transaction.
 
     Raises Missing: there is none.
     """
@@ -171,7 +171,7 @@ def set_state(
 ) -> None:
     """Change the state of a submission, with the reason that its page shows.
 
-    The audit log keeps a reason only if the server gave it: what a person wrote can be erased.
+    The audit log keeps a reason only if the server gave it, since texts of people may be erased.
     """
     before, submission.state = submission.state, state
     submission.reason, submission.changed_at = reason, now()
@@ -190,7 +190,7 @@ def announce(
     Announcing the same log again changes nothing, so that a client can repeat a request.
 
     Raises Refusal: the season takes no logs, or is not open; the attempt or the log has been
-    submitted before; or the log is larger than the attempts of the season can make it.
+    submitted before; or the log is larger than the season permits.
     """
     season = attempt.entry.season
     if season.division != "replayed":
@@ -228,19 +228,19 @@ def announce(
 
 
 def announced_sha256(submission: Submission) -> str | None:
-    """Return the hash that the log of a submission has, or must have when it comes."""
+    """Return the hash that the log of a submission has, or must have on arrival."""
     announced: str | None = submission.manifest.get("log_sha256")
     return submission.log_sha256 or announced
 
 
 def take_in(database: Database, settings: Settings, submission_id: int, incoming: Incoming) -> None:
-    """Keep the log of a submission and queue the submission, once, however often it is sent.
+    """Store the log of a submission and queue the submission, once, even if sent several times.
 
     The log is on the disk before a row refers to it: if the server is killed in between, the client
-    sends the log again. An announcement reserves nothing: of two submissions with the same log, the
-    first to send it has it.
+    sends the log again. An announcement reserves nothing: a log belongs to the submission that
+    sends it first.
 
-    Raises Refusal: it is not the log that was announced, or another submission has this log.
+    Raises Refusal: the log differs from the announced one, or belongs to another submission.
     """
     with database.reading() as session:
         submission = find_submission(session, submission_id)
@@ -270,7 +270,7 @@ def take_in(database: Database, settings: Settings, submission_id: int, incoming
 
 
 def withdraw(session: Session, submission: Submission, reason: str, *, by: int) -> None:
-    """Take a submission off the board; its row stays with the reason, and the attempt counts.
+    """Withdraw a submission; its row stays with the reason, and the attempt counts.
 
     Raises Refusal: it is withdrawn already, or the reason cannot be shown.
     """
@@ -304,14 +304,14 @@ def requeue(session: Session, submission: Submission, *, by: int) -> None:
 
 
 def shows_hidden_rules(submission: Submission) -> bool:
-    """Whether the attempts of a submission would reveal rules that are still hidden."""
+    """Return whether the attempts of a submission would reveal rules that are still hidden."""
     season = submission.season
     hidden = any(rule.visibility == "hidden" for rule in season.rules)
     return hidden and season.revealed_at is None
 
 
 def _check_not_sent_before(session: Session, season_id: int, sha256: str, attempt_id: int) -> None:
-    """Refuse a log that another submission has, and name that submission."""
+    """Refuse a log of another submission, and name that submission."""
     earlier = session.scalar(
         select(Submission.id).where(
             Submission.season_id == season_id,
@@ -331,7 +331,7 @@ def _end_jobs(session: Session, submission: Submission, reason: str) -> None:
 
 
 def _flush(session: Session) -> None:
-    """Write now; of two equal requests at the same time, refuse the second."""
+    """Write now; refuse the second of two equal simultaneous requests."""
     try:
         session.flush()
     except IntegrityError:

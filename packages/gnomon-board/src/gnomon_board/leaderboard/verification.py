@@ -1,4 +1,4 @@
-"""Verification of a log in one limited process: read, checked, replayed and scored once.
+"""Verification of a log in one limited process: read, check, replay and score it.
 
 ``python -m gnomon_board.leaderboard.verification`` is that process. Its request holds the path of
 the log, the assignment and the manifest. It answers with the scores of each trial and writes the
@@ -61,7 +61,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         for scores, raw in trials:
             archive.writestr(archive_member(scores["rule"], scores["number"]), raw)
     rows = packed.getvalue()
-    with suppress(OSError):  # a full disk: a replay makes them again
+    with suppress(OSError):  # a full disk: a replay writes them later
         write_atomically(Path(request["attempts"]), rows)
     return {
         "trials": [scores for scores, _ in trials],
@@ -138,7 +138,7 @@ def _refusal(verdict: Verdict, reason: str) -> Refusal:
 
 
 def trial_scores(log: TrialLog) -> dict[str, Any]:
-    """Return the scores of a trial, as JSON can hold them: an infinite one is null."""
+    """Return the scores of a trial as JSON values; an infinite one is null."""
     errors = episode_errors(log)
     to_learn = float(METRICS["errors_to_learn"].compute(errors, log.finish))
     return {

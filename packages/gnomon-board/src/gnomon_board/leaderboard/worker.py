@@ -35,9 +35,9 @@ from gnomon_board.leaderboard.submissions import find_submission, set_state
 from gohr.child_process import ChildProcess, ProcessFailure, end_of_input
 
 _log = logging.getLogger("gnomon.worker")
-#: The log of the supervisor, which is a part of the server.
+#: Log of the supervisor, which is part of the server.
 _server_log = logging.getLogger("gnomon.server")
-#: Seconds between two looks into an empty queue, and between two sweeps.
+#: Seconds between two checks of an empty queue, and between two sweeps.
 _PAUSE_S = 0.5
 _SWEEP_S = 5.0
 
@@ -52,7 +52,7 @@ def work(database: Database, settings: Settings, owner: str, stopped: threading.
     while not stopped.is_set():
         try:
             if time.monotonic() - swept > _SWEEP_S:
-                # First: an error below must not keep the worker from the queue.
+                # First, since an error below must not keep the worker from the queue.
                 swept = time.monotonic()
                 jobs.see(database, anew=starting)
                 starting = False
@@ -150,7 +150,7 @@ def _write_verdict(
 
 
 def _same_trials(session: Session, submission: Submission, hashes: list[str]) -> dict[str, int]:
-    """Return the hashes that other submissions have too, each with the first such submission."""
+    """Return the hashes shared with other submissions, each with the first such submission."""
     found: dict[str, int] = {}
     for start in range(0, len(hashes), 500):
         rows = session.execute(
@@ -222,7 +222,7 @@ def work_until_stopped(database: Database, settings: Settings, name: str | None 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
     with suppress(OSError):
-        os.nice(5)  # a verification must not delay those who play
+        os.nice(5)  # a verification must not delay players
     if name is not None:
         end_of_input(stopped.set)
     work(database, settings, name or new_worker_name(), stopped)

@@ -1,7 +1,7 @@
-"""Studies with people: plans, invitations, and what was played.
+"""Studies with people: plans, invitations, and recorded games.
 
 A :class:`StudyPlan` lists the rules, boards, pages and questions of a study: :func:`read_plan`
-reads one, and :func:`check_plan` lists its screens and what is wrong with it, a
+reads one, and :func:`check_plan` lists its screens, errors and warnings, a
 :class:`CheckedPlan`. :func:`make_study` puts it on a board, where :func:`study_named` finds it and
 :func:`personal_links` invites to it. :func:`write_study` exports what was played, with a run folder
 of :func:`write_study_run` for each kind of board (:func:`by_run_folder`). :func:`games_of` a study

@@ -55,7 +55,7 @@ from gohr.people import (
 from gohr.rules import load_rule_text
 
 _GUARDED = "an apostrophe stands before text that a spreadsheet takes for a formula"
-#: The columns of each table, with what they mean.
+#: The columns of each table, with their meanings.
 TABLES: dict[str, dict[str, str]] = {
     "participants": {
         "player": "pseudonym",
@@ -114,7 +114,7 @@ TABLES: dict[str, dict[str, str]] = {
 
 
 def games_of(session: Session, study: Study) -> list[PlayedGame]:
-    """Return every game of a study, player by player."""
+    """Return all games of a study, ordered by player."""
     rows = session.execute(
         select(PlaySession, StudyAssignment)
         .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
@@ -135,9 +135,9 @@ def study_transcript(session: Session, study: Study) -> str:
 def write_study(
     session: Session, study: Study, folder: Path, *, identifiers: bool = False
 ) -> list[Path]:
-    """Write everything that was recorded into a folder, and return the paths.
+    """Write all recorded data into a folder, and return the paths.
 
-    With ``identifiers``, those of the players and their completion codes are a further table.
+    With ``identifiers``, also write a table of the players' identifiers and completion codes.
 
     Raises Conflict: there is no attempt yet.
     """
@@ -152,7 +152,7 @@ def write_study(
     }
     if identifiers:
         tables["identifiers"] = _identifiers(session, study)
-    # A rule of a season that is still hidden leaves the server in no file.
+    # No file contains a rule of a season that is still hidden.
     rules = _rules(StudyPlan.from_record(study.plan), games)
     files = {f"{name}.csv": _table_text(name, rows) for name, rows in tables.items()}
     files |= {
@@ -171,10 +171,9 @@ def write_study(
 
 
 def trial_numbers(session: Session, study: Study, games: Sequence[PlayedGame]) -> dict[str, int]:
-    """Return the number that the trials of each player have in a run folder.
+    """Return the trial number of each player in a run folder.
 
-    The players who attempted anything and are not excluded are numbered in the order in which they
-    came.
+    Players who made an attempt and are not excluded are numbered in the order of arrival.
     """
     active = {game.player for game in games if game.session.attempts}
     players = [player for player, _ in player_counts(session, study)]
@@ -183,10 +182,10 @@ def trial_numbers(session: Session, study: Study, games: Sequence[PlayedGame]) -
 
 
 def _rules(plan: StudyPlan, games: Sequence[PlayedGame]) -> dict[str, str]:
-    """Return the texts of the rules that an analysis needs, without hidden ones of a season."""
+    """Return the texts of the rules for an analysis, without hidden ones of a season."""
     ours = available_rules()
     texts = {name: load_rule_text(name) for name in plan.rules if name in ours} | plan.rule_texts
-    # As they were played, where the library has changed since.
+    # As played, even if the library has changed since.
     return texts | {game.rule: game.session.game.rule_text for game in games if game.rule in texts}
 
 
@@ -241,14 +240,14 @@ def _table_text(name: str, rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _codebook_text(tables: Iterable[str]) -> str:
-    """Return what each column of some tables means, as CSV."""
+    """Return the meaning of each column of some tables as CSV."""
     rows = ((table, *column) for table in tables for column in TABLES[table].items())
     return _csv_text(("table", "column", "meaning"), rows)
 
 
 def _csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     out = io.StringIO()
-    # A missing value is an empty cell without quotation marks: a column of numbers stays one.
+    # A missing value is an empty cell without quotation marks, so that a column stays numeric.
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows([_cell(value) for value in row] for row in rows)
@@ -268,7 +267,7 @@ def _cell(value: Any) -> Any:
 
 
 class _Recording(NamedTuple):
-    """A game as a trial of a task: the rule, after which conditions and how often it was met."""
+    """A game as a trial of a task, named by the rule, its conditions and its repetition."""
 
     task: str
     trial: int
@@ -279,25 +278,25 @@ class _Recording(NamedTuple):
 def write_study_run(
     path: Path, name: str, games: Iterable[PlayedGame], trials: Mapping[str, int]
 ) -> RunFolder | None:
-    """Write the games of a study as a run folder, and return it; None if nothing was tried.
+    """Write the games of a study as a run folder, and return it; None without any attempt.
 
     Parameters
     ----------
     path : Path
-        Where nothing is, or an older run of the same study.
+        A new folder, or that of an older run of the same study.
     name : str
         The name of the study.
     games : iterable of PlayedGame
-        Those of a player in the order of play, all of one folder (:func:`by_run_folder`). A game
-        without an attempt is left out, and so is one whose boards no experiment can play; a
-        `DegenerateScoresWarning` reports it.
+        Each player's games in the order of play, all of one folder (:func:`by_run_folder`). Games
+        without an attempt are left out, and so are games whose boards no experiment can play; a
+        `DegenerateScoresWarning` reports these.
     trials : mapping from player to int
         The number of each player's trials, from 0. Other players have no trials.
 
     Raises
     ------
     RunFolderError
-        Something else is there.
+        The folder holds something else.
     """
     games = [game for game in games if game.player in trials]
     spec = _common_spec([game.session.game.board for game in games])
@@ -336,7 +335,7 @@ def write_study_run(
 
 
 def by_run_folder(games: Iterable[PlayedGame]) -> list[tuple[str, list[PlayedGame]]]:
-    """Return games by the name of the run folder that can hold them.
+    """Return games grouped by the name of their run folder.
 
     A run has one alphabet of fewer than 256 pieces. Series that do not fit into ``run`` go to
     ``run-2``, and so on.
@@ -379,7 +378,7 @@ def _recordings(
 
 
 def _common_spec(specs: Sequence[BoardSpec]) -> BoardSpec:
-    """Return one board of which all others are: their pieces, shapes and colours."""
+    """Return a board spec that covers all boards: their pieces, shapes and colours."""
     if len(set(specs)) <= 1:
         return specs[0] if specs else BoardSpec()
     least, most = np.array([spec.pieces for spec in specs]).T
@@ -388,11 +387,11 @@ def _common_spec(specs: Sequence[BoardSpec]) -> BoardSpec:
 
 
 def _palettes(specs: Iterable[BoardSpec]) -> list[tuple[str, ...]]:
-    """Return the shapes and the colours of all boards."""
+    """Return the shapes and colours of all boards."""
     both = zip(*((spec.shape_palette, spec.color_palette) for spec in specs), strict=True)
     return [tuple(dict.fromkeys(itertools.chain(*palettes))) for palettes in both]
 
 
 def _fit(specs: Sequence[BoardSpec]) -> bool:
-    """Whether all boards can have one alphabet: a piece is a byte of a row of codes."""
+    """Return whether one alphabet can encode all boards with one byte per piece."""
     return len(set(specs)) == 1 or math.prod(map(len, _palettes(specs))) < 256

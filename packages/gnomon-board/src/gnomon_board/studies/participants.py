@@ -1,8 +1,8 @@
 """Participants of a study: joining, the pages before and after play, leaving, the next series.
 
-A participant is known by a key: it is in the address of the participant's page, and in a cookie,
-so that the invitation leads back to that page. It leads to the key of the first game, and each
-game's key to the next one's, never back.
+A participant is identified by a key, which is in the address of the participant's page and in a
+cookie, so that the invitation leads back to that page. The key of the first game is derived from
+it, and each further one from the key before, never in reverse.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from gnomon_board.studies.puzzle import Puzzle, puzzle_named
 from gnomon_board.tokens import digest_of
 from gohr.people import SeriesPlan
 
-#: What a participant meets, in this order; a page that the plan does not have is passed over.
+#: The steps of a participant, in this order; pages that the plan does not have are skipped.
 Step = Literal["consent", "instructions", "quiz", "play", "demographics", "end"]
 
 
 def next_key(key: str) -> str:
-    """Return the key that follows a key; the way back cannot be found."""
+    """Return the key that follows a key; this cannot be inverted."""
     digest = hashlib.sha256(b"next " + key.encode()).digest()
     return base64.urlsafe_b64encode(digest)[:32].decode()
 
 
 def find_invitation(session: Session, key: str) -> Study:
-    """Return the study that a key invites to, open or closed.
+    """Return the study of an invitation's key, open or closed.
 
     Raises Missing: there is none.
     """
@@ -88,14 +88,14 @@ def join(
 ) -> str:
     """Add a participant who agreed, and return the key, or the key ``held`` by a cookie if it fits.
 
-    ``query`` are the parameters of the invitation's address, of which the plan says which are kept;
-    ``agent`` is how the browser names itself.
+    ``query`` are the parameters of the invitation's address; the plan lists those to store.
+    ``agent`` is the browser's ``User-Agent``.
 
     Raises Conflict: the participant with this identifier joined in another browser. Raises
     NotAllowed: the study is closed.
     """
     plan = StudyPlan.from_record(study.plan)
-    # Two requests at once are answered one after the other.
+    # Simultaneous requests are processed one after the other.
     session.get_one(Study, study.id, with_for_update=True)
     if returning(session, study, query or {}, held):
         return held
@@ -112,7 +112,7 @@ def returning(session: Session, study: Study, query: Mapping[str, str], held: st
     """Return whether the holder of a key joined by this invitation with the same identifier.
 
     Raises Conflict: the participant with this identifier joined in another browser. An identifier
-    is no secret, so it does not give access to what was begun.
+    is not secret, so it does not give access to an existing session.
     """
     plan = StudyPlan.from_record(study.plan)
     identity = _identity_of(study, plan, plan.recruitment.kept(query))
@@ -129,7 +129,7 @@ def returning(session: Session, study: Study, query: Mapping[str, str], held: st
 
 
 def _identity_of(study: Study, plan: StudyPlan, kept: Mapping[str, str]) -> str | None:
-    """Return the hash by which a participant is known again, None if nothing identifies one."""
+    """Return the hash of a participant's identifier; None if there is none."""
     name = plan.recruitment.identity
     if name is None or name not in kept:
         return None
@@ -137,7 +137,7 @@ def _identity_of(study: Study, plan: StudyPlan, kept: Mapping[str, str]) -> str 
 
 
 def add_player(session: Session, study: Study, key: str) -> StudyAssignment:
-    """Add a player who has not agreed yet, and so has no list."""
+    """Add a player without a list, who has not agreed yet."""
     count = select(func.count()).where(StudyAssignment.study_id == study.id)
     number = session.scalar(count) or 0
     player = StudyAssignment(
@@ -152,7 +152,7 @@ def add_player(session: Session, study: Study, key: str) -> StudyAssignment:
 
 
 def consent(session: Session, player: StudyAssignment, agent: str = "") -> None:
-    """Note that a player agrees, in which browser, and deal the list that lacks players most."""
+    """Store a player's consent and browser, and assign the list that lacks most players."""
     if player.consented_at is not None:
         return
     study = session.get_one(Study, player.study_id, with_for_update=True)
@@ -165,7 +165,7 @@ def consent(session: Session, player: StudyAssignment, agent: str = "") -> None:
     session.flush()
 
 
-#: Browsers by what only they call themselves; those further down claim to be others, too.
+#: Patterns of browsers; an earlier one may also match the later ones.
 _BROWSERS = {
     "Edge": r"Edg\w*/(\d+)",
     "Opera": r"OPR/(\d+)",
@@ -197,7 +197,7 @@ def browser_of(agent: str) -> str:
 
 
 def device_of(agent: str) -> str:
-    """Return the kind and the system of a device; a tablet of Apple calls itself a computer.
+    """Return the kind and the system of a device; Apple's tablets identify as computers.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def device_of(agent: str) -> str:
 
 
 def player_counts(session: Session, study: Study) -> list[tuple[StudyAssignment, PlayerCount]]:
-    """Return all players of a study, in the order of their coming, as balancing sees them."""
+    """Return all players of a study in the order of arrival, as records for balancing."""
     played = {
         assignment: (n, last)
         for assignment, n, last in session.execute(
@@ -247,7 +247,7 @@ def steps_of(plan: StudyPlan) -> list[tuple[Step, int]]:
 
 
 def step_of(player: StudyAssignment, plan: StudyPlan) -> tuple[Step, int]:
-    """Return where a player stands."""
+    """Return the current step of a player."""
     if player.consented_at is None:
         return "consent", 0
     if player.ending not in ("", "finished"):
@@ -267,16 +267,16 @@ def take_step(
     *,
     agent: str = "",
 ) -> tuple[str, ...]:
-    """Take the answers to a page, and go on to the next.
+    """Store the answers to a page, and move to the next page.
 
-    A page that was sent twice is taken once; that of a quiz bears how often it was answered before,
-    as :func:`quiz_tries`. Returns the questions of a quiz that were answered
-    wrongly; the player then stays, or is screened out after the last try.
+    A page sent twice is stored once; the page of a quiz carries the number of earlier tries
+    (:func:`quiz_tries`). Return the questions of a quiz with wrong answers; the player then stays,
+    or is screened out after the last try.
 
-    Raises AnswerError: an answer is missing, or is none. Raises Conflict: the player has not
+    Raises AnswerError: an answer is missing or not valid. Raises Conflict: the player has not
     agreed.
     """
-    # Two requests at once are answered one after the other.
+    # Simultaneous requests are processed one after the other.
     session.refresh(player, with_for_update=True)
     plan = StudyPlan.from_record(player.study.plan)
     here, number = step_of(player, plan)
@@ -315,7 +315,7 @@ def _take_quiz(
 
 
 def quiz_tries(session: Session, player: StudyAssignment, plan: StudyPlan) -> int:
-    """Return how often a player has answered the quiz."""
+    """Return the number of times that a player has answered the quiz."""
     if plan.quiz is None:
         return 0
     query = select(func.count(StudyAnswer.id)).where(
@@ -332,9 +332,9 @@ def _keep(session: Session, player: StudyAssignment, page: str, answers: Mapping
 
 
 def leave(session: Session, player: StudyAssignment) -> None:
-    """End a study for a player who wants to go.
+    """End a study for a player who leaves.
 
-    Raises Conflict: it has ended.
+    Raises Conflict: it has already ended.
     """
     session.refresh(player, with_for_update=True)
     if player.ending:
@@ -346,17 +346,17 @@ def leave(session: Session, player: StudyAssignment) -> None:
 
 
 def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) -> str | None:
-    """Begin the game that comes as number ``series``, or find it if it has begun.
+    """Begin game number ``series``, or find it if it has begun.
 
-    Series count from 0. ``key`` is that of the player, for the first game; else of the game before,
-    which must be over.
+    Series count from 0. ``key`` is that of the player for the first game, else that of the previous
+    game, which must be over.
 
-    Raises Conflict: the game before is in progress, or the player is not to play now: has not read
-    and answered what comes before, or does not take part.
+    Raises Conflict: the previous game is in progress, the player has not completed the preceding
+    pages, or the player does not take part.
 
-    Returns the key of the game; None if the list has come to its end.
+    Returns the key of the game; None at the end of the list.
     """
-    # A form sent twice at once leads to one game.
+    # A form sent twice at the same time creates one game.
     session.refresh(assignment, with_for_update=True)
     plan = StudyPlan.from_record(assignment.study.plan)
     if assignment.ending not in ("", "finished"):
@@ -386,7 +386,7 @@ def end_key(player: StudyAssignment, key: str) -> str:
 
 
 def puzzle_for(session: Session, plan: StudyPlan, series: SeriesPlan, number: int) -> Puzzle:
-    """Return a series as a puzzle, of which players see the number only.
+    """Return a series as a puzzle, which players see by number only.
 
     Raises Refusal: there is no such rule.
     """
@@ -402,7 +402,7 @@ def puzzle_for(session: Session, plan: StudyPlan, series: SeriesPlan, number: in
 
 
 def _rule_of(session: Session, plan: StudyPlan, rule: str) -> Puzzle:
-    """Return a rule of a plan: its own text, of the catalogue, or ``season/rule``."""
+    """Return a rule of a plan: from the plan's texts, the library, or ``season/rule``."""
     if rule in plan.rule_texts:
         return Puzzle(rule, "", plan.rule_texts[rule])
     season, slash, name = rule.partition("/")
@@ -429,10 +429,10 @@ ACTIVE_S = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class PlayerCount:
-    """A player of a study, as far as balancing is concerned.
+    """A player of a study, as needed for balancing.
 
-    ``finished``: all rules of the list were played, or given up. ``idle_s`` are seconds since the
-    last action.
+    ``finished``: all rules of the list were played or given up. ``idle_s``: seconds since the last
+    action.
     """
 
     rule_list: str
@@ -443,7 +443,7 @@ class PlayerCount:
 
     @property
     def counts(self) -> bool:
-        """Whether the player takes a place in the list."""
+        """Whether the player counts in the list."""
         if self.excluded:
             return False
         return self.idle_s < ACTIVE_S or (self.finished and self.n_attempts > 0)
@@ -456,11 +456,11 @@ def next_list(
     *,
     rng: np.random.Generator,
 ) -> str:
-    """Return the list that lacks most players; of several, one at random.
+    """Return the list that lacks most players; choose at random among ties.
 
-    With C players who finished, R who are active, and D = `already` players to be dealt beyond the
-    others (negative: fewer), it is the list with the least C + R - D, as in the reference game
-    server; there R are those who registered within the last hour, here those who did something.
+    It is the list with the least C + R - D, where C players have finished, R are active, and D =
+    `already` more players than in the other lists are wanted (negative: fewer), as in the reference
+    game server; there R counts registrations within the last hour, here active players.
     """
     expected = {name: -(already or {}).get(name, 0) for name in names}
     for player in players:

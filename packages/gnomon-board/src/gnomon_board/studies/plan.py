@@ -1,4 +1,4 @@
-"""Plan of a study: its lists of series, its pages and questions, and how people are recruited."""
+"""Plan of a study: its lists of series, its pages and questions, and its recruitment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gohr.rules import read_rule_file
 
 
 class AnswerError(GnomonError):
-    """An answer to ``question`` that is missing or was not offered."""
+    """An answer to ``question`` that is missing or not among the choices."""
 
     def __init__(self, asked: Question, message: str) -> None:
         self.question = asked.name
@@ -62,18 +62,18 @@ class Question(Part):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What is kept of each choice."""
+        """The stored value of each choice."""
         return tuple(choice.partition("|")[0] for choice in self.choices)
 
     def checked(self, text: str) -> str:
-        """Return an answer as it is kept.
+        """Return an answer in its stored form.
 
         Raises
         ------
         AnswerError
-            A question that needs an answer has none, or the answer was not offered.
+            A required answer is missing, or the answer is not among the choices.
         """
-        # PostgreSQL keeps no NUL.
+        # PostgreSQL cannot store NUL.
         text = text.replace("\0", "").strip()
         if not text:
             if self.required:
@@ -111,7 +111,7 @@ class AskedQuestion:
 
 
 def without_answers(questions: Sequence[Question]) -> tuple[AskedQuestion, ...]:
-    """Return what a player may see of questions."""
+    """Return the public part of questions."""
     shown = {*AskedQuestion.__dataclass_fields__}
     return tuple(AskedQuestion(**each.model_dump(include=shown)) for each in questions)
 
@@ -139,7 +139,7 @@ class Quiz(Part):
 
 
 def checked_answers(questions: Sequence[Question], given: Mapping[str, str]) -> dict[str, str]:
-    """Return the answers as they are kept. Errors as :meth:`Question.checked`.
+    """Return the answers in their stored form; errors as :meth:`Question.checked`.
 
     Examples
     --------
@@ -151,10 +151,10 @@ def checked_answers(questions: Sequence[Question], given: Mapping[str, str]) -> 
 
 # -- recruitment -----------------------------------------------------------------------------------
 
-#: How a participant has ended.
+#: Endings of a participant.
 Ending = Literal["finished", "left", "screened out"]
 
-_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # nothing that looks like something else
+_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no characters that look alike
 _Parameter = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
 
 
@@ -166,7 +166,7 @@ class Completion(Part):
     """
 
     code: Annotated[str, Field(max_length=64)] = ""
-    # What a browser says of itself must not choose the host that it is sent to.
+    # A parameter from the browser must not determine the host of the address.
     url: Annotated[
         str, Field(max_length=2000, pattern=r"^($|https?://[^\s{}/?#\\]+([/?#][^\s]*)?$)")
     ] = ""
@@ -192,12 +192,12 @@ class Recruitment(Part):
     screened_out: Completion | None = None
 
     def kept(self, query: Mapping[str, str]) -> dict[str, str]:
-        """Return the parameters of an address that are kept, cut to 200 characters."""
+        """Return the stored parameters of an address, cut to 200 characters."""
         wanted = dict.fromkeys([*([self.identity] if self.identity else []), *self.parameters])
         return {name: query[name][:200] for name in wanted if query.get(name)}
 
     def completion(self, ending: Ending) -> Completion | None:
-        """Return what an ending gives; without a plan for one that is not finished, nothing."""
+        """Return the completion for an ending; None if the plan has none."""
         return {
             "finished": self.finished,
             "left": self.left,
@@ -215,7 +215,7 @@ def completion_code(completion: Completion | None) -> str:
 def completion_address(
     completion: Completion | None, code: str, identifiers: Mapping[str, str]
 ) -> str:
-    """Return where a participant is sent, empty for nowhere.
+    """Return the address to which a participant is sent, or an empty string.
 
     Examples
     --------
@@ -284,7 +284,7 @@ class StudyPlan(Part):
     @classmethod
     def _rules_have_names(cls, rule_texts: dict[str, str]) -> dict[str, str]:
         for name in rule_texts:
-            # They become names of files in an export.
+            # They become file names in an export.
             if not all(_NAME.fullmatch(part) for part in name.split("/")):
                 raise ValueError(f"{name!r}: expected letters, digits, '_', '.', '-' and '/'")
         return rule_texts
@@ -320,7 +320,7 @@ class StudyPlan(Part):
     def series(self, name: str) -> tuple[SeriesPlan, ...]:
         """Return the series of a list, in the order of play.
 
-        Raises ValueError: a field of an entry is not as it should be.
+        Raises ValueError: a field of an entry is not valid.
         """
         found = []
         for number, entry in enumerate(self.lists[name], 1):
@@ -348,7 +348,7 @@ class StudyPlan(Part):
         Raises
         ------
         ConfigError
-            With the first field that is not as it should be.
+            A field is not valid; the message names the first one.
         """
         try:
             return cls.model_validate(dict(record))
@@ -357,13 +357,13 @@ class StudyPlan(Part):
 
     @classmethod
     def from_toml(cls, text: str, where: str = "study plan") -> StudyPlan:
-        """Read a plan that names no files from its text; errors as :meth:`from_record`."""
+        """Read a plan without references to files from its text; errors as :meth:`from_record`."""
         return cls.from_record(_parsed(text, where), where)
 
 
 def _parsed(text: str, where: str) -> dict[str, Any]:
     try:
-        # An export holds its plan as JSON.
+        # An export contains its plan as JSON.
         if text.lstrip().startswith("{"):
             return dict(json.loads(text))
         return parse_toml(text)
@@ -374,7 +374,7 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
 
 
 def _first_of(error: ValidationError) -> str:
-    """Return the first thing that is wrong, in one line, with the nearest name of a field."""
+    """Return the first error on one line, with the most similar field name."""
     first = error.errors()[0]
     message = first["msg"].removeprefix("Value error, ")
     field = ".".join(map(str, first["loc"]))
@@ -390,7 +390,7 @@ def read_plan(path: str | Path) -> StudyPlan:
     Raises
     ------
     GnomonError
-        There is no such file, or it is no text.
+        The file does not exist, or is not text.
     ConfigError
         A field is misspelt, missing, or of the wrong kind.
     """
@@ -401,21 +401,22 @@ def read_plan(path: str | Path) -> StudyPlan:
 
 # -- files that a plan names -----------------------------------------------------------------------
 
-#: The files of pictures that a page may show.
+#: Suffixes of pictures that a page may show.
 PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif"}
 _MOST_PICTURE_BYTES = 2_000_000
 
 
 def with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
-    """Return a plan in which the texts of files stand for their names.
+    """Return a plan in which file names are replaced by the texts of the files.
 
-    Pages may be names that end in ``.md``, rules, ``train`` and ``test`` names that end in
-    ``.txt``, ``given`` names of board files, and ``pictures`` names of picture files.
+    Pages may be file names that end in ``.md``; rules, ``train`` and ``test`` file names that end
+    in ``.txt``; ``given`` names of board files; and ``pictures`` names of picture files.
 
-    Raises GnomonError: a file cannot be read. Raises ConfigError: a picture is none, or too large.
+    Raises GnomonError: a file cannot be read. Raises ConfigError: a picture is invalid or too
+    large.
     """
     plan = dict(record)
-    # What is of another type than expected is left as it is: the plan's own check reports it.
+    # Values of an unexpected type are left unchanged; the validation of the plan reports them.
     told = plan.get("rule_texts", {})
     texts = dict(told) if isinstance(told, dict) else {}
     for name in ("consent", "demographics_page", "debrief"):
@@ -438,7 +439,7 @@ def with_files(record: Mapping[str, Any], base: Path) -> dict[str, Any]:
 
 
 def _series(entry: Any, base: Path, texts: dict[str, str]) -> Any:
-    """Return an entry of a list without names of files; the text of its rule goes to ``texts``."""
+    """Return an entry of a list without file names; put the text of its rule into ``texts``."""
     if isinstance(entry, str):
         return _rule(entry, base, texts)
     if not isinstance(entry, dict):
@@ -459,14 +460,14 @@ def _rule(name: str, base: Path, texts: dict[str, str]) -> str:
     if not name.endswith(".txt"):
         return name
     known = Path(name).stem
-    # Reading checks it: an error names file and line.
+    # Read it to check it: an error names file and line.
     read_rule_file(base / name)
     texts[known] = read_text(base / name, noun="rule file")
     return known
 
 
 def _text(value: Any, base: Path, ending: str) -> Any:
-    """Return the text of a file for its name; any other value as it is."""
+    """Return the text of a file for its name, and any other value unchanged."""
     is_name = isinstance(value, str) and value.endswith(ending) and "\n" not in value
     return read_text(base / value) if is_name else value
 
@@ -477,9 +478,9 @@ def _given_board(path: Path) -> list[dict[str, Any]]:
 
 
 def picture_data(path: Path) -> str:
-    """Return a picture as a data address, which pages can show.
+    """Return a picture as a data address for pages.
 
-    Raises ConfigError: there is no such file, it is no picture, or it has too many bytes.
+    Raises ConfigError: the file does not exist, is not a picture, or has too many bytes.
     """
     kind = PICTURES.get(path.suffix.lower())
     if kind is None or not path.is_file():

@@ -1,6 +1,6 @@
 """Check of a study plan: the screens of each list, and errors, warnings and notes.
 
-A plan with an error cannot be made a study; a warning marks a probable mistake.
+A plan with an error cannot become a study; a warning marks a probable mistake.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from gohr.game import check_rule, random_way
 from gohr.people import SeriesPlan, deal_boards, points_of
 from gohr.rules import info_of, load_rule_text
 
-#: Looks up the text of ``season/rule``; None where there is no server to ask.
+#: Function that returns the text of ``season/rule``; None without a server.
 RuleFinder = Callable[[str], str | None]
-#: Boards of a series that are dealt and played; of given boards, all.
+#: Number of boards per series that are dealt and played; given boards are all played.
 _N_BOARDS = 3
-#: Plays of a board by accepted moves at random before it counts as one that cannot be cleared. A
-#: board that one play in twenty clears is taken for one in 1 of 28,000 cases.
+#: Plays of a board by random accepted moves before it counts as impossible to clear. A board that
+#: one play in twenty clears is misclassified in 1 of 28,000 cases.
 _N_PLAYS = 200
 
 
@@ -40,7 +40,7 @@ class PlanFinding:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a participant of a list sees, in order; ``most_points`` is the best possible."""
+    """A screen that a participant of a list sees; ``most_points`` is the maximum."""
 
     rule_list: str
     number: int
@@ -66,7 +66,7 @@ class CheckedPlan:
 
     @property
     def passes(self) -> bool:
-        """Whether there is nothing to correct."""
+        """Whether there are no errors and no warnings."""
         return all(each.severity == "note" for each in self.findings)
 
     def records(self) -> list[dict[str, Any]]:
@@ -85,7 +85,7 @@ class CheckedPlan:
 
 
 def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> CheckedPlan:
-    """Check a plan, and lay out the screens of each of its lists.
+    """Check a plan, and list the screens of each of its lists.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> Ch
     Returns
     -------
     CheckedPlan
-        Every finding, not the first alone.
+        All findings, not only the first.
     """
     series = {name: plan.series(name) for name in plan.lists}
     screens = [screen for name in plan.lists for screen in _screens(plan, name)]
@@ -158,7 +158,7 @@ def _deal_findings(series: SeriesPlan, text: str, where: str) -> Iterator[PlanFi
 
 
 def _stalemates(text: str, boards: Sequence[Board], where: str) -> Iterator[PlanFinding]:
-    """Play each board by accepted moves at random; find boards that get stuck, once or always."""
+    """Play each board by random accepted moves; find boards that get stuck, once or always."""
     rule_set = parse(text)
     rng = np.random.default_rng(0)
     n_stuck = most_left = 0
@@ -270,5 +270,5 @@ def _in_words(series: SeriesPlan) -> str:
 
 
 def _most_points(series: SeriesPlan) -> int | None:
-    """Return the points of a player who makes no error; None where nothing is paid."""
+    """Return the points of a player without errors; None if there are no points."""
     return None if series.points is None else series.episodes * points_of(series.points, 0.0)

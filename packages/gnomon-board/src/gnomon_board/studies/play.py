@@ -29,7 +29,7 @@ from gohr.rules import load_rule_text
 class StoredGame:
     """A game and its row in the database.
 
-    ``ending`` is how the study ended for the player, empty before.
+    ``ending`` is the ending of the study for the player, empty before it.
     """
 
     row: Row
@@ -38,7 +38,7 @@ class StoredGame:
 
     @property
     def guess_due(self) -> bool:
-        """Whether the player is asked now what the rule is."""
+        """Whether the player must guess the rule now."""
         due = {
             "never": False,
             "board": self.session.state in ("board over", "ended"),
@@ -49,12 +49,12 @@ class StoredGame:
 
     @property
     def has_guessed(self) -> bool:
-        """Whether the player has said after this board what the rule is."""
+        """Whether the player has guessed the rule after this board."""
         return self.session.episode in self.row.settings.get("guessed", [])
 
     @property
     def is_ended(self) -> bool:
-        """Whether the player no longer takes part, without having finished."""
+        """Whether the player stopped taking part without finishing."""
         return self.ending not in ("", "finished")
 
 
@@ -67,9 +67,9 @@ def begin_game(
     key: str = "",
     **more: Any,
 ) -> str:
-    """Create a game, and return the key by which alone it can be found again.
+    """Create a game, and return its key, without which it cannot be found.
 
-    ``more`` is kept with the settings of the game.
+    ``more`` is stored with the settings of the game.
     """
     key = key or secrets.token_urlsafe(24)
     settings = {
@@ -122,8 +122,8 @@ def _with_ending(session: Session, game: StoredGame) -> StoredGame:
 class PlayedGameCache:
     """LRU cache of games in play, so that a game is not replayed at each move.
 
-    A game is taken out for a move, and put back when the move is stored. It is used only if the
-    database has seen no change since.
+    A game is taken out for a move, and put back when the move is stored. It is used only if its row
+    has not changed since.
     """
 
     def __init__(self, size: int = 1000) -> None:
@@ -141,7 +141,7 @@ class PlayedGameCache:
         return _with_ending(session, StoredGame(row, played))
 
     def put_back(self, game: StoredGame, changed_at: datetime.datetime) -> None:
-        """Keep a game as it was left at a moment."""
+        """Store a game in its state at a time."""
         with self._lock:
             self._games[game.row.id] = changed_at, game.session
             while len(self._games) > self._size:
@@ -149,7 +149,7 @@ class PlayedGameCache:
 
 
 def rebuild_game(session: Session, row: Row) -> StoredGame:
-    """Return the game of a row, as far as it was played."""
+    """Return the game of a row in its current state."""
     rows = session.execute(
         select(*_COLUMNS).where(PlayAttempt.session_id == row.id).order_by(PlayAttempt.id)
     )
@@ -205,14 +205,14 @@ def _text_of(session: Session, row: Row) -> str:
 
 _CHANGED = ("n_episodes", "changed_at", "settings", "state", "finished_at")
 _ROWS, _ATTEMPTS = cast(Table, Row.__table__), cast(Table, PlayAttempt.__table__)
-#: Made once: to put a statement together takes longer than to execute it.
+#: Built once, since building the statement takes longer than executing it.
 _CHANGE = (
     _ROWS.update()
     .where(
         _ROWS.c.id == bindparam("this_id"),
         _ROWS.c.state == "playing",
         _ROWS.c.n_episodes == bindparam("this_board"),
-        # Not even a guess: the settings are written as a whole.
+        # Even a guess is a conflict, since the settings are written as a whole.
         _ROWS.c.changed_at == bindparam("this_change"),
     )
     .values({name: bindparam(name) for name in _CHANGED})
@@ -223,13 +223,13 @@ _ADD = _ATTEMPTS.insert()
 def store_changes(
     session: Session, game: StoredGame, attempt: Attempt | None = None
 ) -> datetime.datetime:
-    """Store what has changed since the game was found: an attempt, another board, the end.
+    """Store the changes since the game was found: an attempt, another board, or the end.
 
-    Returns the moment of the change.
+    Returns the time of the change.
 
-    The game may have been found in a session that is over: to think takes longer than to write.
+    The game may come from a closed session, since computing a move takes longer than writing it.
 
-    Raises Conflict: another request has changed it meanwhile; nothing is stored.
+    Raises Conflict: another request has changed the game; nothing is stored.
     """
     row, played = game.row, game.session
     changed_at = now() if attempt is None else _moment(attempt.at)
@@ -265,7 +265,7 @@ def _changed_settings(game: StoredGame) -> dict[str, Any]:
 
 
 def end_series(player: StudyAssignment, series: int) -> None:
-    """Note that a player has come to the end of a series; after the last one the study is over.
+    """Record the end of a series for a player; after the last one the study is over.
 
     Nothing changes for a player who no longer takes part.
     """
@@ -278,7 +278,7 @@ def end_series(player: StudyAssignment, series: int) -> None:
 
 
 def end_study(player: StudyAssignment, plan: StudyPlan, ending: Ending) -> None:
-    """Note how a study ended for a player, with the code for it."""
+    """Store the ending of a study for a player, with its completion code."""
     player.ending = ending
     player.completion_code = completion_code(plan.recruitment.completion(ending))
     if ending == "finished":
@@ -288,9 +288,9 @@ def end_study(player: StudyAssignment, plan: StudyPlan, ending: Ending) -> None:
 def store_guess(
     session: Session, game: StoredGame, text: str, confidence: int | None = None
 ) -> None:
-    """Keep what a player thinks that the rule is, once after each board.
+    """Store a player's guess at the rule, once after each board.
 
-    Raises Conflict: no guess is asked for now.
+    Raises Conflict: no guess is due now.
     """
     if not game.guess_due or game.row.assignment_id is None:
         raise Conflict("no guess is asked for now")
@@ -298,7 +298,7 @@ def store_guess(
     session.refresh(row, with_for_update=True)
     guessed = row.settings.get("guessed", [])
     if game.session.episode in guessed:
-        # The same was sent at the same time.
+        # Another request sent the same guess at the same time.
         return
     session.add(
         StudyAnswer(

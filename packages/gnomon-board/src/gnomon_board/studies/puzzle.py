@@ -1,8 +1,8 @@
 """Rules that people can play: by name, by an uninformative number, or of a season.
 
-The name of a rule often gives the answer away, so each rule of the catalogue has a number as well.
-Public rules of a season can be played on its boards. Hidden rules are for studies only until they
-are revealed: playing one reveals something of it.
+The name of a rule often reveals the answer, so each rule of the library also has a number. Public
+rules of a season can be played on its boards. Hidden rules can be played only in studies until they
+are revealed, since playing a rule reveals something of it.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class Puzzle:
 
 @cache
 def puzzles() -> tuple[str, ...]:
-    """Return the names of the rules in the order of their numbers, the first of which is 1."""
+    """Return the names of the rules in the order of their numbers, from 1."""
     return tuple(sorted(available_rules(), key=lambda name: hashlib.sha256(name.encode()).digest()))
 
 
 def puzzle_named(name: str) -> Puzzle:
-    """Return the puzzle of a rule's name, or of ``puzzle-7``, which keeps the name to itself.
+    """Return the puzzle of a rule's name, or of ``puzzle-7``, which hides the name.
 
     Raises UnknownNameError: there is no such rule.
 
@@ -84,7 +84,7 @@ def puzzle_named(name: str) -> Puzzle:
 def puzzle_of(season: Season, rule: SeasonRule) -> Puzzle:
     """Return a rule of a season as a puzzle, on boards like those of its learners.
 
-    Raises NotAllowed: the rule is hidden still.
+    Raises NotAllowed: the rule is still hidden.
     """
     if rule.visibility == "hidden" and season.revealed_at is None:
         raise NotAllowed("this rule is hidden until the season is revealed: it is for studies only")
@@ -101,7 +101,7 @@ def puzzle_of(season: Season, rule: SeasonRule) -> Puzzle:
 
 # -- verified learners beside a person -------------------------------------------------------------
 
-#: Fewer trials say too little of a learner to be drawn.
+#: Fewest trials of a learner that is drawn.
 _FEWEST_TRIALS = 3
 _MOST = 3
 
@@ -111,8 +111,8 @@ def verified_learners(
 ) -> tuple[Yardstick, ...]:
     """Return the three verified learners with the fewest errors on a rule after some boards.
 
-    They played the same text, on boards drawn alike, as long a board. None for a game of a study or
-    of a numbered puzzle, or without verified learners.
+    They played the same rule text, on boards of the same distribution, with the same horizon. The
+    result is None for games of a study or numbered puzzle, or without verified learners.
     """
     if row.assignment_id is not None or row.rule != game.rule_name:
         return ()
@@ -130,7 +130,7 @@ def verified_learners(
 
 
 def _rules_like(session: Session, row: Row, game: Game) -> Iterable[tuple[SeasonRule, Season]]:
-    """Return the rules of seasons that were played as this game is."""
+    """Return the rules of seasons with the settings of this game."""
     query = select(SeasonRule, Season).join(Season, SeasonRule.season_id == Season.id)
     if row.season_rule_id is not None:
         query = query.where(SeasonRule.id == row.season_rule_id)

@@ -29,9 +29,9 @@ from gnomon_board.tokens import digest_of
 
 
 def make_study(session: Session, plan: StudyPlan, *, by: int) -> tuple[Study, str]:
-    """Add a study, and return its row and the key of its invitation, which is kept nowhere.
+    """Add a study, and return its row and the key of its invitation, which is not stored.
 
-    Raises Refusal: the plan names a rule that there is not, or there is a study of that name.
+    Raises Refusal: a rule of the plan does not exist, or a study of that name does.
     """
     checked = check_plan(plan, lambda name: rule_of_season(session, name))
     for finding in checked.findings:
@@ -58,7 +58,7 @@ def make_study(session: Session, plan: StudyPlan, *, by: int) -> tuple[Study, st
 
 
 def _clean(consent: str) -> str:
-    """Check a text piece by piece: it may be longer than a description."""
+    """Check a text in pieces, since it may be longer than a description."""
     return "\n".join(clean_text(line, "consent") for line in consent.splitlines())
 
 
@@ -105,7 +105,7 @@ class PlayerRecord:
 
 
 def players_of(session: Session, study: Study) -> list[PlayerRecord]:
-    """Return the players of a study in the order in which they came."""
+    """Return the players of a study in the order of arrival."""
     points = points_of_players(session, study)
     return [
         PlayerRecord(
@@ -147,7 +147,7 @@ def _points(session: Session, whose: ColumnElement[bool]) -> dict[int, int]:
 
 
 def exclude(session: Session, study: Study, player: str, *, by: int) -> bool:
-    """Take a player out of the balance of the lists, or put one back; return whether one is out.
+    """Exclude a player from balancing, or include the player again; return whether excluded.
 
     Raises Missing: there is no such player.
     """
@@ -166,13 +166,13 @@ def exclude(session: Session, study: Study, player: str, *, by: int) -> bool:
 
 
 def personal_links(session: Session, study: Study, n: int, *, by: int) -> list[tuple[str, str]]:
-    """Add players, and return the pseudonym and the key of each: a link for one person.
+    """Add players, and return the pseudonym and key of each, for personal links.
 
     Raises Conflict: the study is closed.
     """
     if study.closes_at is not None and study.closes_at <= now():
         raise Conflict(f"study {study.name!r} is closed")
-    # Players are numbered one after the other.
+    # Locked, so that players are numbered consecutively.
     session.get_one(Study, study.id, with_for_update=True)
     found = []
     for _ in range(n):
@@ -195,7 +195,7 @@ def rule_of_season(session: Session, name: str) -> str | None:
 
 
 def study_named(session: Session, name: str) -> Study:
-    """Return a study; raises Missing if there is none."""
+    """Return a study; raise Missing if there is none."""
     study = session.scalar(select(Study).where(Study.name == name))
     if study is None:
         raise Missing(f"there is no study {name[:64]!r}")
@@ -203,7 +203,7 @@ def study_named(session: Session, name: str) -> Study:
 
 
 def first_account(session: Session) -> int:
-    """Return the first account of the server, for which commands on its machine act."""
+    """Return the first account of the server, as which its commands act."""
     found = session.scalar(select(Account.id).order_by(Account.id).limit(1))
     if found is None:
         raise Missing("there is no account yet; start the server once with gnomon-board serve")
@@ -211,7 +211,7 @@ def first_account(session: Session) -> int:
 
 
 def invite_anew(session: Session, study: Study, *, by: int) -> str:
-    """Return the key of a new invitation; the one before leads nowhere from now on.
+    """Return the key of a new invitation, and invalidate the previous one.
 
     Players who have begun keep their own keys.
     """
@@ -225,7 +225,7 @@ def invite_anew(session: Session, study: Study, *, by: int) -> str:
 def close_study(session: Session, study: Study, *, by: int) -> None:
     """Close a study to new players; those who have begun may finish.
 
-    Raises Conflict: it is closed.
+    Raises Conflict: it is already closed.
     """
     if study.closes_at is not None and study.closes_at <= now():
         raise Conflict(f"study {study.name!r} is closed already")

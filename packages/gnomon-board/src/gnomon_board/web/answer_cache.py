@@ -1,9 +1,9 @@
-"""ASGI middleware that answers an unchanged page again before any routing, session or thread.
+"""ASGI middleware that answers requests for unchanged pages without routing, session or thread.
 
-Of the time of a cached page, routing takes a fifth and the threads in which a session is opened
-and ended most of the rest. SQLite's ``data_version`` shows in a few microseconds whether anything
-was committed since, by this process or another one; until then the same request of a reader who
-is not signed in has the same answer.
+Routing takes a fifth of the time of a cached page, and the threads that open and close a session
+take most of the rest. SQLite's ``data_version`` shows in a few microseconds whether this or another
+process has committed anything; if not, the same request of a reader who is not signed in has the
+same answer.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from gnomon_board.web.pages.page_cache import takes_gzip
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: Seconds for which an answer is kept at most: some pages depend on the clock.
+#: Most seconds for which an answer is kept, since some pages depend on the clock.
 _MOST_AGE_S = 2.0
 _MOST_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """An answer, the state of the database before it was made, and the time after."""
+    """An answer, the state of the database before its creation, and the time after."""
 
     mark: int
     made: float
@@ -38,10 +38,10 @@ class _Kept:
 
 
 class AnswerCache:
-    """Keep answers that do not depend on who asks, and answer 304 to a browser that has them.
+    """Cache answers that are the same for all readers, and answer 304 to a browser that has them.
 
     ``mark`` returns a number that changes with every commit, or None if there is no such number;
-    nothing is kept then.
+    then nothing is cached.
     """
 
     def __init__(self, app: ASGIApp, mark: Callable[[], int | None]) -> None:
@@ -50,7 +50,7 @@ class AnswerCache:
         self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer from memory, or let the application answer and keep what it says."""
+        """Answer from the cache, or cache the answer of the application."""
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
@@ -66,7 +66,7 @@ class AnswerCache:
             messages: list[Message] = []
 
             async def sending(message: Message) -> None:
-                # A copy, since the gate adds headers of its own to the answer.
+                # A copy, since the gate adds headers to the answer.
                 messages.append({**message, "headers": list(message.get("headers", ()))})
                 await send(message)
 
@@ -89,7 +89,7 @@ class AnswerCache:
 
 
 def _key(scope: Scope, headers: Headers) -> tuple[Any, ...] | None:
-    """Return what an answer to a reader depends on; None where it depends on the reader."""
+    """Return the cache key of a request; None if the answer depends on the reader."""
     if "cookie" in headers or "authorization" in headers:
         return None
     packed = takes_gzip(headers.get("accept-encoding", ""))
@@ -97,7 +97,7 @@ def _key(scope: Scope, headers: Headers) -> tuple[Any, ...] | None:
 
 
 def _is_for_all(start: Message) -> bool:
-    """Whether an answer may be kept: what :func:`cached_response` marks so."""
+    """Return whether :func:`cached_response` marked an answer as cacheable."""
     headers = Headers(raw=start["headers"])
     return (
         start["status"] == 200
@@ -108,7 +108,7 @@ def _is_for_all(start: Message) -> bool:
 
 
 def _unless_known(known: str, send: Send) -> Send:
-    """Return a sender that answers 304 in place of what a browser has, by its ETag."""
+    """Return a sender that answers 304 if the browser has the answer, by its ETag."""
     if not known:
         return send
     is_known = False
@@ -117,7 +117,7 @@ def _unless_known(known: str, send: Send) -> Send:
         nonlocal is_known
         if message["type"] == "http.response.start" and message["status"] == 200:
             etag = Headers(raw=message["headers"]).get("etag", "")
-            # Packed or not, a page has one name, with a suffix.
+            # The ETags of a page, packed or not, differ only in a suffix.
             name = etag.strip('"').removesuffix("-gzip")
             is_known = bool(name) and name in known
             if is_known:

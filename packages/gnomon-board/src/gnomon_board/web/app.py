@@ -56,8 +56,8 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     """Return the application.
 
-    ``database`` is one that is open already, at the newest version; without it, the application
-    opens the one of the settings, and closes it when it ends.
+    ``database`` is an open database at the newest version; without it, the application opens that
+    of the settings, and closes it at the end.
     """
     opened = database or Database(settings.database)
 
@@ -74,7 +74,7 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
         title="Gnomon leaderboard",
         version=__version__,
         lifespan=lifespan,
-        # Its pages load scripts from elsewhere.
+        # Its pages load scripts from other hosts.
         docs_url=None,
         redoc_url=None,
     )
@@ -103,7 +103,7 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
 
 @cache
 def _routes() -> list[BaseRoute]:
-    """Return the routes of every application: what they need is found by their signatures, once."""
+    """Return the routes of all applications; their signatures are analysed only once."""
     router = APIRouter(responses=_REFUSALS)
     for each in _ROUTERS:
         router.include_router(each)
@@ -111,7 +111,7 @@ def _routes() -> list[BaseRoute]:
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    """Answer what was refused, with one sentence."""
+    """Answer a refused request with one sentence."""
     headers: dict[str, str] = {}
     status = status_of(error)
     if isinstance(error, AnyHTTPException):
@@ -127,17 +127,17 @@ def _refused(request: Request, error: Exception) -> Response:
 
 
 def _left(request: Request, error: Exception) -> Response:
-    """Answer who left before the request was whole: for the log, by the status of proxies."""
+    """Log a request whose client disconnected before its end (status 499, as proxies do)."""
     return Response(status_code=499)
 
 
 def _collided(request: Request, error: Exception) -> Response:
-    """Answer who came second: what must be there once was made by somebody else meanwhile."""
+    """Answer 409 if a simultaneous request has already created a unique row."""
     return _told(request, 409, "the same was made at the same time; ask again", {})
 
 
 def _away(request: Request, error: Exception) -> Response:
-    """Answer while the database does not: it is being restarted, or there was no end of waiting."""
+    """Answer 503 if the database is unavailable or a lock times out."""
     if (refusal := no_room(error)) is not None:
         return _full(request, refusal)
     _log.error("the database does not answer: %s", type(error).__name__)
@@ -145,10 +145,10 @@ def _away(request: Request, error: Exception) -> Response:
 
 
 def _disk(request: Request, error: Exception) -> Response:
-    """Answer where the disk has no room; another fault of the system is a mistake of ours."""
+    """Answer if the disk is full; treat any other system error as an internal error."""
     if (refusal := no_room(error)) is not None:
         return _full(request, refusal)
-    # Not the path: the key of a player or of a request may stand in it.
+    # Not the path: it may contain the key of a player or of a request.
     route = getattr(request.scope.get("route"), "path", "-")
     _log.exception("answering %s", route, exc_info=error)
     return _failed(request, error)
@@ -160,8 +160,8 @@ def _full(request: Request, refusal: NoRoom) -> Response:
 
 
 def _failed(request: Request, error: Exception) -> Response:
-    """Answer a mistake of ours: the reason goes to the log, and not to the world."""
-    # This answer does not pass the gate on its way out.
+    """Answer an internal error; the reason is logged, and not shown."""
+    # This answer does not pass through the gate.
     headers = {**HEADERS, REQUEST_ID: current_request()}
     detail = f"the server made a mistake; it has been noted as {current_request()}"
     return _told(request, 500, detail, headers)
@@ -177,7 +177,7 @@ def _told(request: Request, status: int, detail: str, headers: dict[str, str]) -
 
 
 def _first_problem(error: RequestValidationError) -> str:
-    """Return the first field that is not as it should be, and why, without what was sent."""
+    """Return the first invalid field and the reason, without the value."""
     first = error.errors()[0]
     where = ".".join(str(part)[:80] for part in first["loc"])
     return f"{where}: {first['msg']}"

@@ -38,8 +38,8 @@ _CHUNK = 1000
 def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]:
     """Write a backup into a new folder; the server may be running.
 
-    The tables are those of one moment. Their logs are older and never change, so that they can be
-    copied afterwards.
+    The tables are a snapshot. Their logs are older and never change, so they can be copied
+    afterwards.
 
     Returns the contents of ``backup.json``.
 
@@ -91,7 +91,7 @@ def restore(backup: Path, settings: Settings) -> dict[str, Any]:
     if target.file is not None and target.file.exists():
         target.close()
         raise LeaderboardError(f"{target.file}: expected no leaderboard yet, found one")
-    # Standings of another board, whose versions this one will have too.
+    # Standings of another board, whose versions could coincide with those of this one.
     for snapshot in settings.snapshots.glob("*.json"):
         snapshot.unlink()
     shutil.copyfile(backup / _DATABASE, held)
@@ -122,7 +122,7 @@ def _make_empty(out: Path) -> None:
 
 
 def _copy_database(database: Database, path: Path) -> None:
-    """Write all tables, as of one moment, into one SQLite file."""
+    """Write a snapshot of all tables into one SQLite file."""
     if database.is_sqlite:
         with database.engine.connect() as connection:
             # Outside of a transaction, so that readers and writers continue.
@@ -154,7 +154,7 @@ def _with_logs(database: Database) -> Iterator[Submission]:
 
 
 def _copied(source: Path, target: Path) -> bool:
-    """Copy a log, and check the copy; return whether it was not there already."""
+    """Copy a log and check the copy; return False if it was copied before."""
     if target.exists():  # the same log in another season
         return False
     if not source.exists():
@@ -178,7 +178,7 @@ def _read_manifest(backup: Path) -> dict[str, Any]:
 
 
 def _check(database: Database, record: dict[str, Any]) -> None:
-    """Refuse a database that is damaged, or does not belong to this backup."""
+    """Refuse a database that is damaged or does not belong to this backup."""
     with database.engine.begin() as connection:
         verdict = connection.scalar(text("PRAGMA integrity_check"))
         found = {
@@ -191,11 +191,11 @@ def _check(database: Database, record: dict[str, Any]) -> None:
 
 
 def _copy_tables(source: Database, target: Database) -> dict[str, int]:
-    """Copy all rows, as of one moment, into an empty leaderboard of the same version.
+    """Copy a snapshot of all rows into an empty leaderboard of the same version.
 
     Returns the number of rows of each table.
 
-    Raises LeaderboardError: the target has rows, or one of the two has another version.
+    Raises LeaderboardError: the target has rows, or the versions differ.
     """
     require_head(source)
     require_head(target)
@@ -215,7 +215,7 @@ def _copy_tables(source: Database, target: Database) -> dict[str, int]:
 
 
 def _snapshot(database: Database) -> Any:
-    """Return a connection, as a context, that sees the database of one moment."""
+    """Return a context manager of a connection that sees a snapshot of the database."""
     if database.is_sqlite:  # as every transaction with a write-ahead log does
         return database.engine.begin()
     return database.engine.execution_options(isolation_level="REPEATABLE READ").begin()
@@ -243,7 +243,7 @@ def _rows(table: Table, connection: Connection) -> CursorResult[Any]:
 
 
 def _set_sequences(connection: Connection) -> None:
-    """Let PostgreSQL continue after the highest id that was copied."""
+    """Make PostgreSQL continue after the highest copied id."""
     for table in Base.metadata.sorted_tables:
         if "id" in table.columns:
             connection.execute(

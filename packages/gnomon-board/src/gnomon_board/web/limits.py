@@ -1,7 +1,7 @@
-"""Limits of one client: what it has open at once, and what it does in a window of time.
+"""Limits per client: what is open at the same time, and counts in a window of time.
 
-Counts of a minute or an hour are in the database and hold for all processes; what is open now is
-this process's own affair.
+Counts per minute or hour are in the database and hold for all processes; open connections and
+requests are counted in each process.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from gnomon_board.errors import TooMany
 from gnomon_board.leaderboard.server_settings import MIB, Settings
 from gnomon_board.tokens import Caller
 
-#: Seconds after which somebody who has too much in hand may try again.
+#: Seconds after which a client with too many open uploads or websockets may try again.
 _AGAIN_S = 5
 
 
 def client_of(address: str) -> str:
-    """Return an address as that of one client: of IPv6 the first 64 bits, which are a line's own.
+    """Return the address that identifies a client: for IPv6 the first 64 bits.
 
-    Within them a client takes as many addresses as it likes, and would have the limits of each.
-    Some proxies tell a port too, which is another one for each connection.
+    A client can use any address within these bits, and would have the limits of each. A port, which
+    some proxies add, is removed, since it differs for each connection.
 
     Examples
     --------
@@ -61,17 +61,17 @@ def client_of(address: str) -> str:
 
 
 class Transport(Protocol):
-    """What is asked of a connection."""
+    """Interface of a connection."""
 
     def is_closing(self) -> bool:
-        """Whether it is closed, or about to be."""
+        """Return whether it is closed or closing."""
 
 
 class Connections:
     """The open connections of each address.
 
-    A connection that becomes a websocket changes its protocol; so these are the transports, which
-    stay, and nobody has to say that one has ended.
+    These are the transports, since a connection that becomes a websocket changes its protocol but
+    keeps its transport; closed ones are found without a notice.
     """
 
     def __init__(self, most: int) -> None:
@@ -79,7 +79,7 @@ class Connections:
         self._open: dict[str, WeakSet[Any]] = {}
 
     def admit(self, address: str, transport: Transport) -> bool:
-        """Return whether an address may open one more connection, and count it."""
+        """Return whether an address may open another connection, and count it."""
         held = {each for each in self._open.get(address, ()) if not each.is_closing()}
         if len(held) >= self._most:
             return False
@@ -90,7 +90,7 @@ class Connections:
 
 
 class AtOnce:
-    """Counts of things in hand, for each key up to a limit. For the event loop alone.
+    """Counts of simultaneous uses, limited for each key. Use only in the event loop.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class AtOnce:
 
     @contextmanager
     def held(self, *keys: Hashable) -> Iterator[None]:
-        """Hold one more of each key; raises TooMany if one has its limit already."""
+        """Count one more use of each key; raise TooMany if one is at its limit."""
         if any(self._held[key] >= self._most for key in keys):
             raise TooMany(f"{self._rule}; try again in {_AGAIN_S} s", _AGAIN_S)
         self._held.update(keys)
@@ -124,8 +124,8 @@ class AtOnce:
 class Turns:
     """Concurrency limit of each address: a few of its requests are answered at once, others wait.
 
-    So what one address asks for never fills the server, and whoever comes is answered soon: the
-    reserve for everybody else. For the event loop alone.
+    Therefore one address cannot fill the server, and other addresses are answered soon. Use only in
+    the event loop.
     """
 
     def __init__(self, at_once: int) -> None:
@@ -133,16 +133,16 @@ class Turns:
         self._of: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     def of(self, address: str) -> asyncio.Semaphore:
-        """Return the semaphore of an address, to be held while a request of it is answered."""
+        """Return the semaphore of an address; hold it while answering its request."""
         return self._of.setdefault(address, asyncio.Semaphore(self._at_once))
 
 
 class Intake:
-    """What clients of a server have in hand: requests, uploads, and websockets."""
+    """Counts of the open requests, uploads and websockets of clients."""
 
     def __init__(self, settings: Settings) -> None:
         self.turns = Turns(settings.answers_at_once)
-        #: By account.
+        #: Per account.
         self.uploads = AtOnce(1, "another log of this account is being sent: send this one later")
         self.websockets = AtOnce(settings.websockets_at_once)
 
@@ -150,10 +150,10 @@ class Intake:
 def count_upload(
     database: Database, settings: Settings, who: Caller, address: str, n_bytes: int
 ) -> None:
-    """Count the bytes of a log that an account sends from an address; TooMany above a limit.
+    """Count the bytes of a log for its account and address; raise TooMany above a limit.
 
-    What the one is refused is not counted of the other: a neighbour behind the same address must
-    not use up an account.
+    An upload refused for one of them is not counted for the other, so that other clients of the
+    address cannot use up the limit of an account.
     """
     most, amount = settings.upload_mib_per_hour, -(-n_bytes // MIB)
     with database.writing() as session:
@@ -177,9 +177,9 @@ def count_or_refuse(
 ) -> None:
     """Count an event, or an amount, in the current window, and refuse it above the limit.
 
-    ``session`` is a writing one of its own: a count must not be undone with what was refused.
-    ``key`` is what is counted, and whose: ``sign-in 192.0.2.7``; only a keyed hash of it is stored.
-    At most ``most`` may fall into a window of ``window_s`` seconds.
+    ``session`` is a separate writing session: a refusal must not roll back the count. ``key`` names
+    the event and the client, as in ``sign-in 192.0.2.7``; only its keyed hash is stored. A
+    window of ``window_s`` seconds permits at most ``most``.
 
     Raises TooMany: with the seconds until the next window.
     """
@@ -200,7 +200,7 @@ def count_or_refuse(
 def is_over(
     session: Session, key: str, most: int, window_s: int, *, clock: Callable[[], float] = time.time
 ) -> None:
-    """Refuse if the current window is at its limit already, without counting."""
+    """Refuse if the current window is at its limit, without counting."""
     secret = session.get(ServerSecret, "counts")
     if secret is None:
         return  # Nothing has been counted yet.

@@ -1,6 +1,6 @@
 """ASGI middleware: host and origin checks, body sizes, rate limit, security headers.
 
-Plain ASGI, so that websockets pass through the same gate.
+Plain ASGI, so that websockets pass through the same checks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CONTENT_SECURITY_POLICY = (
     "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
-#: Of every answer.
+#: Headers of every answer.
 HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -43,28 +43,28 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-#: Bytes a second that a body comes by at least, besides the seconds that it may be silent.
+#: Least bytes per second of a body, in addition to the permitted silent seconds.
 _LEAST_RATE = 2000
-#: Seconds from one refusal of an address to its next.
+#: Seconds between two refusals of an address.
 _REFUSAL_S = 0.05
-#: A body of more bytes counts among the uploads that its address may have open.
+#: A body of more bytes counts as an open upload of its address.
 _SMALL = 64 << 10
-#: Of one address, larger bodies are answered one after the other, and refused with a pause.
+#: Larger bodies of one address are answered one after the other, and refused with a pause.
 _QUICK = 4 << 10
-#: Most bytes of JSON that is no manifest: the event loop parses it, and lists every mistake in it.
+#: Most bytes of JSON other than manifests: the event loop parses it and lists all errors in it.
 _MOST_JSON = 256 << 10
-#: Most lines of a request's head.
+#: Most header lines of a request.
 _MOST_HEADERS = 100
-#: Most requests that are answered at once. There is a thread for each: one that holds the database
-#: and goes on in another thread never waits behind those that wait for the database.
+#: Most requests that are answered at once. Each has a thread, so that a request that holds the
+#: database and continues in another thread never waits behind requests that wait for the database.
 AT_ONCE = 500
-#: Most requests of one address that are there at all. Those of clients that have left wait for
-#: their turn, or for their refusal, like others, and would otherwise become ever more.
+#: Most pending requests of one address. Requests of disconnected clients wait for their turn or
+#: their refusal like others, and would otherwise accumulate.
 IN_HAND = 500
-#: The first messages of answers that may be refusals.
+#: First messages of answers that may be refusals.
 _BEGINNINGS = ("http.response.start", "websocket.http.response.start", "websocket.close")
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
-#: Paths that take a log.
+#: Paths that accept a log.
 _UPLOADS = re.compile(r"^/api/submissions/\d+/log$")
 _MANIFESTS = re.compile(r"^/api/entries/\d+/attempts/\d+/submission$")
 
@@ -88,7 +88,7 @@ class Gate:
         self._in_hand, self._at_work = AtOnce(IN_HAND), 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer it here."""
+        """Pass a request on, or answer it here."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -109,7 +109,7 @@ class Gate:
     ) -> None:
         method = scope["method"]
         if method == "HEAD":
-            # Answered as GET would be, without the body; the pages need not know.
+            # Answered like GET, without the body; the pages see a GET.
             scope, send = {**scope, "method": "GET"}, _without_body(send)
         request_id = begin_request(scope, believed=_asked_by_a_proxy(scope, self._settings))
         headers = {**HEADERS, REQUEST_ID: request_id, "Cache-Control": "no-store"}
@@ -123,14 +123,14 @@ class Gate:
         try:
             await self._with_limits(scope, receive, sending)
         except Exception:
-            # Answered outside of this gate.
+            # Answered without these checks.
             noted(500)
             raise
 
     async def _with_limits(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, with its body counted as it comes.
+        """Answer a request, and count its body while it arrives.
 
-        Of a stranger no body is read beyond the size of a form.
+        The body of an unknown caller is read only up to the size of a form.
         """
         most = _most_bytes(scope, self._settings)
         if not (_is_small(scope, _SMALL) or await run_in_threadpool(self._knows, scope)):
@@ -160,10 +160,10 @@ class Gate:
             await self._in_turn(scope, whole, send)
 
     async def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request when its address has a turn, which ends as the answer begins.
+        """Answer a request when its address has a turn, which ends when the answer begins.
 
-        The request is there, whole: who sends it slowly keeps no others of the address waiting. How
-        fast the client takes the answer is its own affair: a download holds no turn.
+        The request is complete, so that slow senders do not block other requests of the address. A
+        slow download does not hold a turn either.
         """
         turns = self._turns if _is_small(scope, _QUICK) else self._large
         turn = turns.of(scope["gnomon.address"])
@@ -179,10 +179,10 @@ class Gate:
             await self._answered(scope, receive, sending, held)
 
     async def _answered(self, scope: Scope, receive: Receive, send: Send, held: ExitStack) -> None:
-        """Answer a request if there is a thread for it, which it holds with what else it holds.
+        """Answer a request if there is a free thread, which it holds with its other resources.
 
-        Those that wait for a turn, or whose answers are taken slowly, are not counted: five
-        addresses would keep everybody out by waiting.
+        Requests that wait for a turn, or whose answers are received slowly, are not counted;
+        otherwise five addresses could block all others by waiting.
         """
         if self._at_work >= AT_ONCE:
             await _answer(503, "too many requests at once; ask again", 2)(scope, receive, send)
@@ -197,8 +197,8 @@ class Gate:
     def _paced(self, scope: Scope, send: Send, *, refused: bool) -> Send:
         """Return a sender that delays refusals, so that an address gets twenty a second at most.
 
-        Hundreds of its clients that ask again as soon as they are refused would leave the event
-        loop no time for anybody else; so would one whose bodies take long to be refused.
+        Without the delay, hundreds of clients that retry immediately, or one whose bodies take long
+        to be refused, would occupy the event loop.
         """
         address, costly = scope["gnomon.address"], not _is_small(scope, _QUICK)
 
@@ -215,7 +215,7 @@ class Gate:
     def _noted(self, scope: Scope, method: str, began: float) -> Callable[[int], None]:
         """Return a function that counts and logs the first status of an answer, as it begins.
 
-        One that fails after it has begun is not another answer.
+        A failure after the beginning is not counted as another answer.
         """
         method = method if method in _METHODS else "other"
         begun = False
@@ -238,11 +238,11 @@ class Gate:
             await self._app(scope, receive, send)
             return
         await receive()
-        # Before it is accepted, closing answers the handshake with 403.
+        # Closing before acceptance answers the handshake with 403.
         await send({"type": "websocket.close", "code": 1008})
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
-        """Return the answer to a request that goes no further."""
+        """Return the refusal of a request; None if it may pass."""
         if len(scope["headers"]) > _MOST_HEADERS:
             found = len(scope["headers"])
             return _answer(431, f"expected at most {_MOST_HEADERS} headers, found {found}")
@@ -266,14 +266,14 @@ class Gate:
 
 
 class ReadLimit:
-    """Rate limit of one address per minute, in this process alone: reading costs no writing."""
+    """Rate limit per address and minute, in this process only, so that reads do not write."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._clock = per_minute, clock
         self._window, self._counts = -1, dict[str, int]()
 
     def seconds_to_wait(self, address: str) -> int:
-        """Count a request; return 0 if it may be answered."""
+        """Count a request; return the seconds to wait, 0 if it may be answered."""
         at = self._clock()
         window = int(at // MINUTE_S)
         if window != self._window:
@@ -283,7 +283,7 @@ class ReadLimit:
 
 
 def is_allowed_host(header: str, allowed: Sequence[str]) -> bool:
-    """Whether a ``Host`` header names this server; ``*.example.org`` allows every name below it."""
+    """Return whether a ``Host`` header is allowed; ``*.example.org`` allows all subdomains."""
     match = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?", header)
     if match is None:
         return False
@@ -295,7 +295,7 @@ def is_allowed_host(header: str, allowed: Sequence[str]) -> bool:
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address that a request came from, as far as it can be believed."""
+    """Return the address of a request, forwarded ones only from trusted proxies."""
     found: str = scope.get("gnomon.address", "")
     return found
 
@@ -312,15 +312,15 @@ def _asked_by_a_proxy(scope: Scope, settings: Settings) -> bool:
 def _client_address(scope: Scope, settings: Settings) -> str:
     address = _peer(scope)
     if _asked_by_a_proxy(scope, settings):
-        # The proxy puts the address that it saw behind whatever the client said of itself.
-        # Some proxies add a header of their own, behind the one that a client made up.
+        # The proxy appends the address that it saw to any value from the client.
+        # Some proxies add a separate header after one from the client.
         forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
         address = forwarded.rpartition(",")[2].strip()[:64] or address
     return client_of(address)
 
 
 def _is_own_origin(origin: str | None, host: str, public_url: str) -> bool:
-    """Whether a page of ours asks for a change or a websocket, or a program, which has no origin.
+    """Return whether a request comes from a page of this server, or a program without an origin.
 
     Examples
     --------
@@ -346,9 +346,9 @@ def _most_bytes(scope: Scope, settings: Settings) -> int:
 
 
 def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
-    """Return a receiver that stops at the first byte that is too much, whatever was announced.
+    """Return a receiver that stops at the first byte above the limit, whatever was announced.
 
-    It does not wait for ever for a body that does not come, or comes byte by byte.
+    It limits the wait for a body that does not arrive, or arrives byte by byte.
     """
     received, complete, began = 0, False, time.monotonic()
 
@@ -372,20 +372,20 @@ def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
 
 
 def _is_small(scope: Scope, most: int) -> bool:
-    """Whether a body of at most so many bytes is announced."""
+    """Return whether the announced body has at most a number of bytes."""
     return "transfer-encoding" not in Headers(scope=scope) and _announced(scope) <= most
 
 
 def _announced(scope: Scope) -> float:
-    """Return the length of the body as it is announced, 0 if it is not; infinity for no number."""
+    """Return the announced length of the body: 0 if absent, infinity if not a number."""
     announced = Headers(scope=scope).get("content-length", "0")
     return int(announced) if announced.isascii() and announced.isdigit() else math.inf
 
 
 async def _read_whole(receive: Receive) -> Receive:
-    """Return a receiver of a body that has come to its end, or of what came before the client left.
+    """Return a receiver of the complete body, or of the part before the client disconnected.
 
-    Raises HTTPException: it is too large, or comes too slowly.
+    Raises HTTPException: it is too large, or arrives too slowly.
     """
     messages = [await receive()]
     while messages[-1].get("more_body", False):

@@ -1,8 +1,8 @@
-"""The log of a server: lines for people, or a JSON object a line, each with its request's id.
+"""The log of a server: lines for people, or one JSON object per line, with the request's id.
 
-The id goes back to the client in the header ``X-Request-ID``, so that whoever reports a fault can
-say which line of the log is its own. What is logged of a request is the pattern of its path: the
-path itself may hold an invitation.
+The id is returned to the client in the header ``X-Request-ID``, so that a report of a fault can
+name its line in the log. The pattern of the path is logged, not the path itself, which may contain
+an invitation.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ LogFormat = Literal["text", "json"]
 HEADER = "X-Request-ID"
 _FORM = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _log = logging.getLogger("gnomon.requests")
-#: The request that is being answered, in the task and the threads that answer it.
+#: Id of the current request, in the task and the threads that answer it.
 _current: ContextVar[str] = ContextVar("request", default="")
 
 
 def begin_request(scope: Scope, *, believed: bool) -> str:
-    """Return the id of a request that begins here, and note it for all that is logged of it.
+    """Return the id of a new request, and set it for its log lines.
 
-    ``believed`` tells that a proxy of ours asks, whose own id is taken if it looks like one.
+    ``believed``: whether the request comes from a trusted proxy, whose id is used if it is valid.
     """
     given = Headers(scope=scope).get(HEADER, "") if believed else ""
     found = given if _FORM.fullmatch(given) else secrets.token_hex(8)
@@ -41,13 +41,13 @@ def begin_request(scope: Scope, *, believed: bool) -> str:
 
 
 def current_request() -> str:
-    """Return the id of the request that is being answered; empty outside of any."""
+    """Return the id of the current request; empty outside of a request."""
     return _current.get()
 
 
 def log_request(scope: Scope, method: str, status: int, seconds: float) -> None:
-    """Log an answer that begins: its route, status and time, and nobody's name."""
-    # A request that was refused before it was routed has no route.
+    """Log the start of an answer with its route, status and time, without any name."""
+    # A request refused before routing has no route.
     route = getattr(scope.get("route"), "path", "")
     fields = {"method": method, "route": route, "status": status, "seconds": round(seconds, 6)}
     _log.info("%s %s %s", method, route or "-", status, extra={"fields": fields})
@@ -83,16 +83,16 @@ class JsonLines(logging.Formatter):
 
 
 class Lines(logging.Formatter):
-    """Format a record as a line for people, with the id of the request that it belongs to."""
+    """Format a record as a line for people, with the id of its request."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, and the traceback below it."""
+        """Return the line, followed by the traceback if any."""
         text = super().format(record)
         return f"[{current_request()}] {text}" if current_request() else text
 
 
 def log_to_stderr(log_format: LogFormat) -> None:
-    """Send the log to standard error; requests stand in it where a program reads it."""
+    """Write the log to standard error; only the JSON format includes each request."""
     handler = logging.StreamHandler(sys.stderr)
     formatter = JsonLines() if log_format == "json" else Lines("%(name)s: %(message)s")
     formatter.converter = time.gmtime

@@ -1,7 +1,7 @@
 """The server process: tables, first admin token, worker, sweeper, HTTP.
 
-Connections that send nothing, or very slowly, are closed: the server's library waits for ever for
-the end of a request's head. A proxy would not; but a board may stand without one.
+Connections that send nothing, or very slowly, are closed: the server's library would wait forever
+for the end of a request's head. A proxy would not, but a board may run without one.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("gnomon.server")
 _SWEEP_S = 5.0
-#: An upload that was not touched for so long belongs to a process that is dead.
+#: Age at which an unchanged upload belongs to a dead process.
 _STALE_S = 6 * 3600
-#: What pages import when they are made.
+#: Modules that pages import when first rendered.
 _LATE = (
     "gnomon.ranking.ranks",
     "gnomon.stats.bootstrap",
@@ -46,10 +46,10 @@ _LATE = (
     "matplotlib.backends.backend_agg",
     "matplotlib.figure",
 )
-#: Connections that wait for the event loop, and that it takes before it turns to what is open: one
-#: who connects thousands of times a second would keep it from everybody else.
+#: Queue length of new connections, and the number accepted before the event loop serves open ones;
+#: otherwise thousands of connections a second from one client would block all others.
 _QUEUE, _ACCEPTED_AT_ONCE = 2048, 16
-#: What a connection is told that is one too many of its address.
+#: Answer to a connection above the limit of its address.
 _TOO_MANY = (
     b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\n"
     b"Content-Length: 0\r\nConnection: close\r\n\r\n"
@@ -60,7 +60,7 @@ _TOO_MANY = (
 class Started:
     """URL and first token of a server that has started.
 
-    ``first_token`` is the first admin's, on the very first start; it is kept nowhere.
+    ``first_token`` is that of the first admin, on the first start only; it is not stored.
     """
 
     url: str
@@ -68,7 +68,7 @@ class Started:
 
 
 def prepare(settings: Settings) -> tuple[Database, str | None]:
-    """Open the database of a server: a new one gets its tables and its first admin.
+    """Open the database of a server; create the tables and the first admin of a new one.
 
     Returns the database, and the first admin's token if this is a new server.
 
@@ -117,12 +117,12 @@ def serve(
     warm: bool = True,
     on_start: Callable[[Started], None],
 ) -> None:
-    """Serve until told to stop (SIGINT or SIGTERM).
+    """Serve until SIGINT or SIGTERM.
 
-    ``host`` is an address of this machine and ``port`` 0 any free one. Without ``worker``, that of
-    ``gnomon-board worker`` has to run. ``log_format`` is that of the log on standard error.
-    With ``warm``, what pages need is imported and compiled before the start, and not while the
-    first reader of each waits for it. ``on_start`` is called once, when the port is open.
+    ``host`` is an address of this machine; ``port`` 0 means any free one. Without ``worker``, run
+    ``gnomon-board worker`` separately. ``log_format`` is that of the log on standard error.
+    With ``warm``, import and compile what pages need before the start, so that first readers need
+    not wait. ``on_start`` is called once, when the port is open.
 
     Raises LeaderboardError: as :func:`prepare`, and if the port is taken.
     """
@@ -136,21 +136,21 @@ def serve(
         app = create_app(settings, database)
         if warm:
             warm_up(app)
-        # Not the library's log of requests: an address may hold an invitation.
+        # Not the library's log of requests: an address may contain an invitation.
         config = uvicorn.Config(
             app,
             http=impatient(settings),
             log_config=None,
             access_log=False,
             server_header=False,
-            # The gate decides whom to believe.
+            # The gate decides which proxies to trust.
             proxy_headers=False,
             ws_max_size=settings.max_body_bytes,
-            # Messages that wait in memory, of each websocket; a player waits for each answer.
+            # Messages queued in memory per websocket; a player waits for each answer.
             ws_max_queue=2,
             backlog=_ACCEPTED_AT_ONCE,
-            # Longer than the 5 s for which many clients keep a silent connection: if both sides
-            # give up at the same moment, a request is sent into a closed one.
+            # Longer than the 5 s for which many clients keep an idle connection: if both sides
+            # close it at the same time, a request is sent into a closed connection.
             timeout_keep_alive=math.ceil(settings.slow_client_s),
             timeout_graceful_shutdown=5,
         )
@@ -175,7 +175,7 @@ def serve(
 def warm_up(app: FastAPI) -> None:
     """Build routes, compile templates and import modules that first pages would wait for.
 
-    It takes a second of processor time, during which an event loop would answer nobody.
+    It takes a second of processor time, which would block an event loop.
     """
     from gnomon_board.web.pages.templating import compile_templates
 
@@ -184,13 +184,13 @@ def warm_up(app: FastAPI) -> None:
     compile_templates()
     for name in _LATE:
         import_module(name)
-    # All of this stays, and a collection that goes through it holds up everybody for 0.1 s.
+    # These objects are permanent, and a garbage collection of them would block all for 0.1 s.
     gc.collect()
     gc.freeze()
 
 
 def _keep_sweeping(database: Database, settings: Settings, stopped: threading.Event) -> None:
-    """Move on what is stuck, even if no worker is there to do it."""
+    """Sweep stuck jobs and submissions, even if there is no worker."""
     while not stopped.wait(_SWEEP_S):
         try:
             sweep(database, settings)
@@ -199,16 +199,16 @@ def _keep_sweeping(database: Database, settings: Settings, stopped: threading.Ev
 
 
 class _Listening(socket.socket):
-    """A socket whose queue of connections is longer than what the event loop takes at once."""
+    """A socket with a longer queue than the event loop accepts at once."""
 
     def listen(self, backlog: int = 0, /) -> None:
-        """Listen; asyncio's one number for both is the other one."""
+        """Listen with this queue length; asyncio uses one number for both."""
         super().listen(_QUEUE)
 
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named as TCP, or asyncio would leave each answer waiting 40 ms for the one before (Nagle).
+    # Declared as TCP; otherwise asyncio would delay answers by 40 ms (Nagle).
     listening = _Listening(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -226,19 +226,19 @@ def _url(listening: socket.socket) -> str:
 
 
 def impatient(settings: Settings) -> type[asyncio.Protocol]:
-    """Return an HTTP protocol that closes connections which are too slow, or too many.
+    """Return an HTTP protocol that closes connections which are too slow or too many.
 
-    The first head has ``slow_client_s`` seconds, each later one one to two such spans. One address
-    has at most ``connections_per_address`` open, and opens no more in a minute than it may ask for.
+    The first head has ``slow_client_s`` seconds, each later one up to twice this time. One address
+    has at most ``connections_per_address`` open, and opens no more per minute than its requests.
     """
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
     seconds, connections = settings.slow_client_s, Connections(settings.connections_per_address)
     opened = ReadLimit(settings.requests_per_minute)
 
-    # Whichever of the library's protocols it is, `cycle` is the request whose head has come.
-    # The library chooses that one at run time, by what is installed, and keeps it in a variable; as
-    # a base class mypy takes only what a class statement names.
+    # In each of the library's protocols, `cycle` is the request whose head has arrived.
+    # The library chooses the protocol at run time and stores it in a variable; mypy accepts only
+    # classes from a class statement as base.
     class Impatient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         _next_look: asyncio.TimerHandle | None = None
 
@@ -249,10 +249,10 @@ def impatient(settings: Settings) -> type[asyncio.Protocol]:
                 not opened.seconds_to_wait(client) and connections.admit(client, transport)
             ):
                 super().connection_made(transport)
-                # As if it had been looked at, with no request yet.
+                # As after a check with no request yet.
                 self._look_again((None,))
             else:
-                # One that never counts among the server's; it asks for this at the end.
+                # Never registered with the server, which uses this set at the end.
                 self.transport = transport
                 transport.write(_TOO_MANY)
                 transport.close()
@@ -260,13 +260,13 @@ def impatient(settings: Settings) -> type[asyncio.Protocol]:
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
             if self._next_look is not None:
-                self._next_look.cancel()  # it would hold all this in memory until then
+                self._next_look.cancel()  # it would keep all this in memory until then
 
         def _look_again(self, seen: object) -> None:
             self._next_look = self.loop.call_later(seconds, self._look, seen)
 
         def _look(self, seen: Any) -> None:
-            # A websocket goes on under another protocol.
+            # A websocket continues under another protocol.
             if self.transport.is_closing() or self.transport.get_protocol() is not self:
                 return
             waits = self.cycle is None or self.cycle.response_complete

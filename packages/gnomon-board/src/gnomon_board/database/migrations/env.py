@@ -9,12 +9,12 @@ from alembic import context
 from gnomon_board.database import schema
 from gnomon_board.database.columns import Base, UtcTime
 
-# Imported for what it adds to the metadata.
+# Imported for the tables that it adds to the metadata.
 _SCHEMA = schema
 
 
 def _short(kind: str, item: Any, _: object) -> str | Literal[False]:
-    """Name our own kind of column as the template imports it."""
+    """Return the name of a custom column type as the template imports it."""
     return "UtcTime()" if kind == "type" and isinstance(item, UtcTime) else False
 
 

@@ -25,40 +25,40 @@ class Connection(Protocol):
     """Interface of a connection that carries moves to the server and replies back."""
 
     def move(self, moves: Sequence[Move]) -> list[Reply]:
-        """Make moves in different trials; a reply to each."""
+        """Make moves in different trials, and return a reply to each."""
 
     def close(self) -> None:
         """End the connection."""
 
 
 class HttpConnection:
-    """Connection by one HTTP request a message: slower, and nothing but HTTP is needed."""
+    """Connection by one HTTP request per message: slower, but needs only HTTP."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def move(self, moves: Sequence[Move]) -> list[Reply]:
-        """Make moves; a GnomonError tells why the server refuses, or that it is gone."""
+        """Make moves; raise GnomonError if the server refuses or cannot be reached."""
         value = {"moves": [move.model_dump() for move in moves]}
         answer = self._client.ask("POST", "/api/remote/moves", value)
         return Replies.model_validate(answer).replies
 
     def close(self) -> None:
-        """Do nothing: each request is a connection of its own."""
+        """Do nothing, since each request has its own connection."""
 
 
 class WebsocketConnection:
-    """Connection by websocket; when it breaks, it is opened and the message sent again.
+    """Connection by websocket; when it breaks, it is reopened and the message sent again.
 
-    ``url`` is that of the leaderboard, ``http://...`` or ``https://...``; ``patience_s`` is how
-    long a server may be away before it is given up.
+    ``url`` is that of the leaderboard, ``http://...`` or ``https://...``; ``patience_s`` is the
+    time to wait for an unavailable server.
 
     Raises ModuleNotFoundError if websockets is not installed.
     """
 
     def __init__(self, url: str, token: str, *, patience_s: float = 30.0) -> None:
-        # The thread that opens the connection imports it again; if it is missing, that must be
-        # told to the caller, here, and not be lost in the thread.
+        # The thread that opens the connection imports it again; if it is missing, the error must
+        # be raised here, where the caller sees it, and not in the thread.
         import_module("websockets.sync.client")
 
         self._url = "ws" + url.removeprefix("http") + "/api/remote/play"
@@ -67,7 +67,7 @@ class WebsocketConnection:
         self._opened = ExitStack()
 
     def move(self, moves: Sequence[Move]) -> list[Reply]:
-        """Make moves; a GnomonError tells why the server refuses, or that it is gone."""
+        """Make moves; raise GnomonError if the server refuses or cannot be reached."""
         text = json.dumps({"moves": [move.model_dump() for move in moves]})
         answer = json.loads(self._ask(text))
         if "detail" in answer:
@@ -82,7 +82,7 @@ class WebsocketConnection:
         self._opened.close()
 
     def _ask(self, text: str) -> str | bytes:
-        """Send a message until it is answered, or patience ends: it may be sent twice."""
+        """Send a message until it is answered or ``patience_s`` is over; it may be sent twice."""
         from websockets.exceptions import InvalidStatus, WebSocketException
 
         end, pause = time.monotonic() + self._patience_s, 0.1
@@ -112,7 +112,7 @@ class WebsocketConnection:
         opening = connect(
             self._url,
             additional_headers={"Authorization": f"Bearer {self._token}"},
-            # A proxy of the environment is for the world outside; a token must not pass through it.
+            # No proxy of the environment: a token must not pass through it.
             proxy=None,
             max_size=_LARGEST,
             compression=None,
@@ -123,7 +123,7 @@ class WebsocketConnection:
 class RemoteBoard:
     """A leaderboard with a hidden division, as a player sees it.
 
-    All that it does needs that server to run; to make one asks nothing of it.
+    Its methods need the server to run; its creation does not contact the server.
 
     Parameters
     ----------
@@ -132,11 +132,11 @@ class RemoteBoard:
     token : str
         An API token with the scope ``submit``.
     patience_s : float
-        How long the server may be away before it is given up.
+        Time to wait for an unavailable server.
     websocket : bool, optional
         Whether to play over a websocket; by default if websockets is installed.
     insecure : bool
-        Whether the token may go over ``http://`` to another machine.
+        Whether to send the token over ``http://`` to another machine.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class RemoteBoard:
         self._token, self._patience_s, self._websocket = token, patience_s, websocket
 
     def connect(self) -> Connection:
-        """Return a connection of its own to play on."""
+        """Return a new connection for play."""
         if self._websocket is not False:
             try:
                 return WebsocketConnection(
@@ -169,7 +169,7 @@ class RemoteBoard:
     def entry(
         self, season: str, name: str, *, description: str = "", link: str = ""
     ) -> dict[str, Any]:
-        """Return the entry of a name in a season, and register it if there is none."""
+        """Return the entry of a name in a season; register it if there is none."""
         path = f"/api/seasons/{quote(season, safe='')}/entries"
         after = 0
         while page := self.client.get(f"{path}?limit=500&after={after}"):
@@ -183,15 +183,15 @@ class RemoteBoard:
         return made
 
     def next_attempt(self, entry: int) -> dict[str, Any]:
-        """Ask for another go, on other boards; it is counted."""
+        """Request another attempt, on other boards; it is counted."""
         made: dict[str, Any] = self.client.ask("POST", f"/api/entries/{entry}/attempts")
         return made
 
     def begin(self, entry: int, attempt: int) -> AttemptPlay:
-        """Begin an attempt, or go on with it."""
+        """Begin an attempt, or continue it."""
         path = f"/api/remote/entries/{entry}/attempts/{attempt}"
         return AttemptPlay.model_validate(self.client.ask("POST", path))
 
     def view(self, trial: int) -> TrialView:
-        """Return what is to be seen of a trial now."""
+        """Return the current view of a trial."""
         return TrialView.model_validate(self.client.get(f"/api/remote/trials/{trial}"))

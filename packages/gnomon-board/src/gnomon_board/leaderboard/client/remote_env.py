@@ -26,27 +26,27 @@ from gohr.game import (
 
 
 class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
-    """Clear the boards of one trial, under a rule that only the server knows.
+    """Environment of one trial under a rule that stays on the server.
 
-    Observations, actions, rewards and ``info`` are those of ``gohr/HiddenRules-v0``. What differs
-    is what a score is worth: boards come as they were assigned, one after another, each is played
-    to its end or to the horizon, and every attempt counts. So `reset` deals the next board, and
-    only once this one is over; its ``seed`` is of no consequence. At the horizon a step is
-    ``truncated``. Boards that are stuck from the start are passed over.
+    Observations, actions, rewards and ``info`` are those of ``gohr/HiddenRules-v0``. The difference
+    is that the score counts: boards come in the assigned order, each is played to its end or to the
+    horizon, and every attempt counts. Therefore `reset` deals the next board only when this one is
+    over, and ignores ``seed``. At the horizon a step is ``truncated``. Boards that are stuck from
+    the start are skipped.
 
-    It needs a leaderboard that runs, and a trial that :meth:`RemoteBoard.begin` has named.
+    It needs a running leaderboard, and a trial from :meth:`RemoteBoard.begin`.
 
-    An environment that is made for a trial that has begun goes on where that is: the first `reset`
-    returns the board as it stands.
+    An environment of a trial that has begun continues it: the first `reset` returns the current
+    board.
 
     Parameters
     ----------
     connection : Connection
-        To the server; one for each environment, if several are stepped at the same time.
+        To the server; environments stepped at the same time need one each.
     view : TrialView
         The trial, as :meth:`gnomon_board.leaderboard.RemoteBoard.view` returns it.
     board_spec : BoardSpec
-        Of the season: it gives the palettes.
+        Of the season; defines the palettes.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "reveal": False}  # noqa: RUF012 - Gymnasium's
@@ -73,7 +73,7 @@ class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Go on to the next board.
+        """Deal the next board.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
         self._connection.close()
 
     def _begin(self) -> None:
-        """Ask which boards were dealt at the start, for a trial may consist of stuck ones."""
+        """Request the boards dealt at the start, since all of a trial may be stuck."""
         reply = self._ask([])
         if not reply.over:
             self._board = SeenBoard(np.array(reply.dealt[-1], dtype=np.uint8), self.board_spec)
@@ -130,7 +130,7 @@ class RemoteEnv(gymnasium.Env[dict[str, Any], np.int64]):
         return reply
 
     def _take(self, reply: Reply) -> None:
-        """Note the board that comes next, if this one is over."""
+        """Store the next board, if this one is over."""
         self.over = reply.over
         if reply.ended:
             self._episode = reply.episode

@@ -1,4 +1,4 @@
-"""A learner on one remotely played trial: attempts sent, the board rebuilt from replies."""
+"""A learner on one remotely played trial: sends attempts, rebuilds the board from replies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gohr.learners import Observation, Transition
 class SeenBoard:
     """Board of an episode reconstructed from replies: an accepted attempt removes a piece.
 
-    ``codes`` (uint8, 36) tells what lies in each cell; ``last`` holds shape, colour and bucket of
+    ``codes`` (uint8, 36) holds the piece of each cell; ``last`` holds shape, colour and bucket of
     the last accepted attempt, 0 for none and else 1 + index.
     """
 
@@ -29,7 +29,7 @@ class SeenBoard:
         self.last = (last[0], last[1], last[2])
 
     def attempted(self, action: int, outcome: int) -> None:
-        """Take in what came of an attempt."""
+        """Update the board with the outcome of an attempt."""
         if outcome == ACCEPTED:
             cell, bucket = divmod(action, N_BUCKETS)
             shape, color = divmod(int(self.codes[cell]) - 1, self._n_colors)
@@ -53,14 +53,14 @@ class SeenBoard:
 def attempts_of(
     learner: Learner, first: Reply, board_spec: BoardSpec, *, horizon: int
 ) -> Generator[int, Reply, None]:
-    """Let a learner play a trial: yield each attempt, and be sent what came of it.
+    """Let a learner play a trial: yield each attempt, and receive its outcome by ``send``.
 
-    The learner sees and is told what :func:`gohr.learners.trial.play_trial` would show and tell
-    it on the same boards.
+    The learner gets the same observations and outcomes as from
+    :func:`gohr.learners.trial.play_trial` on the same boards.
 
-    ``first`` is the reply to a move without an attempt at position 0: it has the first boards.
+    ``first`` is the reply to a move without an attempt at position 0, with the first boards.
 
-    Raises ValueError if the learner attempts what is no attempt.
+    Raises ValueError if the learner makes an invalid attempt.
     """
     reply = first
     while not reply.over:
@@ -80,7 +80,7 @@ def _episode(learner: Learner, board: SeenBoard, horizon: int) -> Generator[int,
             last = yield action
             (outcome,) = last.outcomes
         else:
-            # A learner that plays on after the end: the server need not hear of it.
+            # A learner that plays on after the end; nothing is sent to the server.
             outcome = EPISODE_OVER
         n_attempts += 1
         board.attempted(action, outcome)

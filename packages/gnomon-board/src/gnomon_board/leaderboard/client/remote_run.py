@@ -1,9 +1,9 @@
 """``gohr run CONFIG --server URL``: a learner plays a season of the hidden division.
 
-Many trials go on at the same time, and each message to the server has the next attempt of every
-one of them. What was answered is counted there; a run that was stopped is begun again with the same
-command. A learner then makes the same attempts as before, which are answered as they were, until it
-comes to what is new: it must draw from nothing but its seed.
+Many trials are played at the same time, and each message to the server has the next attempt of each
+trial. Answered attempts count. The same command continues an interrupted run: the learner repeats
+its attempts, which get the same answers, until it reaches new ones. Therefore its only source of
+randomness must be its seed.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class RemotePlan:
     season : str
         Name of the season.
     entry : str
-        How the learner is called on the board; it is registered if there is none of this name.
+        Name of the learner on the board; it is registered if it does not exist.
     learner : LearnerEntry
-        Its kind and settings; the server is not told.
+        Its kind and settings, which are not sent to the server.
     seed : int
-        Of the learner's own draws. The boards are the server's to draw.
+        Of the learner's own draws. The server draws the boards.
 
     Examples
     --------
@@ -61,13 +61,13 @@ class RemotePlan:
         Raises
         ------
         GnomonError
-            One line that begins with the name of the file.
+            The file is not valid; one line that begins with its name.
         """
         return read_toml(path, cls.from_record, error=LeaderboardError)
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> RemotePlan:
-        """Read a plan from its fields; a LeaderboardError names the first that is wrong."""
+        """Read a plan from its fields; raise LeaderboardError for the first invalid one."""
         try:
             fields = _PlanFields.model_validate(dict(values))
         except ValidationError as errors:
@@ -91,14 +91,14 @@ class _PlanFields(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class RemoteSummary:
-    """Summary of a call of :func:`play_remotely`, which needs a leaderboard that runs.
+    """Summary of a call of :func:`play_remotely`, which needs a running leaderboard.
 
     Parameters
     ----------
     season, entry, attempt : str, int, int
-        Which attempt of which entry was played.
+        The attempt that was played, and its entry.
     done, skipped : int
-        Number of trials played now, and before.
+        Number of trials played in this call, and before it.
     n_attempts : int
         Number of attempts that were sent.
     """
@@ -119,22 +119,22 @@ def play_remotely(
     together: int = 64,
     progress: Progress | None = None,
 ) -> RemoteSummary:
-    """Play the last attempt of an entry, or go on with it.
+    """Play the last attempt of an entry, or continue it.
 
-    It needs a leaderboard that runs, with an open season of the hidden division, and a token.
+    It needs a running leaderboard with an open season of the hidden division, and a token.
 
     Parameters
     ----------
     plan : RemotePlan
-        Who plays what.
+        Season, entry and learner.
     board : RemoteBoard
         The leaderboard.
     again : bool
-        Ask for another attempt first; it is counted, and shown.
+        Request another attempt first; it is counted and shown.
     together : int
         Number of trials that are played at the same time, at most 512.
     progress : Progress, optional
-        Is told after each trial.
+        Called after each trial.
 
     Returns
     -------
@@ -143,9 +143,9 @@ def play_remotely(
     Raises
     ------
     GnomonError
-        The plan cannot be played, the server refuses, or it is gone.
+        The plan cannot be played, or the server refuses or cannot be reached.
     """
-    learner_fields(plan.learner.kind)  # no such kind: said before the server makes an entry for it
+    learner_fields(plan.learner.kind)  # reject an unknown kind before the server makes an entry
     if is_shown_the_rule(plan.learner.kind):
         raise LeaderboardError(
             f"learner {plan.learner.kind!r} must be shown the rule, and the server keeps it"
@@ -178,7 +178,7 @@ class _InPlay:
 
 @dataclass(frozen=True)
 class _Run:
-    """Trials that go on together, one message after another."""
+    """Trials that are played together, one message after another."""
 
     plan: RemotePlan
     attempt: AttemptPlay
@@ -187,7 +187,7 @@ class _Run:
     progress: Progress
 
     def play(self, together: int) -> tuple[int, int]:
-        """Play every trial that is not done; return how many, and the number of attempts."""
+        """Play every unfinished trial; return the number of trials and of attempts."""
         waiting = [trial for trial in self.attempt.trials if trial.state != "done"]
         n_trials, n_attempts = len(waiting), 0
         waiting.reverse()
@@ -203,7 +203,7 @@ class _Run:
         return n_trials, n_attempts
 
     def _begin(self, trials: list[TrialState]) -> dict[int, _InPlay]:
-        """Make the learners of some trials, and let each choose its first attempt."""
+        """Create the learners of some trials, and get the first attempt of each."""
         moves = [Move(trial=trial.trial, position=0, actions=[]) for trial in trials]
         begun: dict[int, _InPlay] = {}
         for trial, first in zip(trials, self.connection.move(moves), strict=True):

@@ -1,4 +1,4 @@
-"""Submission of a run folder: manifest and log are packed, announced, and sent."""
+"""Submission of a run folder: pack, announce and send its manifest and log."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
     ----------
     folder : path
     learner : str, optional
-        Which; needed if the run has several.
+        Name of the learner; required if the run has several.
 
     Raises
     ------
     RunFolderError, UnknownNameError
         It is not a run folder, or has no such learner.
     LeaderboardError
-        The run has several learners, or trials that are missing.
+        The run has several learners, or trials are missing.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def _totals(run: RunFolder, trial: Any) -> dict[str, Any]:
 
 
 def entry_of(packed: Packed) -> tuple[int, int]:
-    """Return entry and attempt, from the name that the server gave to the experiment.
+    """Return entry and attempt, from the experiment's name, which the server assigned.
 
     Raises LeaderboardError: the experiment has another name.
     """
@@ -117,9 +117,9 @@ def entry_of(packed: Packed) -> tuple[int, int]:
 
 
 def assignment_from(client: Client, entry: int, attempt: int) -> Assignment:
-    """Return what a server assigns: rules, boards and seed, and nothing else that it says.
+    """Return the assigned rules, boards and seed, and ignore the rest of the answer.
 
-    Raises GnomonError: it is no assignment.
+    Raises GnomonError: it is not an assignment.
     """
     text = client.text(f"/api/entries/{entry}/attempts/{attempt}/config")
     try:
@@ -129,9 +129,9 @@ def assignment_from(client: Client, entry: int, attempt: int) -> Assignment:
 
 
 def refusal_of(client: Client, packed: Packed, entry: int, attempt: int) -> str | None:
-    """Say why the server would refuse a run, by what its worker does; None if it would not.
+    """Return why the server would refuse a run, by the worker's checks; None if it would not.
 
-    A log that is refused has used an attempt up. A hidden season has nothing to verify here.
+    A refused log uses up an attempt. In a hidden season there is nothing to verify here.
     """
     try:
         assigned = assignment_from(client, entry, attempt)
@@ -150,8 +150,8 @@ def refusal_of(client: Client, packed: Packed, entry: int, attempt: int) -> str 
 def submit(client: Client, packed: Packed, entry: int, attempt: int) -> dict[str, Any]:
     """Announce a run, send its log, and return the record of the submission.
 
-    It may be called again whenever its answer was lost: the same run is the same submission. It
-    needs a leaderboard that runs, and a token: ``client`` is :attr:`RemoteBoard.client`.
+    If the answer is lost, call it again: the same run is the same submission. It needs a running
+    leaderboard and a token; ``client`` is :attr:`RemoteBoard.client`.
     """
     path = f"/api/entries/{entry}/attempts/{attempt}/submission"
     record: dict[str, Any] = client.ask("PUT", path, packed.manifest)
@@ -167,9 +167,9 @@ def wait_for_verdict(
     most_s: float,
     tell: Callable[[dict[str, Any]], None] = lambda record: None,
 ) -> dict[str, Any]:
-    """Ask for a submission until there is a verdict, or the time is over.
+    """Poll a submission until there is a verdict, or the time is over.
 
-    It needs a leaderboard that runs, and the record that :func:`submit` returned.
+    It needs a running leaderboard, and the record that :func:`submit` returned.
     """
     end, pause = time.monotonic() + most_s, 0.3
     while record["state"] not in _ENDS and time.monotonic() < end:

@@ -1,9 +1,8 @@
-"""Attempts in play: the first move, what is unfinished, and closing.
+"""Attempts in play: the first move, unfinished attempts, and closing.
 
-An attempt that is unfinished after its first move keeps its entry from a rank until it is finished
-or closed. Closing plays the rest with attempts that the rule refuses, so that the log is whole, is
-replayed like every other, and its unplayed part is errors. The end of a season closes everything
-that is still open.
+While an attempt is unfinished after its first move, its entry has no rank. Closing it plays the
+rest with moves that the rule rejects, so that the log is complete, is replayed like any other, and
+the unplayed part counts as errors. The end of a season closes all open attempts.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ class Unfinished:
 
 
 def mark_begun(session: Session, attempts: Collection[int], address: str) -> None:
-    """Count attempts from now on: their first move was made."""
+    """Mark attempts as begun by their first move, so that they count from now on."""
     for attempt in attempts:
         row = session.get_one(EntryAttempt, attempt)
         row.begun_at = now()
@@ -87,7 +86,7 @@ def mark_begun(session: Session, attempts: Collection[int], address: str) -> Non
 
 
 def keep_address(session: Session, attempt: EntryAttempt, address: str) -> None:
-    """Keep from where an attempt was begun, by its first move or its log: a keyed hash of that."""
+    """Store a keyed hash of the address of an attempt's first move or log."""
     if attempt.begun_from is None:
         key = server_secret(session) + attempt.entry.season.name.encode()
         attempt.begun_from = hmac.new(key, address.encode(), hashlib.sha256).hexdigest()
@@ -96,9 +95,9 @@ def keep_address(session: Session, attempt: EntryAttempt, address: str) -> None:
 def unfinished_attempts(
     session: Session, season_id: int, entry_id: int | None = None
 ) -> list[Unfinished]:
-    """Return the attempts of a season that were begun and left, as they stand, oldest first.
+    """Return the unfinished attempts of a season in their current state, oldest first.
 
-    With ``entry_id`` those of one entry.
+    With ``entry_id``, return those of one entry only.
     """
     playing = RemoteTrial.state != "done"
     of_entry = (
@@ -136,7 +135,7 @@ def unfinished_attempts(
 
 
 def accounts_of_one_address(session: Session, season_id: int) -> list[tuple[str, ...]]:
-    """Return the groups of accounts that began attempts from one address, for a moderator."""
+    """Return the groups of accounts that began attempts from the same address, for moderators."""
     query = (
         select(EntryAttempt.begun_from, Account.name)
         .join(Entry, EntryAttempt.entry_id == Entry.id)
@@ -152,10 +151,10 @@ def accounts_of_one_address(session: Session, season_id: int) -> list[tuple[str,
 
 
 def close_attempt(session: Session, entry_id: int, number: int, *, account_id: int) -> None:
-    """Close an attempt that was begun: what was not played is scored as errors.
+    """Close a begun attempt: its unplayed part is scored as errors.
 
-    Raises Refusal: there is no such attempt of this account, it was not begun, or nothing of it is
-    open.
+    Raises Refusal: this account has no such attempt, or the attempt was not begun or has no open
+    trial.
     """
     entry = find_entry(session, entry_id)
     if entry.account_id != account_id:
@@ -168,7 +167,7 @@ def close_attempt(session: Session, entry_id: int, number: int, *, account_id: i
 
 
 def close_unfinished(database: Database) -> int:
-    """Close what is still open in seasons that are over; return how many attempts that were."""
+    """Close the open attempts of seasons that are over; return their number."""
     with database.reading() as session:
         over = session.scalars(_unfinished_of_ended_seasons()).all()
     for attempt_id in over:
@@ -195,7 +194,7 @@ def _unfinished_of_ended_seasons() -> Select[int]:
 
 
 def _close(session: Session, attempt: EntryAttempt, *, by: int | None) -> int:
-    """Fill what is left of an attempt with errors; return how many trials were open."""
+    """Fill the rest of an attempt with errors; return the number of open trials."""
     rows: Sequence[tuple[RemoteTrial, str]] = session.execute(
         select(RemoteTrial, SeasonRule.name)
         .join(SeasonRule, SeasonRule.id == RemoteTrial.rule_id)

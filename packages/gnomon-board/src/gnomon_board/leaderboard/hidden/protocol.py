@@ -1,9 +1,9 @@
-"""What a learner and the server say to each other: records of JSON, over HTTP or a websocket.
+"""Messages between a learner and the server: JSON records over HTTP or a websocket.
 
-A learner names a trial, the number of attempts it believes to have been made in it, and the next
-attempts; the server answers with what came of each. The rule, and what it permits, is never said.
-Whoever lost an answer asks again: attempts that were made before are not made twice, but answered
-as they were. A move without an attempt asks which boards were dealt to get there.
+A learner sends a trial, the number of attempts that it believes were made in it, and the next
+attempts; the server returns the outcome of each. It never sends the rule or the permitted moves.
+A request can be repeated if its answer is lost: earlier attempts are not made twice, and get the
+same answers. A move without an attempt requests the boards dealt up to its position.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Moves(_Record):
 
     @model_validator(mode="after")
     def _not_too_many(self) -> Self:
-        # All of a message is done while nobody else may write.
+        # A whole message is processed under the write lock.
         n_actions = sum(len(move.actions) for move in self.moves)
         if n_actions > MAX_TOGETHER:
             raise ValueError(f"expected at most {MAX_TOGETHER} attempts, found {n_actions}")

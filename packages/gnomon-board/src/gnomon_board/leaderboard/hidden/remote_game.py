@@ -1,8 +1,8 @@
 """State of one remotely played trial, rebuilt from its attempts.
 
-The state of a trial is its attempts and nothing else. Boards come from the season and the entry,
-replies from the rule; so a trial is rebuilt, wherever and whenever it is needed, from its actions,
-and an attempt that is told twice gets the same reply twice.
+The state of a trial consists of its attempts only. Boards follow from the season and the entry,
+replies from the rule, so a trial can be rebuilt from its actions in any process, and a repeated
+attempt gets the same reply.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Stretch:
     Parameters
     ----------
     outcomes : tuple of int
-        The code of each attempt that was made; after the end of an episode none is.
+        The code of each attempt made; none is made after the end of an episode.
     finish : int
-        How the episode stands after the last of them: 0 going on, 1 cleared, 2 stalemate.
+        State of the episode after the last attempt: 0 in progress, 1 cleared, 2 stalemate.
     ended : bool
         Whether the episode is over: cleared, stuck, or at its horizon.
     episode : int
@@ -62,8 +62,8 @@ class Stretch:
 class RemoteGame:
     """One trial, from its first board to its last.
 
-    ``boards`` (uint8, n_episodes x 36) has one an episode; ``actions`` are the attempts so far,
-    each as ``4 * cell + bucket``.
+    ``boards`` (uint8, n_episodes x 36) has one board per episode; ``actions`` are the attempts so
+    far, each as ``4 * cell + bucket``.
     """
 
     def __init__(
@@ -87,11 +87,11 @@ class RemoteGame:
             self._table = Boards.empty(self._compiled, 1)
         self._action = np.zeros(1, dtype=np.int64)
         self._actions = bytearray()
-        #: How many of the attempts so far were not accepted.
+        #: Number of attempts so far that were not accepted.
         self.n_errors = 0
         self._outcomes = array("b")
         self._finish = array("b")
-        #: Of each board that was dealt: how many attempts were made before, and if it was stuck.
+        #: For each dealt board: the number of attempts before it, and whether it was stuck.
         self._starts: list[int] = []
         self._stuck: list[bool] = []
         self._deal()
@@ -100,7 +100,7 @@ class RemoteGame:
 
     @classmethod
     def of(cls, assignment: Assignment, rule: str, number: int, actions: bytes) -> RemoteGame:
-        """Return trial ``number`` of an assignment on one of its rules, as it stands."""
+        """Return the current state of trial ``number`` of an assignment on one of its rules."""
         assigned = next(each for each in assignment.rules if each.name == rule)
         return cls(
             assigned.rule_set,
@@ -122,17 +122,17 @@ class RemoteGame:
 
     @property
     def episode(self) -> int:
-        """The episode in play, from 0; the number of episodes if the trial is over."""
+        """The episode in play, from 0; equal to the number of episodes if the trial is over."""
         return len(self._deck) if self.over else len(self._starts) - 1
 
     @property
     def over(self) -> bool:
-        """Whether every board has been played."""
+        """Whether all boards have been played."""
         return len(self._starts) == len(self._deck) and self._episode_over()
 
     @property
     def codes(self) -> bytes:
-        """What lies in each cell now."""
+        """The current piece of each cell."""
         return bytes(self._table.codes[0])
 
     @property
@@ -143,11 +143,11 @@ class RemoteGame:
 
     @property
     def n_attempts(self) -> int:
-        """Number of attempts of the episode in play."""
+        """Number of attempts in the current episode."""
         return self.position - self._starts[-1]
 
     def make(self, actions: list[int]) -> Stretch:
-        """Make attempts until they are made or the episode ends; return what came of them."""
+        """Make attempts until all are made or the episode ends; return their outcomes."""
         before = self.position
         for action in actions:
             if self.over or (self.position > before and self.n_attempts == 0):
@@ -156,17 +156,17 @@ class RemoteGame:
         return self.stretch(before, len(actions))
 
     def abandon(self) -> None:
-        """Fill what is left of every episode with attempts that the rule refuses: errors.
+        """Fill the rest of every episode with attempts that the rule rejects: errors.
 
-        Where a rule refuses none, the remaining pieces are taken in the order of their cells.
+        If the rule rejects none, the remaining pieces are removed in the order of their cells.
         """
         while not self.over:
             self._attempt(int(np.argmin(self._table.permitted()[0])))
 
     def stretch(self, position: int, n: int) -> Stretch:
-        """Return what came of the `n` attempts from a position on, up to the end of an episode.
+        """Return the outcomes of `n` attempts from a position, up to the end of an episode.
 
-        Without an attempt it tells which boards were dealt to get there.
+        For `n` = 0 it contains the boards dealt up to the position.
         """
         if n == 0 or position == self.position:
             at = bisect_right(self._starts, position - 1)
@@ -187,7 +187,7 @@ class RemoteGame:
         return Stretch(outcomes, self._finish[stop - 1], ended, here, dealt, over)
 
     def log(self) -> TrialLog:
-        """Return the log of a trial that is over, as a learner's trial leaves it."""
+        """Return the log of a finished trial, in the form of a learner's own."""
         if not self.over:
             raise ValueError(f"expected a trial that is over, found one at {self.position}")
         stops = np.array([*self._starts[1:], self.position])
@@ -203,7 +203,7 @@ class RemoteGame:
         )
 
     def _dealt(self, first: int, position: int) -> tuple[bytes, ...]:
-        """Return the boards from one on that were dealt at a position."""
+        """Return the boards dealt at a position, from a given board on."""
         stop = bisect_right(self._starts, position)
         return tuple(self._deck[i].tobytes() for i in range(first, stop))
 
@@ -214,7 +214,7 @@ class RemoteGame:
         return int(self._table.finish[0])
 
     def _deal(self) -> None:
-        """Deal boards up to one that can be played."""
+        """Deal boards up to the next playable one."""
         while len(self._starts) < len(self._deck):
             self._advance(RESET)
             self._starts.append(self.position)
@@ -236,7 +236,7 @@ class RemoteGame:
             self._deal()
 
     def _advance(self, action: int) -> None:
-        """Let whichever interpreter it is make an attempt, or deal the next board."""
+        """Make an attempt or deal the next board, by the interpreter of the rule."""
         deck = self._deck[len(self._starts) :] if action == RESET else self._deck[:1]
         if isinstance(self._table, InterpretedBoards):
             self._table.replies[0, 0] = action

@@ -1,6 +1,6 @@
 """Submission of remotely played attempts for verification, once all trials are over.
 
-The server's own log is put together, kept as evidence, and queued to be replayed.
+The server assembles its own log, stores it as evidence, and queues it for replay.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _log = logging.getLogger("gnomon.worker")
 
 
 def queue_played(database: Database, settings: Settings) -> int:
-    """Submit every attempt whose trials have all been played; return how many there were.
+    """Submit every attempt whose trials have all been played; return their number.
 
-    The server's own log goes the way of all logs: into the queue, to be replayed.
+    The server's own log is queued and replayed like any other log.
     """
     with database.reading() as session:
         unplayed = select(RemoteTrial.attempt_id).where(RemoteTrial.state == "playing")
@@ -43,13 +43,13 @@ def queue_played(database: Database, settings: Settings) -> int:
         try:
             _submit(database, settings, attempt_id)
         except Exception:
-            # It is tried again at the next sweep; meanwhile the others go on.
+            # Tried again at the next sweep; the other attempts continue.
             _log.exception("attempt %d was played, and cannot be submitted", attempt_id)
     return len(ready)
 
 
 def _submit(database: Database, settings: Settings, attempt_id: int) -> None:
-    """Put the log of an attempt together, and into the queue."""
+    """Assemble the log of an attempt, and queue it."""
     with database.reading() as session:
         attempt = session.get_one(EntryAttempt, attempt_id)
         learner = attempt.entry.name

@@ -1,8 +1,8 @@
 """Trials of the hidden division in the database: moves, replies, and a cache of games.
 
-An attempt is committed before its reply leaves, so nobody plays a board twice. Games in play are
-kept in memory as well, which only saves a replay: each is checked against its row, under the row's
-lock, before it goes on.
+An attempt is committed before its reply is sent, so that no board is played twice. Games in play
+are cached in memory, which only saves a replay: each is checked against its row, under the row's
+lock, before it continues.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gnomon_board.leaderboard.hidden.remote_game import RemoteGame, Stretch
 from gnomon_board.leaderboard.seasons import check_open
 from gohr.experiments import Assignment
 
-#: What attempts have to play, of so many attempts.
+#: Size of the cache of assignments, in attempts.
 _MOST_ASSIGNMENTS = 256
 
 
@@ -45,7 +45,7 @@ class RemoteGameCache:
             return trial in self._games
 
     def get(self, trial: int, position: int) -> RemoteGame | None:
-        """Return the game of a trial, if it stands at that many attempts."""
+        """Return the game of a trial, if it is cached with that number of attempts."""
         with self._lock:
             game = self._games.get(trial)
             if game is None or game.position != position:
@@ -54,20 +54,20 @@ class RemoteGameCache:
             return game
 
     def put(self, trial: int, game: RemoteGame) -> None:
-        """Keep a game."""
+        """Store a game."""
         with self._lock:
             self._games[trial] = game
             while len(self._games) > self._most:
                 self._games.popitem(last=False)
 
     def drop(self, trials: Sequence[int]) -> None:
-        """Forget games: they have ended, or what was done in them was not committed."""
+        """Remove games that have ended, or whose last attempts were not committed."""
         with self._lock:
             for trial in trials:
                 self._games.pop(trial, None)
 
     def assignment(self, session: Session, attempt_id: int) -> Assignment:
-        """Return what an attempt has to play."""
+        """Return the assignment of an attempt."""
         with self._lock:
             found = self._assignments.get(attempt_id)
         if found is None:
@@ -79,17 +79,17 @@ class RemoteGameCache:
         return found
 
 
-#: A row of a query, with the columns that it names.
+#: A row of a query with named columns.
 _Row: TypeAlias = Any
 
 _PLAYING, _DONE, _ABANDONED = "playing", "done", "abandoned"
 
 
 def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> AttemptPlay:
-    """Return the trials of an attempt, each with where it stands.
+    """Return the trials of an attempt with their current state.
 
-    Raises Refusal: there is no such attempt of this account, the season is of another division or
-    not open, or the entry is withdrawn.
+    Raises Refusal: this account has no such attempt, the season is of another division or not open,
+    or the entry is withdrawn.
     """
     entry = find_entry(session, entry_id)
     if entry.account_id != account_id:
@@ -129,7 +129,7 @@ def begin(session: Session, entry_id: int, number: int, *, account_id: int) -> A
 
 
 def _check_may_play(season: Season | _Row, entry: Entry | _Row) -> None:
-    """Refuse what comes at the wrong time; rows of a query will do."""
+    """Check that an attempt may be played now; rows of a query are accepted."""
     check_open(season)
     if season.revealed_at is not None:
         raise NotAllowed(f"season {season.name} has been revealed")
@@ -147,11 +147,11 @@ def make_moves(
 ) -> list[Reply]:
     """Make moves in several trials, all of them or none, and return a reply to each.
 
-    The first move of an attempt begins it: from then on it counts, and the board shows it. Of the
-    ``address`` that the move came from a keyed hash is kept.
+    The first move of an attempt begins it: from then on it counts and is shown on the board. A
+    keyed hash of the ``address`` is stored.
 
-    Raises Refusal: a trial is not this account's or may not be played now; a trial is named twice;
-    or a move says that other attempts were made before than were.
+    Raises Refusal: a trial belongs to another account or may not be played now; a trial occurs
+    twice; or the attempts before a move differ from the recorded ones.
     """
     wanted = [move.trial for move in moves]
     if len(set(wanted)) < len(wanted):
@@ -168,7 +168,7 @@ def make_moves(
                 session, begun & {r.attempt_id for r in rows.values() if not r.begun_at}, address
             )
     except BaseException:
-        # Memory may be ahead of what was committed.
+        # The cache may be ahead of the committed state.
         live.drop(wanted)
         raise
     for trial, game in games.items():
@@ -178,7 +178,7 @@ def make_moves(
 
 
 def _warm(database: Database, live: RemoteGameCache, cold: Sequence[int], account_id: int) -> None:
-    """Rebuild games that are not in memory, before anybody has to wait for this one's writing."""
+    """Rebuild games that are not in memory, before the write lock is taken."""
     if not cold:
         return
     with database.reading() as session:
@@ -188,7 +188,7 @@ def _warm(database: Database, live: RemoteGameCache, cold: Sequence[int], accoun
 
 
 def _lock(session: Session, trials: Sequence[int], account_id: int) -> dict[int, _Row]:
-    """Return the trials, which nobody else may change until the session ends."""
+    """Return the trials, locked until the session ends."""
     found = session.execute(_FIND_LOCKED, {"trials": list(trials), "account": account_id})
     rows = {row.id: row for row in found}
     for trial in trials:
@@ -196,7 +196,7 @@ def _lock(session: Session, trials: Sequence[int], account_id: int) -> dict[int,
             raise Missing(f"there is no trial {trial} of this account")
     for row in rows.values():
         _check_may_play(row, row)
-        # Who waited for the lock has the trial as it is now, and its attempt as it was before.
+        # After a wait for the lock the trial is current, but its attempt is not.
         if row.closed_at is not None or row.state == _ABANDONED:
             raise NotAllowed(f"trial {row.id}: its attempt was closed; what was left is errors")
     return rows
@@ -215,7 +215,7 @@ _TRIAL = (
     .join(EntryAttempt, EntryAttempt.id == RemoteTrial.attempt_id)
     .join(Entry, Entry.id == EntryAttempt.entry_id)
 )
-# Built once, for it is asked at every attempt.
+# Built once, since it runs at every attempt.
 _FIND = (
     _TRIAL.join(Season, Season.id == Entry.season_id)
     .add_columns(
@@ -232,7 +232,7 @@ _FIND_LOCKED = _FIND.with_for_update(of=RemoteTrial)
 
 
 def _game(session: Session, live: RemoteGameCache, row: _Row) -> RemoteGame:
-    """Return the game of a trial as its row says it stands."""
+    """Return the game of a trial in the state of its row."""
     game = live.get(row.id, row.n_attempts)
     if game is None:
         actions = session.scalar(select(RemoteTrial.actions).where(RemoteTrial.id == row.id))
@@ -243,7 +243,7 @@ def _game(session: Session, live: RemoteGameCache, row: _Row) -> RemoteGame:
 
 
 def _reply(move: Move, game: RemoteGame) -> Reply:
-    """Make the attempts that have not been made yet, and tell what came of all."""
+    """Make the attempts that are new, and return the outcomes of all."""
     if move.position > game.position:
         raise Conflict(
             f"trial {move.trial} has {game.position} attempts, and not the {move.position} that "
@@ -258,7 +258,7 @@ def _reply(move: Move, game: RemoteGame) -> Reply:
 
 
 def _repeated(move: Move, game: RemoteGame, known: bytes) -> Reply:
-    """Answer attempts that were made before as they were answered then."""
+    """Return the earlier reply to attempts that were made before."""
     stretch = game.stretch(move.position, len(move.actions))
     for i, (given, made) in enumerate(
         zip(move.actions, known[: len(stretch.outcomes)], strict=False)
@@ -270,7 +270,7 @@ def _repeated(move: Move, game: RemoteGame, known: bytes) -> Reply:
             )
     left = move.actions[len(stretch.outcomes) :]
     if left and not stretch.ended:
-        # It was cut short: the rest has not been made yet.
+        # The rest has not been made yet.
         more = game.make(left)
         outcomes = stretch.outcomes + more.outcomes
         stretch = Stretch(outcomes, more.finish, more.ended, more.episode, more.dealt, more.over)
@@ -291,7 +291,7 @@ def _told(trial: int, position: int, stretch: Stretch) -> Reply:
 
 
 def _write(session: Session, rows: Mapping[int, _Row], games: Mapping[int, RemoteGame]) -> None:
-    """Write what has changed."""
+    """Write the changes to the database."""
     changed, moment = [], now()
     for trial, game in games.items():
         over = game.over
@@ -315,15 +315,15 @@ def _write(session: Session, rows: Mapping[int, _Row], games: Mapping[int, Remot
 
 
 def view(session: Session, trial: int, *, account_id: int) -> TrialView:
-    """Return what the player of a trial sees now.
+    """Return the player's current view of a trial.
 
-    Raises Missing if there is no such trial of this account.
+    Raises Missing if this account has no such trial.
     """
     own = _TRIAL.where(RemoteTrial.id == trial, Entry.account_id == account_id)
     row = session.execute(own).first()
     if row is None:
         raise Missing(f"there is no trial {trial} of this account")
-    # One of its own: a game in memory may be going on at this moment.
+    # A separate copy: the game in memory may be in use.
     game = _game(session, RemoteGameCache(), row)
     return TrialView(
         trial=trial,

@@ -1,4 +1,4 @@
-"""Texts that players read, one file a language; English is the one that all others must match."""
+"""Texts shown to players, one file per language; all must have the texts of the English one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gnomon.errors import UnknownNameError
 
 #: Shapes that a page can draw.
 DRAWN_SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
-#: Colours that a page can paint, with two letters for each. Blue and black begin alike, so these
-#: are the codes of IEC 60757, which electricians use.
+#: Colours that a page can draw, with a code of two letters each. Blue and black share their first
+#: letters, so these are the codes of IEC 60757.
 COLOR_CODES: Mapping[str, str] = MappingProxyType({
     "RED": "RD", "BLACK": "BK", "BLUE": "BU", "YELLOW": "YE", "GREEN": "GN", "ORANGE": "OG",
     "PURPLE": "PU", "PINK": "PK", "WHITE": "WH", "GRAY": "GY",
@@ -22,7 +22,7 @@ COLOR_CODES: Mapping[str, str] = MappingProxyType({
 
 @cache
 def available_languages() -> tuple[str, ...]:
-    """Return the languages that there is a file of.
+    """Return the available languages.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def available_languages() -> tuple[str, ...]:
 
 @cache
 def texts(language: str) -> Mapping[str, str]:
-    """Return the texts of a language by their names.
+    """Return the texts of a language by name.
 
     Raises UnknownNameError: there is no file of this language.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 router = APIRouter(tags=["pages"])
 
-#: What is compared: the first decides ranks, the others show how much.
+#: Compared metrics: the first determines ranks, the others show the size of differences.
 METRICS = ("probability_of_improvement", "iqm", "mean")
 EntryNumber = Annotated[int, Query(ge=1, le=2**31 - 1, description="The number of an entry.")]
 
@@ -48,9 +48,9 @@ class ComparePage:
 
 
 def compare_page(session: Session, a: Entry, b: Entry) -> ComparePage:
-    """Compare two entries by all trials of theirs that count.
+    """Compare two entries by all their counted trials.
 
-    Raises Missing: they are the same, of different seasons, or have no score.
+    Raises Missing: they are the same, of different seasons, or without a score.
     """
     from gnomon import compare
 

@@ -1,6 +1,6 @@
 """Figures of pages as SVG in the address of an image.
 
-A figure is part of the page that shows it, and is kept with the page.
+A figure is part of its page, and is cached with the page.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gnomon.stats import Profiles
     from gohr.run_page import MedianCurve
 
-#: Matplotlib's settings belong to the process.
+#: Matplotlib's settings are global in the process.
 _DRAWING = Lock()
 
 

@@ -29,7 +29,7 @@ from gohr.experiments import episode_errors
 router = APIRouter(tags=["pages"])
 
 _TOP = 5
-#: Leaders whose attempts are looked for; most seasons show those of the first.
+#: Number of leaders whose attempts are tried; in most seasons those of the first can be shown.
 _LEADERS = 3
 
 
@@ -70,7 +70,7 @@ def home_page(
     snapshot: Snapshot | None,
     seasons: Sequence[SeasonLine],
 ) -> HomePage:
-    """Put the first page together."""
+    """Return the content of the first page."""
     ranked = snapshot.standings.ranked if snapshot else ()
     current = None
     if season is not None:
@@ -84,7 +84,7 @@ def home_page(
 
 
 def current_season(session: Session) -> Season | None:
-    """Return the newest season that takes entries now, or else the newest; a checked one first."""
+    """Return the newest season that takes entries now, else the newest; None without seasons."""
     return max(
         session.scalars(select(Season)),
         key=lambda season: (takes_entries(season), season.id),
@@ -95,7 +95,7 @@ def current_season(session: Session) -> Season | None:
 def _leaders_episode(
     session: Session, database: Database, settings: Settings, ranked: Sequence[Standing]
 ) -> ReplayPage | None:
-    """Return an episode of a leader in which something happens; None if none may be watched."""
+    """Return an informative episode of a leader; None if none may be shown."""
     for line in ranked[:_LEADERS]:
         submission = session.scalar(
             select(Submission)
@@ -117,7 +117,7 @@ def _leaders_episode(
 
 
 def _telling(errors: Sequence[int]) -> int:
-    """Return the first episode with a few errors: all right, or all wrong, shows little.
+    """Return the first episode with a few errors, which is more informative than none or many.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Layout of the intervals in a column of a table: bars on one scale, with its ticks at the head.
+"""Layout of the intervals in a column of a table: bars on one scale, with ticks in the head.
 
-Nothing is estimated here. The templates draw SVG whose colours are classes.
+Nothing is estimated here. The templates draw SVG with colours as classes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gnomon_board.leaderboard.standings import Number
 
-#: The drawing of an interval, and the margin on either side of its scale.
+#: Size of the drawing of an interval, and the margin on each side of its scale.
 _INTERVAL, _MARGIN = 160.0, 6.0
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 router = APIRouter(tags=["pages"])
 
-#: Curves in one drawing, and learners beside this one in its profile.
+#: Most curves in one drawing, and other learners in the profile.
 _MOST_CURVES, _MOST_OTHERS = 6, 4
 
 
@@ -84,7 +84,7 @@ class LearnerPage:
 
 
 def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPage:
-    """Put the page of an entry together."""
+    """Return the content of the page of an entry."""
     season = entry.season
     snapshot = board.snapshot(season)
     lines = (*snapshot.standings.ranked, *snapshot.standings.unranked) if snapshot else ()
@@ -113,13 +113,13 @@ def learner_page(session: Session, board: BoardState, entry: Entry) -> LearnerPa
 
 
 def _page(entry: Entry, ranked: Sequence[Standing]) -> int:
-    """Return the page of the standings on which an entry is; 0 if it has no rank."""
+    """Return the page of the standings with an entry; 0 if it has no rank."""
     at = next((i for i, line in enumerate(ranked) if line.contender.entry_id == entry.id), None)
     return 0 if at is None else 1 + at // PER_PAGE
 
 
 def _unfinished(session: Session, entry: Entry) -> list[Unfinished]:
-    """Return the attempts of an entry that were begun and left, as they stand now."""
+    """Return the unfinished attempts of an entry in their current state."""
     return unfinished_attempts(session, entry.season_id, entry.id)
 
 
@@ -129,7 +129,7 @@ def _submissions(session: Session, entry: Entry) -> list[Submission]:
 
 
 def _trials(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:
-    """Return the trials of an entry that count, by rule."""
+    """Return the counted trials of an entry, by rule."""
     query = (
         select(VerifiedTrial)
         .join(Submission, VerifiedTrial.submission_id == Submission.id)
@@ -162,7 +162,7 @@ def _rules(
 
 
 def _ranks(session: Session, season: Season, entry: Entry) -> dict[str, tuple[int, int]]:
-    """Return where each rule stands for this learner, if that can be told."""
+    """Return the rank interval of each rule for this learner, if it is estimable."""
     from gnomon.ranking import rank
 
     own = [Contender(entry.id, entry.name)]
@@ -177,7 +177,7 @@ def _ranks(session: Session, season: Season, entry: Entry) -> dict[str, tuple[in
 
 
 def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[MedianCurve]:
-    """Return the median curve of each rule of which whole curves are known."""
+    """Return the median curve of each rule with complete curves."""
     found = []
     for rule, of_rule in trials.items():
         curves = [trial.curve for trial in of_rule if len(trial.curve) == season.episodes]
@@ -192,7 +192,7 @@ def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[Medi
 def _profiles(
     session: Session, season: Season, entry: Entry, ranked: list[Contender]
 ) -> Profiles | None:
-    """Return the profiles of this learner and of the best others."""
+    """Return the profiles of this learner and the best other ones."""
     from gnomon.stats import Profiles, profile
 
     if entry.id not in [each.entry_id for each in ranked]:

@@ -1,7 +1,7 @@
 """Cache of rendered pages with ETags, packed by gzip, and the state that pages share in a process.
 
-Only what is the same for every reader is packed. A page with a form of somebody who is signed in is
-not: from the length of a packed page its token could be guessed (BREACH).
+Only pages that are the same for all readers are packed. A page with a form of a signed-in reader is
+not: its token could be guessed from the length of the packed page (BREACH).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gnomon_board.leaderboard.standing_snapshots import Snapshot, StandingsCache
 from gnomon_board.studies.play import PlayedGameCache
 
 HTML = "text/html; charset=utf-8"
-#: Fewer bytes are not worth packing.
+#: Fewest bytes of a page that is packed.
 _LEAST_PACKED = 500
 
 
@@ -37,7 +37,7 @@ class CachedPage:
 
     @classmethod
     def of(cls, made: str | bytes, media_type: str = HTML) -> Self:
-        """Return what was rendered."""
+        """Return the cached form of a rendered page."""
         body = made.encode() if isinstance(made, str) else made
         is_text = isinstance(made, str) and len(body) >= _LEAST_PACKED
         packed = gzip.compress(body, 6, mtime=0) if is_text else b""
@@ -45,7 +45,7 @@ class CachedPage:
 
 
 class PageCache:
-    """LRU cache of rendered pages, of so many bytes; of each page, as it was last asked for."""
+    """LRU cache of rendered pages, limited in bytes, with the newest state of each page."""
 
     def __init__(self, max_bytes: int = 64 << 20) -> None:
         self._most, self._held = max_bytes, 0
@@ -59,10 +59,10 @@ class PageCache:
         media_type: str = HTML,
         state: Hashable = None,
     ) -> CachedPage:
-        """Return the page of a key in a state; made if it is not there, in place of an older one.
+        """Return the page of a key in a state; if it is missing, make it and replace an older one.
 
-        Key and state together name all that the page depends on. What has gone by comes not again,
-        so that a page of another state is not worth its room.
+        The page depends on key and state only. Earlier states do not return, so a page of another
+        state is not kept.
         """
         with self._lock:
             kept = self._pages.get(key)
@@ -84,11 +84,11 @@ def _size(page: CachedPage) -> int:
 
 
 def cached_response(request: Request, page: CachedPage) -> Response:
-    """Return a page, packed if the browser takes that, with its ETag."""
-    # The browser asks each time whether there is a newer one: a board that lies is worse than slow.
+    """Return a page with its ETag, packed if the browser accepts that."""
+    # The browser revalidates the page each time: an outdated board is worse than a slow one.
     headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     packed = bool(page.packed) and takes_gzip(request.headers.get("accept-encoding", ""))
-    # Other bytes have another name; by either a browser that has the page gets 304 (AnswerCache).
+    # The packed page has another ETag; AnswerCache answers 304 to either.
     headers["ETag"] = f'"{page.etag}-gzip"' if packed else f'"{page.etag}"'
     if packed:
         headers["Content-Encoding"] = "gzip"
@@ -98,7 +98,7 @@ def cached_response(request: Request, page: CachedPage) -> Response:
 
 
 def takes_gzip(accepted: str) -> bool:
-    """Whether a client takes what is packed by gzip.
+    """Return whether a client accepts gzip.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class BoardState:
     games: PlayedGameCache
 
     def snapshot(self, season: Season) -> Snapshot | None:
-        """Return the standings of a season, new or as they were before; None if none are ready."""
+        """Return the current or previous standings of a season; None if none are ready."""
         return self.standings.get(season.id, season.version)
 
     def page(
@@ -132,9 +132,9 @@ class BoardState:
         media_type: str = HTML,
         state: Hashable = None,
     ) -> CachedPage:
-        """Return a page of a season, made once for each state of it and of its standings.
+        """Return a page of a season, made once for each state of the season and its standings.
 
-        ``state`` is what else the page depends on and may change.
+        ``state`` holds the other changing values that the page depends on.
         """
         if season is None:
             return self.pages.get((*key, media_type), make, media_type, state)
@@ -151,13 +151,13 @@ class BoardState:
         make: Callable[[], str],
         state: Hashable = None,
     ) -> Response:
-        """Answer with a page that is kept as by :meth:`page`; without a key it is not kept."""
+        """Answer with a page cached as by :meth:`page`; without a key it is not cached."""
         kept = self.page(season, key, make, HTML, state) if key else CachedPage.of(make())
         return cached_response(request, kept)
 
 
 async def board_state(connection: HTTPConnection) -> BoardState:
-    """Return the state of the application that a request came to, made when first asked for."""
+    """Return the state of the application of a request, created at the first call."""
     app = connection.app
     if not hasattr(app.state, "board"):
         folder = app.state.settings.snapshots

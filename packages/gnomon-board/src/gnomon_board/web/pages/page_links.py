@@ -1,4 +1,4 @@
-"""Links of a page to itself with another parameter: the others stay as they are."""
+"""Links of a page to itself with changed parameters; the others are kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 @dataclass(frozen=True)
 class PageLinks:
-    """The address of a page, its parameters, and what they are when left out.
+    """The address of a page, its parameters, and their defaults.
 
     Examples
     --------
@@ -24,7 +24,7 @@ class PageLinks:
     defaults: Mapping[str, Any]
 
     def to(self, **changes: Any) -> str:
-        """Return the address with some parameters changed; what is as by default is left out."""
+        """Return the address with some parameters changed, without those at their default."""
         values = {**self.values, **changes}
         given = {k: v for k, v in values.items() if v != self.defaults.get(k)}
         return f"{self.path}?{urlencode(given)}" if given else self.path

@@ -112,7 +112,7 @@ def check_replay(submission: Submission) -> None:
 def replay_of(
     submission: Submission, log: TrialLog, rule: str, trial: int, episode: int, step: int
 ) -> ReplayPage:
-    """Return an episode of a trial as its page shows it."""
+    """Return the content of the page of an episode."""
     errors = episode_errors(log).tolist()
     if episode >= len(errors):
         raise Missing(f"expected an episode below {len(errors)}, found {episode}")

@@ -60,7 +60,7 @@ class RulePage:
 def rule_page(
     session: Session, board: BoardState, season: Season, rule: SeasonRule, number: int = 1
 ) -> RulePage:
-    """Put a page of a rule together."""
+    """Return the content of a page of a rule."""
     snapshot = board.snapshot(season)
     rules = snapshot.standings.rules if snapshot else ()
     ranked = [line.contender for line in snapshot.standings.ranked] if snapshot else []
@@ -73,14 +73,14 @@ def rule_page(
         season.division,
         RuleRecord.of(rule, season),
         list(rules),
-        # Intervals are for those on this page: of thousands they take seconds.
+        # Intervals only for the learners on this page: for thousands they take seconds.
         [_line(*each) for each in ordered[(number - 1) * PER_PAGE : number * PER_PAGE]],
         *(len(ordered), number, n_pages),
     )
 
 
 def _errors(session: Session, rule: SeasonRule) -> dict[int, list[float]]:
-    """Return the errors of each trial of a rule that counts, by entry."""
+    """Return the errors of each counted trial of a rule, by entry."""
     query = (
         select(EntryAttempt.entry_id, VerifiedTrial.tce)
         .join(Submission, VerifiedTrial.submission_id == Submission.id)

@@ -1,7 +1,7 @@
 """Archive of a season: its tables, standings and citation in one file.
 
-The same state of a season gives the same bytes, so that a checksum says what was cited. Logs are
-not in it; ``SHA256SUMS`` and the hashes of the logs tell which ones belong to it.
+The same state of a season gives the same bytes, so that a checksum identifies the cited state. Logs
+are not included; ``SHA256SUMS`` and the hashes of the logs identify those that belong to it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%",
     "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 }  # fmt: skip
-#: One at a time: of a season of thousands it takes seconds.
+#: One at a time: for a season with thousands of entries it takes seconds.
 _BUILDING = Lock()
 _TRIALS = (
     *("submission", "entry", "rule", "trial", "tce", "errors_to_learn", "n_episodes"),
@@ -104,7 +104,7 @@ class Citation:
 
     @classmethod
     def of(cls, season: Season, settings: Settings) -> Self:
-        """Return the citation of a season as it is now."""
+        """Return the citation of the current state of a season."""
         site = settings.public_url.rstrip("/")
         return cls(
             season.name,
@@ -118,7 +118,7 @@ class Citation:
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive that was written: where, its name, and its checksum."""
+    """A written archive: its path, name and checksum."""
 
     path: Path
     name: str
@@ -133,9 +133,9 @@ def season_archive(
     scores: Iterable[str],
     citation: Citation,
 ) -> Archive:
-    """Return the archive of a season as it is now, made once for each version.
+    """Return the archive of the current state of a season, made once for each version.
 
-    ``scores`` gives the text of the table of scores when it is needed.
+    ``scores`` returns the text of the table of scores when needed.
 
     Raises Conflict: the standings are still being computed, or an archive is being made.
     """
@@ -144,7 +144,7 @@ def season_archive(
     folder = settings.archives
     path = folder / f"{season.id}-{season.version}.zip"
     if not path.exists():
-        # Who comes meanwhile does not wait: hundreds who did would hold all threads.
+        # Other requests do not wait: hundreds of waiting ones would hold all threads.
         if not _BUILDING.acquire(blocking=False):
             raise Conflict("an archive is being made; ask again in a minute")
         try:
@@ -161,7 +161,7 @@ def season_archive(
 
 @lru_cache(maxsize=64)
 def _sha256_of(path: Path, changed_ns: int) -> str:
-    """Return the checksum of a file as it was at a time, which is read once."""
+    """Return the checksum of a file at a modification time; each is read once."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -227,7 +227,7 @@ def _json(value: Any) -> str:
 
 
 def _packed(folder: str, files: Mapping[str, str]) -> bytes:
-    """Return a ZIP file that depends on the files alone: no dates, no owners.
+    """Return a ZIP file that depends on the files only, without dates and owners.
 
     Examples
     --------

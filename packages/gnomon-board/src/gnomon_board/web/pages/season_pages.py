@@ -103,7 +103,7 @@ def standings_record(
     return cached_response(request, kept)
 
 
-#: What every row says of the whole table, so that who reads it need not be told.
+#: Values that are the same in all rows, so that the table is self-describing.
 _ABOUT = {"metric": "tce", "unit": "errors", "direction": "lower"}
 SCORE_COLUMNS = (
     "algorithm",
@@ -135,7 +135,7 @@ def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name
 
 
 def score_rows(session: Session, board: BoardState, season: Season) -> Iterator[Mapping[str, Any]]:
-    """Return the rows of the table of scores, in the order in which the standings are made."""
+    """Return the rows of the table of scores, in the order of the standings' computation."""
     snapshot = board.standings.get(season.id, season.version)
     ranked = {line.contender.name for line in snapshot.standings.ranked} if snapshot else set()
     scores = board_of(session, season)

@@ -34,7 +34,7 @@ router = APIRouter(tags=["pages"])
 
 PageNumber = Annotated[int, Query(ge=1, le=100_000, description="Which page, from 1.")]
 _WAITING = ("uploading", "queued", "verifying")
-#: Entries without a rank, and withdrawn ones, that stand below the first page of the ranked.
+#: Most entries without a rank, and withdrawn ones, below the first page of ranked ones.
 _FEW = 20
 
 
@@ -49,7 +49,7 @@ class StandingsQuery:
     page: int
 
     def for_standings(self) -> StandingQuery:
-        """Return what it asks of the standings."""
+        """Return the query of the standings."""
         return StandingQuery(
             "unranked" if self.show == "unranked" else "ranked",
             self.q.strip(),
@@ -66,7 +66,7 @@ async def standings_query(
     show: Literal["ranked", "unranked", "withdrawn"] = "ranked",
     page: PageNumber = 1,
 ) -> StandingsQuery:
-    """Return the parameters of the page: what is shown of the standings, and in which order."""
+    """Return the parameters of the page: the shown part of the standings, and its order."""
     return StandingsQuery(q, verified, by, show, page)
 
 
@@ -110,7 +110,7 @@ class StandingsPage:
 
     @property
     def first(self) -> int:
-        """The number of its first line among those that were found."""
+        """The number of the first line of the page among the found ones."""
         return (self.page - 1) * PER_PAGE + 1
 
 
@@ -121,7 +121,7 @@ def standings_page(
     unfinished: Sequence[Unfinished],
     asked: StandingsQuery = DEFAULTS,
 ) -> StandingsPage:
-    """Return a page of the board of a season with what stands beside the standings."""
+    """Return a page of the standings of a season with its other content."""
     whole = snapshot.standings if snapshot else Standings(season.name, 0)
     found = select_standings(whole, asked.for_standings())
     n_withdrawn, page_withdrawn, withdrawn = _withdrawn(session, season, asked)
@@ -143,7 +143,7 @@ def standings_page(
 
 
 def _shown(whole: Standings, found: Selection, asked: StandingsQuery) -> Standings:
-    """Return the standings with the lines of this page alone."""
+    """Return the standings with only the lines of this page."""
     if asked.show == "ranked":
         beside = StandingQuery("unranked", asked.q.strip())
         few = select_standings(whole, beside).lines[:_FEW] if _is_first(asked) else ()
@@ -153,14 +153,14 @@ def _shown(whole: Standings, found: Selection, asked: StandingsQuery) -> Standin
 
 
 def _is_first(asked: StandingsQuery) -> bool:
-    """Whether it is the page that shows those without a rank too: nothing but a name is asked."""
+    """Return whether the page also shows entries without a rank: no filter but a name."""
     return replace(asked, q="", by="rank") == DEFAULTS
 
 
 def _withdrawn(
     session: Session, season: Season, asked: StandingsQuery
 ) -> tuple[int, int, list[Tombstone]]:
-    """Return how many entries were withdrawn, the number of the page, and those on it."""
+    """Return the number of withdrawn entries, the page number, and the entries on the page."""
     gone = Entry.season_id == season.id, Entry.withdrawn_at.is_not(None)
     n_gone = session.scalar(select(func.count()).select_from(Entry).where(*gone)) or 0
     page = min(asked.page, max(1, -(-n_gone // PER_PAGE)))
@@ -174,9 +174,9 @@ def _withdrawn(
 
 
 def within_pages(session: Session, season: Season, number: int) -> int:
-    """Return the number of a page, at most that of the last one that all entries would fill.
+    """Return the number of a page, at most that of the last page of all entries.
 
-    So that the cache does not hold the last page under a hundred thousand numbers.
+    This prevents the cache from holding the last page under many numbers.
     """
     if number == 1:
         return 1
@@ -202,9 +202,9 @@ def standings_html(
     """Show the standings of a season, fifty at a time: estimates, rank intervals, tiers."""
     season = find_season(session, name)
     asked = replace(asked, page=within_pages(session, season, asked.page))
-    # Every move changes how an attempt in play stands, and not the version of the season.
+    # Moves change the state of attempts in play, but not the version of the season.
     unfinished = unfinished_attempts(session, season.id) if season.division == "hidden" else []
-    # What was searched for is nobody else's page.
+    # The result of a search is not cached, since others do not request it.
     key = () if asked.q else ("standings", asked)
 
     def make() -> str:

@@ -29,7 +29,7 @@ _Handler = TypeVar("_Handler", bound=Callable[..., Any])
 
 
 def number(value: float | None) -> str:
-    """Return a number as a reader wants it: three digits or so, or words for what there is not.
+    """Return a number for people: about three digits, or words for a missing value.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def number(value: float | None) -> str:
 
 
 def moment(value: datetime.datetime | str | None) -> Markup:
-    """Return a moment in UTC for people and machines."""
+    """Return a time in UTC for people and machines."""
     if value is None:
         return Markup("–")
     at = datetime.datetime.fromisoformat(value) if isinstance(value, str) else value
@@ -55,7 +55,7 @@ def moment(value: datetime.datetime | str | None) -> Markup:
 
 
 def piece_words(piece: Any) -> str:
-    """Return what a piece looks like, in words.
+    """Return the shape and colour of a piece in words.
 
     Examples
     --------
@@ -77,7 +77,7 @@ _WHY = {
 
 
 def why_unranked(why: Why) -> str:
-    """Return in words why an entry has no rank.
+    """Return the reason in words why an entry has no rank.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def why_unranked(why: Why) -> str:
 
 
 def lines(text: str) -> Markup:
-    """Return a plain text with its line breaks; whatever it holds stays text.
+    """Return a plain text with its line breaks, with any markup escaped.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def lines(text: str) -> Markup:
 
 
 def page_markup(text: str, pictures: Mapping[str, str] | None = None) -> Markup:
-    r"""Return a page in Markdown as HTML, in which whatever is HTML stays text.
+    r"""Return a page in Markdown as HTML, with any HTML in it escaped.
 
     ``pictures`` are the data addresses of the pictures that a page may show, by name.
 
@@ -147,14 +147,14 @@ def _environment() -> Environment:
 
 
 def compile_templates() -> None:
-    """Compile all templates at once, each of which the first page of its kind would wait for."""
+    """Compile all templates, so that first pages need not wait for them."""
     for name in _environment().list_templates():
         _environment().get_template(name)
 
 
 @cache
 def _static(name: str) -> str:
-    """Return the address of a file of our own; another version has another address."""
+    """Return the address of a static file, which changes with the version."""
     import hashlib
 
     digest = hashlib.sha256((_STATIC / name).read_bytes()).hexdigest()[:10]
@@ -171,8 +171,8 @@ def rendered(
 ) -> str:
     """Return a page as text.
 
-    ``page`` is what it tells and ``more`` what only its drawing needs; ``csrf`` is what its forms
-    send back.
+    ``page`` is its content, ``more`` holds values for the drawing only, and ``csrf`` is the token
+    that its forms send back.
     """
     more.setdefault("t", texts("en"))
     more.setdefault("language", "en")
@@ -191,8 +191,8 @@ def html_response(
 ) -> Response:
     """Return a rendered page as a response that is not cached: it may hold a form.
 
-    ``public``: whether all who are not signed in get the same; for them it is packed, and not sent
-    again while it is as it was.
+    ``public``: whether the page is the same for all readers who are not signed in; for them it is
+    packed, and sent again only after a change.
     """
     cookie = request.cookies.get(COOKIE)
     csrf = csrf_token(cookie) if cookie else ""
@@ -212,10 +212,10 @@ def page(
     drawn: Callable[[Any], dict[str, Any]] = lambda page: {},
     **more: Any,
 ) -> Callable[[_Handler], _Handler]:
-    """Decorate the function that makes the content of the page at ``path``.
+    """Decorate the function that returns the content of the page at ``path``.
 
-    The template gets this content, the parameters of the path, the query, ``more``, and what
-    ``drawn`` makes of the content.
+    The template gets this content, the parameters of the path, the query, ``more``, and the result
+    of ``drawn`` for the content.
     """
 
     def register(handler: _Handler) -> _Handler:

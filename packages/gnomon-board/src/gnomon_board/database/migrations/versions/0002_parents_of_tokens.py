@@ -1,4 +1,4 @@
-"""Tokens know by which token they were made."""
+"""Store the token by which a token was made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column; tokens that are there already have no parent."""
+    """Add the column; existing tokens have no parent."""
     with op.batch_alter_table("tokens") as table:
         table.add_column(sa.Column("parent_id", sa.Integer(), nullable=True))
         table.create_foreign_key(op.f("fk_tokens_parent_id"), "tokens", ["parent_id"], ["id"])

@@ -22,12 +22,12 @@ BEGIN SELECT RAISE(ABORT, 'the audit log only grows'); END
 
 
 def upgrade() -> None:
-    """Add the columns, and remove the reasons that people gave, which the log repeated."""
+    """Add the columns, and remove the reasons that people gave from the log."""
     op.add_column("token_requests", sa.Column("network", sa.String(length=64), nullable=True))
     op.create_index(op.f("ix_token_requests_network"), "token_requests", ["network"])
     op.add_column("study_assignments", sa.Column("browser", sa.String(length=128), nullable=True))
     op.add_column("study_assignments", sa.Column("device", sa.String(length=128), nullable=True))
-    # Keys of counts held addresses; now they are keyed hashes.
+    # The keys of counts were addresses; now they are keyed hashes.
     op.execute("DELETE FROM rate_limits")
     sqlite = op.get_bind().dialect.name == "sqlite"
     op.execute(
@@ -49,7 +49,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove the columns; the reasons do not come back."""
+    """Remove the columns; the reasons cannot be restored."""
     op.drop_column("study_assignments", "device")
     op.drop_column("study_assignments", "browser")
     op.drop_index(op.f("ix_token_requests_network"), "token_requests")

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column; in the seasons before it, an attempt has all rules."""
+    """Add the column; in existing seasons an attempt has all rules."""
     op.add_column("seasons", sa.Column("rules_per_attempt", sa.Integer(), nullable=True))
 
 

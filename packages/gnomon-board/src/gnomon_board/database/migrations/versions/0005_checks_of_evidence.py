@@ -1,6 +1,6 @@
-"""Jobs know when a worker first looked at them; submissions, the state of their evidence.
+"""Store when a worker first saw a job, and the state of the evidence of a submission.
 
-The hash of a log that was played on the server is that of its submission alone.
+The hash of a log played on the server is stored only with its submission.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the columns; attempts that were read before are read from the log again when needed."""
+    """Add the columns; attempts are read from the log again when needed."""
     with op.batch_alter_table("jobs") as table:
         table.add_column(sa.Column("seen_at", UtcTime(), nullable=True))
     with op.batch_alter_table("submissions") as table:
@@ -28,7 +28,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove the columns; restore the one that was removed, without values."""
+    """Remove the columns, and restore the removed one without values."""
     with op.batch_alter_table("remote_trials") as table:
         table.add_column(sa.Column("log_sha256", sa.String(length=64), nullable=True))
     with op.batch_alter_table("submissions") as table:

@@ -40,7 +40,7 @@ class SubmissionPage:
 
 
 def submission_page(session: Session, number: int) -> SubmissionPage:
-    """Describe a submission: its state with the reason, and the scores of its trials."""
+    """Return a submission: its state with the reason, and the scores of its trials."""
     found = find_submission(session, number)
     query = (
         select(VerifiedTrial)

@@ -92,21 +92,21 @@ class GamePage:
 
 
 def page_of(game: StoredGame) -> GamePage:
-    """Return a game as its player may see it."""
+    """Return the player's view of a game."""
     played, in_study = game.session, game.row.assignment_id is not None
     memory = played.game.terms.memory
     return GamePage(played.view(), memory, in_study, game.guess_due, game.is_ended)
 
 
 def language_of(game: StoredGame) -> dict[str, Any]:
-    """Return what a template needs to speak the language of a game's study."""
+    """Return the template variables for the language of a game's study."""
     player = game.row.assignment
     language = "en" if player is None else player.study.plan.get("language", "en")
     return {"language": language, "t": dict(texts(language))}
 
 
 def _record(page: GamePage) -> dict[str, Any]:
-    """Return a page as JSON can hold it."""
+    """Return a page as a JSON-compatible record."""
     record = {field.name: getattr(page, field.name) for field in fields(page)}
     return record | {"view": page.view.as_record(), "memory": page.memory.model_dump()}
 
@@ -127,7 +127,7 @@ def game_html(request: Request, session: ReadSession, key: Key) -> Response:
 
 
 def _check_takes_part(game: StoredGame) -> None:
-    """Refuse any action of a player who has left."""
+    """Refuse all actions of a player who has left."""
     if game.is_ended:
         raise Conflict("this study is over for you")
 
@@ -140,10 +140,10 @@ def _done(
     *,
     after_guess: bool = True,
 ) -> GamePage:
-    """Do something in a game; what comes after a guess waits for it.
+    """Execute an action in a game; other actions are refused while a guess is due.
 
-    The game is found and played in one session, and what came of it is put down in another: while
-    it writes, no other request can; and writing takes a fraction of the time.
+    The game is found and played in one session, and the result is stored in another, to hold the
+    write lock for a fraction of the time.
     """
     with database.reading() as session:
         game = board.games.take(session, key)
@@ -163,18 +163,18 @@ def _done(
 
 
 def _progress(played: PlaySession) -> tuple[object, ...]:
-    """Return what changes with everything that is done."""
+    """Return a value that changes with every action."""
     return len(played.attempts), played.n_boards, played.gave_up
 
 
 def _made(played: PlaySession, episode: int, number: int) -> Attempt | None:
-    """Return an attempt that was made already, by its place; None if there is none."""
+    """Return the attempt already made at a position; None if there is none."""
     places = ((each, (each.episode, each.number)) for each in played.attempts)
     return next((each for each, place in places if place == (episode, number)), None)
 
 
 def _attempted(form: AttemptForm) -> Callable[[StoredGame], Attempt | None]:
-    """Return what makes an attempt, unless it was made already."""
+    """Return an action that makes an attempt, unless it was already made."""
 
     def attempt(game: StoredGame) -> Attempt | None:
         played = game.session
@@ -203,7 +203,7 @@ def make_attempt(
 def _after(
     form: BoardForm | None, do: Callable[[PlaySession], None]
 ) -> Callable[[StoredGame], None]:
-    """Return what does something after a board, unless the game has gone on from it already."""
+    """Return an action after a board, for a game that has not moved on from it."""
 
     def once(game: StoredGame) -> None:
         if form is None or form.episode is None or form.episode == game.session.n_boards:

@@ -58,7 +58,7 @@ class ResultPage:
 
 
 def _chart(page: ResultPage) -> dict[str, Any]:
-    """Draw the errors of the person beside those of learners."""
+    """Draw the errors of the person and of learners."""
     t = texts(page.language)
     names = [t[f"name_{one.name}"] if one.kind else one.name for one in page.learners]
     mine = np.asarray(page.cumulated, dtype=np.float64)
@@ -103,7 +103,7 @@ def _learners(session: Session, game: StoredGame, n_boards: int) -> list[Yardsti
         assignment = session.get_one(StudyAssignment, game.row.assignment_id)
         if not StudyPlan.from_record(assignment.study.plan).show_curves:
             return []
-    # The same for all who play this rule, so it is computed once.
+    # The same for all players of this rule, so it is computed once.
     here = baseline_curves(replace(game.session.game, rule_name="", seed=0))
     measured = verified_learners(session, game.row, game.session.game, n_boards)
     if measured:

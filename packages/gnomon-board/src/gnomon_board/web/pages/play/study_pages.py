@@ -72,7 +72,7 @@ Admin = Annotated[Caller, Depends(caller("admin"))]
 
 #: Seconds that a browser keeps the key of a participant: 90 days.
 _COOKIE_S = 90 * 86_400
-#: What the form for a new study begins with.
+#: Initial text of the form for a new study.
 EXAMPLE = """\
 name = "pilot"
 title = "Which rules do people find?"
@@ -186,7 +186,7 @@ class PlayerPage:
     completion_url: str
 
 
-# -- for those who make studies ----------------------------------------------------------------
+# -- for administrators ------------------------------------------------------------------------
 
 
 @router.get("/api/studies")
@@ -263,7 +263,7 @@ def _file(name: str, text: str) -> Response:
     return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
 
 
-# -- for those who are invited -----------------------------------------------------------------
+# -- for participants --------------------------------------------------------------------------
 
 
 @router.get("/join/{key}", include_in_schema=False)
@@ -299,7 +299,7 @@ def _cookie(study: Study) -> str:
 
 
 def _language(plan: StudyPlan) -> dict[str, Any]:
-    """Return what a template needs to speak the language of a study, and to show its pictures."""
+    """Return the template variables for the language and the pictures of a study."""
     return {
         "language": plan.language,
         "t": dict(texts(plan.language)),

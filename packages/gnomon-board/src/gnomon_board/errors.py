@@ -30,7 +30,7 @@ class LeaderboardError(GnomonError):
     """Base of all errors: of a season file, a submission, a token, a missing extra."""
 
 
-class Refusal(LeaderboardError):  # noqa: N818 - an answer of the server, not a fault in it
+class Refusal(LeaderboardError):  # noqa: N818 - its subclasses are named for the answer: Missing, Conflict
     """Invalid input."""
 
     kind: ClassVar[Kind] = "invalid"

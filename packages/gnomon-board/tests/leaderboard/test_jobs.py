@@ -92,9 +92,9 @@ def test_a_lease_that_ran_out_goes_to_the_next_worker(database, settings, queued
     assert second is not None
     assert (second.submission_id, second.n_attempts) == (queued[0], 2)
     # The first one, should it live after all, may neither go on nor write.
-    with pytest.raises(queue.LeaseLost):
+    with pytest.raises(queue.LeaseLostError):
         queue.heartbeat(database, held, lease_s=60)
-    with pytest.raises(queue.LeaseLost), database.writing() as session:
+    with pytest.raises(queue.LeaseLostError), database.writing() as session:
         queue.finish(session, held)
     queue.heartbeat(database, second, lease_s=60)
 
@@ -153,7 +153,7 @@ def test_what_is_withdrawn_meanwhile_is_not_written(database, queued):
     assert held is not None
     with database.writing() as session:
         withdraw(session, find_submission(session, queued[0], lock=True), "mine", by=1)
-    with pytest.raises(queue.LeaseLost), database.writing() as session:
+    with pytest.raises(queue.LeaseLostError), database.writing() as session:
         queue.finish(session, held)
     assert look(database, queued[0]) == ("withdrawn", "mine")
 

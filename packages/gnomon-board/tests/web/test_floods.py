@@ -299,7 +299,7 @@ def test_a_websocket_over_which_nobody_moves_is_closed(settings, attacker):
 def announced(
     client: httpx.Client, token: str, out: Path, *, log: bytes = b"", told: int = 0
 ) -> tuple[str, bytes]:
-    """Announce a log, or one that was played, as so many bytes; return its path and its upload."""
+    """Announce a log (by default a played one) of a stated size; return its path and its upload."""
     kind = "none" if log else "good"
     entry = register(client, token, f"{kind} of {out.name}")["id"]
     packed = play_entry(client, entry, out / kind)

@@ -25,7 +25,7 @@ from gnomon_board.leaderboard.submissions import set_state
 _MAX_WAIT = datetime.timedelta(hours=24)
 
 
-class LeaseLost(Exception):  # noqa: N818 - an event, not an error
+class LeaseLostError(Exception):
     """The lease of a job expired, or another process ended the job."""
 
 
@@ -73,7 +73,7 @@ def claim(database: Database, owner: str, *, lease_s: float) -> Claim | None:
 def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
     """Renew the lease.
 
-    Raises LeaseLost: it expired and another worker has the job, or the job has ended.
+    Raises LeaseLostError: it expired and another worker has the job, or the job has ended.
     """
     with database.writing() as session:
         kept = session.execute(
@@ -83,17 +83,17 @@ def heartbeat(database: Database, held: Claim, *, lease_s: float) -> None:
             .returning(Job.id)
         ).first()
         if kept is None:
-            raise LeaseLost(f"job {held.job_id}")
+            raise LeaseLostError(f"job {held.job_id}")
 
 
 def finish(session: Session, held: Claim) -> Submission:
     """End a job, in the transaction that writes its result.
 
-    Raises LeaseLost: as :func:`heartbeat`; the result must not be written.
+    Raises LeaseLostError: as :func:`heartbeat`; the result must not be written.
     """
     job = _held_job(session, held)
     if job is None:
-        raise LeaseLost(f"job {held.job_id}")
+        raise LeaseLostError(f"job {held.job_id}")
     job.state, job.reason, job.finished_at = "done", "", now()
     job.lease_owner = job.lease_until = None
     return session.get_one(Submission, job.submission_id)

@@ -96,7 +96,7 @@ def work_on_one(
         with database.writing() as session:
             submission = jobs.finish(session, held)
             _write_verdict(session, submission, answer, time.monotonic() - began)
-    except jobs.LeaseLost:
+    except jobs.LeaseLostError:
         _log.warning("job %d was given to another worker", held.job_id)
     except ProcessFailure as failure:
         jobs.give_back(database, held, str(failure), most=most)

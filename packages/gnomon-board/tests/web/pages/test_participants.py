@@ -200,7 +200,7 @@ def test_the_same_browser_continues_and_is_asked_for_nothing_twice(
 
 
 def test_an_identifier_gives_no_access_to_what_was_begun(client, study, app, database):
-    """Identifiers stand in addresses and forums; whoever knew one took over the session."""
+    """Identifiers are often public: knowing one does not give access to the session."""
     player = join(client, study)
     to_play(client, player)
     game = client.post(f"/api{player}/begin").json()["address"]

@@ -20,12 +20,12 @@ from .recorded_run import RecordedTrial as RecordedTrial
 from .recorded_run import write_recorded_run as write_recorded_run
 from .rule_elements import Element as Element
 from .rule_elements import Elements as Elements
-from .rule_elements import TagEffect as TagEffect
-from .rule_elements import TagEffects as TagEffects
 from .rule_elements import Trials as Trials
 from .rule_elements import compare_trials as compare_trials
 from .rule_elements import elements as elements
-from .rule_elements import tag_effects as tag_effects
+from .rule_tags import TagEffect as TagEffect
+from .rule_tags import TagEffects as TagEffects
+from .rule_tags import tag_effects as tag_effects
 from .run_folder import RunFolder as RunFolder
 from .run_status import PairStatus as PairStatus
 from .run_status import RunStatus as RunStatus

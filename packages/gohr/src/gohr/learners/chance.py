@@ -28,7 +28,7 @@ _SIDE_BY_SIDE = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttemptCounts:
-    """Counts of the possible attempts at each step of a trial, and of those that would succeed.
+    """Numbers of possible and of successful attempts at each step of a trial.
 
     Parameters
     ----------

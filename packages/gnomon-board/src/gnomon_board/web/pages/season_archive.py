@@ -46,7 +46,7 @@ _README = """{title}
 Season {season} of a Gnomon leaderboard, as it was at version {version}. How to cite it:
 citation.bib. A row of scores.csv is a trial;
 `gnomon rank scores.csv --where ranked=yes` compares the learners. In standings.json each account
-counts once. trials.csv tells which submission each trial is of, and the SHA-256 of its log.
+counts once. trials.csv lists the submission of each trial, and the SHA-256 of its log.
 SHA256SUMS is read by `sha256sum --check`.
 """
 

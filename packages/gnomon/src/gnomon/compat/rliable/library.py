@@ -143,7 +143,7 @@ class StratifiedBootstrap:
         return np.asarray((drawn - middle).T @ (drawn - middle) / reps)
 
     def var(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> FloatArray:
-        """Return the variance of each statistic over resamples, as :meth:`cov` has it."""
+        """Return the variance of each statistic over resamples, the diagonal of :meth:`cov`."""
         return np.diag(self.cov(func, *args, **kwargs)).copy()
 
     def conf_int(

@@ -393,7 +393,7 @@ class LogArchive:
         info = self._infos[name]
         try:
             return self._zip.open(info)
-        except NotImplementedError:
+        except NotImplementedError:  # zipfile: the method of compression is unknown to it
             if info.compress_type != _ZSTANDARD:
                 found = f"method {info.compress_type}"
                 raise ScoreDataError(

@@ -46,4 +46,6 @@ def _is_ours(compiled: Any) -> bool:
     return bool(compiled.data["dispatcher"].py_func.__module__.startswith("gohr."))
 
 
-event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]  # of Numba
+def announce_compiling() -> None:
+    """Print a line when a kernel of this package is compiled from now on."""
+    event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]  # Numba has no types

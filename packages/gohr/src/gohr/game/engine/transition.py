@@ -19,9 +19,9 @@ from numba.extending import intrinsic
 
 from gohr.game import board_views as views
 from gohr.game.board_views import Replies
-from gohr.game.engine import compiling  # noqa: F401 - announces it
 from gohr.game.engine import program as layout
 from gohr.game.engine.acceptance import QUADRANT, look
+from gohr.game.engine.compiling import announce_compiling
 from gohr.game.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -36,6 +36,8 @@ from gohr.game.outcomes import (
     STALEMATE,
     Autoreset,
 )
+
+announce_compiling()
 
 # Columns and words of a board's state that have the same place for every rule.
 _LINE, _LINE_LEFT, _FINISH = layout.LINE, layout.LINE_LEFT, layout.FINISH

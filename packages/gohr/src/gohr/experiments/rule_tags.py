@@ -1,0 +1,189 @@
+"""What each tag of the rules costs each learner, over all rules of a run."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gnomon.errors import joined
+from gnomon.results import FieldRecord, Results
+from gnomon.stats import holm
+from gnomon.tables import p_value
+from gohr.errors import ConfigError
+from gohr.experiments.rule_elements import bracketed, trials_by_rule
+from gohr.experiments.scoring.run_episodes import run_episodes
+from gohr.rules.catalogue import info_of
+
+if TYPE_CHECKING:
+    from gohr.experiments.run_folder import RunFolder
+
+#: Tags of the origin of a rule.
+_NOT_ELEMENTS = {"paper"}
+
+
+@dataclass(frozen=True, slots=True)
+class TagEffect(FieldRecord):
+    """Factor by which a tag of the rules multiplies the errors of a learner.
+
+    Parameters
+    ----------
+    tag : str
+        The element, such as ``memory``.
+    learner : str
+    versus : str
+        Empty, or another learner: the ratio of the two learners' effects, their interaction.
+    ratio, low, high : float
+        Factor by which median errors are multiplied where the tag is present, other tags equal.
+    p_value, p_adjusted : float
+        That the factor is 1, before and after Holm's correction over all rows.
+    n_rules, n_tagged : int
+        Rules in the regression, and those with the tag.
+    """
+
+    tag: str
+    learner: str
+    versus: str
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    p_adjusted: float
+    n_rules: int
+    n_tagged: int
+
+
+class TagEffects(Results[TagEffect]):
+    """Effects of the tags of the rules on each learner, and their interactions."""
+
+    columns = ("tag", "learner", "times the errors", "p (Holm)", "rules")
+
+    @property
+    def title(self) -> str | None:
+        """Description of the table."""
+        return "Elements over all rules"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The model."""
+        return (
+            "Least squares of log median errors on the tags of the rules, Student's t intervals; "
+            "a : b is the ratio of the effects on a and on b",
+        )
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        """Return a row for each tag and learner, or pair of learners."""
+        return [
+            {
+                "tag": e.tag,
+                "learner": f"{e.learner} : {e.versus}" if e.versus else e.learner,
+                "times the errors": bracketed(e.ratio, e.low, e.high, ""),
+                "p (Holm)": p_value(e.p_adjusted),
+                "rules": f"{e.n_tagged} of {e.n_rules}",
+            }
+            for e in self
+        ]
+
+
+def tag_effects(
+    run: str | os.PathLike[str] | RunFolder, *, level: float = 0.95, count_empty: bool = True
+) -> TagEffects:
+    """Estimate what each tag of the rules costs each learner, over all rules of a run.
+
+    The logarithm of 1 + the median errors on a rule is regressed on the tags in the rule's head by
+    least squares, with Student's t intervals. The rules are the sample; the trials of a rule enter
+    by their median alone, and rules that most trials did not learn by a lower bound of it. Tags
+    that follow from other tags are left out with a warning.
+
+    Parameters
+    ----------
+    run : path, RunFolder or RunSummary
+    level : float
+        Confidence level of the intervals, between 0 and 1.
+    count_empty : bool
+        Whether an attempt on an empty cell is an error.
+
+    Returns
+    -------
+    TagEffects
+        A row for each tag and learner, then one for each tag and pair of learners that played the
+        same rules; no rows if there are too few rules for the tags.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gohr
+    >>> rules = ["color-match", "clockwise", "color-clockwise", "stars-first", "spiral", "nearby"]
+    >>> config = gohr.ExperimentConfig("tags", rules, ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     found = tag_effects(gohr.run(config, out))
+    >>> found.warnings[-1].partition(":")[0]
+    'no effects of tags'
+    """
+    from gohr.experiments.run_folder import RunFolder
+
+    if not 0.0 < level < 1.0:
+        raise ConfigError(f"expected a level between 0 and 1, found {level}")
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    played = trials_by_rule(run_episodes(folder, count_empty=count_empty))
+    tags = {r.name: set(info_of(r.name, r.rule_set).tags) for r in folder.config.rules}
+    logs = {
+        learner: {rule: math.log1p(float(np.median(x.errors))) for rule, x in rules.items()}
+        for learner, rules in played.items()
+    }
+    tables = [(learner, "", values) for learner, values in logs.items()]
+    for a, b in combinations(logs, 2):
+        both = [rule for rule in logs[a] if rule in logs[b]]
+        tables.append((a, b, {rule: logs[a][rule] - logs[b][rule] for rule in both}))
+    found: list[TagEffect] = []
+    warnings: list[str] = []
+    for learner, versus, values in tables:
+        effects, left_out = _regression(values, tags, level)
+        found += [replace(effect, learner=learner, versus=versus) for effect in effects]
+        warnings += left_out
+    adjusted = holm([e.p_value for e in found]).tolist() if found else []
+    records = tuple(replace(e, p_adjusted=p) for e, p in zip(found, adjusted, strict=True))
+    return TagEffects(records, {"level": level}, tuple(dict.fromkeys(warnings)))
+
+
+def _regression(
+    values: Mapping[str, float], tags: Mapping[str, set[str]], level: float
+) -> tuple[list[TagEffect], list[str]]:
+    """Return the effect of each tag on the values of the rules, and which tags are left out."""
+    from scipy import stats
+
+    rules = list(values)
+    columns, names, left_out = [np.ones(len(rules))], [], []
+    for tag in sorted({tag for rule in rules for tag in tags[rule]} - _NOT_ELEMENTS):
+        column = np.array([float(tag in tags[rule]) for rule in rules])
+        if np.linalg.matrix_rank(np.stack([*columns, column], axis=1)) > len(columns):
+            columns.append(column)
+            names.append(tag)
+        else:
+            left_out.append(tag)
+    x, y = np.stack(columns, axis=1), np.array([values[rule] for rule in rules])
+    df = len(rules) - len(columns)
+    warnings = (
+        [f"tags that follow from others are left out: {joined(left_out)}"] if left_out else []
+    )
+    if not names or df < 1:
+        need = f"{len(names)} tags need more than {len(names) + 1} rules, found {len(rules)}"
+        return [], [f"no effects of tags: {need if names else 'no rule differs in a tag'}"]
+    inverse = np.linalg.inv(x.T @ x)
+    found = inverse @ x.T @ y
+    residual = y - x @ found
+    errors = np.sqrt(residual @ residual / df * np.diag(inverse))
+    reach = stats.t.ppf((1.0 + level) / 2.0, df) * errors
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = (2.0 * stats.t.sf(np.abs(found / errors), df)).tolist()
+    ratios, low, high = np.exp([found, found - reach, found + reach]).tolist()
+    tagged = x.sum(axis=0).astype(int).tolist()
+    return [
+        TagEffect(tag, "", "", ratios[i], low[i], high[i], p[i], p[i], len(rules), tagged[i])
+        for i, tag in enumerate(names, start=1)
+    ], warnings

@@ -124,7 +124,7 @@ import sys
 from benchmarks.faults import LONG
 from gohr.experiments import run
 if __name__ == "__main__":
-    summary = run(LONG, sys.argv[1], workers=2, scheduler="processes")
+    summary = run(LONG, sys.argv[1], workers=2)
     sys.exit(1 if summary.failed else 0)
 """
 

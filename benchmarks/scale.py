@@ -45,7 +45,7 @@ def _workers() -> Iterator[Measurement]:
     one = _rate(config, 1)
     yield Measurement("1 worker", one, "trials/s", note=note)
     yield Measurement("2 processes of mere counting, over 1", _counted(), "x", note=COUNTED)
-    for scheduler, name in (("processes", "processes"), ("local", "a local Dask cluster")):
+    for scheduler, name in ((None, "processes"), ("local", "a local Dask cluster")):
         two = _rate(config, 2, scheduler)
         yield Measurement(f"2 workers, {name}", two, "trials/s", note=note)
         yield Measurement(f"2 workers, {name}, over 1", two / one, "x", note="of two cores")

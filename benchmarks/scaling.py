@@ -65,5 +65,6 @@ def _trials(n_threads: int) -> object:
     learner = {"kind": "linear_dqn", "learning_rate": 0.03}
     config = ExperimentConfig("threads", ["gohr-paper"], [learner], trials=5, episodes=1000)
     with tempfile.TemporaryDirectory() as out:
-        summary = run(config, Path(out) / "run", workers=n_threads, scheduler="threads")
+        with futures.ThreadPoolExecutor(n_threads) as threads:
+            summary = run(config, Path(out) / "run", workers=n_threads, executor=threads)
         return sorted((trial.key, trial.attempts_hash) for trial in summary.folder.trials())

@@ -14,15 +14,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
-from gohr.execution import (
-    FutureExecutor,
-    Limits,
-    ProcessExecutor,
-    SerialExecutor,
-    cluster_executor,
-    make_executor,
-    thread_executor,
-)
+from gohr.execution import Limits, ProcessWorkers, Workers, cluster_workers, make_workers
 
 
 def square(x: int) -> int:
@@ -49,8 +41,8 @@ def refuse() -> None:
     raise ImportError("no such kernel\nand more")
 
 
-def seen(executor, pieces) -> None:
-    outcomes = {o.piece: o for o in executor.map(square, pieces)}
+def seen(workers, pieces) -> None:
+    outcomes = {o.piece: o for o in workers.map(square, pieces)}
     assert {x: o.result for x, o in outcomes.items()} == {
         x: None if x == 3 else x * x for x in pieces
     }
@@ -60,14 +52,14 @@ def seen(executor, pieces) -> None:
 
 
 def test_results_and_errors_come_back_with_their_pieces():
-    seen(SerialExecutor(), range(6))
-    seen(ProcessExecutor(2), range(30))
-    with thread_executor(2) as threads:
-        seen(threads, range(30))
+    seen(Workers(), range(6))
+    seen(ProcessWorkers(2), range(30))
+    with futures.ThreadPoolExecutor(2) as threads:
+        seen(Workers(threads, 2), range(30))
     # Not forked: other tests of this process may have started threads, as JAX does.
     with futures.ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
-        seen(FutureExecutor(processes, 2), range(30))
-    assert list(ProcessExecutor(2).map(square, [])) == []
+        seen(Workers(processes, 2), range(30))
+    assert list(ProcessWorkers(2).map(square, [])) == []
 
 
 class Dead(futures.Executor):
@@ -78,10 +70,10 @@ class Dead(futures.Executor):
 
 
 def test_pieces_of_an_executor_that_is_lost_fail():
-    dead = FutureExecutor(Dead(), 1, is_lost=lambda: True)
+    dead = Workers(Dead(), 1, is_lost=lambda: True)
     refusing = futures.ThreadPoolExecutor(1)
     refusing.shutdown()
-    closed = FutureExecutor(refusing, 1, is_lost=lambda: True)
+    closed = Workers(refusing, 1, is_lost=lambda: True)
     for executor in (dead, closed):
         errors = {o.piece: o.error for o in executor.map(square, range(5))}
         assert errors == dict.fromkeys(range(5), "ConnectionError: the cluster was lost")
@@ -90,18 +82,18 @@ def test_pieces_of_an_executor_that_is_lost_fail():
 @pytest.mark.full
 def test_results_of_a_dask_cluster():
     pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
-    with cluster_executor("local", 2) as cluster:
+    with cluster_workers("local", 2) as cluster:
         assert sorted(o.result for o in cluster.map(abs, range(-30, 0))) == list(range(1, 31))
     with (
         pytest.raises(GnomonError, match="processors: expected a Dask scheduler, found none"),
-        cluster_executor("processors"),
+        cluster_workers("processors"),
     ):
         pass
 
 
 @pytest.mark.full
 def test_a_piece_that_kills_its_worker_or_hangs_costs_no_other():
-    executor = ProcessExecutor(2, limits=Limits(time_s=2))
+    executor = ProcessWorkers(2, limits=Limits(time_s=2))
     outcomes = {o.piece: o for o in executor.map(misbehave, range(9))}
     assert sorted(outcomes) == list(range(9))
     assert {x: o.error for x, o in outcomes.items() if o.error} == {
@@ -114,7 +106,7 @@ def test_a_piece_that_kills_its_worker_or_hangs_costs_no_other():
 @pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what is allocated")
 def test_a_piece_that_eats_memory_fails_alone():
-    executor = ProcessExecutor(1, limits=Limits(memory_mb=200))
+    executor = ProcessWorkers(1, limits=Limits(memory_mb=200))
     errors = {o.piece: o.error for o in executor.map(eat_on_two, range(4)) if o.error}
     assert list(errors) == [2]
     assert "MemoryError" in errors[2]
@@ -122,23 +114,23 @@ def test_a_piece_that_eats_memory_fails_alone():
 
 def test_workers_that_cannot_start_are_one_error():
     with pytest.raises(GnomonError, match="no worker process started"):
-        list(ProcessExecutor(2, prepare=refuse).map(square, range(4)))
+        list(ProcessWorkers(2, prepare=refuse).map(square, range(4)))
 
 
 def test_who_does_the_work():
     with pytest.raises(ValueError, match=r"^expected at least 1 worker, found 0$"):
-        make_executor(0)
-    assert isinstance(make_executor(1), SerialExecutor)
-    assert isinstance(make_executor(1, limits=Limits(time_s=1)), ProcessExecutor)
-    assert isinstance(make_executor(3), ProcessExecutor)
+        make_workers(0)
+    assert not isinstance(make_workers(1), ProcessWorkers)
+    assert isinstance(make_workers(1, limits=Limits(time_s=1)), ProcessWorkers)
+    assert isinstance(make_workers(3), ProcessWorkers)
 
 
 SCRIPT = """
 import time
-from gohr.execution import ProcessExecutor
+from gohr.execution import ProcessWorkers
 if __name__ == "__main__":
     try:
-        for outcome in ProcessExecutor(2).map(time.sleep, [0.0, 60.0, 60.0]):
+        for outcome in ProcessWorkers(2).map(time.sleep, [0.0, 60.0, 60.0]):
             print("first", flush=True)
     except KeyboardInterrupt:
         print("stopped", flush=True)

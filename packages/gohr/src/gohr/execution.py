@@ -18,14 +18,14 @@ from importlib import import_module
 from itertools import islice
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gnomon.errors import GnomonError
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
-#: Pieces that are handed out for each worker before the first result is taken.
+#: Pieces that are submitted for each worker before the first result is taken.
 _AHEAD = 4
 #: Seconds within which the first worker process must start and load its modules.
 _START_S = 300.0
@@ -56,29 +56,17 @@ class Outcome(Generic[Piece, Result]):
     traceback: str | None = None
 
 
-class Executor(Protocol):
-    """Interface of executors: does pieces of work in any order, yields outcomes as they come."""
-
-    def map(
-        self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
-    ) -> Iterator[Outcome[Piece, Result]]:
-        """Yield one outcome for each piece; a piece that raises does not stop the others.
-
-        The work stops when the iterator is closed, or when ``KeyboardInterrupt`` passes through it.
-        """
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on the time and memory of one piece of work; None sets no limit.
+    """Limits on one piece of work; None sets no limit.
 
     Parameters
     ----------
     time_s : float, optional
-        Seconds, above 0.
+        Seconds, above 0; then the worker process is ended.
     memory_mb : int, optional
         Megabytes (of a million bytes) that the worker process may allocate beyond its allocation
-        when it was ready.
+        when it was ready; then the work fails with a ``MemoryError``. Only Linux enforces it.
     """
 
     time_s: float | None = None
@@ -91,73 +79,80 @@ class Limits:
 NO_LIMITS = Limits()
 
 
-class SerialExecutor:
-    """Executor in this process: each piece runs when its outcome is requested, in order."""
+class Workers:
+    """The workers of an executor of futures, by default this process itself.
 
-    def map(
-        self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
-    ) -> Iterator[Outcome[Piece, Result]]:
-        """Yield the outcome of each piece; see :class:`Executor`."""
-        for piece in pieces:
-            try:
-                yield Outcome(piece, work(piece))
-            except (Exception, SystemExit) as error:  # work that calls exit() ends only itself
-                yield _failure(piece, error)
-
-
-class FutureExecutor:
-    """Executor on any ``concurrent.futures.Executor`` of about ``n_workers`` workers.
-
-    Outcomes come in the order in which they end. The given executor is not shut down. Once it
-    ``is_lost``, the pieces that do not end by themselves fail.
+    Parameters
+    ----------
+    executor : concurrent.futures.Executor, optional
+        It is not shut down.
+    n_workers : int
+        About the number of its workers.
+    is_lost : callable, optional
+        Whether the executor is lost; then the pieces that do not end by themselves fail.
 
     Examples
     --------
     >>> with futures.ThreadPoolExecutor(2) as threads:
-    ...     outcomes = FutureExecutor(threads, 2).map(abs, [-1, 2, -3])
+    ...     outcomes = Workers(threads, 2).map(abs, [-1, 2, -3])
     ...     sorted(outcome.result for outcome in outcomes)
     [1, 2, 3]
     """
 
     def __init__(
         self,
-        executor: futures.Executor,
-        n_workers: int,
+        executor: futures.Executor | None = None,
+        n_workers: int = 1,
         is_lost: Callable[[], bool] | None = None,
     ) -> None:
-        self._executor = executor
-        self._n_ahead = _AHEAD * n_workers
+        self._executor = executor or _ThisProcess()
+        self._n_ahead = _AHEAD * n_workers if executor else 1
         self._is_lost = is_lost
 
     def map(
         self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
     ) -> Iterator[Outcome[Piece, Result]]:
-        """Yield the outcome of each piece; see :class:`Executor`."""
+        """Yield one outcome for each piece, as they end; the work stops when this is closed."""
+        left = iter(pieces)
+        flying: dict[futures.Future[Result], Piece] = {}
+        try:
+            while True:
+                for piece in islice(left, self._n_ahead - len(flying)):
+                    flying[self._submit(work, piece)] = piece
+                if not flying:
+                    return
+                wait_s = _LOOK_S if self._is_lost else None
+                done, _ = futures.wait(flying, wait_s, futures.FIRST_COMPLETED)
+                if not done and self._is_lost and self._is_lost():
+                    done = set(flying)
+                for future in done:
+                    piece = flying.pop(future)
+                    try:
+                        result = future.result() if future.done() else _lost().result()
+                    except (Exception, SystemExit, futures.CancelledError) as error:
+                        yield Outcome(piece, None, *_told(error))
+                    else:
+                        yield Outcome(piece, result)
+        finally:
+            for future in flying:
+                future.cancel()
 
-        def submit(piece: Piece) -> futures.Future[Result]:
-            try:
-                return self._executor.submit(work, piece)
-            except Exception:
-                if self._is_lost is None or not self._is_lost():
-                    raise
-                refused: futures.Future[Result] = futures.Future()
-                refused.set_exception(ConnectionError("the cluster was lost"))
-                return refused
-
-        yield from _outcomes(submit, pieces, self._n_ahead, self._is_lost)
+    def _submit(self, work: Callable[[Piece], Result], piece: Piece) -> futures.Future[Result]:
+        try:
+            return self._executor.submit(work, piece)
+        except Exception:
+            if self._is_lost and self._is_lost():
+                return _lost()
+            raise
 
 
-class ProcessExecutor:
-    """Executor on ``n_workers`` processes; outcomes come in the order in which they end.
+class ProcessWorkers(Workers):
+    """``n_workers`` processes, each a fresh interpreter, in which ``prepare`` is called first.
 
-    The processes are fresh interpreters (spawned, not forked), since compiled threads do not live
-    through a fork. So the work must be a function that they can import, pieces and results must
-    pickle, and a script that calls this needs ``if __name__ == "__main__":``. ``prepare`` is called
-    once in each process before its first piece.
-
-    A piece that passes a limit of time is given up and its process ended; one that passes a limit
-    of memory, which only Linux enforces, fails with a ``MemoryError``. If a process dies, its
-    current piece fails, and another process takes its place.
+    They are spawned, since compiled threads do not live through a fork. So the work must be a
+    function that they can import, pieces and results must pickle, and a script that calls this
+    needs ``if __name__ == "__main__":``. If a process dies, its current piece fails, and another
+    process takes its place.
     """
 
     def __init__(
@@ -167,24 +162,20 @@ class ProcessExecutor:
         limits: Limits = NO_LIMITS,
         prepare: Callable[[], None] | None = None,
     ) -> None:
-        self.n_workers = n_workers
-        self._limits = limits
-        self._prepare = prepare
+        self._n_workers, self._limits, self._prepare = n_workers, limits, prepare
 
     def map(
         self, work: Callable[[Piece], Result], pieces: Iterable[Piece]
     ) -> Iterator[Outcome[Piece, Result]]:
-        """Yield the outcome of each piece; see :class:`Executor`.
-
-        Raises GnomonError: no worker process starts.
-        """
+        """Yield one outcome for each piece; GnomonError if no worker process starts."""
         from pebble import ProcessPool
 
         waiting = list(pieces)
         if not waiting:
             return
+        n_workers = min(self._n_workers, len(waiting))
         pool: Any = ProcessPool(
-            min(self.n_workers, len(waiting)),
+            n_workers,
             initializer=_begin,
             initargs=(self._prepare, self._limits.memory_mb),
             context=multiprocessing.get_context("spawn"),
@@ -192,38 +183,27 @@ class ProcessExecutor:
         try:
             with _interrupts_blocked():
                 first = pool.schedule(int)
-            self._wait_for(first)
-
-            def submit(piece: Piece) -> futures.Future[Result]:
-                future: futures.Future[Result] = pool.schedule(
-                    work, args=[piece], timeout=self._limits.time_s
-                )
-                return future
-
-            yield from _outcomes(submit, waiting, _AHEAD * self.n_workers)
+            try:
+                first.result(_START_S)
+            except Exception as error:
+                raise GnomonError(
+                    f"no worker process started ({_in_one_line(error)}); a script that plays on "
+                    'several processes needs if __name__ == "__main__":'
+                ) from None
+            timed = _Timed(pool, self._limits.time_s)
+            yield from Workers(timed, n_workers).map(work, waiting)
         finally:
             pool.stop()
             pool.join()
 
-    @staticmethod
-    def _wait_for(first: futures.Future[int]) -> None:
-        """Wait until a process is ready."""
-        try:
-            first.result(_START_S)
-        except Exception as error:
-            raise GnomonError(
-                f"no worker process started ({_in_one_line(error)}); a script that plays on "
-                'several processes needs if __name__ == "__main__":'
-            ) from None
 
-
-def make_executor(
+def make_workers(
     n_workers: int = 1,
     *,
     limits: Limits = NO_LIMITS,
     prepare: Callable[[], None] | None = None,
-) -> Executor:
-    """Return an executor for a number of workers: this process for one, else separate processes.
+) -> Workers:
+    """Return a number of workers: this process for one, else separate processes.
 
     With limits, even one worker is a separate process, so that it can be ended.
 
@@ -232,19 +212,12 @@ def make_executor(
     if n_workers < 1:
         raise ValueError(f"expected at least 1 worker, found {n_workers}")
     if n_workers == 1 and not limits:
-        return SerialExecutor()
-    return ProcessExecutor(n_workers, limits=limits, prepare=prepare)
+        return Workers()
+    return ProcessWorkers(n_workers, limits=limits, prepare=prepare)
 
 
 @contextmanager
-def thread_executor(n_workers: int) -> Iterator[Executor]:
-    """Give an executor on threads of this process."""
-    with futures.ThreadPoolExecutor(n_workers) as threads:
-        yield FutureExecutor(threads, n_workers)
-
-
-@contextmanager
-def cluster_executor(scheduler: str, n_workers: int = 1) -> Iterator[Executor]:
+def cluster_workers(scheduler: str, n_workers: int = 1) -> Iterator[Workers]:
     """Connect to a Dask cluster, or start one of ``n_workers`` local processes for ``"local"``.
 
     ``scheduler`` is ``"local"`` or an address such as ``"tcp://10.0.0.1:8786"``, whose workers need
@@ -270,70 +243,59 @@ def cluster_executor(scheduler: str, n_workers: int = 1) -> Iterator[Executor]:
     except (OSError, ValueError) as error:
         reason = _in_one_line(error)
         raise GnomonError(f"{scheduler}: expected a Dask scheduler, found none: {reason}") from None
-    with client, _quiet("tornado.application"):
+    # The outcomes report its errors; Tornado would print their tracebacks besides.
+    logging.getLogger("tornado.application").setLevel(logging.CRITICAL)
+    with client:
         n_there = max(1, sum(client.nthreads().values()))
         # Not pure: two equal pieces of work are two tasks.
         executor = client.get_executor(pure=False)
         # Dask's executor does not report a result in transit when the scheduler died.
-        yield FutureExecutor(executor, n_there, lambda: client.status == "closed")
+        yield Workers(executor, n_there, lambda: client.status == "closed")
 
 
-@contextmanager
-def _quiet(logger: str) -> Iterator[None]:
-    """Keep a logger from printing tracebacks of errors that the outcomes already report."""
-    chosen = logging.getLogger(logger)
-    level = chosen.level
-    chosen.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        chosen.setLevel(level)
+class _ThisProcess(futures.Executor):
+    """Executor that does each piece at once."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **_: Any) -> futures.Future[Any]:
+        future: futures.Future[Any] = futures.Future()
+        try:
+            future.set_result(fn(*args))
+        except (Exception, SystemExit) as error:  # work that calls exit() ends only itself
+            future.set_exception(error)
+        return future
 
 
-def _outcomes(
-    submit: Callable[[Piece], futures.Future[Result]],
-    pieces: Iterable[Piece],
-    n_ahead: int,
-    is_lost: Callable[[], bool] | None = None,
-) -> Iterator[Outcome[Piece, Result]]:
-    """Yield outcomes of futures as they end; limit the number of pieces submitted at a time."""
-    left = iter(pieces)
-    flying: dict[futures.Future[Result], Piece] = {}
-    try:
-        while True:
-            for piece in islice(left, n_ahead - len(flying)):
-                flying[submit(piece)] = piece
-            if not flying:
-                return
-            wait_s = None if is_lost is None else _LOOK_S
-            done, _ = futures.wait(flying, wait_s, futures.FIRST_COMPLETED)
-            if not done and is_lost is not None and is_lost():
-                lost, flying = flying, {}
-                for piece in lost.values():
-                    yield Outcome(piece, None, "ConnectionError: the cluster was lost")
-            for future in done:
-                piece = flying.pop(future)
-                try:
-                    yield Outcome(piece, future.result())
-                except (Exception, SystemExit, futures.CancelledError) as error:
-                    yield _failure(piece, error)
-    finally:
-        for future in flying:
-            future.cancel()
+class _Timed(futures.Executor):
+    """The pool of pebble as an executor, with a limit of time for each piece."""
+
+    def __init__(self, pool: Any, time_s: float | None) -> None:
+        self._pool, self._time_s = pool, time_s
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **_: Any) -> futures.Future[Any]:
+        future: futures.Future[Any] = self._pool.schedule(fn, args=args, timeout=self._time_s)
+        return future
 
 
-def _failure(piece: Piece, error: BaseException) -> Outcome[Piece, Any]:
+def _lost() -> futures.Future[Any]:
+    """Return the future of a piece that a lost cluster had, or did not take."""
+    future: futures.Future[Any] = futures.Future()
+    future.set_exception(ConnectionError("the cluster was lost"))
+    return future
+
+
+def _told(error: BaseException) -> tuple[str, str | None]:
+    """Return the error of a piece in one line, and its traceback."""
     # Two errors of pebble: a piece that was not done in time, and a process that died.
     if isinstance(error, TimeoutError) and error.args[:1] == ("Task timeout",):
-        return Outcome(piece, None, f"TimeLimit: not done after {error.args[1]:g} s")
+        return f"TimeLimit: not done after {error.args[1]:g} s", None
     code = getattr(error, "exitcode", None)
     if code is not None:
         how = f"signal {-code}" if code < 0 else f"exit status {code}"
-        return Outcome(piece, None, f"the worker process died ({how})")
+        return f"the worker process died ({how})", None
     # An exception from a worker has its traceback there.
     there = getattr(error, "traceback", None) or getattr(error.__cause__, "tb", None)
     lines = there if isinstance(there, str) else "".join(traceback.format_exception(error))
-    return Outcome(piece, None, _in_one_line(error), lines)
+    return _in_one_line(error), lines
 
 
 def _in_one_line(error: BaseException) -> str:

@@ -67,7 +67,7 @@ def n_recorded(path):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("workers", [["1"], ["2"], ["2", "--scheduler", "processes"]])
+@pytest.mark.parametrize("workers", [["1"], ["2"]])
 def test_ctrl_c_stops_cleanly_and_the_run_goes_on(tmp_path, workers):
     (tmp_path / "long.toml").write_text(LONG)
     command = [*GOHR, "run", "long.toml", "--out", "run", "-j", *workers]

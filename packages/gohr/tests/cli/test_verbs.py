@@ -93,7 +93,6 @@ def test_one_trial_is_said_to_be_one(command):
     said = command(*arguments, "--out", "out")
     assert said.out == "clockwise: 1 trial (1 done, 0 skipped, 0 failed) in out\n"
     assert "out: 1 trial (1 done" in command("gohr", "status", "out").out
-    assert "0 of 1 trial to play" in command(*arguments, "--out", "out", "--dry-run").out
 
 
 def test_a_run_without_a_folder_makes_one_that_is_named_by_the_experiment(command, tmp_path):
@@ -107,7 +106,6 @@ def test_a_run_without_a_folder_makes_one_that_is_named_by_the_experiment(comman
         in command("gohr", "run", "clockwise", *played).out
     )
     assert "in rule.txt-run" in command("gohr", "run", "mine/rule.txt", *played).out
-    assert "0 of 1 trial to play" in command("gohr", "run", "clockwise", *played, "--dry-run").out
     said = command("gohr", "run", "clockwise", *played, "--seed", "1")
     assert (said.status, "clockwise-run: holds another experiment (seed" in said.err) == (2, True)
 

@@ -28,7 +28,7 @@ def serial(tmp_path_factory) -> dict[str, str | None]:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("scheduler", ["local", "processes"])
+@pytest.mark.parametrize("scheduler", ["local", None])
 def test_the_same_bytes_from_two_workers(tmp_path, serial, scheduler):
     summary = run(CONFIG, tmp_path, workers=2, scheduler=scheduler)
     assert (summary.done, summary.skipped, summary.failed) == (12, 0, 0)
@@ -53,9 +53,8 @@ def test_any_executor_of_futures_plays(tmp_path, serial):
 
 def test_limits_need_processes(tmp_path):
     config = ExperimentConfig("x", ["clockwise"], ["uniform"], trials=1, trial_timeout_s=1)
-    for scheduler in ("threads", "local"):
-        with pytest.raises(ConfigError, match="limits of trials need worker processes"):
-            run(config, tmp_path / "run", scheduler=scheduler)
+    with pytest.raises(ConfigError, match="limits of trials need worker processes"):
+        run(config, tmp_path / "run", scheduler="local")
     assert not (tmp_path / "run").exists()
 
 
@@ -160,8 +159,7 @@ from test_runner_config import KILLED
 def dawdle(n_played, n_to_play):
     time.sleep(0.03 if n_played > 32 else 0)
 if __name__ == "__main__":
-    how = {"workers": int(sys.argv[2]), "scheduler": sys.argv[3] or None}
-    run(KILLED, sys.argv[1], **how, progress=dawdle)
+    run(KILLED, sys.argv[1], workers=int(sys.argv[2]), progress=dawdle)
 """
 LONG = """
 from gohr.experiments import ExperimentConfig
@@ -177,14 +175,14 @@ def n_recorded(path: Path) -> int:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("workers", "scheduler"), [(1, ""), (2, "processes"), (2, "")])
-def test_kill_9_loses_the_trials_in_flight_at_most(tmp_path, workers, scheduler):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_kill_9_loses_the_trials_in_flight_at_most(tmp_path, workers):
     """A real process is killed in the middle; what it had recorded is kept, byte for byte."""
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "test_runner_config.py").write_text(LONG)
     out = tmp_path / "run"
     process = subprocess.Popen(
-        [sys.executable, str(tmp_path / "script.py"), str(out), str(workers), scheduler]
+        [sys.executable, str(tmp_path / "script.py"), str(out), str(workers)]
     )
     while n_recorded(out) < 20:
         assert process.poll() is None

@@ -1,4 +1,4 @@
-"""The same bits from one, two and four threads, from processes and from a Dask cluster."""
+"""The same bits from one thread and four, from processes and from a Dask cluster."""
 
 from __future__ import annotations
 
@@ -60,10 +60,8 @@ THREADS = (
 )
 WAYS = {
     "one thread": (1, 1, ""),
-    "two threads": (2, 1, ""),
     "four threads": (4, 1, ""),
-    "four threads of trials": (1, 4, "threads"),
-    "two processes": (1, 2, "processes"),
+    "two processes": (1, 2, ""),
     "Dask": (1, 2, "local"),
 }
 

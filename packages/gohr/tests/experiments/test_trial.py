@@ -109,7 +109,7 @@ def test_workers_find_what_this_process_has_compiled(tmp_path):
         "    learners = ['uniform', 'frugal']\n"
         "    config = gohr.ExperimentConfig("
         "'two', ['color-match'], learners, trials=2, episodes=2)\n"
-        "    gohr.run(config, sys.argv[1], workers=2, scheduler='processes')\n"
+        "    gohr.run(config, sys.argv[1], workers=2)\n"
     )
     (tmp_path / "two.py").write_text(code)
     environment = os.environ | {

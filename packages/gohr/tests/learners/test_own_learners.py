@@ -124,7 +124,7 @@ def test_a_module_of_the_current_directory_plays_in_worker_processes_as_here(fol
     table = {"kind": "own_for_test:Patient", "first": 2}
     mine = config("own_for_test:Patient", table | {"name": "second"}, trials=2)
     one = run(mine, tmp_path / "one")
-    two = run(mine, tmp_path / "two", workers=2, scheduler="processes")
+    two = run(mine, tmp_path / "two", workers=2)
     assert (one.failed, two.failed, one.errors) == (0, 0, ())
     assert {x.name for x in mine.learners} == {"Patient", "second"}
     for trial in one.folder.trials():

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnomon.cli import Answer, JsonOption, answering
-from gnomon.errors import counted
 
 if TYPE_CHECKING:
     from gohr.experiments.config.experiment_config import ExperimentConfig
@@ -39,9 +38,8 @@ def run(
     workers: Annotated[int, typer.Option("--workers", "-j", min=1, help="Processes.")] = 1,
     scheduler: Annotated[
         str | None,
-        typer.Option(help="A Dask scheduler (tcp://...), local (Dask here), processes or threads."),
+        typer.Option(help="Play on a Dask cluster: tcp://..., or local for one here."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost.")] = False,
     report: Annotated[bool, typer.Option("--report", help="Write the page of the run.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -62,9 +60,6 @@ def run(
         for doubt in experiment.doubts:
             answer.warn(doubt)
         out = out or Path(f"{Path(experiment.name).name}-run")
-        if dry_run:
-            _forecast(experiment, out, workers, answer)
-            return
         summary = play(experiment, out, workers, answer, scheduler=scheduler)
         answer.results(status_of(summary).as_records())
         ladder = ladder_of_run(summary.folder)
@@ -119,33 +114,6 @@ def _warn_of_each(answer: Answer, what: str, trials: Sequence[str]) -> None:
         answer.warn(f"{what}: {trial}")
     if len(trials) > _MOST_SHOWN:
         answer.warn(f"{what}: {len(trials) - _MOST_SHOWN} more")
-
-
-def _forecast(config: ExperimentConfig, out: Path, workers: int, answer: Answer) -> None:
-    """Say what a run would cost."""
-    import shutil
-
-    from gohr.experiments.cost_forecast import forecast
-
-    costs = forecast(config, out, workers=workers)
-    columns = ("learner", "n_to_play", "trial_time_s", "trial_bytes", "source")
-    answer.records(costs.as_records(), columns)
-    answer.say(
-        f"{config.name}: {costs.n_to_play} of {counted(config.n_trials, 'trial')} to play, "
-        f"about {_duration(costs.wall_time_s)} with {workers} "
-        f"{'process' if workers == 1 else 'processes'}, {costs.disk_bytes / 1e6:.3g} MB"
-    )
-    there = next(folder for folder in [out, *out.absolute().parents] if folder.is_dir())
-    free = shutil.disk_usage(there).free
-    if costs.disk_bytes > free:
-        answer.warn(f"the disk of {out} has room for {free / 1e6:.3g} MB only")
-
-
-def _duration(seconds: float) -> str:
-    """Return a duration in readable form."""
-    if seconds < 100:
-        return f"{seconds:.2g} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def status(

@@ -14,8 +14,6 @@ from .config.predefined_boards import RecordedBoards as RecordedBoards
 from .config.suites import Suite as Suite
 from .config.suites import available_suites as available_suites
 from .config.suites import load_suite as load_suite
-from .cost_forecast import Forecast as Forecast
-from .cost_forecast import forecast as forecast
 from .recorded_run import RecordedTrial as RecordedTrial
 from .recorded_run import write_recorded_run as write_recorded_run
 from .rule_elements import Element as Element
@@ -71,7 +69,6 @@ __all__ = [
     "Element",
     "Elements",
     "ExperimentConfig",
-    "Forecast",
     "Ladder",
     "LearnerEntry",
     "Metric",
@@ -107,7 +104,6 @@ __all__ = [
     "description_length",
     "elements",
     "episode_errors",
-    "forecast",
     "frame_of",
     "held_out_rules",
     "ladder",

@@ -12,14 +12,7 @@ from typing import Any, Protocol
 
 from gnomon.errors import counted
 from gohr.errors import ConfigError
-from gohr.execution import (
-    Executor,
-    FutureExecutor,
-    Limits,
-    cluster_executor,
-    make_executor,
-    thread_executor,
-)
+from gohr.execution import Limits, Workers, cluster_workers, make_workers
 from gohr.experiments.card import session
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards
@@ -117,8 +110,8 @@ def run(
     workers : int
         Number of processes; 1 plays in this one, unless the experiment limits its trials.
     scheduler : str, optional
-        ``"processes"``, the default; ``"threads"``; or a Dask cluster (the extra ``dask``):
-        ``"local"`` for one of ``workers`` processes here, or the address of its scheduler, such as
+        A Dask cluster (the extra ``dask``) in place of processes: ``"local"`` for one of
+        ``workers`` processes here, or the address of its scheduler, such as
         ``"tcp://10.0.0.1:8786"``.
     executor : concurrent.futures.Executor, optional
         Any other executor, of about ``workers`` workers, in place of a scheduler.
@@ -171,27 +164,26 @@ def run(
 
 def _chosen(
     scheduler: str | None, workers: int, limits: Limits, executor: futures.Executor | None
-) -> AbstractContextManager[Executor]:
-    """Return what plays the trials."""
+) -> AbstractContextManager[Workers]:
+    """Return the workers that play the trials."""
     if executor is not None:
-        return nullcontext(FutureExecutor(executor, max(workers, 1)))
-    if scheduler in (None, "processes"):
-        return nullcontext(make_executor(workers, limits=limits, prepare=prepare))
-    if scheduler == "threads":
-        return thread_executor(workers)
-    return cluster_executor(scheduler, workers)
+        return nullcontext(Workers(executor, max(workers, 1)))
+    if scheduler is None:
+        return nullcontext(make_workers(workers, limits=limits, prepare=prepare))
+    return cluster_workers(scheduler, workers)
 
 
 def _kind(scheduler: str | None, executor: futures.Executor | None) -> str:
-    """Return what plays the trials, as the card has it: without the address of a cluster."""
+    """Return what plays the trials, without the address of a cluster."""
     if executor is not None:
         return type(executor).__name__
-    scheduler = scheduler or "processes"
-    return scheduler if scheduler in ("local", "processes", "threads") else "remote"
+    if scheduler is None:
+        return "processes"
+    return "local" if scheduler == "local" else "remote"
 
 
 def _run_on(
-    executor: Executor,
+    chosen: Workers,
     folder: RunFolder,
     progress: Progress | None,
     how: Mapping[str, Any],
@@ -204,7 +196,7 @@ def _run_on(
         missing = [trial for key, trial in folder.planned.items() if key not in done]
         progress(0, len(missing))
         with session(writer, folder.config, how if missing else None) as adding:
-            for n_played, outcome in enumerate(executor.map(play, missing), start=1):
+            for n_played, outcome in enumerate(chosen.map(play, missing), start=1):
                 trial = outcome.piece
                 encoded = outcome.result or failure(trial, outcome.error, outcome.traceback)
                 writer.record(encoded)

@@ -17,7 +17,6 @@ from gnomon_board.database import (
     Entry,
     EntryAttempt,
     Job,
-    RateCount,
     Season,
     SeasonRule,
     Submission,
@@ -88,12 +87,11 @@ def fill(database: Database, settings: Settings, *, n_entries: int = 3) -> None:
         token = session.scalars(select(Token)).first()
         assert token is not None
         session.add(BrowserSession(token=token, digest="2" * 64, expires_at=now()))
-        session.add(RateCount(key="submit 1", window=5, count=2))
 
 
 #: Filled by name; every other table gets one row of anything that its columns can hold.
 _FILLED = {
-    "accounts", "attempts", "audit_log", "browser_sessions", "entries", "jobs", "rate_limits",
+    "accounts", "attempts", "audit_log", "browser_sessions", "entries", "jobs",
     "season_rules", "seasons", "submissions", "tokens", "trials",
 }  # fmt: skip
 

@@ -1,16 +1,15 @@
-"""Limits on bodies and on bytes, without a server."""
+"""Limits on bodies and on counts in a window, by a clock of the test."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from fastapi import HTTPException
 
 from gnomon_board.errors import TooMany
-from gnomon_board.web.limits import count_upload
+from gnomon_board.web.limits import Counts
 from gnomon_board.web.middleware import _counted
 
 
@@ -38,14 +37,19 @@ def test_a_body_that_comes_byte_by_byte_is_refused(monkeypatch):
         asyncio.run(received(one_byte, 100))
 
 
-@pytest.mark.parametrize(
-    ("account", "address"), [(1, "192.0.2.2"), (2, "192.0.2.1")], ids=["account", "address"]
-)
-def test_bytes_of_an_hour_are_counted(database, settings, account, address):
-    few = replace(settings, upload_mib_per_hour=3)
-    count_upload(database, few, SimpleNamespace(account_id=1), "192.0.2.1", 2 << 20)
-    with pytest.raises(TooMany):
-        count_upload(database, few, SimpleNamespace(account_id=account), address, (1 << 20) + 1)
-    # And nothing of what was refused: of neither the account nor the address.
-    new = SimpleNamespace(account_id=account if account > 1 else 3), "192.0.2.3"
-    count_upload(database, few, *new, 3 << 20)
+def test_counts_are_of_a_window_and_of_every_key():
+    clock = [1000.0]
+    counts = Counts(lambda: clock[0])
+    for _ in range(3):
+        counts.count("x", most=3)
+    with pytest.raises(TooMany) as raised:
+        counts.count("x", most=3)
+    assert raised.value.retry_after_s == 20
+    clock[0] = 1020.0
+    counts.count("x", most=3)
+    # MiB of uploads: nothing of a refused one is counted, for the account or for the address.
+    counts.count("ada", "192.0.2.1", most=3, window_s=3600, amount=2)
+    for keys in (("ada", "192.0.2.2"), ("bob", "192.0.2.1")):
+        with pytest.raises(TooMany):
+            counts.count(*keys, most=3, window_s=3600, amount=2)
+    counts.count("bob", "192.0.2.2", most=3, window_s=3600, amount=3)

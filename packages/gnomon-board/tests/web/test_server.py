@@ -157,11 +157,6 @@ def test_the_verbs(server, token, tmp_path):
     )
     told = json.loads(call("gnomon_board", "migrate", "--data", "restored", "--json"))
     assert told["results"][0]["before"] == told["results"][0]["after"]
-    call("gnomon_board", "migrate", "--to", "base", "--data", "restored")
-    assert "run: gnomon-board migrate" in call(
-        "gnomon_board", "backup", "late", "--data", "restored", status=2
-    )
-    call("gnomon_board", "migrate", "--data", "restored")
     assert "there is no leaderboard" in call(
         "gnomon_board", "backup", "none", "--data", "nowhere", status=2
     )

@@ -102,22 +102,17 @@ def token(
 
 
 def migrate(
-    to: Annotated[
-        str, typer.Option(help="A version of the tables; by default the newest.")
-    ] = "head",
-    data: DataOption = DATA,
-    database: DatabaseOption = "",
-    as_json: JsonOption = False,
+    data: DataOption = DATA, database: DatabaseOption = "", as_json: JsonOption = False
 ) -> None:
-    """Bring the tables of the database to this program's version, or another."""
+    """Bring the tables of the database to this program's version."""
     with board_answering("migrate", data, database, as_json, checked=False) as (answer, opened):
-        from gnomon_board.database.migration import current_revision, move_to
+        from gnomon_board.database.migration import current_revision, upgrade
 
         before = current_revision(opened)
-        move_to(opened, to)
+        upgrade(opened)
         after = current_revision(opened)
         answer.results([{"before": before, "after": after}])
-        answer.say(f"the tables were at version {before or 'none'}, and are at {after or 'none'}")
+        answer.say(f"The tables were at version {before or 'none'} and are now at {after}.")
 
 
 def backup(

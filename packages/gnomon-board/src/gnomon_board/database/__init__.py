@@ -1,7 +1,7 @@
 """The database: tables, sessions on SQLite and PostgreSQL, migrations.
 
-A :class:`Database` at an address has sessions for reading and writing. :func:`upgrade` and
-:func:`downgrade` migrate its tables to a version; :func:`current_revision` returns their current
+A :class:`Database` at an address has sessions for reading and writing. :func:`upgrade` creates its
+tables, or migrates them to the version of this program; :func:`current_revision` returns their
 version. The other classes are tables.
 
 Examples

@@ -2,9 +2,6 @@ from .columns import Base as Base
 from .columns import now as now
 from .engine import Database as Database
 from .migration import current_revision as current_revision
-from .migration import downgrade as downgrade
-from .migration import head_revision as head_revision
-from .migration import move_to as move_to
 from .migration import require_head as require_head
 from .migration import upgrade as upgrade
 from .schema import Account as Account
@@ -15,7 +12,6 @@ from .schema import EntryAttempt as EntryAttempt
 from .schema import Job as Job
 from .schema import PlayAttempt as PlayAttempt
 from .schema import PlaySession as PlaySession
-from .schema import RateCount as RateCount
 from .schema import RemoteTrial as RemoteTrial
 from .schema import Season as Season
 from .schema import SeasonRule as SeasonRule
@@ -40,7 +36,6 @@ __all__ = [
     "Job",
     "PlayAttempt",
     "PlaySession",
-    "RateCount",
     "RemoteTrial",
     "Season",
     "SeasonRule",
@@ -54,9 +49,6 @@ __all__ = [
     "TokenRequest",
     "VerifiedTrial",
     "current_revision",
-    "downgrade",
-    "head_revision",
-    "move_to",
     "now",
     "require_head",
     "upgrade",

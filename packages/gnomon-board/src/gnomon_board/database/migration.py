@@ -1,6 +1,7 @@
-"""Schema migrations by Alembic, from the steps in ``migrations/versions``.
+"""Creation of the tables, and their migration by Alembic to the version of this program.
 
-An upgrade is one transaction: it is applied completely or not at all.
+An empty database gets the newest tables at once; the steps in ``migrations/versions`` change those
+of an older release. Both are one transaction: applied completely or not at all.
 """
 
 from __future__ import annotations
@@ -13,37 +14,36 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from alembic.util.exc import CommandError
 from sqlalchemy import Connection
 
 from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import Base
 from gnomon_board.errors import LeaderboardError
 
 
-def upgrade(database: Database, revision: str = "head") -> None:
-    """Upgrade the tables to a version, by default the newest; create them in an empty database.
+def upgrade(database: Database) -> None:
+    """Bring the tables to the newest version; create them in an empty database.
 
-    Raises LeaderboardError: there is no such version, or this program does not support the version
-    of the database.
+    Raises LeaderboardError: this program does not know the version of the database.
     """
-    _run(database, "upgrade", revision)
-
-
-def downgrade(database: Database, revision: str) -> None:
-    """Downgrade the tables to an older version, or ``base``; errors as :func:`upgrade`."""
-    _run(database, "downgrade", revision)
-
-
-def move_to(database: Database, revision: str) -> None:
-    """Upgrade or downgrade the tables to a version; errors as :func:`upgrade`."""
-    scripts = ScriptDirectory.from_config(_config())
-    try:
-        below = {step.revision for step in scripts.iterate_revisions(revision, "base")}
-    except CommandError as error:
-        raise LeaderboardError(f"cannot migrate the database: {error}") from None
-    current = current_revision(database)
-    forward = current is None or current in below
-    (upgrade if forward else downgrade)(database, revision)
+    current, config = current_revision(database), _config()
+    known = {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
+    if current is not None and current not in known:
+        raise LeaderboardError(
+            f"cannot migrate the database: version {current} is not one of this program's "
+            f"({', '.join(sorted(known))}); use the program that made it, or a new board"
+        )
+    writing = database.engine.execution_options(gnomon_writing=True)
+    with writing.connect() as connection, _orphans_for_a_moment(database, connection):
+        config.attributes["connection"] = connection
+        with connection.begin():
+            if current is None:
+                Base.metadata.create_all(connection)
+                command.stamp(config, "head")
+            else:
+                command.upgrade(config, "head")
+            if database.is_sqlite and connection.exec_driver_sql(_ORPHANS).first():
+                raise LeaderboardError("a row would be left without the one it belongs to")
 
 
 def current_revision(database: Database) -> str | None:
@@ -52,20 +52,13 @@ def current_revision(database: Database) -> str | None:
         return MigrationContext.configure(connection).get_current_revision()
 
 
-def head_revision() -> str:
-    """Return the newest version that this program supports."""
-    head = ScriptDirectory.from_config(_config()).get_current_head()
-    if head is None:
-        raise LeaderboardError("expected migrations in the package, found none")
-    return head
-
-
 def require_head(database: Database) -> None:
     """Check that the tables have the version that this program requires.
 
     Raises LeaderboardError: they are older, newer, or missing.
     """
-    found, wanted = current_revision(database), head_revision()
+    found = current_revision(database)
+    wanted = ScriptDirectory.from_config(_config()).get_current_head()
     if found != wanted:
         raise LeaderboardError(
             f"the database is at version {found or 'none'}, this program works with {wanted}; "
@@ -79,20 +72,6 @@ def _config() -> Config:
     folder = str(Path(__file__).with_name("migrations")).replace("%", "%%")
     config.set_main_option("script_location", folder)
     return config
-
-
-def _run(database: Database, direction: str, revision: str) -> None:
-    config = _config()
-    writing = database.engine.execution_options(gnomon_writing=True)
-    with writing.connect() as connection, _orphans_for_a_moment(database, connection):
-        config.attributes["connection"] = connection
-        try:
-            with connection.begin():
-                getattr(command, direction)(config, revision)
-                if database.is_sqlite and connection.exec_driver_sql(_ORPHANS).first():
-                    raise LeaderboardError("a row would be left without the one it belongs to")
-        except CommandError as error:
-            raise LeaderboardError(f"cannot {direction} the database: {error}") from None
 
 
 _ORPHANS = "PRAGMA foreign_key_check"

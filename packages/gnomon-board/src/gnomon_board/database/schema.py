@@ -9,10 +9,11 @@ from __future__ import annotations
 import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ForeignKey, Index, Integer, String, UniqueConstraint
+from sqlalchemy import Connection, ForeignKey, Index, Integer, String, UniqueConstraint, event
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from gnomon_board.database.columns import AccountId, Base, BigNumber, Id, Name, Sha256, now
+from gnomon_board.database.columns import AccountId, BigNumber, Id, Name, Sha256, now
+from gnomon_board.database.columns import Base as Base
 from gnomon_board.database.study_schema import PlayAttempt as PlayAttempt
 from gnomon_board.database.study_schema import PlaySession as PlaySession
 from gnomon_board.database.study_schema import Study as Study
@@ -274,7 +275,6 @@ class Job(Base):
     __tablename__ = "jobs"
     __table_args__ = (Index("ix_jobs_state_lease", "state", "lease_until"),)
     id: Mapped[Id]
-    kind: Mapped[str] = mapped_column(String(16), default="verify")
     submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"), index=True)
     state: Mapped[str] = mapped_column(String(8), default="queued")
     reason: Mapped[str] = mapped_column(default="")
@@ -304,17 +304,29 @@ class AuditRecord(Base):
     account: Mapped[Account | None] = relationship()
 
 
-class RateCount(Base):
-    """How often something was done within a window of time; old windows are swept."""
+_APPEND_ONLY = {
+    "sqlite": [
+        f"CREATE TRIGGER audit_log_no_{change} BEFORE {change} ON audit_log "
+        "BEGIN SELECT RAISE(ABORT, 'the audit log only grows'); END"
+        for change in ("UPDATE", "DELETE")
+    ],
+    "postgresql": [
+        "CREATE OR REPLACE FUNCTION audit_log_only_grows() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'the audit log only grows'; END $$",
+        "CREATE TRIGGER audit_log_only_grows BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log "
+        "FOR EACH STATEMENT EXECUTE FUNCTION audit_log_only_grows()",
+    ],
+}
 
-    __tablename__ = "rate_limits"
-    key: Mapped[Name] = mapped_column(primary_key=True)
-    window: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    count: Mapped[int] = mapped_column(default=0)
+
+@event.listens_for(AuditRecord.__table__, "after_create")
+def _make_append_only(table: object, connection: Connection, **_: Any) -> None:
+    for statement in _APPEND_ONLY[connection.dialect.name]:
+        connection.exec_driver_sql(statement)
 
 
 class ServerSecret(Base):
-    """What only this server knows: the key that assigns seeds, for one."""
+    """A random key that only this server knows, such as the one that assigns seeds."""
 
     __tablename__ = "server_secrets"
     name: Mapped[Name] = mapped_column(primary_key=True)

@@ -1,15 +1,13 @@
 """Limits per client: what is open at the same time, and counts in a window of time.
 
-Counts per minute or hour are in the database and hold for all processes; open connections and
-requests are counted in each process.
+All are counted in the memory of this process: nothing is written, and no address is stored.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import ipaddress
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
@@ -17,17 +15,10 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 from weakref import WeakSet, WeakValueDictionary
 
-from sqlalchemy import delete, select
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session
-
-from gnomon_board.accounts import server_secret
-from gnomon_board.database.engine import Database
-from gnomon_board.database.schema import RateCount, ServerSecret
 from gnomon_board.errors import TooMany
-from gnomon_board.leaderboard.server_settings import MIB, Settings
-from gnomon_board.tokens import Caller
+from gnomon_board.leaderboard.server_settings import Settings
 
+MINUTE_S, HOUR_S = 60, 3600
 #: Seconds after which a client with too many open uploads or websockets may try again.
 _AGAIN_S = 5
 
@@ -137,85 +128,52 @@ class Turns:
         return self._of.setdefault(address, asyncio.Semaphore(self._at_once))
 
 
+class Counts:
+    """Counts of events in the current minute and the current hour, limited for each key.
+
+    Examples
+    --------
+    >>> counts = Counts(clock=lambda: 70.0)
+    >>> [counts.seconds_to_wait("sign-in 192.0.2.7", most=2) for _ in range(3)]
+    [0, 0, 50]
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._lock = clock, threading.Lock()
+        #: Of each length of windows: the number of the current one, and its counts.
+        self._windows: dict[int, tuple[int, Counter[str]]] = {}
+
+    def seconds_to_wait(
+        self, *keys: str, most: int, window_s: int = MINUTE_S, amount: int = 1
+    ) -> int:
+        """Count an amount for every key and return 0; above a limit, count nothing.
+
+        Then it returns the seconds until the next window.
+        """
+        at = self._clock()
+        number = int(at // window_s)
+        with self._lock:
+            current, counts = self._windows.get(window_s, (-1, Counter[str]()))
+            if current != number:
+                counts = Counter[str]()
+                self._windows[window_s] = number, counts
+            if any(counts[key] + amount > most for key in keys):
+                return max(1, round((number + 1) * window_s - at))
+            counts.update(dict.fromkeys(keys, amount))
+        return 0
+
+    def count(self, *keys: str, most: int, window_s: int = MINUTE_S, amount: int = 1) -> None:
+        """Count as :meth:`seconds_to_wait`; raise TooMany above a limit."""
+        if wait := self.seconds_to_wait(*keys, most=most, window_s=window_s, amount=amount):
+            raise TooMany(f"too many in a short time; try again in {wait} s", wait)
+
+
 class Intake:
-    """Counts of the open requests, uploads and websockets of clients."""
+    """Counts of the requests, uploads and websockets of clients."""
 
     def __init__(self, settings: Settings) -> None:
+        self.counts = Counts()
         self.turns = Turns(settings.answers_at_once)
         #: Per account.
         self.uploads = AtOnce(1, "another log of this account is being sent: send this one later")
         self.websockets = AtOnce(settings.websockets_at_once)
-
-
-def count_upload(
-    database: Database, settings: Settings, who: Caller, address: str, n_bytes: int
-) -> None:
-    """Count the bytes of a log for its account and address; raise TooMany above a limit.
-
-    An upload refused for one of them is not counted for the other, so that other clients of the
-    address cannot use up the limit of an account.
-    """
-    most, amount = settings.upload_mib_per_hour, -(-n_bytes // MIB)
-    with database.writing() as session:
-        for client in (str(who.account_id), address):
-            count_or_refuse(session, f"MiB {client}", most, HOUR_S, amount=amount)
-
-
-# -- counts in windows of time ---------------------------------------------------------------------
-
-MINUTE_S, HOUR_S = 60, 3600
-
-
-def count_or_refuse(
-    session: Session,
-    key: str,
-    most: int,
-    window_s: int,
-    *,
-    amount: int = 1,
-    clock: Callable[[], float] = time.time,
-) -> None:
-    """Count an event, or an amount, in the current window, and refuse it above the limit.
-
-    ``session`` is a separate writing session: a refusal must not roll back the count. ``key`` names
-    the event and the client, as in ``sign-in 192.0.2.7``; only its keyed hash is stored. A
-    window of ``window_s`` seconds permits at most ``most``.
-
-    Raises TooMany: with the seconds until the next window.
-    """
-    key, window = _stored(server_secret(session, "counts"), key), int(clock() // window_s)
-    insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
-    one_more = insert(RateCount).values(key=key, window=window, count=amount)
-    counted = session.scalar(
-        one_more.on_conflict_do_update(
-            index_elements=["key", "window"], set_={"count": RateCount.count + amount}
-        ).returning(RateCount.count)
-    )
-    if counted == amount:
-        session.execute(delete(RateCount).where(RateCount.key == key, RateCount.window < window))
-    if counted is not None and counted > most:
-        raise _too_many(window, window_s, clock)
-
-
-def is_over(
-    session: Session, key: str, most: int, window_s: int, *, clock: Callable[[], float] = time.time
-) -> None:
-    """Refuse if the current window is at its limit, without counting."""
-    secret = session.get(ServerSecret, "counts")
-    if secret is None:
-        return  # Nothing has been counted yet.
-    window, stored = int(clock() // window_s), _stored(secret.value, key)
-    counted = session.scalar(
-        select(RateCount.count).where(RateCount.key == stored, RateCount.window == window)
-    )
-    if counted is not None and counted >= most:
-        raise _too_many(window, window_s, clock)
-
-
-def _stored(secret: bytes, key: str) -> str:
-    return hmac.new(secret, key.encode(), hashlib.sha256).hexdigest()
-
-
-def _too_many(window: int, window_s: int, clock: Callable[[], float]) -> TooMany:
-    wait = max(1, round((window + 1) * window_s - clock()))
-    return TooMany(f"too many in a short time; try again in {wait} s", wait)

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse
 
 from gnomon_board.errors import TooMany
 from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.web.limits import MINUTE_S, AtOnce, Turns, client_of
+from gnomon_board.web.limits import AtOnce, Counts, Turns, client_of
 from gnomon_board.web.request_log import HEADER as REQUEST_ID
 from gnomon_board.web.request_log import begin_request, log_request
 
@@ -82,7 +82,7 @@ class Gate:
     ) -> None:
         self._app, self._settings, self._turns, self._told = app, settings, turns, told
         self._knows = knows
-        self._limit = ReadLimit(settings.requests_per_minute)
+        self._counts = Counts()
         self._uploads = AtOnce(settings.uploads_at_once)
         self._refusals, self._large = Turns(1), Turns(1)
         self._in_hand, self._at_work = AtOnce(IN_HAND), 0
@@ -253,8 +253,8 @@ class Gate:
         reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD", "OPTIONS")
         if not (reads or _is_own_origin(headers.get("origin"), host, self._settings.public_url)):
             return _answer(403, "expected a page of this server")
-        wait = self._limit.seconds_to_wait(scope["gnomon.address"])
-        if wait:
+        most = self._settings.requests_per_minute
+        if wait := self._counts.seconds_to_wait(scope["gnomon.address"], most=most):
             return _answer(429, f"too many requests; try again in {wait} s", wait)
         if scope["type"] == "http":
             most, announced = _most_bytes(scope, self._settings), _announced(scope)
@@ -263,23 +263,6 @@ class Gate:
             if announced > most:
                 return _answer(413, f"expected at most {most:,} bytes, found {announced:,}")
         return None
-
-
-class ReadLimit:
-    """Rate limit per address and minute, in this process only, so that reads do not write."""
-
-    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._clock = per_minute, clock
-        self._window, self._counts = -1, dict[str, int]()
-
-    def seconds_to_wait(self, address: str) -> int:
-        """Count a request; return the seconds to wait, 0 if it may be answered."""
-        at = self._clock()
-        window = int(at // MINUTE_S)
-        if window != self._window:
-            self._window, self._counts = window, {}
-        counted = self._counts[address] = self._counts.get(address, 0) + 1
-        return 0 if counted <= self._most else max(1, round((window + 1) * MINUTE_S - at))
 
 
 def is_allowed_host(header: str, allowed: Sequence[str]) -> bool:

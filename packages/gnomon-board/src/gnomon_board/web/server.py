@@ -27,8 +27,7 @@ from gnomon_board.leaderboard.jobs import sweep
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.worker import WorkerSupervisor
 from gnomon_board.tokens import issue_token
-from gnomon_board.web.limits import Connections, client_of
-from gnomon_board.web.middleware import ReadLimit
+from gnomon_board.web.limits import Connections, Counts, client_of
 from gnomon_board.web.request_log import LogFormat, log_to_stderr
 
 if TYPE_CHECKING:
@@ -234,7 +233,7 @@ def impatient(settings: Settings) -> type[asyncio.Protocol]:
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
     seconds, connections = settings.slow_client_s, Connections(settings.connections_per_address)
-    opened = ReadLimit(settings.requests_per_minute)
+    opened, most = Counts(), settings.requests_per_minute
 
     # In each of the library's protocols, `cycle` is the request whose head has arrived.
     # The library chooses the protocol at run time and stores it in a variable; mypy accepts only
@@ -246,7 +245,8 @@ def impatient(settings: Settings) -> type[asyncio.Protocol]:
             address = transport.get_extra_info("peername")[0]
             client = client_of(address)
             if address in settings.trusted_proxies or (
-                not opened.seconds_to_wait(client) and connections.admit(client, transport)
+                not opened.seconds_to_wait(client, most=most)
+                and connections.admit(client, transport)
             ):
                 super().connection_made(transport)
                 # As after a check with no request yet.

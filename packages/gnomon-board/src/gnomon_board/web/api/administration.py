@@ -45,6 +45,7 @@ from gnomon_board.web.api.dependencies import (
     CsrfChecked,
     CurrentSettings,
     DatabaseOf,
+    IntakeOf,
     Limit,
     MaybeCaller,
     ReadSession,
@@ -62,7 +63,7 @@ from gnomon_board.web.api.records import (
     TokenRecord,
     TokenRequestRecord,
 )
-from gnomon_board.web.limits import HOUR_S, MINUTE_S, count_or_refuse
+from gnomon_board.web.limits import HOUR_S
 from gnomon_board.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["accounts and tokens"])
@@ -227,13 +228,11 @@ class ClaimedToken(BaseModel):
 
 
 @router.post("/token-requests", status_code=201)
-def ask(request: Request, database: DatabaseOf, wanted: TokenAsked) -> Claim:
+def ask(request: Request, intake: IntakeOf, database: DatabaseOf, wanted: TokenAsked) -> Claim:
     """Request an account and a token; ten requests an hour from one address are taken."""
+    address = address_of(request.scope)
+    intake.counts.count(f"ask {address}", most=_ASKS_PER_HOUR, window_s=HOUR_S)
     with database.writing() as session:
-        key = f"ask {address_of(request.scope)}"
-        count_or_refuse(session, key, _ASKS_PER_HOUR, HOUR_S)
-    with database.writing() as session:
-        address = address_of(request.scope)
         told = (wanted.name, wanted.contact, wanted.reason)
         return Claim(claim=ask_for_token(session, *told, address))
 
@@ -258,12 +257,11 @@ def sign_in(
     response: Response,
     database: DatabaseOf,
     settings: CurrentSettings,
+    intake: IntakeOf,
     given: SignIn,
 ) -> None:
     """Sign a browser in: a cookie stands for the token until it is signed out."""
-    with database.writing() as session:
-        key, most = f"sign-in {address_of(request.scope)}", settings.sign_ins_per_minute
-        count_or_refuse(session, key, most, MINUTE_S)
+    intake.counts.count(f"sign-in {address_of(request.scope)}", most=settings.sign_ins_per_minute)
     with database.writing() as session:
         who = caller_of_token(session, given.token.strip())
         if who is None:

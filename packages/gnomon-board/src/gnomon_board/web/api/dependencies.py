@@ -21,7 +21,7 @@ from gnomon_board.accounts import MAX_NAME
 from gnomon_board.database.engine import Database
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.tokens import Caller, Scope, caller_of_cookie, caller_of_token
-from gnomon_board.web.limits import MINUTE_S, count_or_refuse, is_over
+from gnomon_board.web.limits import Intake
 from gnomon_board.web.middleware import address_of
 
 if TYPE_CHECKING:
@@ -55,8 +55,15 @@ async def database(connection: HTTPConnection) -> Database:
     return found
 
 
+async def intake(connection: HTTPConnection) -> Intake:
+    """Return the counts of the requests of clients."""
+    found: Intake = connection.app.state.intake
+    return found
+
+
 CurrentSettings = Annotated[Settings, Depends(settings)]
 DatabaseOf = Annotated[Database, Depends(database)]
+IntakeOf = Annotated[Intake, Depends(intake)]
 
 
 # Handlers wait for the database in threads of a pool. If a session ended in one of these too, a
@@ -100,42 +107,31 @@ WriteSession = Annotated[Session, Depends(writing, scope="function")]
 async def maybe_caller(
     connection: HTTPConnection,
     database: DatabaseOf,
-    settings: CurrentSettings,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
     cookie: Annotated[str | None, Depends(_cookie)],
 ) -> Caller | None:
-    """Return who asks; None for nobody in particular.
+    """Return the caller; None for an unknown one.
 
-    A token that is not valid is refused even where nobody needs one: its holder should know.
+    An invalid token is refused even where none is needed: its holder should know. After some wrong
+    ones in a minute, an address has to wait.
     """
     if bearer is None and not cookie:
         return None
-    token = None if bearer is None else bearer.credentials
-    address = address_of(connection.scope)
-    return await run_in_threadpool(_known, database, settings, token, cookie or "", address)
-
-
-def _known(
-    database: Database, settings: Settings, token: str | None, cookie: str, address: str
-) -> Caller | None:
-    """Look up a token, or else a cookie."""
-    with database.reading() as session:
-        if token is None:
-            return caller_of_cookie(session, cookie)
-        found = caller_of_token(session, token)
+    if bearer is None:
+        return await run_in_threadpool(_known, database, caller_of_cookie, cookie or "")
+    found = await run_in_threadpool(_known, database, caller_of_token, bearer.credentials)
     if found is None:
-        _count_wrong(database, settings, address)
+        key, state = f"wrong-token {address_of(connection.scope)}", connection.app.state
+        state.intake.counts.count(key, most=state.settings.sign_ins_per_minute)
         raise HTTPException(401, "this token is wrong, revoked or expired", _CHALLENGE)
     return found
 
 
-def _count_wrong(database: Database, settings: Settings, address: str) -> None:
-    """Count a wrong token; after some a minute, an address is told to wait."""
-    key, most = f"wrong-token {address}", settings.sign_ins_per_minute
+def _known(
+    database: Database, caller_of: Callable[[Session, str], Caller | None], secret: str
+) -> Caller | None:
     with database.reading() as session:
-        is_over(session, key, most, MINUTE_S)
-    with database.writing() as session:
-        count_or_refuse(session, key, most, MINUTE_S)
+        return caller_of(session, secret)
 
 
 def is_known(database: Database, scope: ASGIScope) -> bool:
@@ -186,12 +182,11 @@ async def identified(found: MaybeCaller, _: Annotated[None, CsrfChecked]) -> Cal
     return found
 
 
-def paced(
-    database: DatabaseOf, settings: CurrentSettings, who: Annotated[Caller, Depends(identified)]
+async def paced(
+    settings: CurrentSettings, intake: IntakeOf, who: Annotated[Caller, Depends(identified)]
 ) -> None:
-    """Refuse what one account makes too fast."""
-    with database.noting() as session:
-        count_or_refuse(session, f"write {who.account_id}", settings.writes_per_minute, MINUTE_S)
+    """Refuse more creations by one account than the limit."""
+    intake.counts.count(f"write {who.account_id}", most=settings.writes_per_minute)
 
 
 def caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:

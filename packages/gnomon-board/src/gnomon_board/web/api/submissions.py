@@ -16,7 +16,7 @@ from gnomon_board.errors import Missing, NotAllowed
 from gnomon_board.leaderboard.entries import attempt_of, find_entry
 from gnomon_board.leaderboard.evidence import receive, receiving, sound_log
 from gnomon_board.leaderboard.hidden.begun_attempts import keep_address
-from gnomon_board.leaderboard.server_settings import Settings
+from gnomon_board.leaderboard.server_settings import MIB, Settings
 from gnomon_board.leaderboard.submissions import (
     announce,
     find_submission,
@@ -31,6 +31,7 @@ from gnomon_board.web.api.dependencies import (
     After,
     CurrentSettings,
     DatabaseOf,
+    IntakeOf,
     Limit,
     ReadSession,
     RowId,
@@ -39,7 +40,7 @@ from gnomon_board.web.api.dependencies import (
 )
 from gnomon_board.web.api.records import Reason, SubmissionRecord, TrialRecord
 from gnomon_board.web.api.seasons import check_owner
-from gnomon_board.web.limits import HOUR_S, Intake, count_or_refuse, count_upload
+from gnomon_board.web.limits import HOUR_S, Intake
 from gnomon_board.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["submissions"])
@@ -68,6 +69,7 @@ def announce_submission(
     request: Request,
     database: DatabaseOf,
     settings: CurrentSettings,
+    intake: IntakeOf,
     entry: RowId,
     number: RowId,
     sent: Annotated[bytes, Depends(_body)],
@@ -78,9 +80,8 @@ def announce_submission(
     The log itself follows by ``PUT /api/submissions/{id}/log``. Asking again with the same log
     gives the same submission.
     """
-    with database.writing() as session:
-        key = f"submit {who.account_id}"
-        count_or_refuse(session, key, settings.submissions_per_hour, HOUR_S)
+    key, most = f"submit {who.account_id}", settings.submissions_per_hour
+    intake.counts.count(key, most=most, window_s=HOUR_S)
     # Here, in a thread and after authentication: megabytes would block the event loop.
     manifest = read_manifest(sent)
     with database.writing() as session:
@@ -107,6 +108,7 @@ async def send_log(
     request: Request,
     database: DatabaseOf,
     settings: CurrentSettings,
+    intake: IntakeOf,
     submission: RowId,
     who: Submitter,
 ) -> SubmissionRecord:
@@ -114,10 +116,11 @@ async def send_log(
 
     One log of an account is taken at a time.
     """
-    intake: Intake = request.app.state.intake
     with intake.uploads.held(who.account_id):
         address = address_of(request.scope)
-        most = await run_in_threadpool(_may_send, database, settings, submission, who, address)
+        most = await run_in_threadpool(
+            _may_send, database, settings, intake, submission, who, address
+        )
         with receiving(settings) as incoming:
             await receive(request.stream(), incoming, most)
             await run_in_threadpool(take_in, database, settings, submission, incoming)
@@ -176,17 +179,26 @@ def withdraw_submission(
 
 
 def _may_send(
-    database: Database, settings: Settings, submission_id: int, who: Caller, address: str
+    database: Database,
+    settings: Settings,
+    intake: Intake,
+    submission_id: int,
+    who: Caller,
+    address: str,
 ) -> int:
     """Refuse a submission of another account, or too many; return the limit of bytes."""
-    with database.writing() as session:
-        key = f"send {who.account_id}"
-        count_or_refuse(session, key, _SENDS * settings.submissions_per_hour, HOUR_S)
+    key, most = f"send {who.account_id}", _SENDS * settings.submissions_per_hour
+    intake.counts.count(key, most=most, window_s=HOUR_S)
     with database.reading() as session:
         submission = find_submission(session, submission_id)
         check_owner(submission.attempt.entry, who)
         announced = submission.log_bytes
-    count_upload(database, settings, who, address, announced)
+    intake.counts.count(
+        *(f"MiB {who.account_id}", f"MiB {address}"),
+        most=settings.upload_mib_per_hour,
+        window_s=HOUR_S,
+        amount=-(-announced // MIB),
+    )
     return min(announced + _MORE, settings.max_upload_bytes)
 
 

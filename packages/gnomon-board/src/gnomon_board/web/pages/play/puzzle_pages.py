@@ -16,7 +16,7 @@ from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.studies.play import begin_game, find_game
 from gnomon_board.studies.puzzle import Puzzle, puzzle_named, puzzle_of, puzzles
 from gnomon_board.web.api.dependencies import CurrentSettings, DatabaseOf, ReadSession, Slug
-from gnomon_board.web.limits import HOUR_S, count_or_refuse
+from gnomon_board.web.limits import HOUR_S
 from gnomon_board.web.middleware import address_of
 from gnomon_board.web.pages.play.game_pages import Checked, page_of
 from gnomon_board.web.pages.rule_page import RuleName as SeasonRuleName
@@ -91,8 +91,9 @@ def begin(
 def begun(request: Request, database: Database, settings: Settings, puzzle: Puzzle) -> BegunGame:
     """Begin a game, unless this address has begun too many."""
     most = settings.max_play_sessions_per_hour
+    counts = request.app.state.intake.counts
+    counts.count(f"play {address_of(request.scope)}", most=most, window_s=HOUR_S)
     with database.noting() as session:
-        count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
         key = begin_game(session, puzzle)
     with database.reading() as session:
         game = page_of(find_game(session, key))

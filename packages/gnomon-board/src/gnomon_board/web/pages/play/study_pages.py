@@ -61,7 +61,7 @@ from gnomon_board.web.api.dependencies import (
     caller,
     site_of,
 )
-from gnomon_board.web.limits import HOUR_S, count_or_refuse
+from gnomon_board.web.limits import HOUR_S
 from gnomon_board.web.middleware import address_of
 from gnomon_board.web.pages.play.game_pages import Checked, Key
 from gnomon_board.web.pages.templating import html_response, page
@@ -326,7 +326,8 @@ def join_study(
     if not form.agree:
         raise Conflict("expected consent")
     most = settings.max_play_sessions_per_hour
-    count_or_refuse(session, f"play {address_of(request.scope)}", most, HOUR_S)
+    counts = request.app.state.intake.counts
+    counts.count(f"play {address_of(request.scope)}", most=most, window_s=HOUR_S)
     held, agent = request.cookies.get(_cookie(study), ""), request.headers.get("user-agent", "")
     player = join(session, study, request.query_params, held=held, agent=agent)
     response.set_cookie(

@@ -62,8 +62,6 @@ EXCEPTIONS: dict[str, str] = {
     "gnomon.plot.labels": "places and lines of labels, for any names",
     "gnomon.plot.style": "labels of ticks, for any numbers",
     "gnomon.scores.datasets": "a data set of a test, fetched from a folder",
-    "gnomon.scores.readers.json_stream": "streams of JSON, cut at any byte",
-    "gnomon.scores.readers.inspect_logs": "archives that Python 3.11 cannot decompress",
     "gnomon.scores.readers.registry": "readers added as an installed package would add them",
     "gnomon_board.database.migration": "a program of the next version: one more migration",
     "gnomon_board.accounts": "any text, drawn by Hypothesis",

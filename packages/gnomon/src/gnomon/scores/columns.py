@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,11 @@ from gnomon.errors import ScoreDataError, shortened
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
 #: A mask, places of rows, or a slice.
 Which = Any
+#: Number of records that become columns at a time.
+_PIECE = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +67,7 @@ class Texts:
         return self.codes.size
 
     @property
-    def missing(self) -> npt.NDArray[np.bool_]:
+    def missing(self) -> Flags:
         """Whether the text of a row is missing, shape (rows,)."""
         return self.codes < 0
 
@@ -89,14 +92,14 @@ class Texts:
         """Return the value that stands for the name of each row, `value` where it is missing."""
         return np.asarray([*names, value])[self.codes]
 
-    def equals(self, text: str) -> npt.NDArray[np.bool_]:
+    def equals(self, text: str) -> Flags:
         """Return the rows that have a text."""
         return self.isin((text,))
 
-    def isin(self, texts: Iterable[str]) -> npt.NDArray[np.bool_]:
+    def isin(self, texts: Iterable[str]) -> Flags:
         """Return the rows that have one of some texts."""
         wanted = set(texts)
-        flags: npt.NDArray[np.bool_] = self.mapped([name in wanted for name in self.names], False)
+        flags: Flags = self.mapped([name in wanted for name in self.names], False)
         return flags
 
     def counts(self) -> dict[str, int]:
@@ -249,6 +252,15 @@ def column_of(values: Iterable[Any], name: str) -> Column:
             kind = type(value).__name__
             raise ScoreDataError(f"column {name!r}: expected texts or numbers, found {kind}")
     return Texts.of([None if value is None else _text(value) for value in found])
+
+
+def rows_of_records(records: Iterable[Mapping[str, Any]]) -> Rows:
+    """Return one row for each mapping; a name that one lacks is missing there."""
+    parts, source = [], iter(records)
+    while piece := list(islice(source, _PIECE)):
+        names = dict.fromkeys(name for row in piece for name in row)
+        parts.append(Rows({x: column_of([row.get(x) for row in piece], x) for x in names}))
+    return parts[0] if len(parts) == 1 else Rows.joined(parts)
 
 
 def rows_of_columns(columns: Mapping[Any, Iterable[Any]]) -> Rows:

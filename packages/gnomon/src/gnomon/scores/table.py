@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word
 from gnomon.scores.columns import FloatArray as FloatArray
-from gnomon.scores.columns import IntArray, Rows
+from gnomon.scores.columns import IntArray, Rows, rows_of_records
 from gnomon.scores.items import ItemScores, check_clusters
 from gnomon.scores.tidy import (
     SPECIAL,
@@ -25,7 +25,6 @@ from gnomon.scores.tidy import (
     matching_rows,
     rows_of_arrays,
     rows_of_frame,
-    rows_of_records,
     tidy_rows,
     with_usual_names,
 )

@@ -24,13 +24,14 @@ from gnomon.errors import (
 )
 from gnomon.scores.columns import (
     Column,
+    Flags,
     FloatArray,
     IntArray,
     Rows,
     Texts,
     as_texts,
-    column_of,
     rows_of_columns,
+    rows_of_records,
 )
 
 REQUIRED = ("algorithm", "task", "run", "score")
@@ -74,8 +75,6 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 #: Prefixes of names in trackers.
 _PREFIX = re.compile(r"^(?:[a-z_]+\.)+(?=.)")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-
-_Flags = npt.NDArray[np.bool_]
 
 
 class Origin:
@@ -228,9 +227,9 @@ def are_numbers(column: Column) -> bool:
     return None not in found and any(number == number for number in found)
 
 
-def matching_rows(raw: Rows, where: Mapping[str, Any], origin: Origin) -> _Flags:
+def matching_rows(raw: Rows, where: Mapping[str, Any], origin: Origin) -> Flags:
     """Return which rows have all the attribute values of `where`, compared as texts."""
-    keep: _Flags = np.ones(len(raw), bool)
+    keep: Flags = np.ones(len(raw), bool)
     for name, value in where.items():
         if name not in raw:
             known = ", ".join(raw.names)
@@ -244,7 +243,7 @@ def matching_rows(raw: Rows, where: Mapping[str, Any], origin: Origin) -> _Flags
     return keep
 
 
-def _refuse(wrong: _Flags, column: str, message: str, origin: Origin) -> None:
+def _refuse(wrong: Flags, column: str, message: str, origin: Origin) -> None:
     """Raise for the first row that is `wrong`."""
     if wrong.any():
         raise origin.error_at([int(np.argmax(wrong))], column, message)
@@ -305,7 +304,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _flags(raw: Column, origin: Origin) -> _Flags:
+def _flags(raw: Column, origin: Origin) -> Flags:
     """Return a column of true and false; nothing means false."""
     if not isinstance(raw, Texts) and raw.dtype.kind == "b":
         return raw
@@ -314,7 +313,7 @@ def _flags(raw: Column, origin: Origin) -> _Flags:
     known = [name in (*TRUE_TEXTS, *FALSE_TEXTS, *MISSING_TEXTS) for name in names]
     message = "expected true or false, found another text"
     _refuse(~texts.mapped(known, True).astype(bool), "censored", message, origin)
-    flags: _Flags = texts.mapped([name in TRUE_TEXTS for name in names], False).astype(bool)
+    flags: Flags = texts.mapped([name in TRUE_TEXTS for name in names], False).astype(bool)
     return flags
 
 
@@ -411,13 +410,6 @@ def _coded(column: Column) -> npt.NDArray[Any]:
         if most - least < max(column.size, 1000):
             return column - least if least else column
     return np.unique(column, return_inverse=True)[1]
-
-
-def rows_of_records(records: Iterable[Mapping[str, Any]]) -> Rows:
-    """Return one row for each mapping; a name that one lacks is empty there."""
-    found = list(records)
-    names = list(dict.fromkeys(name for row in found for name in row))
-    return Rows({name: column_of([row.get(name) for row in found], name) for name in names})
 
 
 def rows_of_frame(frame: Any) -> Rows:

@@ -11,105 +11,82 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gnomon.errors import ScoreDataError
-from gnomon.scores.readers.files import json_content, mapping_at
-from gnomon.scores.readers.json_stream import json_lines
+from gnomon.scores.readers.files import json_content, json_glance, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
-from gnomon.scores.readers.samples import Log, SampleColumns, as_score, input_columns, table_of_logs
+from gnomon.scores.readers.samples import (
+    Log,
+    Sample,
+    as_score,
+    input_columns,
+    table_of_logs,
+    told_by,
+)
+from gnomon.scores.table import ScoreTable
 
-_LINES = (".jsonl", ".ndjson")
-#: Model, item, epoch, scores and attributes of a sample.
-_Sample = tuple[str, str, int, Mapping[str, Any], Mapping[str, Any]]
-
-
-def _content(path: Path) -> Any:
-    """Return what a JSON file holds, of lines a list; None if it is no such file."""
-    if not path.is_file():
-        return None
-    try:
-        if path.suffix.lower() in _LINES:
-            first = next(json_lines(path), None)
-            return None if first is None else [first]
-        return json_content(path) if path.suffix.lower() == ".json" else None
-    except ScoreDataError:
-        return None
-
-
-def _first(content: Any) -> Mapping[str, Any]:
-    """Return the first record of a list, nothing of anything else."""
-    if isinstance(content, list) and content and isinstance(content[0], Mapping):
-        found: Mapping[str, Any] = content[0]
-        return found
-    return {}
-
-
-def _records(path: Path) -> list[Mapping[str, Any]]:
-    found = list(json_lines(path)) if path.suffix.lower() in _LINES else json_content(path)
-    return [record for record in found if isinstance(record, Mapping)]
+#: Samples, each with the name of its model.
+_Samples = Iterator[tuple[str, Sample]]
 
 
 def _reader(
     name: str,
     description: str,
     is_content: Callable[[Any], bool],
-    samples: Callable[[Path], Iterator[_Sample]],
+    samples: Callable[[Any, str], _Samples],
 ) -> Reader:
-    """Return the reader of a format of one model a file."""
+    """Return the reader of a format: `samples` takes the content of a file and its name."""
 
-    def read(path: Path, wanted: ReadRequest) -> Any:
-        of_model: dict[str, SampleColumns] = {}
-        for model, item, epoch, scores, attributes in samples(path):
-            columns = of_model.setdefault(model, SampleColumns())
-            texts = input_columns(attributes["input"]) if "input" in attributes else {}
-            row = {"item": item, "epoch": epoch, "status": "ok", **texts}
-            rest = {k: v for k, v in attributes.items() if k != "input"}
-            columns.add(row, scores, rest)
-        logs = [
-            Log(
-                path=path,
-                model=model,
-                subtask=name,
-                rows=columns.rows(),
-                unreadable=columns.unreadable,
-            )
-            for model, columns in of_model.items()
-        ]
-        return table_of_logs(logs, wanted, path, description.partition(":")[0])
+    def read(path: Path, wanted: ReadRequest) -> ScoreTable:
+        tool = description.partition(":")[0]
+        of_model: dict[str, list[Sample]] = {}
+        with told_by(path, tool):
+            for model, sample in samples(json_content(path), path.stem):
+                of_model.setdefault(model, []).append(sample)
+            logs = [
+                Log.of(own, path=path, model=model, subtask=name) for model, own in of_model.items()
+            ]
+        return table_of_logs(logs, wanted, path, tool)
 
     return Reader(
         name,
         description,
-        recognises=lambda path: is_content(_content(path)),
+        recognises=lambda path: is_content(json_glance(path)),
         read=read,
         takes=frozenset({"metric", "where"}),
         units="items",
     )
 
 
-def _swe_bench(path: Path) -> Iterator[_Sample]:
+def _first(content: Any) -> Mapping[str, Any]:
+    """Return the first record of a list or of an object's values, nothing of anything else."""
+    values = list(content.values()) if isinstance(content, dict) else content
+    first = values[0] if isinstance(values, list) and values else None
+    return first if isinstance(first, Mapping) else {}
+
+
+def _resolved(report: Any) -> Any:
+    return report.get("resolved_ids", report.get("resolved")) if isinstance(report, dict) else None
+
+
+def _is_swe_bench(content: Any) -> bool:
+    resolved = _resolved(content)
+    return isinstance(resolved, list) and all(isinstance(item, str) for item in resolved)
+
+
+def _swe_bench(report: Any, stem: str) -> _Samples:
     """Yield the instances of a report: those that were resolved, and all others it names.
 
     A report that names no others gives their number: these are called ``other 1``, ... .
     """
-    report = json_content(path)
-    resolved = report.get("resolved_ids", report.get("resolved"))
-    model = str(report.get("model_name_or_path") or path.stem.partition(".")[0])
-    known = dict.fromkeys(str(item) for item in resolved)
-    for name, value in report.items():
-        if isinstance(value, list) and name not in ("resolved", "resolved_ids"):
-            known |= dict.fromkeys(str(item) for item in value if isinstance(item, str))
-    won = set(map(str, resolved))
+    won = dict.fromkeys(_resolved(report))
+    known = dict(won)
+    for value in report.values():
+        if isinstance(value, list):
+            known |= dict.fromkeys(item for item in value if isinstance(item, str))
     total = report.get("total_instances")
     rest = max(total - len(known), 0) if isinstance(total, int) else 0
+    model = str(report.get("model_name_or_path") or stem.partition(".")[0])
     for item in [*known, *(f"other {i}" for i in range(1, rest + 1))]:
-        yield model, item, 1, {"resolved": item in won}, {}
-
-
-def _is_swe_bench(content: Any) -> bool:
-    if not isinstance(content, dict):
-        return False
-    resolved = content.get("resolved_ids", content.get("resolved"))
-    return isinstance(resolved, list) and all(isinstance(item, str) for item in resolved)
+        yield model, Sample(item=item, scores={"resolved": item in won})
 
 
 SWE_BENCH = _reader(
@@ -120,20 +97,22 @@ SWE_BENCH = _reader(
 )
 
 
-def _evalplus(path: Path) -> Iterator[_Sample]:
+def _is_evalplus(content: Any) -> bool:
+    problems = mapping_at(content, "eval") if isinstance(content, dict) else {}
+    return "base_status" in _first(next(iter(problems.values()), None))
+
+
+def _evalplus(content: Any, stem: str) -> _Samples:
     """Yield the samples of each problem: ``plus`` is right if the base tests pass, too."""
-    for problem, solutions in mapping_at(json_content(path), "eval").items():
+    for problem, solutions in content["eval"].items():
         for epoch, one in enumerate(solutions, start=1):
             scores = {"base": one.get("base_status") == "pass"}
             if one.get("plus_status") is not None:
                 scores["plus"] = scores["base"] and one["plus_status"] == "pass"
-            yield path.stem.removesuffix("_eval_results"), str(problem), epoch, scores, {}
-
-
-def _is_evalplus(content: Any) -> bool:
-    problems = mapping_at(content, "eval") if isinstance(content, dict) else {}
-    first = next(iter(problems.values()), None)
-    return "base_status" in _first(first)
+            yield (
+                stem.removesuffix("_eval_results"),
+                Sample(item=problem, epoch=epoch, scores=scores),
+            )
 
 
 EVALPLUS = _reader(
@@ -144,70 +123,74 @@ EVALPLUS = _reader(
 )
 
 
-def _is_board(content: Any) -> bool:
+def _board_of(content: Any) -> Callable[[Any, str], _Samples] | None:
+    """Return what reads one of the formats whose records show what they are."""
     if isinstance(content, dict):
-        return "base_prompt" not in content and _is_opencompass(content.get("details"))
+        is_details = not {"correct", "is_correct"}.isdisjoint(_first(content.get("details")))
+        return _opencompass if is_details and "base_prompt" not in content else None
     first = _first(content)
-    is_live = "question_id" in first and "graded_list" in first
-    is_judged = {"question_id", "model", "turn", "score"} <= first.keys()
-    return is_live or is_judged or _is_every_eval(first)
+    if {"question_id", "graded_list"} <= first.keys():
+        return _live_code_bench
+    if {"question_id", "model", "turn", "score"} <= first.keys():
+        return _mt_bench
+    is_sample = "sample_id" in first and isinstance(first.get("evaluation"), Mapping)
+    return _every_eval if is_sample else None
 
 
-def _is_opencompass(details: Any) -> bool:
-    first = next(iter(details.values()), None) if isinstance(details, dict) else _first(details)
-    return isinstance(first, Mapping) and ("correct" in first or "is_correct" in first)
+def _opencompass(content: Any, stem: str) -> _Samples:
+    details = content["details"]
+    for item, one in details.items() if isinstance(details, dict) else enumerate(details):
+        if isinstance(one, Mapping):
+            right = one.get("correct", one.get("is_correct"))
+            right = right[0] if isinstance(right, list) and right else right
+            yield stem, Sample(item=str(item), scores={"correct": right})
 
 
-def _is_every_eval(record: Mapping[str, Any]) -> bool:
-    names = {"sample_id", "evaluation"}
-    return names <= record.keys() and isinstance(record["evaluation"], Mapping)
+def _live_code_bench(records: Any, stem: str) -> _Samples:
+    for record in records:
+        about = {x: record[x] for x in ("difficulty", "platform") if x in record}
+        for epoch, passed in enumerate(record["graded_list"], start=1):
+            item = str(record["question_id"])
+            yield stem, Sample(item=item, epoch=epoch, scores={"passed": passed}, attributes=about)
 
 
-def _board(path: Path) -> Iterator[_Sample]:
-    content = json_content(path) if path.suffix.lower() == ".json" else None
-    if isinstance(content, dict):
-        details = content["details"]
-        named = details.items() if isinstance(details, dict) else enumerate(details)
-        for item, one in named:
-            if isinstance(one, Mapping):
-                right = one.get("correct", one.get("is_correct"))
-                right = right[0] if isinstance(right, list) and right else right
-                yield path.stem, str(item), 1, {"correct": right}, {}
-        return
-    for record in _records(path):
-        if _is_every_eval(record):
-            yield _of_every_eval(record, path)
-        elif "graded_list" in record:
-            about = {x: record[x] for x in ("difficulty", "platform") if x in record}
-            for epoch, passed in enumerate(record["graded_list"], start=1):
-                yield path.stem, str(record["question_id"]), epoch, {"passed": passed}, about
-        else:
-            score = as_score(record["score"])
-            # A judge that gives no grade is written as -1.
-            known = None if isinstance(score, float) and score < 0 else record["score"]
-            item = f"{record['question_id']}/turn {record['turn']}"
-            about = {"question": str(record["question_id"]), "turn": str(record["turn"])}
-            yield str(record["model"]), item, 1, {"score": known}, about
+def _mt_bench(records: Any, stem: str) -> _Samples:
+    for record in records:
+        score = as_score(record["score"])
+        # A judge that gives no grade is written as -1.
+        known = None if isinstance(score, float) and score < 0 else record["score"]
+        about = {"question": str(record["question_id"]), "turn": str(record["turn"])}
+        item = f"{about['question']}/turn {about['turn']}"
+        yield str(record["model"]), Sample(item=item, scores={"score": known}, attributes=about)
 
 
-def _of_every_eval(record: Mapping[str, Any], path: Path) -> _Sample:
-    evaluation = mapping_at(record, "evaluation")
-    model = record.get("model_id") or mapping_at(record, "model_info").get("id") or path.stem
-    score = evaluation.get("score", evaluation.get("is_correct"))
-    about = {"evaluation": str(record.get("evaluation_name") or record.get("evaluation_id") or "")}
-    text = mapping_at(record, "input").get("raw")
-    return (
-        str(model),
-        str(record["sample_id"]),
-        int(record.get("epoch") or 1),
-        {"score": score},
-        about | ({"input": text} if isinstance(text, str) else {}),
-    )
+def _every_eval(records: Any, stem: str) -> _Samples:
+    for record in records:
+        evaluation, text = record["evaluation"], mapping_at(record, "input").get("raw")
+        name = record.get("evaluation_name") or record.get("evaluation_id") or ""
+        model = record.get("model_id") or mapping_at(record, "model_info").get("id") or stem
+        yield (
+            str(model),
+            Sample(
+                item=str(record["sample_id"]),
+                epoch=int(record.get("epoch") or 1),
+                scores={"score": evaluation.get("score", evaluation.get("is_correct"))},
+                columns=input_columns(text) if isinstance(text, str) else {},
+                attributes={"evaluation": str(name)},
+            ),
+        )
+
+
+def _board(content: Any, stem: str) -> _Samples:
+    read = _board_of(content)
+    if read is None:
+        raise ValueError("records of none of these formats")
+    return read(content, stem)
 
 
 BOARD = _reader(
     "board",
     "items of LiveCodeBench, OpenCompass, MT-bench or Every Eval Ever: JSON or lines, as they are",
-    _is_board,
+    lambda content: _board_of(content) is not None,
     _board,
 )

@@ -24,6 +24,8 @@ from gnomon.errors import GnomonError, ScoreDataError, shortened
 from gnomon.scores.columns import Column, Rows, Texts
 from gnomon.scores.tidy import MISSING_TEXTS, Origin, role_of, rows_of_frame
 
+#: Endings of files with a JSON object in each line.
+JSON_LINES = (".jsonl", ".ndjson")
 #: A longer first line is that of no table.
 _LONGEST_HEADER = 1_000_000
 #: As many lines are looked at for a header.
@@ -238,12 +240,33 @@ def is_table(path: Path) -> bool:
     return path.suffix.lower() in (".csv", ".tsv") and path.is_file()
 
 
-def json_content(path: Path) -> Any:
-    """Return what a JSON file holds."""
+def json_of(data: bytes, name: str) -> Any:
+    """Return what JSON text holds; `name` is what a message calls it."""
     try:
-        return json.loads(_bytes(path))
+        return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise ScoreDataError(f"{path}: expected JSON; {error}") from None
+        reason = str(error)
+        if isinstance(error, json.JSONDecodeError):
+            is_cut = error.pos >= len(error.doc) or error.msg.startswith("Unterminated")
+            reason = f"it is cut off ({error})" if is_cut else reason
+        raise ScoreDataError(f"{name}: expected JSON; {reason}") from None
+
+
+def json_content(path: Path) -> Any:
+    """Return what a JSON file holds; of JSON lines the list of their objects."""
+    if path.suffix.lower() in JSON_LINES:
+        return list(json_lines(path))
+    return json_of(_bytes(path), str(path))
+
+
+def json_glance(path: Path) -> Any:
+    """Return the same, of lines the first alone; None if a file holds no JSON."""
+    try:
+        if path.suffix.lower() in JSON_LINES and path.is_file():
+            return list(islice(json_lines(path), 1))
+        return json_content(path) if path.suffix.lower() == ".json" and path.is_file() else None
+    except ScoreDataError:
+        return None
 
 
 def json_object(path: Path) -> dict[str, Any]:
@@ -252,6 +275,25 @@ def json_object(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ScoreDataError(f"{path}: expected a JSON object, found {type(content).__name__}")
     return content
+
+
+def json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the object of each line of a file, empty lines left out."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                found = json_of(line, f"{path}, line {number}")
+                if isinstance(found, str):  # some loggers write each object as a text
+                    found = json_of(found.encode(), f"{path}, line {number}")
+                if not isinstance(found, dict):
+                    kind = type(found).__name__
+                    message = f"{path}, line {number}: expected a JSON object, found {kind}"
+                    raise ScoreDataError(message)
+                yield found
+    except OSError as error:
+        raise ScoreDataError(f"{path}: cannot read this file: {error.strerror}") from None
 
 
 def mapping_at(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:

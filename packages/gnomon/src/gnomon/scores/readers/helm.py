@@ -7,22 +7,19 @@ means of each split, with which the scores must agree.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from gnomon.errors import ScoreDataError, counted, joined, listed, note, option
-from gnomon.scores.readers.files import json_object, mapping_at
-from gnomon.scores.readers.json_stream import array_elements, object_members
+from gnomon.errors import ScoreDataError, counted, joined, note, option
+from gnomon.scores.readers.files import json_content, json_object, mapping_at
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.samples import (
     Log,
-    SampleColumns,
+    Sample,
     as_cost,
+    compare_means,
     input_columns,
     read_each,
     table_of_logs,
@@ -32,7 +29,7 @@ from gnomon.scores.table import ScoreTable
 STATS = "per_instance_stats.json"
 #: Where runs lie below a folder.
 DEPTHS = ("", "*/", "*/*/")
-#: What a run counts beside its scores, by the names that columns of costs have here.
+#: What a run counts beside its scores, and the columns of costs for it.
 _COSTS = {
     "num_prompt_tokens": "input_tokens",
     "num_output_tokens": "output_tokens",
@@ -50,87 +47,57 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     folder = path if path.is_dir() else path.parent
     files = [file for deep in DEPTHS for file in sorted(folder.glob(f"{deep}{STATS}"))]
     logs = read_each(files, _log, "HELM")
-    if "split" not in wanted.where:
-        _warn_of_splits(logs, path)
+    known = [log.rows.texts("split").names for log in logs if "split" in log.rows]
+    splits = sorted({split for names in known for split in names})
+    if len(splits) > 1 and "split" not in wanted.where:
+        note(
+            f"{path.name}: the splits {joined(splits)} are read together; HELM reports each by "
+            f"itself: {option(where={'split': splits[0]})} selects one"
+        )
     return table_of_logs(logs, wanted, path, "HELM")
 
 
 def _log(path: Path) -> Log:
-    """Read the scores of one run."""
-    spec = json_object(path.with_name("run_spec.json"))
-    about = spec.get("adapter_spec")
-    model = about.get("model") if isinstance(about, dict) else None
+    place = path.with_name("run_spec.json")
+    spec = json_object(place)
+    model = mapping_at(spec, "adapter_spec").get("model")
     if not (isinstance(model, str) and isinstance(spec.get("name"), str)):
-        where = path.with_name("run_spec.json")
-        raise ScoreDataError(f"{where}: expected name and adapter_spec.model of a run of HELM")
-    known = dict(_inputs(path.with_name("scenario_state.json")))
-    columns, n_perturbed = SampleColumns(), 0
-    with path.open("rb") as stream:
-        for instance in array_elements(stream, str(path)):
-            if not isinstance(instance, dict) or "instance_id" not in instance:
-                raise ScoreDataError(f"{path}: expected objects with an instance_id")
-            if instance.get("perturbation") is None:
-                _add(columns, instance, known)
-            else:
-                n_perturbed += 1
-    if n_perturbed:
-        note(f"{path.parent.name}: {counted(n_perturbed, 'perturbed instance')} left out")
-    subtask = _OF_MODEL.sub("", spec["name"]).rstrip(",:")
-    log = Log(
+        raise ScoreDataError(f"{place}: expected name and adapter_spec.model of a run of HELM")
+    texts = _inputs(path.with_name("scenario_state.json"))
+    instances = json_content(path)
+    if not all(isinstance(x, dict) and "instance_id" in x for x in instances):
+        raise ScoreDataError(f"{path}: expected objects with an instance_id")
+    plain = [x for x in instances if x.get("perturbation") is None]
+    if len(plain) < len(instances):
+        n = counted(len(instances) - len(plain), "perturbed instance")
+        note(f"{path.parent.name}: {n} left out")
+    log = Log.of(
+        (_sample(instance, texts) for instance in plain),
         path=path,
         model=model,
-        subtask=subtask,
-        rows=columns.rows(),
-        unreadable=columns.unreadable,
+        subtask=_OF_MODEL.sub("", spec["name"]).rstrip(",:"),
     )
     _compare(log, path.with_name("stats.json"))
     return log
 
 
 def _compare(log: Log, place: Path) -> None:
-    """Warn where the means of a split are others than the instances give."""
+    """Warn where the mean of a split is another one than its instances give."""
     if not place.is_file() or "split" not in log.rows:
         return
-    differing = []
-    with place.open("rb") as stream:
-        for stat in array_elements(stream, str(place)):
-            name = mapping_at(stat, "name")
-            metric, split, told = name.get("name"), name.get("split"), stat.get("mean")
-            if told is None or {"perturbation", "sub_split"} & name.keys():
-                continue
-            mean = _mean(log, str(metric), split)
-            if mean is not None and not math.isclose(told, mean, rel_tol=1e-9, abs_tol=1e-9):
-                differing.append(f"{metric} of {split} is {told:.6g} there, {mean:.6g} here")
-    if differing:
-        note(
-            f"{place.parent.name}: {place.name} has other means than the instances give: "
-            f"{listed(differing, 3)}"
-        )
+    for stat in json_content(place):
+        name = mapping_at(stat, "name")
+        if not {"perturbation", "sub_split"} & name.keys():
+            metric, split = str(name.get("name")), str(name.get("split"))
+            mean = log.mean(metric, log.rows.texts("split").equals(split))
+            if mean is not None:
+                where = f"{place.parent.name}, {place.name}"
+                compare_means(where, f"{metric} of {split}", stat.get("mean"), [mean])
 
 
-def _mean(log: Log, metric: str, split: object) -> float | None:
-    """Return the mean of a score over the instances of a split, None if it has none there."""
-    score = log.scores(metric)[log.rows.texts("split").equals(str(split))]
-    known = score[~np.isnan(score)]
-    return float(known.mean()) if known.size else None
-
-
-def _warn_of_splits(logs: list[Log], path: Path) -> None:
-    """Note that instances of several splits form one table, where HELM reports each split."""
-    known = [log.rows.texts("split").names for log in logs if "split" in log.rows]
-    splits = sorted({split for names in known for split in names})
-    if len(splits) > 1:
-        note(
-            f"{path.name}: the splits {joined(splits)} are read together; HELM reports each by "
-            f"itself: {option(where={'split': splits[0]})} selects one"
-        )
-
-
-def _add(
-    columns: SampleColumns, instance: Mapping[str, Any], known: Mapping[str, dict[str, str]]
-) -> None:
-    """Add an instance: its scores are the means of its statistics."""
-    name = str(instance["instance_id"])
+def _sample(instance: Mapping[str, Any], texts: Mapping[str, dict[str, str]]) -> Sample:
+    """Return an instance, whose scores are the means of its statistics."""
+    item = str(instance["instance_id"])
     scores, attributes, costs = {}, {}, {}
     for stat in instance.get("stats") or []:
         about = stat.get("name") or {}
@@ -143,24 +110,26 @@ def _add(
             costs[_COSTS[metric]] = as_cost(value)
         elif not _NO_SCORES.match(metric):
             scores[metric] = value
-    epoch = int(instance.get("train_trial_index") or 0) + 1
-    row = {"item": name, "epoch": epoch, "status": "ok", **known.get(name, {}), **costs}
-    columns.add(row, scores, attributes)
+    return Sample(
+        item=item,
+        epoch=int(instance.get("train_trial_index") or 0) + 1,
+        scores=scores,
+        columns=texts.get(item, {}) | costs,
+        attributes=attributes,
+    )
 
 
-def _inputs(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the instances of a run with the columns of their texts; none if the file is absent."""
-    if not path.is_file():
-        return
-    with path.open("rb") as stream:
-        for key, state in object_members(stream, str(path), elements_of="request_states"):
-            instance = state.get("instance") if key == "request_states" else None
-            if not isinstance(instance, dict) or instance.get("perturbation") is not None:
-                continue
-            given = instance.get("input")
-            text = given.get("text") if isinstance(given, dict) else given
-            if isinstance(text, str):
-                yield str(instance.get("id")), input_columns(text)
+def _inputs(path: Path) -> dict[str, dict[str, str]]:
+    """Return the columns of the texts of instances; none if the file is absent."""
+    found = {}
+    states = json_object(path).get("request_states") if path.is_file() else None
+    for state in states or []:
+        instance = mapping_at(state, "instance")
+        given = instance.get("input")
+        text = given.get("text") if isinstance(given, dict) else given
+        if isinstance(text, str) and instance.get("perturbation") is None:
+            found[str(instance.get("id"))] = input_columns(text)
+    return found
 
 
 def _recognises(path: Path) -> bool:

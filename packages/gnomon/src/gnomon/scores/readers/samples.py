@@ -1,19 +1,20 @@
-"""Tables of items from the samples of logs: columns gathered piece by piece, one score chosen.
+"""Logs of evaluations: the samples of one model on one subtask, and the table of many logs.
 
-A reader gathers the samples of each log in :class:`SampleColumns` and gives a :class:`Log`;
-:func:`table_of_logs` makes one table of them. All readers name their columns alike:
+A reader makes a :class:`Log` of the :class:`Sample` records of each log; :func:`table_of_logs`
+makes one table of them, with one score. All readers name their columns alike:
 
 * ``subtask``, what was evaluated, and ``status``: ``ok``, ``error``, ``limit``, ``cancelled``,
   ``unscored`` or ``invalidated``;
-* ``input``, how the text of the item begins, and ``input_hash``, a mark of the whole of it;
+* ``input``, the beginning of the item's text, and ``input_hash``, a hash of all of it;
 * ``input_tokens``, ``output_tokens``, ``reasoning_tokens``, ``total_tokens``, ``cost``, ``time_s``
-  and ``working_time_s``, as far as the log has them;
+  and ``working_time_s``, where the log has them;
 * ``metrics.NAME``, scores beside the one that was chosen;
 * other short attributes of an item, to select by, or as a cluster.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,23 +25,54 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, joined, listed, note, several, shortened
-from gnomon.scores.columns import FloatArray, Rows, Texts
+from gnomon.scores.columns import Flags, FloatArray, Rows, Texts, rows_of_records
 from gnomon.scores.items import check_inputs
 from gnomon.scores.readers.registry import ReadRequest
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import SPECIAL, Origin, rows_of_records, tidy_rows
+from gnomon.scores.tidy import SPECIAL, Origin, tidy_rows
 
 METRIC = "metrics."
 #: The name of the log of a sample, while logs are put together.
 _LOG = "\0log"
 #: Longer texts about an item are no clusters, and are left out.
 LONGEST_ATTRIBUTE = 200
-#: So much of an item's text is kept.
+#: Number of characters that are kept of an item's text.
 LONGEST_INPUT = 500
-#: Samples that are held as Python objects before they become columns.
-_PIECE = 5_000
-_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+#: Difference of two means that are the same, relative for large ones.
+_SAME = 1e-6
+#: Letters of inspect: correct, incorrect, partially correct, no answer.
+_WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _TRUTHS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+#: Columns that the attributes of an item may not replace.
+_TAKEN = frozenset((
+    *SPECIAL, "item", "epoch", "subtask", "status", "input", "input_hash", "input_tokens",
+    "output_tokens", "reasoning_tokens", "total_tokens", "cost", "time_s", "working_time_s", "uuid",
+))  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """An item that a model was given: its scores as the log has them, and what is known of it.
+
+    Parameters
+    ----------
+    item : str
+    scores : mapping
+        Numbers, truth values, or words that :func:`as_score` knows, by the name of the score.
+    epoch : int
+    status : str
+    columns : mapping
+        Values of columns that all readers name alike.
+    attributes : mapping
+        What else the log knows of the item; short values become columns.
+    """
+
+    item: str
+    scores: Mapping[str, Any]
+    epoch: int = 1
+    status: str = "ok"
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,15 +84,14 @@ class Log:
     path : path
         Where they were read.
     model, subtask : str
-        Names.
     rows : Rows
-        Of :class:`SampleColumns`.
+        Columns ``item``, ``epoch``, ``status``, ``metrics.NAME`` and others.
     unreadable : mapping
         Scores that are no numbers: what is found in their place, for a message.
     settings : mapping
         What may differ between two logs of one model on one subtask.
     lower_is_better : frozenset of str
-        Those of its scores of which a low one is good.
+        Scores of which a low one is good.
     reason : str
         The reason why the log has no scores, if given.
     """
@@ -69,10 +100,19 @@ class Log:
     model: str
     subtask: str
     rows: Rows
-    unreadable: Mapping[str, str] = field(default_factory=dict)
+    unreadable: Mapping[str, str]
     settings: Mapping[str, Any] = field(default_factory=dict)
     lower_is_better: frozenset[str] = frozenset()
     reason: str = ""
+
+    @classmethod
+    def of(cls, samples: Iterable[Sample], **about: Any) -> Log:
+        """Return the log of samples."""
+        unreadable: dict[str, str] = {}
+        rows = rows_of_records(_row(sample, unreadable) for sample in samples)
+        if not len(rows):
+            rows = Rows({"item": Texts.of([]), "epoch": np.zeros(0, np.int64)})
+        return cls(rows=rows, unreadable=unreadable, **about)
 
     @property
     def metrics(self) -> list[str]:
@@ -90,88 +130,59 @@ class Log:
         found = self.rows.numbers(METRIC + metric) if METRIC + metric in self.rows else None
         return np.full(len(self.rows), np.nan) if found is None else found
 
-
-class SampleColumns:
-    """Samples in columns: some thousands are held as they come, the others as arrays.
-
-    Examples
-    --------
-    >>> samples = SampleColumns()
-    >>> samples.add({"item": "1", "epoch": 1, "status": "ok"}, {"match": "C"}, {"topic": "x"})
-    >>> next(samples.rows().records())
-    {'item': '1', 'epoch': 1, 'status': 'ok', 'topic': 'x', 'metrics.match': 1.0}
-    """
-
-    def __init__(self) -> None:
-        self._rows: list[dict[str, Any]] = []
-        self._pieces: list[Rows] = []
-        #: Scores that are no numbers, each with the first that was found.
-        self.unreadable: dict[str, str] = {}
-
-    def add(
-        self, row: dict[str, Any], scores: Mapping[str, Any], attributes: Mapping[str, Any]
-    ) -> None:
-        """Add a sample: what it is, its scores as the log has them, and what is known of it."""
-        if not 0 <= row["epoch"] < 2**31:
-            raise ValueError(f"epoch {row['epoch']}")
-        for name, value in attributes.items():
-            if isinstance(value, bool | int | float) or _is_short(value):
-                row[name if name not in row and name not in _TAKEN else f"item.{name}"] = value
-        for name, value in scores.items():
-            score = as_score(value)
-            if isinstance(score, str):
-                self.unreadable.setdefault(name, score)
-            else:
-                row[METRIC + name] = score
-        self._rows.append(row)
-        if len(self._rows) >= _PIECE:
-            self._flush()
-
-    def rows(self) -> Rows:
-        """Return all samples."""
-        self._flush()
-        if not self._pieces:
-            return Rows({"item": Texts.of([]), "epoch": np.zeros(0, np.int64)})
-        return Rows.joined(self._pieces)
-
-    def _flush(self) -> None:
-        if self._rows:
-            self._pieces.append(rows_of_records(self._rows))
-            self._rows = []
+    def mean(self, metric: str, where: Flags | None = None) -> float | None:
+        """Return the mean over items of the mean over epochs, None if there is no score."""
+        known = ~np.isnan(self.scores(metric))
+        known = known if where is None else known & where
+        if metric in self.unreadable or not known.any():
+            return None
+        item, score = self.rows.texts("item").codes[known], self.scores(metric)[known]
+        n = np.bincount(item)
+        return float((np.bincount(item, score)[n > 0] / n[n > 0]).mean())
 
 
-#: Columns that a log may not give other contents.
-_TAKEN = frozenset((
-    *SPECIAL, "item", "epoch", "subtask", "status", "input", "input_hash", "input_tokens",
-    "output_tokens", "reasoning_tokens", "total_tokens", "cost", "time_s", "working_time_s", "uuid",
-))  # fmt: skip
-
-
-def _is_short(value: object) -> bool:
-    return isinstance(value, str) and len(value) <= LONGEST_ATTRIBUTE
+def _row(sample: Sample, unreadable: dict[str, str]) -> dict[str, Any]:
+    """Return a sample as a row; `unreadable` gets the scores that are no numbers."""
+    if not 0 <= sample.epoch < 2**31:
+        raise ValueError(f"epoch {sample.epoch}")
+    row = {"item": sample.item, "epoch": sample.epoch, "status": sample.status, **sample.columns}
+    for name, value in sample.attributes.items():
+        is_short = isinstance(value, str) and len(value) <= LONGEST_ATTRIBUTE
+        if is_short or isinstance(value, bool | int | float):
+            row[name if name not in row and name not in _TAKEN else f"item.{name}"] = value
+    for name, value in sample.scores.items():
+        score = as_score(value)
+        if isinstance(score, str):
+            unreadable.setdefault(name, score)
+        else:
+            row[METRIC + name] = score
+    return row
 
 
 def as_score(value: Any) -> float | str | None:
-    """Return a score as a number, None if there is none, or what is found in its place in words.
-
-    Letters are those of inspect: correct, incorrect, partially correct, no answer.
-    """
+    """Return a score as a number, None if there is none, or a phrase for what is found instead."""
     if value is None:
         return None
     if isinstance(value, bool | int | float):
         return None if value != value else float(value)
     if not isinstance(value, str):
         return "a list" if isinstance(value, list) else f"a value of type {type(value).__name__}"
-    if value in _LETTERS:
-        return _LETTERS[value]
+    known = _WORDS.get(value, _TRUTHS.get(value.lower()))
+    if known is not None:
+        return known
     try:
-        return _TRUTHS[value.lower()] if value.lower() in _TRUTHS else float(value)
+        return float(value)
     except ValueError:
         return f"the text {value[:30]!r}"
 
 
+def as_cost(value: object) -> float | None:
+    """Return a number of tokens, seconds or money, None for anything else."""
+    return float(value) if isinstance(value, int | float) and value == value else None
+
+
 def input_columns(text: str, *, keeps_end: bool = False) -> dict[str, str]:
-    """Return the mark of an item's text, and how the text begins (or ends)."""
+    """Return the hash of an item's text, and the text's beginning (or end)."""
     mark = blake2b(text.encode(errors="replace"), digest_size=6).hexdigest()
     shown = text
     if len(text) > LONGEST_INPUT:
@@ -181,9 +192,9 @@ def input_columns(text: str, *, keeps_end: bool = False) -> dict[str, str]:
 
 @contextmanager
 def told_by(path: Path, tool: str) -> Iterator[None]:
-    """Report a value of an unexpected type, by the name of the log.
+    """Name the log in the error about a value of an unexpected type.
 
-    Any value of a log may be anything: not each of them is checked by itself.
+    Any value of a log may be anything; they are not checked one by one.
     """
     try:
         yield
@@ -202,9 +213,16 @@ def read_each(files: Iterable[Path], read: Callable[[Path], Log], tool: str) -> 
     return logs
 
 
-def as_cost(value: object) -> float | None:
-    """Return a number of tokens, seconds or money, None for anything else."""
-    return float(value) if isinstance(value, int | float) and value == value else None
+def compare_means(
+    place: str, what: str, told: object, means: Sequence[float], by: str = "", remedy: str = ""
+) -> None:
+    """Warn where the mean that a log states is none of those that its samples give."""
+    if not isinstance(told, int | float):
+        return
+    if not any(math.isclose(told, mean, rel_tol=_SAME, abs_tol=_SAME) for mean in means):
+        note(
+            f"{place}: {what} is {told:.6g} there{by}, and the samples give {means[0]:.6g}{remedy}"
+        )
 
 
 def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: str) -> ScoreTable:
@@ -224,7 +242,7 @@ def table_of_logs(logs: Sequence[Log], wanted: ReadRequest, source: Path, tool: 
         raise ScoreDataError(f"{source}: expected samples, found none")
     check_inputs(rows, str(source))
     infinite = np.isinf(rows["score"])
-    if infinite.any():  # a trial that never got there
+    if infinite.any():  # a trial that never reached the goal
         rows = rows.with_columns({"censored": infinite})
     rows = tidy_rows(rows, Origin(str(source)), wanted.where)
     directions = {of_log in log.lower_is_better for log, of_log in chosen}
@@ -244,19 +262,22 @@ def _chosen(
     every = list(dict.fromkeys(name for log in logs for name in log.metrics))
     if not every:
         reasons = "; ".join(log.reason for log in logs[:3] if log.reason)
-        found = f"none in {_paths(logs)}{reasons and f' ({reasons})'}"
+        found = f"none in {listed([log.path.name for log in logs], 3)}{reasons and f' ({reasons})'}"
         raise ScoreDataError(f"{source}: expected scores of samples; found {found}")
     if asked is None and len(every) > 1:
         raise ScoreDataError(f"{source}: {several(every)}")
     metric = every[0] if asked is None else asked
     having: list[tuple[Log, str]] = []
+    without = []
     for log in logs:
-        names = [name for name in log.metrics if metric in _aliases(name)]
+        # A score may be called in full, without its filter, or by its key alone.
+        names = [x for x in log.metrics if metric in (x, x.partition(",")[0], x.rpartition("/")[2])]
         if len(names) > 1 and metric not in names:
             raise ScoreDataError(f"{log.path}: {several(names, f'score {metric!r}')}")
-        having += [(log, metric if metric in names else name) for name in names[:1]]
-        if not log.metrics and log.has_failed:
-            having.append((log, metric))
+        if names or (not log.metrics and log.has_failed):
+            having.append((log, metric if metric in names or not names else names[0]))
+        else:
+            without.append(f"{log.subtask} has {_some(log.metrics) or 'none'}")
     if not having:
         raise ScoreDataError(f"{source}: no score {metric!r}; found {_some(every)}")
     for log, name in having:
@@ -265,64 +286,50 @@ def _chosen(
                 f"{log.path}: score {name!r} is not one number per item: found "
                 f"{log.unreadable[name]}; it cannot be a mean of items"
             )
-    without = [log for log in logs if all(log is not other for other, _ in having)]
     if without:
-        has = "; ".join(f"{log.subtask} has {_some(log.metrics) or 'none'}" for log in without[:3])
+        has = "; ".join(without[:3])
         note(f"{source.name}: {counted(len(without), 'log')} without {metric!r} left out: {has}")
     return metric, having
 
 
-def _aliases(name: str) -> tuple[str, ...]:
-    """Return what a score may be called: in full, without its filter, or by its key alone."""
-    return name, name.partition(",")[0], name.rpartition("/")[2]
-
-
 def _some(names: Sequence[str]) -> str:
-    return joined(names) if len(names) <= 6 else f"{', '.join(names[:6])}, ..."
-
-
-def _paths(logs: Sequence[Log]) -> str:
-    return listed([log.path.name for log in logs], 3)
+    return joined(names) if len(names) <= 6 else listed(names, 6)
 
 
 def _named(logs: Sequence[Log]) -> list[tuple[str, int]]:
     """Return for each log what its model is called, and how many epochs of it came before."""
-    found = []
     alike: dict[tuple[str, str], list[Log]] = {}
     for log in logs:
         alike.setdefault((log.model, log.subtask), []).append(log)
+    epochs: dict[tuple[str, str], int] = {}
+    found = []
     for log in logs:
         others = alike[log.model, log.subtask]
         differing = [key for key, value in log.settings.items()
                      if any(other.settings.get(key) != value for other in others)]  # fmt: skip
         shown = ", ".join(f"{key}={log.settings[key]}" for key in differing)
-        found.append(f"{log.model} ({shown})" if shown else log.model)
-    epochs: dict[tuple[str, str], int] = {}
-    firsts = []
-    for log, name in zip(logs, found, strict=True):
+        name = f"{log.model} ({shown})" if shown else log.model
         before = epochs.get((name, log.subtask), 0)
         if before:
             note(f"{log.path.name}: another log of {name} on {log.subtask}: read as further epochs")
-        firsts.append(before)
+        found.append((name, before))
         epochs[name, log.subtask] = before + int(log.rows["epoch"].max(initial=0))
-    return list(zip(found, firsts, strict=True))
+    return found
 
 
 def _rows(log: Log, metric: str, name: str, first: int) -> Rows:
     """Return the rows of a log under the names of a tidy table, with the name of the log."""
     score, n = log.scores(metric), len(log.rows)
-    status = log.rows.texts("status")
-    names = [*status.names, "unscored"]
+    status, item = log.rows.texts("status"), log.rows.texts("item")
     is_lost = np.isnan(score) & status.equals("ok")
-    codes = np.where(is_lost, len(names) - 1, status.codes).astype(np.int32)
-    item = log.rows.texts("item")
+    codes = np.where(is_lost, len(status.names), status.codes).astype(np.int32)
     columns = {
         "algorithm": Texts.repeated(name, n),
         "task": Texts(item.codes, tuple(f"{log.subtask}/{x}" for x in item.names)),
         "run": log.rows["epoch"] + first,
         "score": score,
         "subtask": Texts.repeated(log.subtask, n),
-        "status": Texts.merged(codes, names),
+        "status": Texts.merged(codes, [*status.names, "unscored"]),
         _LOG: Texts.repeated(log.path.name, n),
     }
     rest = log.rows.but("item", "epoch", "status", METRIC + metric)

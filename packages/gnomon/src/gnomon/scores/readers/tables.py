@@ -27,16 +27,16 @@ from gnomon.errors import (
     shortened,
 )
 from gnomon.files import write_atomically
-from gnomon.scores.columns import Column, Rows, Texts, rows_of_columns
+from gnomon.scores.columns import Column, Rows, Texts, rows_of_columns, rows_of_records
 from gnomon.scores.readers.files import (
     header_names,
     is_table,
     json_content,
+    json_lines,
     parquet_names,
     read_columns,
     reported_number,
 )
-from gnomon.scores.readers.json_stream import json_lines
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import (
@@ -47,7 +47,6 @@ from gnomon.scores.tidy import (
     missing_columns,
     renamed_columns,
     role_of,
-    rows_of_records,
     short_name,
     tidy_rows,
     with_usual_names,
@@ -70,8 +69,6 @@ _OF_ITEMS: Mapping[str, tuple[str, ...]] = {
 _ITEMS = _OF_ITEMS["task"][:-2]
 _LINES = (".jsonl", ".ndjson")
 _TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
-#: Records that become columns at a time.
-_PIECE = 10_000
 
 
 def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
@@ -394,19 +391,8 @@ def _read_items(path: Path, wanted: ReadRequest) -> ScoreTable:
 
 def _of_lines(path: Path) -> tuple[Rows, Origin]:
     """Return the columns of a file of JSON lines; lists are left out."""
-    rows = _rows_of(json_lines(path))
+    rows = rows_of_records(map(_flat, json_lines(path)))
     return rows, Origin(str(path), lines=lambda: range(1, 1 + len(rows)))
-
-
-def _rows_of(records: Iterator[Mapping[str, Any]]) -> Rows:
-    """Return the columns of records, nested keys joined by dots."""
-    parts, piece = [], []
-    for record in records:
-        piece.append(_flat(record))
-        if len(piece) == _PIECE:
-            parts.append(rows_of_records(piece))
-            piece = []
-    return Rows.joined([*parts, rows_of_records(piece)] if piece or not parts else parts)
 
 
 def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -491,7 +477,7 @@ def _read_records(path: Path, wanted: ReadRequest) -> ScoreTable:
     columns = _columns_in(content)
     if columns is not None:
         return table_of_columns(rows_of_columns(columns), Origin(str(path)), wanted, "columns")
-    raw = _rows_of(iter(_records_in(content) or []))
+    raw = rows_of_records(map(_flat, _records_in(content) or []))
     return table_of_columns(raw, Origin(str(path)), wanted, "records")
 
 

@@ -47,8 +47,31 @@ class FieldRecord:
     """
 
     def as_record(self) -> dict[str, Any]:
-        """Return the fields: a tuple as a list, None for what is not a finite number."""
-        return {f.name: finite_or_none(getattr(self, f.name)) for f in fields(self)}
+        """Return the fields: a tuple as a list, None for what is not a finite number.
+
+        Fields made by :func:`if_known` are left out where they are None.
+        """
+        found = {f: getattr(self, f.name) for f in fields(self)}
+        return {
+            f.name: finite_or_none(value)
+            for f, value in found.items()
+            if value is not None or "if_known" not in f.metadata
+        }
+
+
+def if_known() -> Any:
+    """Return a field of a record that is None, and left out of its mapping, where it is unknown.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Price(FieldRecord):
+    ...     amount: float
+    ...     discount: float | None = if_known()
+    >>> Price(2.0).as_record(), Price(2.0, discount=0.5).as_record()
+    ({'amount': 2.0}, {'amount': 2.0, 'discount': 0.5})
+    """
+    return field(default=None, metadata={"if_known": True})
 
 
 @dataclass(frozen=True, eq=False)

@@ -143,7 +143,7 @@ def test_items_that_decide_speak_for_each_of_the_two():
 
 def test_one_model_and_models_without_a_common_item_have_a_page():
     page = evaluation_report(table_of({"a": 0.0}, 10), "logs")
-    assert "intervals were measured from 20 on" in page.notices[0]
+    assert "intervals were validated with 20" in page.notices[0]
     assert page.answers[0].question == "How good is it?"
     rows = [
         {"algorithm": a, "task": f"{a}{i}", "run": 1, "score": i % 2}
@@ -215,5 +215,5 @@ def test_what_cannot_be_asked_is_told(tmp_path):
         evaluation_report(table, "logs", by=["topik"])
     with pytest.raises(UnknownNameError, match="unknown algorithm 'c'"):
         evaluation_report(table, "logs", pair=("a", "c"))
-    with pytest.raises(ScoreDataError, match="pair is for items, found tasks"):
+    with pytest.raises(ScoreDataError, match="pair applies to items, found tasks"):
         report(ScoreTable.from_arrays({"a": [[1.0]], "b": [[2.0]]}), tmp_path, pair=("a", "b"))

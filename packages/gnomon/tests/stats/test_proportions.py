@@ -10,7 +10,7 @@ import pytest
 from scipy import optimize
 from scipy import stats as scipy_stats
 
-from gnomon.stats import clopper_pearson, effective_wilson, mcnemar, newcombe, tango, wilson
+from gnomon.stats import clopper_pearson, effective_wilson, mcnemar, tango, wilson
 
 proportion = pytest.importorskip("statsmodels.stats.proportion")
 
@@ -43,8 +43,6 @@ def test_more_successes_than_observations_are_refused():
         for x, n in ((21, 20), (-1, 20)):
             with pytest.raises(ValueError, match="between 0 and the number of observations"):
                 interval(x, n)
-    with pytest.raises(ValueError, match="between 0 and the number"):
-        newcombe(3, 20, 30, 20)
 
 
 def test_wrong_for_right_mirrors_the_interval():
@@ -127,13 +125,6 @@ def test_mcnemar_is_that_of_statsmodels_and_the_binomial_test():
             seen = scipy_stats.binom.pmf(min(b, c), b + c, 0.5)
             half = exact - seen if b != c else 1.0
             assert mcnemar(b, c) == pytest.approx(half, abs=1e-9)
-
-
-def test_unpaired_differences_are_those_of_statsmodels():
-    two = pytest.importorskip("statsmodels.stats.proportion")
-    for x, n, y, m in ((56, 70, 48, 80), (10, 10, 0, 20), (3, 500, 9, 400)):
-        expected = two.confint_proportions_2indep(x, n, y, m, method="newcomb")
-        assert np.allclose(newcombe(x, n, y, m), expected, atol=1e-12)
 
 
 def slow_tango(b, c, n, level=0.95):

@@ -72,8 +72,6 @@ class Dot:
         Text above the dot.
     beside : str
         Text at the right of the row.
-    thin : (float, float), optional
-        A second interval, drawn as a thin line below the first.
     """
 
     label: str
@@ -84,7 +82,6 @@ class Dot:
     filled: bool = True
     above: str = ""
     beside: str = ""
-    thin: tuple[float, float] | None = None
 
 
 def draw_dots(
@@ -125,7 +122,7 @@ def draw_dots(
 
 def _limits(dots: Sequence[Dot], neutral: float | None) -> tuple[float, float]:
     """Return limits that show all finite numbers, with air."""
-    ends = [x for d in dots for x in (d.value, d.low, d.high, *(d.thin or ())) if math.isfinite(x)]
+    ends = [x for d in dots for x in (d.value, d.low, d.high) if math.isfinite(x)]
     ends += [neutral] if neutral is not None else []
     if not ends:
         return 0.0, 1.0
@@ -146,8 +143,6 @@ def _draw_dot(ax: Axes, row: int, dot: Dot, limits: tuple[float, float]) -> None
         return
     if bounded:
         ax.hlines(row, *np.clip([dot.low, dot.high], *limits), color=color, linewidth=6, alpha=0.35)
-    if dot.thin is not None and math.isfinite(sum(dot.thin)):
-        ax.plot(dot.thin, (row + 0.27, row + 0.27), color=MUTED, linewidth=1.2, marker="|")
     if math.isnan(dot.value):
         return
     ax.plot(
@@ -307,13 +302,11 @@ def _pair_dots(part: Sequence[Any], neutral: float) -> list[Dot]:
         style = series_style(0 if one.value >= neutral else 1)
         style = SeriesStyle(style.color, style.dash, "o")
         separated = one.p_adjusted <= 1.0 - one.level
-        unpaired = getattr(one, "unpaired_low", math.nan), getattr(one, "unpaired_high", math.nan)
         known = not math.isnan(one.p_adjusted)
         dots.append(
             Dot(
                 label, one.value, one.low, one.high, style, separated,
                 beside="p " + p_value(one.p_adjusted, "= ") if known else "not tested",
-                thin=unpaired if math.isfinite(sum(unpaired)) else None,
             )
         )  # fmt: skip
     return dots
@@ -336,8 +329,7 @@ def item_comparison_figure(found: Results[Any], ax: Axes | None = None) -> Figur
     pairs = list(dict.fromkeys((c.a, c.b) for c in rows))
     height = 1.1 + 0.42 * len(rows)
     panels = [Panel(partial(_draw_comparisons, found, rows, pairs), "", height)]
-    groups = [one for one in rows if math.isfinite(getattr(one, "contribution", math.nan))]
-    groups = [one for one in groups if one.task is not None]
+    groups = [one for one in rows if one.task is not None]
     if groups and ax is None:
         panels.append(Panel(partial(share_panel, groups), "", height))
     shares = " At the right: the part of the difference that each group adds." if groups else ""
@@ -347,8 +339,8 @@ def item_comparison_figure(found: Results[Any], ax: Axes | None = None) -> Figur
         ax,
         name="item-comparison",
         title="Comparison on the same items",
-        caption=f"Paired differences with {found[0].level:.0%} intervals; filled: significant. "
-        f"Thin lines: intervals for models on different items.{shares}{some}",
+        caption=f"Paired differences with {found[0].level:.0%} intervals; filled: significant."
+        f"{shares}{some}",
         alt=f"{len(rows)} comparisons of models on the same items",
         rows=found.as_records(),
         columns=len(panels),

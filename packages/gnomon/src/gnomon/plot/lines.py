@@ -421,8 +421,9 @@ def item_look_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Ax
             label = f"{in_lines(own[0].a, 30, 1)} minus\n{in_lines(own[0].b, 30, 1)}"
             draw_lines(ax, [Line(label, n, value, low, high)], marked=True)
             ax.axhline(0.0, color=MUTED, linewidth=1.2)
-            if own[-1].n_stopped is not None:
-                ax.axvline(own[-1].n_stopped, color=SERIES[1], linewidth=1.2, linestyle="--")
+            stopped = found.settings["n_stopped"][metric]
+            if stopped is not None:
+                ax.axvline(stopped, color=SERIES[1], linewidth=1.2, linestyle="--")
             _count_axis(ax, sorted({int(x) for x in n}))
             mark_numbers(ax.yaxis, most=6)
             ax.set_xlabel("items seen (log scale)")

@@ -29,7 +29,7 @@ from gnomon.reports.page import (
 )
 from gnomon.results import noted
 from gnomon.scores.table import ScoreTable
-from gnomon.stats import CostFront, ItemComparison, ItemComparisons, cost_front
+from gnomon.stats import Comparisons, CostFront, cost_front
 from gnomon.stats.comparison import chosen_pair
 from gnomon.stats.costs import cost_columns
 from gnomon.stats.item_results import compare_items, estimate_items
@@ -137,7 +137,8 @@ class _Findings:
             self.ranking = rank(table, level=level) if several else None
             pairs = compare_items(table, None, level=level) if several else None
             self.comparisons = pairs
-            self.every = [one for one in pairs or () if isinstance(one, ItemComparison)]
+            #: Comparisons, whose fields of items are known.
+            self.every: list[Any] = [*(pairs or ())]
             chosen = asked or (self.ranking.names[:2] if self.ranking else ())
             self.pair = cast(tuple[str, str], tuple(chosen))
             self.groups = self._compared_by(by)
@@ -157,10 +158,10 @@ class _Findings:
         made: list[Any] = [self.estimates, pairs, *self.groups.values(), *self.costs, self.audit]
         self.warnings = [*notes, *(w for one in made if one is not None for w in one.warnings)]
 
-    def _compared_by(self, by: Sequence[str]) -> dict[str, ItemComparisons]:
+    def _compared_by(self, by: Sequence[str]) -> dict[str, Comparisons]:
         """Compare the pair in groups of items: of the columns given, or subtasks and clusters."""
         usual = [c for c in ("subtask", self.table.cluster) if c in self.table.attributes]
-        found: dict[str, ItemComparisons] = {}
+        found: dict[str, Comparisons] = {}
         for column in dict.fromkeys([*by] or map(str, usual)):
             if not self.pair or (not by and len(self.table.rows.texts(column).names) < 2):
                 continue
@@ -199,7 +200,7 @@ def _better(found: _Findings) -> tuple[str, ...]:
     return said if len(found.ranking.names) == 2 else (best_text(found.ranking, "model"), *said)
 
 
-def _difference(found: _Findings, one: ItemComparison) -> str:
+def _difference(found: _Findings, one: Any) -> str:
     """Return by how much the better of two models is better, if that is significant."""
     seen = f"{one.a} minus {one.b} is {cell(one.value, one.low, one.high)}"
     on = f"on {counted(one.n_items, 'item')}"
@@ -220,7 +221,7 @@ def _difference(found: _Findings, one: ItemComparison) -> str:
 
 
 def _where(found: _Findings) -> tuple[str, ...]:
-    whole = cast(ItemComparison, found.closest)
+    whole = cast(Any, found.closest)
     n_differing = np.count_nonzero(np.nan_to_num(found.differing))
     text = f"{whole.a} and {whole.b} differ on {n_differing:,} of {counted(whole.n_items, 'item')}"
     if whole.only_a is not None and whole.only_b is not None:
@@ -240,9 +241,9 @@ def _where(found: _Findings) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _by_contribution(groups: ItemComparisons) -> list[ItemComparison]:
+def _by_contribution(groups: Comparisons) -> list[Any]:
     """Return the groups, the largest contributions to the difference first."""
-    own = [one for one in groups if isinstance(one, ItemComparison) and one.task is not None]
+    own: list[Any] = [one for one in groups if one.task is not None]
     sign = math.copysign(1.0, sum(one.contribution for one in own))
     return sorted(own, key=lambda one: -sign * one.contribution)
 
@@ -348,7 +349,7 @@ def _pairs(found: _Findings) -> Section:
 
 
 def _drawn(
-    found: ItemComparisons | None, shown: Sequence[ItemComparison], name: str, title: str
+    found: Comparisons | None, shown: Sequence[Any], name: str, title: str
 ) -> tuple[Figure, ...]:
     """Return the figure of some comparisons under a name of its own."""
     if found is None or not shown:
@@ -357,7 +358,7 @@ def _drawn(
     return (replace(figure, name=name, title=title, wide=len(shown) > 1),)
 
 
-def _group_section(found: _Findings, column: str, groups: ItemComparisons) -> Section:
+def _group_section(found: _Findings, column: str, groups: Comparisons) -> Section:
     """Return the pair in each group of items, with the group's share of the difference."""
     every = _by_contribution(groups)
     more = len(every) - MOST_GROUPS - LAST_GROUPS
@@ -384,7 +385,7 @@ def _group_section(found: _Findings, column: str, groups: ItemComparisons) -> Se
     numbers = [one.as_record() for one in groups]
     name = f"groups-{[*found.groups].index(column) + 1}"
     table = Table(f"By {column}", columns, rows, caption, name=name, numbers=numbers)
-    whole = [one for one in groups if isinstance(one, ItemComparison) and one.task is None]
+    whole = [one for one in groups if one.task is None]
     figures = _drawn(groups, (*whole, *shown), f"{name}-differences", f"By {column}")
     return Section(name, f"Where: by {column}", (), (table,), figures)
 

@@ -76,6 +76,8 @@ class ItemScores:
             clusters, cluster_of = clusters_of_items(rows, cluster)
         run = rows["run"] if isinstance(rows["run"], np.ndarray) else np.array(rows.tolist("run"))
         labels, epoch = distinct(run)
+        if len(labels) == 1:  # no memory for zeros
+            epoch = np.broadcast_to(np.int32(0), epoch.shape)
         starts = np.concatenate([[0], np.cumsum(np.bincount(model, minlength=1))])
         # One whole number for each row sorts faster than three columns.
         place = model.astype(np.int64)

@@ -16,14 +16,13 @@ When is it better?
     :func:`curves` follows metrics along the steps of training; :func:`summarize_runs` makes a table
     of one number about each run's curve.
 How many runs does it take?
-    :func:`plan` simulates studies, widths of intervals, smaller samples of the runs at hand, and
-    looks while runs are made.
+    :func:`plan` gives the power of studies, the widths of their intervals, and looks while runs
+    are made.
 Models on the same items?
     Of a table of items (``units="items"``) the same verbs give paired differences, Wilson's
-    intervals, cluster-robust errors and ``pass@K``: :class:`ItemComparisons`,
-    :class:`ItemEstimates`, :class:`ItemLooks`, :class:`ItemPlan`. The formulas by themselves:
-    :func:`wilson`, :func:`clopper_pearson`, :func:`newcombe`, :func:`tango`, :func:`mcnemar`,
-    :func:`cluster_error`, :func:`pass_at`, :func:`pass_hat`, :class:`ConfidenceSequence`.
+    intervals, cluster-robust errors and ``pass@K``. The formulas by themselves: :func:`wilson`,
+    :func:`clopper_pearson`, :func:`tango`, :func:`mcnemar`, :func:`cluster_error`,
+    :func:`pass_at`, :func:`pass_hat`, :class:`ConfidenceSequence`.
 What it is made of
     arrays of shape (runs, tasks) or :class:`Strata`; aggregates (:func:`mean`,
     :func:`interquartile_mean`, ...); :class:`Resamples`; intervals (:func:`percentile`,

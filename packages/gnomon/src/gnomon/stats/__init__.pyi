@@ -26,12 +26,6 @@ from .intervals import expanded as expanded
 from .intervals import moderated_variances as moderated_variances
 from .intervals import percentile as percentile
 from .item_plans import ItemPlan as ItemPlan
-from .item_results import ItemComparison as ItemComparison
-from .item_results import ItemComparisons as ItemComparisons
-from .item_results import ItemEstimate as ItemEstimate
-from .item_results import ItemEstimates as ItemEstimates
-from .items import pass_at as pass_at
-from .items import pass_hat as pass_hat
 from .learning_curves import Curve as Curve
 from .learning_curves import Curves as Curves
 from .learning_curves import curves as curves
@@ -58,7 +52,8 @@ from .profiles import wilson_band as wilson_band
 from .proportions import clopper_pearson as clopper_pearson
 from .proportions import effective_wilson as effective_wilson
 from .proportions import mcnemar as mcnemar
-from .proportions import newcombe as newcombe
+from .proportions import pass_at as pass_at
+from .proportions import pass_hat as pass_hat
 from .proportions import tango as tango
 from .proportions import wilson as wilson
 from .rank_tests import DifficultyOrder as DifficultyOrder
@@ -69,8 +64,6 @@ from .rank_tests import mann_whitney as mann_whitney
 from .rank_tests import mann_whitney_table as mann_whitney_table
 from .samples import Strata as Strata
 from .sequential import ConfidenceSequence as ConfidenceSequence
-from .sequential import ItemLook as ItemLook
-from .sequential import ItemLooks as ItemLooks
 from .sequential import SequentialResult as SequentialResult
 from .sequential import sequential_compare as sequential_compare
 from .sequential import sequential_levels as sequential_levels
@@ -93,12 +86,6 @@ __all__ = [
     "Estimates",
     "Interval",
     "IntervalWidth",
-    "ItemComparison",
-    "ItemComparisons",
-    "ItemEstimate",
-    "ItemEstimates",
-    "ItemLook",
-    "ItemLooks",
     "ItemPlan",
     "Metric",
     "ModelCost",
@@ -134,7 +121,6 @@ __all__ = [
     "median_interval",
     "metric_named",
     "moderated_variances",
-    "newcombe",
     "optimality_gap",
     "pass_at",
     "pass_hat",

@@ -17,7 +17,6 @@ from gnomon.results import FieldRecord, Results, made_by
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.comparison import Comparison, chosen_pair, compare
 from gnomon.stats.difference import IMPROVEMENT
-from gnomon.stats.item_results import ItemComparison
 from gnomon.stats.items import counted_as
 from gnomon.stats.proportions import normal_quantile
 
@@ -219,13 +218,13 @@ def _checked(claim: str, one: Comparison, margin: float, *, higher: bool) -> Cla
         error_rate=round((1.0 - one.level) / 2.0, 12),
         detectable=margin + _detectable(one, higher),
         method=one.method,
-        n_items=one.n_items if isinstance(one, ItemComparison) else None,
+        n_items=one.n_items,
     )
 
 
 def _detectable(one: Comparison, higher: bool) -> float:
     """Return how far beyond the margin a difference must be to be found with the power."""
-    if isinstance(one, ItemComparison):
+    if one.detectable is not None:
         return one.detectable
     half = one.high - one.value if higher else one.value - one.low
     return half * (1.0 + normal_quantile(2.0 * POWER - 1.0) / normal_quantile(one.level))

@@ -30,9 +30,15 @@ class Clusters:
 
     @classmethod
     def of(cls, labels: npt.ArrayLike) -> Clusters:
-        """Return clusters from the labels of items, numbered without gaps."""
-        _, codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
-        return cls(codes.astype(np.int64), sizes.astype(np.int64))
+        """Return clusters from the labels of items."""
+        return cls.numbered(np.unique(np.asarray(labels), return_inverse=True)[1])
+
+    @classmethod
+    def numbered(cls, codes: IntArray) -> Clusters:
+        """Return clusters from whole numbers, numbered again without gaps."""
+        sizes = np.bincount(codes)
+        there = sizes > 0
+        return cls((np.cumsum(there) - 1)[codes], sizes[there])
 
     def __len__(self) -> int:
         return self.sizes.size

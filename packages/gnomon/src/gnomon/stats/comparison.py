@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import combinations
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word, counted, listed
-from gnomon.results import FieldRecord, Results, Row, generator, made_by, recorded
+from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.plausibility import check_scales
 from gnomon.scores.readers.registry import Scores, table_of
@@ -59,8 +59,24 @@ class Comparison(FieldRecord):
     method : str
         How interval and p-value were made.
     better : str or None
-        The algorithm that is better by the value; None if neither is. Whether this is more than
-        the p-value measures chance.
+        The algorithm with the better value; None if they are equal. The p-value measures how far
+        this may be due to chance.
+    n_items : int, optional
+        Items that both have; this and the following exist for items only. The method is ``tango``
+        (right or wrong), ``paired_t``, ``cluster_t``, ``betting`` (sequential), or ``sign_flips``
+        where differences do not vary: p-values are 2 ** (1 - n) for n items or clusters, intervals
+        the exact binomial bound for scores between 0 and 1, and not estimable otherwise.
+    n_clusters : int, optional
+        Clusters of these.
+    only_a, only_b : int, optional
+        Items that one of them alone solves, for scores 0 and 1.
+    detectable : float, optional
+        The smallest difference that this many items detect with power 0.8.
+    contribution, share : float, optional
+        Of a group of items: what it adds to the whole difference, and as a share of it; NaN where
+        the difference may be 0.
+    e_value : float, optional
+        Of sequential comparisons: the wealth of bets against no difference, from a stake of 1.
 
     Examples
     --------
@@ -82,7 +98,16 @@ class Comparison(FieldRecord):
     p_adjusted: float
     level: float
     method: str
-    better: str | None = field(default=None, kw_only=True)
+    _: KW_ONLY
+    better: str | None = None
+    n_items: int | None = if_known()
+    n_clusters: int | None = if_known()
+    only_a: int | None = if_known()
+    only_b: int | None = if_known()
+    detectable: float | None = if_known()
+    contribution: float | None = if_known()
+    share: float | None = if_known()
+    e_value: float | None = if_known()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,8 +222,7 @@ def compare(
     Comparisons
         For each metric the pairs in the table's order, each followed by its tasks. p-values are
         adjusted over the pairs of each metric by Holm's method, and those of tasks over all pairs
-        and tasks; by max-t for P(X > Y) where tasks are the sample. Of items they are
-        :class:`~gnomon.stats.ItemComparisons` or :class:`~gnomon.stats.ItemLooks`.
+        and tasks; by max-t for P(X > Y) where tasks are the sample.
 
     Raises
     ------
@@ -385,7 +409,7 @@ def _compared(
     if metric.name == IMPROVEMENT and not how.paired and how.method == "auto":
         whole = _improvements(differences, pair)
     else:
-        whole = _corrected([_record(differences, *names, metric, None) for names in pairs])
+        whole = corrected([_record(differences, *names, metric, None) for names in pairs])
     _name_coarse(how, metric, whole)
     if not per_task:
         return whole
@@ -394,7 +418,7 @@ def _compared(
         [_record(differences, *names, metric, task) for task in table.shared_tasks(names)]
         for names in pairs
     ]
-    flat = iter(_corrected([one for row in each for one in row]))
+    flat = iter(corrected([one for row in each for one in row]))
     return [
         one
         for first, row in zip(whole, each, strict=True)
@@ -476,7 +500,7 @@ def _name_coarse(how: ComparisonOptions, metric: Metric, found: Sequence[Compari
         )
 
 
-def _corrected(found: Sequence[Comparison]) -> list[Comparison]:
+def corrected(found: Sequence[Comparison]) -> list[Comparison]:
     """Return the comparisons with Holm's correction over all of them."""
     adjusted = holm([one.p_value for one in found]) if found else ()
     return [replace(c, p_adjusted=float(p)) for c, p in zip(found, adjusted, strict=True)]

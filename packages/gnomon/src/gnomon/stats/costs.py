@@ -11,7 +11,8 @@ from gnomon.errors import ScoreDataError, UnknownNameError, counted, joined
 from gnomon.results import FieldRecord, Results, recorded
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.cautions import warn
-from gnomon.stats.item_results import ItemEstimate, estimate_items
+from gnomon.stats.estimates import Estimate
+from gnomon.stats.item_results import estimate_items
 from gnomon.stats.items import counted_as, item_settings
 
 #: Columns in which readers of logs give costs, and the quantity in each.
@@ -84,7 +85,7 @@ def cost_front(
     *,
     cluster: str | None = None,
     level: float = 0.95,
-    estimates: Sequence[ItemEstimate] | None = None,
+    estimates: Sequence[Estimate] | None = None,
 ) -> CostFront:
     """Return the score and the cost of each model, and the Pareto front of both.
 
@@ -101,7 +102,7 @@ def cost_front(
         The column of clusters of items; by default that of the table.
     level : float
         Confidence level of the scores.
-    estimates : sequence of ItemEstimate, optional
+    estimates : sequence of Estimate, optional
         Means of the models, if they are known already.
 
     Raises

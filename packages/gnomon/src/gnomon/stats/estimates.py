@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from gnomon.errors import check_word, listed
-from gnomon.results import FieldRecord, Results, Row, generator, made_by, recorded
+from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.plausibility import check_scales
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
@@ -66,7 +66,16 @@ class Estimate(FieldRecord):
     n_runs : int or (int, int)
         Runs per task; the fewest and the most where tasks differ.
     n_tasks : int
-        Number of tasks.
+        Number of tasks, or of items, whose runs are epochs. The method of items is ``wilson`` for
+        right or wrong, ``effective_wilson`` for other scores between 0 and 1, ``t`` for unbounded
+        scores; in clusters ``cluster_wilson`` and ``cluster_t``.
+    standard_error : float, optional
+        Of the mean of items; this and the following exist for items only.
+    n_clusters : int, optional
+        Number of clusters of items.
+    from_clusters, from_items, from_epochs : float, optional
+        Shares of the variance of the mean. That of epochs is NaN, and included in that of items,
+        where no item has two.
 
     Examples
     --------
@@ -85,6 +94,12 @@ class Estimate(FieldRecord):
     method: str
     n_runs: int | tuple[int, int]
     n_tasks: int
+    _: KW_ONLY
+    standard_error: float | None = if_known()
+    n_clusters: int | None = if_known()
+    from_clusters: float | None = if_known()
+    from_items: float | None = if_known()
+    from_epochs: float | None = if_known()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,7 +215,7 @@ def estimate(
     -------
     Estimates
         For each algorithm in the table's order, the metrics in the given order; with `per_task`, by
-        task, metric and algorithm. Of items they are :class:`~gnomon.stats.ItemEstimates`.
+        task, metric and algorithm.
 
     Raises
     ------

@@ -1,16 +1,18 @@
-"""Models on the items of an evaluation: values of items, means and paired differences of models.
+"""Models on the items of an evaluation: their values, means and paired differences.
 
 Epochs are nested in items: each item has one value, the mean over its epochs or the unbiased
-estimate of pass@k or pass^k, and items (or clusters of them) are the sample.
+estimate of pass@k or pass^k. Items, or clusters of them, are the sample. Which formula holds
+depends on the scores (right or wrong, between 0 and 1, or without bounds) and on whether items are
+independent or in clusters.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -24,17 +26,35 @@ from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.cautions import warn
 from gnomon.stats.clusters import Clusters, VarianceComponents, variance_components
 from gnomon.stats.metrics import Metric, Metrics, metric_list
-from gnomon.stats.paired import Differences, ItemMean, paired_differences
+from gnomon.stats.proportions import (
+    effective_wilson,
+    mcnemar,
+    pass_at,
+    pass_hat,
+    student_quantile,
+    tango,
+    wilson,
+)
 
 IntArray = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 #: Metrics of items.
 METRICS = ("mean", "pass@K", "pass^K")
-#: Intervals were measured from this many items and clusters on.
+#: Coverage was measured from this many items and clusters on.
 FEW_ITEMS, FEW_CLUSTERS = 20, 5
 #: A cluster with more than this share of the items is named in a warning.
 LARGE_CLUSTER = 0.5
+#: A difference of graded scores has the variance of its items and of two more that differ by this
+#: much, one each way: where nearly all items agree, rare ones were not observed yet. With 20 items
+#: differences of shares over epochs then cover 97 % (at least 93 %), without it 90 % (65 %).
+ADDED = 0.4
+#: With fewer clusters than this the two items stand for unobserved clusters. With 20 lognormal
+#: clusters and shares near 1 intervals cover at least 92 % (without the items 89 %); if they stood
+#: for clusters there too, power would be 0.11 instead of 0.17 (``benchmarks items``).
+WEIGHTED_CLUSTERS = 10
+#: A variance below this share of its parts may be rounding: it is computed again item by item.
+ROUNDING = 1e-9
 
 
 def counted_as(scores: ScoreTable, units: Units | None, cluster: str | None) -> ScoreTable:
@@ -49,9 +69,10 @@ def expect_items(**asked: str | None) -> None:
     """Reject options that apply to items only."""
     for name, value in asked.items():
         if value is not None:
+            remedy = either("set units='items'", "read the file with gnomon read --units items")
             raise ScoreDataError(
-                f"{name} is for items, found tasks; if the tasks of this table are items that "
-                "models share, set units='items'"
+                f"{name} applies to items, found tasks; if the tasks of this table are items of an "
+                f"evaluation, {remedy}"
             )
 
 
@@ -59,7 +80,7 @@ def refuse_unlike(**asked: bool) -> None:
     """Reject options that do not apply to items."""
     for name, is_asked in asked.items():
         if is_asked:
-            raise ScoreDataError(f"{name} is for tasks and does not apply to items")
+            raise ScoreDataError(f"{name} applies to tasks, not to items")
 
 
 def item_settings(scores: ScoreTable, level: float, **settings: Any) -> dict[str, Any]:
@@ -73,11 +94,11 @@ def item_metrics(metrics: Metrics | None) -> list[str]:
     wanted = metric_list(metrics or "mean")
     names = [one.name if isinstance(one, Metric) else one for one in wanted]
     for name in names:
-        samples_of(name)
+        _samples_of(name)
     return names
 
 
-def samples_of(metric: str) -> int:
+def _samples_of(metric: str) -> int:
     """Return K of ``pass@K`` and ``pass^K``, 0 for the mean."""
     if metric == "mean":
         return 0
@@ -87,56 +108,214 @@ def samples_of(metric: str) -> int:
     return int(found[1])
 
 
-def pass_at(n: npt.ArrayLike, successes: npt.ArrayLike, k: int) -> FloatArray:
-    """Return the unbiased estimate of pass@k: one of k samples of an item succeeds.
+@dataclass(frozen=True, slots=True)
+class ItemMean:
+    """A model's mean over items with its variance, from which intervals at any level follow."""
 
-    Parameters
-    ----------
-    n, successes : array_like
-        Samples of each item, at least `k`, and how many of them succeed.
-    k : int
-        Number of samples.
+    n: int
+    n_samples: int
+    value: float
+    variance: float
+    df: float
+    scale: str
+    clusters: Clusters | None
 
-    References
-    ----------
-    Chen et al. (2021), Evaluating large language models trained on code.
+    @classmethod
+    def of(
+        cls, x: FloatArray, scale: str, clusters: Clusters | None = None, n_samples: int = 0
+    ) -> ItemMean:
+        """Return the mean of items that are independent or in clusters."""
+        n, variance, df = x.size, math.nan, math.nan
+        if clusters is not None and len(clusters) > 1:
+            sums = clusters.residual_sums(x)
+            variance, df = float(sums @ sums) / n**2, clusters.df
+        elif clusters is None and n > 1:
+            variance, df = float(x.var(ddof=1)) / n, n - 1.0
+        value = float(x.mean()) if n else math.nan
+        return cls(n, n_samples or n, value, variance, df, scale, clusters)
 
-    Examples
-    --------
-    >>> pass_at(4, [0, 1, 2, 4], 2)
-    array([0.        , 0.5       , 0.83333333, 1.        ])
+    @property
+    def method(self) -> str:
+        """The name of the interval."""
+        if self.scale == "free":
+            return "t" if self.clusters is None else "cluster_t"
+        if self.clusters is not None:
+            return "cluster_wilson"
+        return "wilson" if self.scale == "binary" else "effective_wilson"
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the interval; NaN from one item or cluster, and from unbounded equal scores."""
+        if self.n and self.method == "wilson":
+            low, high = wilson(round(self.n * self.value), self.n, level=level)
+            return float(low), float(high)
+        is_constant = self.variance <= (1e-12 * abs(self.value)) ** 2
+        if math.isnan(self.variance) or (self.scale == "free" and is_constant):
+            return math.nan, math.nan
+        if self.scale == "free":
+            half = student_quantile(level, self.df) * math.sqrt(self.variance)
+            return self.value - half, self.value + half
+        weight, least = 1.0, None
+        if self.clusters is not None:
+            # Unobserved clusters count for as many items as one has; for fewer where clusters are
+            # few, because Student's t allows for those.
+            n_clusters = len(self.clusters)
+            share = n_clusters / (n_clusters + WEIGHTED_CLUSTERS)
+            weight, least = float((self.n / n_clusters) ** share), self.clusters.n_even
+        return effective_wilson(
+            self.value, self.variance, self.n,
+            df=self.df, level=level, n_samples=self.n_samples, weight=weight, least=least,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differences:
+    """Paired differences of models, one per entry of arrays of shape (pairs,).
+
+    Both models have `n` items, in `units` clusters (or items). `only_a` and `only_b` items are
+    solved by one model alone, NaN unless scores are 0 and 1; scores may be `bounded` between 0
+    and 1, and items `clustered`.
     """
-    samples, right = np.asarray(n, dtype=np.float64), np.asarray(successes, dtype=np.float64)
-    return 1.0 - pass_hat(samples, samples - right, k)
+
+    n: FloatArray
+    units: FloatArray
+    value: FloatArray
+    variance: FloatArray
+    df: FloatArray
+    only_a: FloatArray
+    only_b: FloatArray
+    bounded: Mask
+    clustered: Mask
+
+    @property
+    def exact(self) -> Mask:
+        """Where scores are right or wrong and items independent: Tango and McNemar."""
+        return np.asarray(~np.isnan(self.only_a) & ~self.clustered)
+
+    @property
+    def constant(self) -> Mask:
+        """Where differences do not vary, so that only their number is informative."""
+        return np.asarray((self.variance == 0.0) & ~self.exact)
+
+    @property
+    def methods(self) -> list[str]:
+        """The names of the intervals."""
+        found = np.where(self.clustered, "cluster_t", np.where(self.exact, "tango", "paired_t"))
+        return [str(name) for name in np.where(self.constant, "sign_flips", found)]
+
+    @property
+    def error(self) -> FloatArray:
+        """Standard errors; of right and wrong with the two items of Bonett and Price (2012)."""
+        n = self.n + 2.0
+        share, gap = (self.only_a + self.only_b + 2.0) / n, (self.only_a - self.only_b) / n
+        # The variance of two more items that differ, one each way.
+        n_items, units = np.maximum(self.n, 1.0), np.maximum(self.units, 1.0)
+        few = self.clustered & (units < WEIGHTED_CLUSTERS)
+        weight = np.where(few, (n_items / units) ** (units / (units + WEIGHTED_CLUSTERS)), 1.0)
+        added = 2.0 * (ADDED * weight) ** 2 / (n_items * (n_items + 2.0 * weight))
+        other = np.sqrt(self.variance + np.where(self.bounded, added, 0.0))
+        return np.where(self.exact, np.sqrt((share - gap**2) / n), other)
+
+    def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the intervals of the differences.
+
+        Where differences between 0 and 1 do not vary, the exact bound: none of that many units is
+        unlike, so at most a share of 1 - (alpha / 2) ** (1 / units) is.
+        """
+        half = _quantiles(level, self.df) * self.error
+        unlike = 1.0 - ((1.0 - level) / 2.0) ** (1.0 / np.maximum(self.units, 1.0))
+        ends = []
+        exact = tango(self.only_a, self.only_b, self.n, level=level)
+        for side, of_exact in zip((-1.0, 1.0), exact, strict=True):
+            end = self.value + side * half
+            bound = self.value + side * unlike * (1.0 - side * self.value)
+            end = np.where(self.constant, np.where(self.bounded, bound, np.nan), end)
+            end = np.where(self.bounded, np.clip(end, -1.0, 1.0), end)
+            end = np.where(self.exact, of_exact, end)
+            ends.append(np.where(np.isnan(self.variance), np.nan, end))
+        return ends[0], ends[1]
+
+    @property
+    def p_values(self) -> FloatArray:
+        """Two-sided: McNemar's mid-p, or Student's t; random sign flips where nothing varies."""
+        from scipy.special import stdtr
+
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = 2.0 * stdtr(self.df, -np.abs(self.value) / self.error)
+        flips = np.where(self.value == 0.0, 1.0, 2.0 ** (1.0 - self.units))
+        found = np.where(self.constant, flips, found)
+        b, c = (np.where(self.exact, x, 0.0) for x in (self.only_a, self.only_b))
+        found = np.where(self.exact, mcnemar(b, c), found)
+        return np.where(np.isnan(self.variance), np.nan, found)
+
+    def detectable(self, level: float, power: float) -> FloatArray:
+        """Return the smallest difference that this many items find with that power.
+
+        NaN where differences do not vary. Of right and wrong the variance is that under the
+        difference itself, given the share of items on which the models differ.
+        """
+        steps = _quantiles(level, self.df) + _quantiles(2.0 * power - 1.0, self.df)
+        n = self.n + 2.0
+        share = (self.only_a + self.only_b + 2.0) / n
+        exact, other = steps * np.sqrt(share / (n + steps**2)), steps * self.error
+        other = np.where(self.bounded, np.minimum(other, 1.0), other)
+        found = np.where(self.exact, exact, np.where(self.constant, np.nan, other))
+        return np.where(np.isnan(self.variance), np.nan, found)
 
 
-def pass_hat(n: npt.ArrayLike, successes: npt.ArrayLike, k: int) -> FloatArray:
-    """Return the unbiased estimate of pass^k: all of k samples of an item succeed.
+def _quantiles(level: float, df: FloatArray) -> FloatArray:
+    from scipy.special import stdtrit
 
-    Parameters
-    ----------
-    n, successes, k
-        As in :func:`pass_at`.
+    return np.asarray(stdtrit(df, (1.0 + level) / 2.0))
 
-    References
-    ----------
-    Yao, Shinn, Razavi and Narasimhan (2024), tau-bench.
 
-    Examples
-    --------
-    >>> pass_hat(4, [0, 1, 2, 4], 2)
-    array([0.        , 0.        , 0.16666667, 1.        ])
+def paired_differences(
+    y: FloatArray, pairs: IntArray, scales: npt.NDArray[np.str_], clusters: Clusters | None
+) -> Differences:
+    """Return differences of models without gaps: products of matrices over items or clusters.
+
+    `y` has shape (models, items), `pairs` two rows of it per pair.
     """
-    samples, right = np.asarray(n, dtype=np.float64), np.asarray(successes, dtype=np.float64)
-    share = np.ones(np.broadcast(samples, right).shape)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        for i in range(k):
-            share = share * np.maximum(right - i, 0.0) / (samples - i)
-    return share
+    n, units = y.shape[1], y.shape[1] if clusters is None else len(clusters)
+    (a, b), n_pairs = pairs.T, len(pairs)
+    mean = y.mean(axis=1) if n else np.full(len(y), np.nan)
+    binary = scales == "binary"
+    only_a, only_b = np.full((2, n_pairs), np.nan)
+    if binary.any() and n:
+        both = y @ y.T
+        only = np.diag(both)[pairs.T] - both[a, b]
+        only_a, only_b = np.where(binary[a] & binary[b], only, np.nan)
+    if units < 2:
+        products = np.full((len(y), len(y)), np.nan)
+    elif clusters is not None:
+        sums = clusters.residual_sums(y)
+        products = sums @ sums.T / n**2
+    elif binary.all():  # whole numbers, whose products are exact
+        products = (both - n * np.outer(mean, mean)) / n / (n - 1)
+    else:
+        rest = y - mean[:, None]
+        products = rest @ rest.T / n / (n - 1)
+    own = np.maximum(np.diag(products), 0.0)
+    variance = own[a] + own[b] - 2.0 * products[a, b]
+    largest = max(float(y.max(initial=0.0)), -float(y.min(initial=0.0)))
+    for i in np.flatnonzero(variance <= ROUNDING * (own[a] + own[b] + ROUNDING * largest**2)):
+        found = ItemMean.of(y[a[i]] - y[b[i]], "free", clusters).variance
+        variance[i] = 0.0 if found <= (1e-12 * largest) ** 2 else found
+    df = math.nan if units < 2 else n - 1.0 if clusters is None else clusters.df
+    return Differences(
+        n=np.full(n_pairs, float(n)),
+        units=np.full(n_pairs, float(units)),
+        value=mean[a] - mean[b],
+        variance=variance,
+        df=np.full(n_pairs, df),
+        only_a=only_a,
+        only_b=only_b,
+        bounded=(scales != "free")[a] & (scales != "free")[b],
+        clustered=np.full(n_pairs, clusters is not None),
+    )
 
 
 class Items:
-    """Values of all models of a table on its items in one metric; means and paired differences.
+    """Values of all models of a table on its items in one metric.
 
     Parameters
     ----------
@@ -147,41 +326,44 @@ class Items:
     """
 
     def __init__(self, table: ScoreTable, metric: str = "mean") -> None:
-        self.table, self.metric = table, metric
-        self.k = samples_of(metric)
+        self.table, self.metric, self.k = table, metric, _samples_of(metric)
         self._scores = table.item_scores
         self.models, self.names = self._scores.models, self._scores.items
         self.cluster_of = self._scores.cluster_of
-        shape = len(self.models), len(self.names)
-        self.values, self.n_epochs = np.empty(shape), np.empty(shape, dtype=np.int32)
+        self.values = np.empty((len(self.models), len(self.names)))
         self.scales = [self._read(row, model) for row, model in enumerate(self.models)]
         self.known = ~np.isnan(self.values)
 
-    def _samples(self, model: str) -> tuple[IntArray, FloatArray]:
+    def _samples(self, model: str) -> tuple[IntArray, FloatArray, IntArray, npt.NDArray[Any]]:
+        """Return item and score of each sample; number and total of the samples of each item."""
         item, _, score = self._scores.rows(model)
         there = ~np.isnan(score)
-        return (item, score) if there.all() else (item[there], score[there])
+        item, score = (item, score) if there.all() else (item[there], score[there])
+        n: IntArray = np.bincount(item, minlength=len(self.names)).astype(np.int64, copy=False)
+        return item, score, n, np.bincount(item, weights=score, minlength=len(self.names))
+
+    def n_epochs(self, model: str) -> IntArray:
+        """Return the number of epochs of each item."""
+        return self._samples(model)[2]
 
     def _read(self, row: int, model: str) -> str:
         """Fill in the values of a model; return whether its values are binary, unit or free."""
-        item, score = self._samples(model)
+        _, score, n, total = self._samples(model)
         if np.isinf(score).any():
             raise ScoreDataError(f"{model}: expected finite scores of items, found a censored one")
-        n = np.bincount(item, minlength=len(self.names))
-        total = np.bincount(item, weights=score, minlength=len(self.names))
         scale = _scale(score)
         if self.k:
-            values = self._counted(model, n, total, score, scale)
+            self._check_epochs(model, n, score, scale)
+            found = (pass_at if "@" in self.metric else pass_hat)(n, total, self.k)
+            self.values[row] = np.where(n >= self.k, found, np.nan)
         else:
             with np.errstate(invalid="ignore"):
-                values = total / n
-        self.values[row], self.n_epochs[row] = values, n
+                np.divide(total, n, out=self.values[row])
+        values = self.values[row]
         return "unit" if scale == "binary" and _scale(values[~np.isnan(values)]) != scale else scale
 
-    def _counted(
-        self, model: str, n: IntArray, total: npt.NDArray[Any], score: FloatArray, scale: str
-    ) -> FloatArray:
-        """Return pass@k or pass^k of each item that has k epochs."""
+    def _check_epochs(self, model: str, n: IntArray, score: FloatArray, scale: str) -> None:
+        """Refuse scores that pass@k and pass^k do not apply to; warn of items left out."""
         where = f"{self.metric} of {model}"
         if scale != "binary":
             raise ScoreDataError(
@@ -190,7 +372,7 @@ class Items:
             )
         if not (n >= self.k).any():
             raise ScoreDataError(
-                f"{where}: expected {counted(self.k, 'epoch')} of an item or more, found at most "
+                f"{where}: expected an item with {counted(self.k, 'epoch')} or more, found at most "
                 f"{int(n.max(initial=0))}"
             )
         few = np.flatnonzero((n > 0) & (n < self.k))
@@ -200,19 +382,15 @@ class Items:
                 f"{where}: {counted(few.size, 'item')} with fewer than {self.k} epochs left out "
                 f"({named})"
             )
-        values = (pass_at if "@" in self.metric else pass_hat)(n, total, self.k)
-        return np.where(n >= self.k, values, np.nan)
 
-    def noise(self, model: str) -> FloatArray:
+    def _noise(self, model: str) -> FloatArray:
         """Return the variance of each value by its epochs alone, estimated without bias.
 
         NaN where there are not two epochs for each that is counted. With h(k) the chance that all
         of k samples of an item fail (for pass^k: succeed), the variance of its estimate is
         E h(k)² - h(2k), which has an unbiased estimate from 2k epochs on.
         """
-        n = self.n_epochs[self.models.index(model)].astype(np.float64)
-        item, score = self._samples(model)
-        total = np.bincount(item, weights=score, minlength=len(self.names))
+        item, score, n, total = self._samples(model)
         with np.errstate(invalid="ignore", divide="ignore"):
             if not self.k:
                 spread = np.square(score - (total / n)[item])
@@ -222,13 +400,11 @@ class Items:
             once, twice = pass_hat(n, alike, self.k), pass_hat(n, alike, 2 * self.k)
             return np.where(n >= 2 * self.k, np.square(once) - twice, np.nan)
 
-    def clusters(self, there: Mask) -> Clusters | None:
-        """Return the clusters of some items, if the table has clusters."""
-        return None if self.cluster_of is None else _numbered(self.cluster_of[there])
-
-    @cached_property
-    def _all_clusters(self) -> Clusters | None:
-        return None if self.cluster_of is None else _numbered(self.cluster_of)
+    def clusters(self, there: Mask | None = None) -> Clusters | None:
+        """Return the clusters of some items, or of all, if the table has clusters."""
+        if self.cluster_of is None:
+            return None
+        return Clusters.numbered(self.cluster_of if there is None else self.cluster_of[there])
 
     def groups(self, column: str) -> dict[str, Mask]:
         """Return the items of each value of a column, in the order of the table."""
@@ -243,40 +419,37 @@ class Items:
             return self
         found = copy.copy(self)
         found.cluster_of = None
-        found.__dict__.pop("_all_clusters", None)
         return found
+
+    def shared(self, models: Iterable[str], among: Mask | None = None) -> Mask:
+        """Return which items (among some) all of some models have, shape (items,)."""
+        rows = [self.models.index(name) for name in models]
+        there = np.asarray(self.known[rows].all(axis=0))
+        return there if among is None else there & among
 
     def mean(self, model: str, among: Mask | None = None) -> ItemMean:
         """Return the mean of a model over the items that it has (among some)."""
-        row = self.models.index(model)
-        there = self.known[row] if among is None else self.known[row] & among
-        x, n_samples = self.values[row, there], int(self.n_epochs[row, there].sum())
-        return ItemMean.of(x, self.scales[row], self.clusters(there), n_samples)
+        row, there = self.models.index(model), self.shared([model], among)
+        n_samples = int(self.n_epochs(model)[there].sum())
+        return ItemMean.of(
+            self.values[row, there], self.scales[row], self.clusters(there), n_samples
+        )
 
     def components(self, models: Sequence[str], among: Mask | None = None) -> VarianceComponents:
         """Return the variance components of a model's mean, or of the difference of two."""
-        there = self.shared(models) if among is None else self.shared(models) & among
-        rows = [self.models.index(name) for name in models]
-        values = np.compress(there, self.values[rows], axis=1)
-        noise = np.array([self.noise(m) for m in models])
-        value = values[0] - values[1] if len(rows) > 1 else values[0]
-        n_epochs = self.n_epochs[rows][:, there].min(axis=0)
-        return variance_components(
-            value, noise[:, there].sum(axis=0), n_epochs, self.clusters(there)
-        )
-
-    def shared(self, models: Iterable[str]) -> Mask:
-        """Return which items all of some models have, shape (items,)."""
-        rows = [self.models.index(name) for name in models]
-        return np.asarray(self.known[rows].all(axis=0))
+        there = self.shared(models, among)
+        x = [self.values[self.models.index(name), there] for name in models]
+        noise = np.sum([self._noise(name)[there] for name in models], axis=0)
+        n_epochs = np.min([self.n_epochs(name)[there] for name in models], axis=0)
+        value = x[0] - x[1] if len(x) > 1 else x[0]
+        return variance_components(value, noise, n_epochs, self.clusters(there))
 
     def differences(
         self, pairs: Sequence[tuple[str, str]], among: Mask | None = None
     ) -> Differences:
         """Return the differences of pairs of models on the items that both have (among some)."""
         place = {name: row for row, name in enumerate(self.models)}
-        names = sorted({name for pair in pairs for name in pair}, key=place.__getitem__)
-        rows = [place[name] for name in names]
+        rows = sorted({place[name] for pair in pairs for name in pair})
         known = self.known[rows] if among is None else self.known[rows] & among
         there = np.asarray(known.all(axis=0))
         if len(pairs) > 1 and known.sum() > there.sum() * len(rows):  # items differ by pair
@@ -284,13 +457,12 @@ class Items:
             return Differences(
                 *(np.concatenate([getattr(x, f.name) for x in parts]) for f in fields(Differences))
             )
-        whole = bool(there.all())
         y = self.values if len(rows) == len(self.models) else self.values[rows]
-        y = y if whole else np.compress(there, y, axis=1)
-        scales = np.array([self.scales[row] for row in rows])
-        at = np.array([[names.index(name) for name in pair] for pair in pairs])
-        clusters = self._all_clusters if whole else self.clusters(there)
-        return paired_differences(y, at, scales, clusters)
+        y = y if there.all() else np.compress(there, y, axis=1)
+        at = np.searchsorted(rows, [[place[name] for name in pair] for pair in pairs])
+        return paired_differences(
+            y, at, np.array([self.scales[row] for row in rows]), self.clusters(there)
+        )
 
     def warn_of_unscored(self, models: Iterable[str]) -> None:
         """Warn of samples without a score."""
@@ -316,25 +488,23 @@ class Items:
     def warn_of_few(self, there: Mask, where: str) -> None:
         """Warn of few items or clusters, and of one cluster that dominates."""
         n, clusters, column = int(there.sum()), self.clusters(there), self.table.cluster
+        validated = "intervals were validated with"
         if n < FEW_ITEMS:
-            warn(f"{where}: {counted(n, 'item')}; intervals were measured from {FEW_ITEMS} on")
+            warn(f"{where}: {counted(n, 'item')}; {validated} {FEW_ITEMS} or more")
         if clusters is None or n == 0:
             return
-        share = clusters.sizes.max() / n
+        named, share = f"{where}: {counted(len(clusters), 'cluster')} ({column})", clusters.shares
         if len(clusters) == 1:
             warn(
-                f"{where}: interval not estimable from one cluster ({column}); clusters, not "
-                "items, are the sample: name a finer column, or none"
+                f"{named}, interval not estimable: clusters, not items, are the sample; name a "
+                "finer column, or none"
             )
         elif len(clusters) < FEW_CLUSTERS:
+            warn(f"{named}; {validated} {FEW_CLUSTERS} or more")
+        elif share.max() > LARGE_CLUSTER:
             warn(
-                f"{where}: {counted(len(clusters), 'cluster')} ({column}); intervals were measured "
-                f"from {FEW_CLUSTERS} clusters on"
-            )
-        elif share > LARGE_CLUSTER:
-            warn(
-                f"{where}: one cluster ({column}) has {share:.0%} of the items and decides most of "
-                "the interval"
+                f"{where}: one cluster ({column}) has {100 * share.max():.0f} % of the items and "
+                "dominates the interval"
             )
 
 
@@ -343,12 +513,3 @@ def _scale(scores: FloatArray) -> str:
     if not scores.size or np.all((scores == 0.0) | (scores == 1.0)):
         return "binary"
     return "unit" if scores.min() >= 0.0 and scores.max() <= 1.0 else "free"
-
-
-def _numbered(codes: IntArray) -> Clusters:
-    """Return the clusters of some items, numbered without gaps."""
-    sizes = np.bincount(codes)
-    there = sizes > 0
-    if there.all():
-        return Clusters(codes, sizes)
-    return Clusters((np.cumsum(there) - 1)[codes], sizes[there])

@@ -1,4 +1,4 @@
-"""Proportions: intervals of one share, of a difference of two, and McNemar's test of paired ones.
+"""Proportions: intervals of one and of paired differences, McNemar's test, pass@k and pass^k.
 
 Functions take numbers of successes and of observations, and arrays of them.
 """
@@ -191,45 +191,6 @@ def effective_wilson(
     return float(low), float(high)
 
 
-def newcombe(
-    successes_a: npt.ArrayLike,
-    n_a: npt.ArrayLike,
-    successes_b: npt.ArrayLike,
-    n_b: npt.ArrayLike,
-    *,
-    level: float = 0.95,
-) -> tuple[FloatArray, FloatArray]:
-    """Return Newcombe's interval of a difference of independent proportions (his method 10).
-
-    Parameters
-    ----------
-    successes_a, n_a, successes_b, n_b : array_like of float
-        Successes and observations of both, as in :func:`wilson`.
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    low, high : ndarray of float
-        Of the share of a minus that of b.
-
-    References
-    ----------
-    Newcombe (1998), Statistics in Medicine 17:873.
-
-    Examples
-    --------
-    >>> low, high = newcombe(56, 70, 48, 80)
-    >>> print(f"{low:.4f} {high:.4f}")
-    0.0524 0.3339
-    """
-    (x, n), (y, m) = _counts(successes_a, n_a), _counts(successes_b, n_b)
-    p, q = x / n, y / m
-    (low_p, high_p), (low_q, high_q) = wilson(x, n, level=level), wilson(y, m, level=level)
-    below, above = np.hypot(p - low_p, high_q - q), np.hypot(high_p - p, q - low_q)
-    return p - q - below, p - q + above
-
-
 def tango(
     only_a: npt.ArrayLike, only_b: npt.ArrayLike, n: npt.ArrayLike, *, level: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
@@ -314,3 +275,51 @@ def mcnemar(only_a: npt.ArrayLike, only_b: npt.ArrayLike, *, mid: bool = True) -
         logs = gammaln(n + 1.0) - gammaln(least + 1.0) - gammaln(n - least + 1.0) - n * np.log(2.0)
         tail = tail - np.exp(logs)
     return np.asarray(np.where(n == 0.0, 1.0, np.minimum(tail, 1.0)))
+
+
+def pass_at(n: npt.ArrayLike, successes: npt.ArrayLike, k: int) -> FloatArray:
+    """Return the unbiased estimate of pass@k, the chance that one of k samples succeeds.
+
+    Parameters
+    ----------
+    n, successes : array_like
+        Numbers of samples of each item, at least `k`, and of those that succeed.
+    k : int
+        Number of samples.
+
+    References
+    ----------
+    Chen et al. (2021), Evaluating large language models trained on code.
+
+    Examples
+    --------
+    >>> pass_at(4, [0, 1, 2, 4], 2)
+    array([0.        , 0.5       , 0.83333333, 1.        ])
+    """
+    samples, right = np.asarray(n, dtype=np.float64), np.asarray(successes, dtype=np.float64)
+    return 1.0 - pass_hat(samples, samples - right, k)
+
+
+def pass_hat(n: npt.ArrayLike, successes: npt.ArrayLike, k: int) -> FloatArray:
+    """Return the unbiased estimate of pass^k, the chance that all of k samples succeed.
+
+    Parameters
+    ----------
+    n, successes, k
+        As in :func:`pass_at`.
+
+    References
+    ----------
+    Yao, Shinn, Razavi and Narasimhan (2024), tau-bench.
+
+    Examples
+    --------
+    >>> pass_hat(4, [0, 1, 2, 4], 2)
+    array([0.        , 0.        , 0.16666667, 1.        ])
+    """
+    samples, right = np.asarray(n, dtype=np.float64), np.asarray(successes, dtype=np.float64)
+    share = np.ones(np.broadcast(samples, right).shape)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for i in range(k):
+            share = share * np.maximum(right - i, 0.0) / (samples - i)
+    return share

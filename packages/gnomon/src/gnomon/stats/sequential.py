@@ -11,7 +11,7 @@ Waudby-Smith and Ramdas 2024), at most half of what may be lost.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -124,34 +124,12 @@ class ConfidenceSequence:
         return outside
 
 
-@dataclass(frozen=True, slots=True)
-class ItemLook(Comparison):
-    """What is known of two models after some items, valid at every look.
-
-    Parameters
-    ----------
-    a, b, metric, task, value, low, high, p_value, p_adjusted, level, method
-        As in :class:`~gnomon.stats.Comparison`. Interval and p-value hold at all looks together:
-        in at most ``1 - level`` of studies any interval misses the truth.
-    n_items : int
-        Items seen.
-    e_value : float
-        Wealth of bets against no difference, from a stake of 1.
-    n_stopped : int or None
-        After how many items no difference was refuted, up to this look.
-    n_fixed : float
-        Items of a test of fixed size with power 0.8 for the difference observed in the end.
-    """
-
-    n_items: int
-    e_value: float
-    n_stopped: int | None
-    n_fixed: float
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class ItemLooks(Comparisons):
-    """Looks at two models as items arrive; see :func:`~gnomon.stats.compare`."""
+    """Looks at two models as items arrive, each valid whatever the number of looks.
+
+    In at most ``1 - level`` of studies any of the intervals misses the true difference.
+    """
 
     columns = ("a", "b", "metric", "n_items", "value", "low", "high", "e_value", "p_value")
     drawn_by = "gnomon.plot.lines:item_look_figure"
@@ -159,22 +137,20 @@ class ItemLooks(Comparisons):
     @property
     def title(self) -> str:
         """How to read the values."""
-        return "a minus b on the same items, as they arrive; valid at every look"
+        return "a minus b on the same items as they arrive; valid at every look"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """When one could have stopped, beside a test of fixed size."""
         notes = []
-        for one in {one.metric: one for one in self if isinstance(one, ItemLook)}.values():
-            text = f"{one.metric}: a difference of 0 is "
-            text += (
-                f"refuted after {one.n_stopped:,} items"
-                if one.n_stopped is not None
-                else f"not refuted by {one.n_items:,} items"
-            )
-            if math.isfinite(one.n_fixed):
-                text += f"; a test of fixed size needs {one.n_fixed:,.0f} for power {POWER:g} at "
-                text += "the observed difference"
+        for metric, n in self.settings["n_stopped"].items():
+            found = f"not rejected by {self[-1].n_items:,} items"
+            text = f"{metric}: no difference is "
+            text += found if n is None else f"rejected after {n:,} items"
+            n_fixed = self.settings["n_fixed"][metric]
+            if n_fixed is not None:
+                text += f"; a test of fixed size needs {n_fixed:,} for power {POWER:g}, if the true"
+                text += " difference equals the observed one"
             notes.append(f"{text}.")
         return tuple(notes)
 
@@ -186,18 +162,25 @@ def compare_items_sequentially(
     scores: ScoreTable, a: str, b: str, metrics: Metrics | None = None, *, level: float = 0.95
 ) -> ItemLooks:
     """Compare two models item by item (or cluster by cluster), in the order of the table."""
-    found: list[ItemLook] = []
+    found: list[Comparison] = []
+    stopped, fixed = {}, {}
     with recorded() as notes:
         for metric in item_metrics(metrics):
             items = Items(scores, metric)
             items.warn_of_missing((a, b))
-            found += _looks(items, a, b, level)
+            looks, stopped[metric], fixed[metric] = _looks(items, a, b, level)
+            found += looks
     family = "not corrected over metrics; each holds at all looks together"
-    settings = item_settings(scores, level, sequential="e", family=family)
+    settings = item_settings(
+        scores, level, sequential="e", family=family, n_stopped=stopped, n_fixed=fixed
+    )
     return ItemLooks(tuple(found), settings, tuple(notes))
 
 
-def _looks(items: Items, a: str, b: str, level: float) -> Iterator[ItemLook]:
+def _looks(
+    items: Items, a: str, b: str, level: float
+) -> tuple[list[Comparison], int | None, int | None]:
+    """Return the looks, after how many items the bets stop, and the size of a fixed test."""
     there = items.shared((a, b))
     if not there.any():
         raise ScoreDataError(f"{a} and {b} share no item with a score")
@@ -215,15 +198,10 @@ def _looks(items: Items, a: str, b: str, level: float) -> Iterator[ItemLook]:
     totals, sizes = _arrivals(x - y, clusters)
     bets = ConfidenceSequence(totals / sizes.max(), sizes / sizes.max())
     n_items = np.cumsum(sizes).astype(int)
-    first = bets.first_beyond(1.0 / (1.0 - level))
-    n_fixed, value = math.nan, float(of.value[0])
-    if value != 0.0 and of.variance[0] > 0.0:
-        steps = normal_quantile(level) + normal_quantile(2.0 * POWER - 1.0)
-        n_fixed = float(math.ceil(of.n[0] * of.variance[0] * (steps / value) ** 2))
+    found = []
     for n in [*(look for look in LOOKS if look < totals.size), totals.size]:
         low, high = bets.interval(level, n)
-        p_value = bets.p_value(n)
-        yield ItemLook(
+        one = Comparison(
             a=a,
             b=b,
             metric=items.metric,
@@ -231,15 +209,20 @@ def _looks(items: Items, a: str, b: str, level: float) -> Iterator[ItemLook]:
             value=float(totals[:n].sum() / sizes[:n].sum()),
             low=low,
             high=high,
-            p_value=p_value,
-            p_adjusted=p_value,
+            p_value=bets.p_value(n),
+            p_adjusted=bets.p_value(n),
             level=level,
             method="betting",
             n_items=int(n_items[n - 1]),
             e_value=bets.e_value(n),
-            n_stopped=int(n_items[first - 1]) if first is not None and first <= n else None,
-            n_fixed=n_fixed,
         )
+        found.append(one)
+    first = bets.first_beyond(1.0 / (1.0 - level))
+    n_fixed, value = None, float(of.value[0])
+    if value != 0.0 and of.variance[0] > 0.0:
+        steps = normal_quantile(level) + normal_quantile(2.0 * POWER - 1.0)
+        n_fixed = math.ceil(of.n[0] * of.variance[0] * (steps / value) ** 2)
+    return found, None if first is None else int(n_items[first - 1]), n_fixed
 
 
 def _arrivals(difference: FloatArray, clusters: Clusters | None) -> tuple[FloatArray, FloatArray]:
@@ -260,8 +243,8 @@ def _warn_of_order(difference: FloatArray, a: str, b: str) -> None:
     alike = float(residuals[1:] @ residuals[:-1]) / squares
     if alike > 4.0 / math.sqrt(n):
         warn(
-            f"sequential: consecutive items are alike ({a} and {b}: correlation {alike:.2f}), as "
-            "if they were sorted; shuffle them, or name their clusters"
+            f"sequential: consecutive items are alike (difference of {a} and {b}: correlation "
+            f"{alike:.2f}), as if they were sorted; shuffle them, or name their clusters"
         )
 
 

@@ -171,15 +171,20 @@ def missing_columns(raw: Rows, origin: Origin, named: Iterable[str] = ()) -> Sco
 
 def renamed_columns(raw: Rows, columns: Mapping[str, str], origin: Origin) -> Rows:
     """Return the columns under the names of tidy rows."""
+    _check_columns(raw, columns, origin)
+    taken = {*columns, *columns.values()}
+    named = {name: raw[theirs] for name, theirs in columns.items()}
+    return Rows(named | {name: raw[name] for name in raw.names if name not in taken})
+
+
+def _check_columns(raw: Rows, columns: Mapping[str, str], origin: Origin) -> None:
+    """Refuse names of columns that mean nothing, or that are not there."""
     for name, theirs in columns.items():
         if name not in SPECIAL:
             raise UnknownNameError("column of scores to read one as", name, SPECIAL)
         if theirs not in raw:
             found = shortened(", ".join(raw.names), 200) or "none"
             raise origin.error(f"no column {theirs!r} to read as the {name}; found {found}")
-    taken = {*columns, *columns.values()}
-    named = {name: raw[theirs] for name, theirs in columns.items()}
-    return Rows(named | {name: raw[name] for name in raw.names if name not in taken})
 
 
 def short_name(column: str) -> str:
@@ -197,6 +202,7 @@ def usual_columns(
     raw: Rows, named: Mapping[str, str], roles: Sequence[str], origin: Origin
 ) -> dict[str, str]:
     """Return the column that holds each of some roles: as it is named, else by its usual name."""
+    _check_columns(raw, named, origin)
     found = {}
     for role in roles:
         if role in named:

@@ -34,7 +34,7 @@ GROUP = "gnomon.readers"
 #: they are asked.
 BUILT_IN = (
     "gnomon.scores.datasets:READER",
-    "gnomon.scores.readers.training:OPENRLBENCHMARK",
+    "gnomon.scores.readers.wide:OPENRLBENCHMARK",
     "gnomon.scores.readers.trackers:WANDB_CHART",
     "gnomon.scores.readers.trackers:TRACKER_TABLE",
     "gnomon.scores.readers.training:TENSORBOARD_CSV",

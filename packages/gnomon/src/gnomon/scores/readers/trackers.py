@@ -1,10 +1,10 @@
 """Exports of trackers: tables of runs and line charts of Weights & Biases, MLflow's tables.
 
-A table has a row for each run, or one for each run and step. What a column is goes by its name, and
-what is unknown is requested. A run that did not finish is a missing run. A chart has three
-columns a line: ``RUN - METRIC``, and the least and greatest value of the samples in each of its
-points, ``__MIN`` and ``__MAX``, which are no runs. What the name of a run is made of only its
-author knows: a pattern such as ``{algorithm}-{run}`` describes it.
+A table has a row for each run, or one for each run and step. Columns are known by their names; an
+unknown one is asked for. A run that did not finish is a missing run. A chart has three columns a
+line: ``RUN - METRIC``, and the least and greatest value of the samples in each of its points,
+``__MIN`` and ``__MAX``, which are no runs. Only its author knows the parts of a run's name: a
+pattern such as ``{algorithm}-{run}`` describes them.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, counted, joined, listed, note, option, reading, several
-from gnomon.scores.columns import Column, FloatArray, IntArray, Rows, Texts
+from gnomon.scores.columns import Column, Flags, FloatArray, IntArray, Rows, Texts
 from gnomon.scores.readers.files import header_names, is_table, read_csv, reported_numbers
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.readers.tables import chosen_score
+from gnomon.scores.readers.wide import melted
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import (
     MISSING_TEXTS,
@@ -43,16 +43,6 @@ def keys_of_runs(names: Sequence[str], pattern: str | None, place: str) -> list[
     if pattern is None:
         _refuse_numbered(names, place)
         return [{"algorithm": name} for name in names]
-    expression = _expression(pattern)
-    found = [(name, expression.fullmatch(name)) for name in names]
-    for name, match in found:
-        if match is None:
-            raise ScoreDataError(f"{place}: expected names of runs like {pattern}, found {name!r}")
-    return [match.groupdict() for _, match in found if match is not None]
-
-
-def _expression(pattern: str) -> re.Pattern[str]:
-    """Return the regular expression of a pattern."""
     pieces = re.split(r"\{(.*?)\}", pattern)
     fields = [field for field in pieces[1::2] if field]
     if not fields or not set(fields) <= set(FIELDS) or len(set(fields)) < len(fields):
@@ -63,7 +53,13 @@ def _expression(pattern: str) -> re.Pattern[str]:
     parts = [re.escape(pieces[0])]
     for field, literal in zip(pieces[1::2], pieces[2::2], strict=True):
         parts += [f"(?P<{field}>.+)" if field else ".*", re.escape(literal)]
-    return re.compile("".join(parts))
+    keys = []
+    for name in names:
+        match = re.fullmatch("".join(parts), name)
+        if match is None:
+            raise ScoreDataError(f"{place}: expected names of runs like {pattern}, found {name!r}")
+        keys.append(match.groupdict())
+    return keys
 
 
 def _refuse_numbered(names: Sequence[str], place: str) -> None:
@@ -73,14 +69,26 @@ def _refuse_numbered(names: Sequence[str], place: str) -> None:
         found = _NUMBERED.fullmatch(name)
         if found and found[1]:
             stems.setdefault(found[1], []).append(name)
-    stem, alike = next(((s, each) for s, each in stems.items() if len(each) > 1), ("", []))
-    if alike:
-        sign = alike[0][len(stem) :].rstrip("0123456789") or "-"
-        raise ScoreDataError(
-            f"{place}: {listed(alike, 3)} may be runs of {stem!r} or algorithms with one run each: "
-            f"{reading(place, run_names=f'{{algorithm}}{sign}{{run}}')} or "
-            f"{option(run_names='{algorithm}')} chooses"
-        )
+    for stem, alike in stems.items():
+        if len(alike) > 1:
+            sign = alike[0][len(stem) :].rstrip("0123456789") or "-"
+            raise ScoreDataError(
+                f"{place}: {listed(alike, 3)} may be runs of {stem!r} or algorithms with one run "
+                f"each: {reading(place, run_names=f'{{algorithm}}{sign}{{run}}')} or "
+                f"{option(run_names='{algorithm}')} chooses"
+            )
+
+
+def kept_after_restarts(run: IntArray, step: FloatArray) -> Flags:
+    """Return which rows a restart did not discard: those before its step, and its own."""
+    order = np.argsort(run, kind="stable")
+    kept = np.ones(run.size, bool)
+    for own in np.split(order, np.flatnonzero(np.diff(run[order])) + 1):
+        # A row stands unless a later one has the same step or an earlier one.
+        least_after = np.minimum.accumulate(step[own][::-1])[::-1]
+        if (np.diff(step[own]) < 0).any():
+            kept[own[:-1]] = step[own][:-1] < least_after[1:]
+    return kept
 
 
 _ENDS = ("__MIN", "__MAX")
@@ -89,7 +97,7 @@ _GROUP = re.compile(r"[\w./-]+: .+")
 
 
 def _line_and_metric(heading: str) -> tuple[str, str]:
-    """Return the name of a line and its metric: names of runs contain what parts the two."""
+    """Return the name of a line and its metric, which has no `` - `` in it."""
     line, _, metric = heading.rpartition(" - ")
     return line, metric
 
@@ -101,29 +109,30 @@ def _recognises_chart(path: Path) -> bool:
         first, *others = header_names(path)
     except (OSError, ValueError):  # no file, or no line in it
         return False
-    named = [name for name in others if all(_line_and_metric(name))]
-    return bool(others) and " - " not in first and len(named) == len(others)
+    return bool(others) and " - " not in first and all(all(_line_and_metric(x)) for x in others)
 
 
 def _read_chart(path: Path, wanted: ReadRequest) -> ScoreTable:
     raw, origin = read_csv(path)
-    lines = _lines(raw.names[1:], wanted.metric, origin)
-    metric = _line_and_metric(next(iter(lines.values())))[1]
-    _refuse_groups(lines, origin)
-    steps = reported_numbers(raw, raw.names[0], origin)
-    if np.isnan(steps).any():
-        at = int(np.argmax(np.isnan(steps)))
-        raise origin.error_at([at], raw.names[0], "expected a step, found nothing")
+    metric, lines = _lines(raw.names[1:], wanted.metric, origin)
+    groups = [name for name in lines if _GROUP.fullmatch(name)]
+    if groups:
+        raise origin.error(
+            f"expected a line for each run, found means of groups ({listed(groups, 3)}): "
+            "export the chart without grouping, or the history of each run"
+        )
+    step = raw.names[0]
+    raw = raw.with_columns({step: reported_numbers(raw, step, origin)})
+    if np.isnan(raw[step]).any():
+        at = int(np.argmax(np.isnan(raw[step])))
+        raise origin.error_at([at], step, "expected a step, found nothing")
     keys = keys_of_runs(list(lines), wanted.run_names, str(path))
-    records = []
-    for key, column in zip(keys, lines.values(), strict=True):
-        scores = reported_numbers(raw, column, origin)
-        for step, score in zip(steps.tolist(), scores.tolist(), strict=True):
-            # An empty cell is a line without a point at that step, not a missing run.
-            if score == score:
-                whole = {"algorithm": path.stem, "task": path.stem, "run": 0} | key
-                records.append(whole | {"step": step, "score": score})
-    if not records:
+    same = {"algorithm": path.stem, "task": path.stem, "run": "0"}
+    values = {name: same | key for name, key in zip(lines.values(), keys, strict=True)}
+    rows = melted(raw, {"step": step}, values, origin)
+    # An empty cell is a line without a point at that step, not a missing run.
+    rows = rows.take(~np.isnan(rows["score"]))
+    if not len(rows):
         raise origin.error(f"expected numbers in the lines of {metric}, found none")
     note(
         f"{path.name}: {counted(len(lines), 'line')} of a chart, which holds samples of the "
@@ -131,40 +140,27 @@ def _read_chart(path: Path, wanted: ReadRequest) -> ScoreTable:
         + ("" if "task" in keys[0] else f"; no line names its task: all are of {path.stem!r}")
     )
     try:
-        return ScoreTable.from_records(
-            records,
-            metric=metric,
-            higher_is_better=wanted.is_higher_better,
-            provenance=(f"read from {path.name} (Weights & Biases chart)",),
-        )
+        tidy = tidy_rows(rows, Origin(), {})
     except ScoreDataError as error:
-        pattern = option(run_names="{algorithm}-{run}")
-        raise origin.error(
-            f"{error}; {pattern} or another pattern distinguishes the lines"
-        ) from None
+        remedy = f"{option(run_names='{algorithm}-{run}')} or another pattern"
+        raise origin.error(f"{error}; {remedy} distinguishes the lines") from None
+    about = f"read from {path.name} (Weights & Biases chart)"
+    return ScoreTable(tidy, metric, None, wanted.is_higher_better, (about,))
 
 
-def _lines(headings: Sequence[str], metric: str | None, origin: Origin) -> dict[str, str]:
-    """Return the column of each line, by the line's name."""
-    kept = [name for name in headings if not name.endswith(_ENDS)]
-    parted = {name: _line_and_metric(name) for name in kept}
-    metrics = dict.fromkeys(m for _, m in parted.values() if m not in ("_step", "Step"))
+def _lines(
+    headings: Sequence[str], metric: str | None, origin: Origin
+) -> tuple[str, dict[str, str]]:
+    """Return the metric, and the column of each of its lines by the line's name."""
+    parted = {name: _line_and_metric(name) for name in headings if not name.endswith(_ENDS)}
+    every = dict.fromkeys(metric for _, metric in parted.values())
+    metrics = [name for name in every if name not in ("_step", "Step")]
     if metric is None and len(metrics) > 1:
-        raise origin.error(several(list(metrics), "metric of the lines"))
-    metric = metric or next(iter(metrics), None)
+        raise origin.error(several(metrics, "metric of the lines"))
+    metric = metric or next(iter(metrics), "")
     if metric not in metrics:
         raise origin.error(f"no lines of the metric {metric!r}; found {listed(metrics)}")
-    return {line: name for name, (line, m) in parted.items() if m == metric}
-
-
-def _refuse_groups(lines: dict[str, str], origin: Origin) -> None:
-    """Refuse lines of groups, which are means of runs, and no runs."""
-    groups = [name for name in lines if _GROUP.fullmatch(name)]
-    if groups:
-        raise origin.error(
-            f"expected a line for each run, found means of groups ({listed(groups, 3)}): "
-            "export the chart without grouping, or the history of each run"
-        )
+    return metric, {line: name for name, (line, m) in parted.items() if m == metric}
 
 
 WANDB_CHART = Reader(
@@ -174,7 +170,6 @@ WANDB_CHART = Reader(
     read=_read_chart,
     takes=frozenset({"metric", "run_names"}),
 )
-
 
 #: Columns of which one beside ``Name`` makes a table one of Weights & Biases' runs.
 _WANDB = ("State", "Runtime", "Sweep", "Created", "Tags", "Notes", "User")
@@ -193,17 +188,13 @@ _ABOUT = frozenset((
 
 
 def _recognises(path: Path) -> bool:
-    if not is_table(path):
-        return False
     try:
-        names = set(header_names(path))
+        names = set(header_names(path)) if is_table(path) else set()
     except OSError:
         return False
-    if {"algorithm", "task", "run", "score"} <= names or {"task", "score"} <= names:
-        return False
-    is_wandb = _has_a_row_each_run(names)
     is_mlflow = "Run ID" in names or {"run_id", "experiment_id"} <= names
-    return is_wandb or is_mlflow or not names.isdisjoint(_HISTORY)
+    is_known = is_mlflow or _has_a_row_each_run(names) or not names.isdisjoint(_HISTORY)
+    return is_known and not {"task", "score"} <= names
 
 
 def _has_a_row_each_run(names: Set[str]) -> bool:
@@ -213,12 +204,13 @@ def _has_a_row_each_run(names: Set[str]) -> bool:
 
 def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     raw, origin = read_csv(path)
-    for theirs in wanted.columns.values():
-        if theirs not in raw.names:
-            raise origin.error(f"no column {theirs!r}; found {listed(raw.names, 12)}")
     where, metric = dict(wanted.where), wanted.metric
-    if {"metric", "value"} <= set(raw.names) and "score" not in wanted.columns:
-        metric = where["metric"] = wanted.metric or _only_metric(raw, origin)
+    is_long = {"metric", "value"} <= set(raw.names) and "score" not in wanted.columns
+    if is_long:
+        metrics = raw.texts("metric").names
+        if metric is None and len(metrics) > 1:
+            raise origin.error(several(metrics, "metric"))
+        metric = where["metric"] = metric or metrics[0]
     kept = np.flatnonzero(matching_rows(raw, where, origin))
     raw, origin = raw.take(kept), origin.of_rows(kept)
     names = set(raw.names)
@@ -226,12 +218,10 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     is_history = is_history or "metric" in names or "step" in wanted.columns
     roles = ("algorithm", "task", "run", *(["step"] if is_history else []))
     columns = usual_columns(raw, wanted.columns, roles, origin)
-    score = chosen_score(
-        raw, "value" if "metric" in where else metric,
-        wanted.columns, [*columns.values(), *_ABOUT], origin,
-    )  # fmt: skip
-    keys = _keys(raw, columns, wanted, origin)
-    rows = keys.with_columns({"score": _finished(raw, raw[score])})
+    taken = [*columns.values(), *_ABOUT]
+    score = chosen_score(raw, "value" if is_long else metric, wanted.columns, taken, origin)
+    rows = _keys(raw, columns, wanted, origin)
+    rows = rows.with_columns({"score": _finished(raw, raw[score])})
     if "step" in columns:
         rows = rows.with_columns({"step": raw[columns["step"]]})
         there = _points(rows["score"])
@@ -243,22 +233,13 @@ def _read(path: Path, wanted: ReadRequest) -> ScoreTable:
     return ScoreTable(checked, name, None, wanted.is_higher_better, (about,))
 
 
-def _only_metric(raw: Rows, origin: Origin) -> str:
-    """Return the one metric of a history with a row for each metric and step."""
-    found = raw.texts("metric").names
-    if len(found) > 1:
-        raise origin.error(several(found, "metric"))
-    return found[0]
-
-
 def _keys(raw: Rows, columns: dict[str, str], wanted: ReadRequest, origin: Origin) -> Rows:
     """Return algorithm, task and run of each row, from the names of runs if not from columns."""
-    stem = Path(origin.file or "").stem
     keys = {role: raw[name] for role, name in columns.items() if role in ("algorithm", "task")}
-    identity = next((name for name in _IDENTITIES if name in raw.names), None)
+    identity = next((name for name in _IDENTITIES if name in raw), None)
     run = columns.get("run") if columns.get("run") != "Run" else None
     if "algorithm" not in keys or wanted.run_names is not None:
-        names = next((name for name in _NAMES if name in raw.names), run)
+        names = next((name for name in _NAMES if name in raw), run)
         if names is None:
             raise origin.error(
                 "expected a column that names the algorithm (algorithm, algo, exp_name or agent); "
@@ -272,31 +253,27 @@ def _keys(raw: Rows, columns: dict[str, str], wanted: ReadRequest, origin: Origi
     if "algorithm" not in keys:
         raise origin.error("run names: expected {algorithm} in the pattern; no column names it")
     if "task" not in keys:
-        keys["task"] = Texts.repeated(stem, len(raw))
+        keys["task"] = Texts.repeated(stem := Path(origin.file or "").stem, len(raw))
         note(f"{origin.file}: no column names the task (env_id, env, task or game): all runs are "
               f"read as {stem!r}")  # fmt: skip
     if "run" not in keys:
         label = run or identity
         keys["run"] = raw[label] if label else np.zeros(len(raw), np.int64)
-    rows = Rows({role: keys[role] for role in ("algorithm", "task", "run")})
-    return _told_apart(rows, raw, identity)
+    rows = Rows({role: keys[role] for role in FIELDS})
+    return rows if identity is None else _kept_apart(rows, raw.texts(identity), identity)
 
 
-def _told_apart(rows: Rows, raw: Rows, identity: str | None) -> Rows:
+def _kept_apart(rows: Rows, names: Texts, identity: str) -> Rows:
     """Return keys in which two runs with one seed keep their own names."""
-    if identity is None:
-        return rows
-    whose = raw.texts(identity)
-    keys = zip(*(rows.tolist(name) for name in rows.names), strict=True)
     of_key: dict[Any, dict[str | None, None]] = {}
-    for key, name in zip(keys, whose.tolist(), strict=True):
-        of_key.setdefault(key, {})[name] = None
-    twice = [name for names in of_key.values() if len(names) > 1 for name in names]
+    for *key, name in zip(*(rows.tolist(role) for role in FIELDS), names.tolist(), strict=True):
+        of_key.setdefault(tuple(key), {})[name] = None
+    twice = [str(name) for own in of_key.values() if len(own) > 1 for name in own]
     if not twice:
         return rows
     note(f"runs of one algorithm, task and seed are kept apart by their {identity}: "
-          f"{listed([str(x) for x in twice], 4)}")  # fmt: skip
-    return rows.with_columns({"run": whose})
+          f"{listed(twice, 4)}")  # fmt: skip
+    return rows.with_columns({"run": names})
 
 
 def _finished(raw: Rows, scores: Column) -> Column:
@@ -309,8 +286,7 @@ def _finished(raw: Rows, scores: Column) -> Column:
     if ended.all():
         return scores
     label = next((name for name in _NAMES if name in raw), state)
-    names = raw.texts(label).take(~ended).names
-    other = sorted(states.take(~ended).names)
+    names, other = raw.texts(label).take(~ended).names, sorted(states.take(~ended).names)
     note(f"{counted(len(names), 'run')} did not finish ({joined(other)}): kept as missing, "
           f"{listed(names, 4)}")  # fmt: skip
     if isinstance(scores, Texts):
@@ -333,29 +309,13 @@ def _without_discarded(rows: Rows, origin: Origin) -> tuple[Rows, Origin]:
     steps = rows.numbers("step")
     if steps is None or np.isnan(steps).any():
         return rows, origin  # the checks name the row
-    keys = [rows.texts(name).codes for name in ("algorithm", "task", "run")]
+    keys = [rows.texts(name).codes for name in FIELDS]
     kept = kept_after_restarts(np.unique(keys, axis=1, return_inverse=True)[1].ravel(), steps)
     if kept.all():
         return rows, origin
     note(f"{Path(origin.file or '').name}: {counted(int((~kept).sum()), 'row')} left out that a "
           "restart of the run discarded (its step goes back)")  # fmt: skip
     return rows.take(kept), origin.of_rows(np.flatnonzero(kept))
-
-
-def kept_after_restarts(run: IntArray, step: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return which rows a restart did not discard: those before its step, and its own."""
-    order = np.argsort(run, kind="stable")
-    kept = np.ones(run.size, bool)
-    ends = np.flatnonzero(np.diff(run[order], append=-1))
-    begin = 0
-    for end in ends.tolist():
-        own = order[begin : end + 1]
-        # A row stands unless a later one has the same step or an earlier one.
-        least_after = np.minimum.accumulate(step[own][::-1])[::-1]
-        if own.size > 1 and (np.diff(step[own]) < 0).any():
-            kept[own[:-1]] = step[own][:-1] < least_after[1:]
-        begin = end + 1
-    return kept
 
 
 TRACKER_TABLE = Reader(

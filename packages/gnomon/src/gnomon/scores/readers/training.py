@@ -1,7 +1,7 @@
 """Logs of training: monitors and evaluations of Stable-Baselines3, scalars of TensorBoard.
 
 Most are one file a run, whose place in a folder names algorithm, task and run. Results of marl-eval
-and tables of openrlbenchmark hold all runs.
+hold all runs.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 from gnomon.errors import ScoreDataError, counted, joined, listed, note, option, several
 from gnomon.scores.columns import Column, FloatArray, Rows, Texts
 from gnomon.scores.readers.files import (
-    header_line,
     header_names,
+    json_glance,
     json_object,
     mapping_at,
     read_csv,
@@ -43,19 +43,18 @@ _NUMBERED = re.compile(r"(.+)_(\d+)")
 
 
 def _table(
-    curves: Mapping[RunKey, Curve], wanted: ReadRequest, metric: str, origin: str
+    curves: Mapping[RunKey, Curve], wanted: ReadRequest, metric: str, tool: str
 ) -> ScoreTable:
     """Return the table of the curves of runs."""
-    place = np.repeat(
-        np.arange(len(curves), dtype=np.int32), [len(steps) for steps, _ in curves.values()]
-    )
+    sizes = [len(steps) for steps, _ in curves.values()]
+    place = np.repeat(np.arange(len(curves), dtype=np.int32), sizes)
     columns: dict[str, Column] = {
-        role: Texts.merged(place, names)
-        for role, names in zip(("algorithm", "task", "run"), zip(*curves, strict=True), strict=True)
+        role: Texts.merged(place, [key[at] for key in curves])
+        for at, role in enumerate(("algorithm", "task", "run"))
     }
     columns["step"], columns["score"] = map(np.concatenate, zip(*curves.values(), strict=True))
-    rows = tidy_rows(Rows(columns), Origin(origin), {})
-    return ScoreTable(rows, metric, None, wanted.is_higher_better, (f"read from {origin}",))
+    rows = tidy_rows(Rows(columns), Origin(tool), {})
+    return ScoreTable(rows, metric, None, wanted.is_higher_better, (f"read from {tool}",))
 
 
 def _below(folder: Path, ending: str) -> list[Path]:
@@ -65,25 +64,34 @@ def _below(folder: Path, ending: str) -> list[Path]:
 
 
 def _files_of_runs(
-    folder: Path,
+    path: Path,
     ending: str,
     *,
     is_one: Callable[[Path], bool] = lambda file: True,
     task_of: Callable[[Path], str | None] = lambda file: None,
-    most: int | None = 1,
+    several_files: bool = False,
 ) -> dict[RunKey, list[Path]]:
-    """Return the files of each run below a folder, by algorithm, task and run."""
+    """Return the files of each run below a folder; a single file is one run."""
+    if path.is_file():
+        name = path.name.removesuffix(ending).strip(".") or ending.partition(".")[0]
+        task = task_of(path)
+        lacks = "neither algorithm nor task" if task is None else "no algorithm"
+        note(
+            f"{path.name} names {lacks}: read as one run of {name!r} on {task or name!r}; a folder "
+            f"ALGORITHM/TASK/RUN/{ending} names all"
+        )
+        return {(name, task or name, "0"): [path]}
     found: dict[RunKey, list[Path]] = {}
-    for file in filter(is_one, _below(folder, ending)):
-        own = found.setdefault(_key_of_file(file, folder, ending, task_of(file)), [])
-        if len(own) == most:
+    for file in filter(is_one, _below(path, ending)):
+        own = found.setdefault(_key_of_file(file, path, ending, task_of(file)), [])
+        if own and not several_files:
             raise ScoreDataError(
                 f"{file}: expected one file for each run, found {own[0]} of the same run"
             )
         own.append(file)
     if not found:
         place = f"ALGORITHM/TASK/RUN{'' if ending.startswith('.') else '/'}{ending}"
-        raise ScoreDataError(f"{folder}: expected {place} in it; found none")
+        raise ScoreDataError(f"{path}: expected {place} in it; found none")
     return found
 
 
@@ -99,10 +107,9 @@ def _key_of_file(file: Path, folder: Path, ending: str, task: str | None) -> Run
     if len(rest) == 3:
         return algorithm, rest[0], rest[1]
     if len(rest) == 1:
-        bare = algorithm.removesuffix(f"-{task}") if task else algorithm
         name, _, place = algorithm.partition("-")
-        if bare != algorithm:
-            name, place = bare, str(task)
+        if task and algorithm.endswith(f"-{task}"):
+            name, place = algorithm.removesuffix(f"-{task}"), task
         if place and run:
             return name, place, run
     else:
@@ -133,16 +140,7 @@ def _read_monitors(path: Path, wanted: ReadRequest) -> ScoreTable:
     window = WINDOW if wanted.window is None else wanted.window
     if window < 1:
         raise ScoreDataError(f"expected a window of at least 1 episode, found {window}")
-    if path.is_file():
-        name = path.name.removesuffix(_MONITOR).strip(".") or "monitor"
-        task = _task(path) or name
-        note(
-            f"{path.name} names no algorithm: read as one run of {name!r} on {task!r}; a folder "
-            f"ALGORITHM/TASK/RUN/{_MONITOR} names all"
-        )
-        files = {(name, task, "0"): [path]}
-    else:
-        files = _files_of_runs(path, _MONITOR, task_of=_task, most=None)
+    files = _files_of_runs(path, _MONITOR, task_of=_task, several_files=True)
     curves: dict[RunKey, Curve] = {}
     empty = []
     for key, own in files.items():
@@ -150,7 +148,8 @@ def _read_monitors(path: Path, wanted: ReadRequest) -> ScoreTable:
         if not episodes:
             empty.append(str(own[0]))
             continue
-        episodes.sort(key=lambda episode: episode[0] if len(own) > 1 else 0.0)
+        if len(own) > 1:
+            episodes.sort(key=lambda episode: episode[0])
         _, lengths, returns = np.array(episodes).T
         means = [returns[max(at + 1 - window, 0) : at + 1].mean() for at in range(returns.size)]
         curves[key] = np.cumsum(lengths), np.array(means)
@@ -166,29 +165,27 @@ def _episodes(path: Path) -> list[tuple[float, float, float]]:
     """Return time of ending, length and return of each finished episode of a file."""
     text = _monitor_text(path)
     lines = text.splitlines()
-    start = _about(lines[0]).get("t_start", 0.0)
+    start = _about(lines[0]).get("t_start")
     found = []
     for line, row in enumerate(csv.DictReader(lines[1:]), start=3):
-        is_cut = line > len(lines) - 1 and not text.endswith("\n")
-        numbers = [None if row.get(x) is None else reported_number(row[x]) for x in ("l", "r")]
-        time = reported_number(row.get("t"))
-        if is_cut and (None in numbers or time is None or row.get("t") is None):
+        cells = [row.get(name) for name in ("t", "l", "r")]
+        time, length, score = [None if x is None else reported_number(x) for x in cells]
+        is_cut = line == len(lines) and not text.endswith("\n")
+        if is_cut and None in (time, length, score):
             note(f"{path.name}: the last line is cut off and left out")
             break
-        for name, number in zip("lr", numbers, strict=True):
-            if number is None:
-                where = f"{path}, line {line}, column {name!r}"
-                raise ScoreDataError(f"{where}: expected a number, found {str(row.get(name))!r}")
-        length, score = (float(str(number)) for number in numbers)
-        found.append(((start if isinstance(start, float) else 0.0) + (time or 0.0), length, score))
+        if length is None or score is None:
+            name, cell = ("l", cells[1]) if length is None else ("r", cells[2])
+            where = f"{path}, line {line}, column {name!r}"
+            raise ScoreDataError(f"{where}: expected a number, found {str(cell)!r}")
+        began = start if isinstance(start, float) else 0.0
+        found.append((began + (time or 0.0), length, score))
     return found
 
 
 def _monitor_text(path: Path) -> str:
     try:
         text = path.read_text("utf-8")
-    except FileNotFoundError:
-        raise ScoreDataError(f"{path}: expected a monitor file; there is none") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ScoreDataError(f"{path}: expected a monitor file; {error}") from None
     if not text.startswith("#"):
@@ -196,13 +193,12 @@ def _monitor_text(path: Path) -> str:
     return text
 
 
-def _about(line: str) -> dict[str, Any]:
+def _about(line: str) -> Mapping[str, Any]:
     """Return what the first line holds: the start, and perhaps the environment."""
     try:
-        about = json.loads(line.removeprefix("#"))
+        return mapping_at({"about": json.loads(line.removeprefix("#"))}, "about")
     except ValueError:
         return {}
-    return about if isinstance(about, dict) else {}
 
 
 def _task(path: Path) -> str | None:
@@ -228,16 +224,10 @@ _EVALUATIONS = "evaluations.npz"
 
 def _read_evaluations(path: Path, wanted: ReadRequest) -> ScoreTable:
     """Read evaluations: results (returns), successes or ep_lengths, means over the episodes."""
-    if path.is_dir():
-        files = _files_of_runs(path, _EVALUATIONS)
-    else:
-        name = path.stem
-        note(
-            f"{path.name} names neither algorithm nor task: read as one run of {name!r}; a folder "
-            f"ALGORITHM/TASK/RUN/{_EVALUATIONS} names all"
-        )
-        files = {(name, name, "0"): [path]}
+    if not path.exists():
+        raise ScoreDataError(f"{path}: expected a file of evaluations; there is none")
     name = wanted.metric or "results"
+    files = _files_of_runs(path, _EVALUATIONS)
     curves = {key: _evaluations(file, name) for key, (file,) in files.items()}
     metric = "return" if name == "results" else name
     return _table(curves, wanted, metric, "Stable-Baselines3 evaluations, means over episodes")
@@ -248,8 +238,6 @@ def _evaluations(path: Path, name: str) -> Curve:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
-    except FileNotFoundError:
-        raise ScoreDataError(f"{path}: expected a file of evaluations; there is none") from None
     except (OSError, EOFError, ValueError, zipfile.BadZipFile):
         raise ScoreDataError(f"{path}: expected an .npz file of arrays of numbers") from None
     if name not in arrays or "timesteps" not in arrays:
@@ -317,12 +305,11 @@ def _points(path: Path) -> FloatArray:
     raw, origin = read_csv(path)
     if list(raw.names) != _SCALARS:
         raise origin.error(f"expected the columns {', '.join(_SCALARS)}; found {joined(raw.names)}")
-    columns = [reported_numbers(raw, name, origin) for name in _SCALARS]
-    for name, column in zip(_SCALARS[:2], columns, strict=False):
+    points = np.column_stack([reported_numbers(raw, name, origin) for name in _SCALARS])
+    for name, column in zip(_SCALARS[:2], points.T, strict=False):
         if np.isnan(column).any():
             at = int(np.argmax(np.isnan(column)))
             raise origin.error_at([at], name, "expected a number, found nothing")
-    points = np.column_stack(columns)
     return points[np.argsort(points[:, 0], kind="stable")]
 
 
@@ -331,16 +318,19 @@ def _of_names(
 ) -> tuple[dict[RunKey, Path], str]:
     """Return the files of one tag by the runs that their names hold, and the tag."""
     found = {file: _NAME.fullmatch(file.stem) for file in files}
-    names = {file: match["run"] if match else file.stem for file, match in found.items()}
     tags = {file: match["tag"] if match else "value" for file, match in found.items()}
     every = list(dict.fromkeys(tags.values()))
     if wanted.metric is None and len(every) > 1:
         raise ScoreDataError(f"{place}: {several(every, 'tag of the files')}")
     tag = (wanted.metric or every[0]).replace("/", "_")
-    chosen = [file for file in files if tag == tags[file].replace("/", "_")]
+    chosen = {
+        file: match["run"] if match else file.stem
+        for file, match in found.items()
+        if tag == tags[file].replace("/", "_")
+    }
     if not chosen:
         raise ScoreDataError(f"{place}: no file of the tag {tag!r}; found {joined(every)}")
-    keys = keys_of_runs([names[file] for file in chosen], wanted.run_names, str(place))
+    keys = keys_of_runs(list(chosen.values()), wanted.run_names, str(place))
     # Files of one folder, given one by one, are of one task as the folder is.
     is_named = place.is_file() and found[place] is not None
     stem = place.resolve().parent.name if is_named else place.stem
@@ -391,7 +381,7 @@ def _read_marl(path: Path, wanted: ReadRequest) -> ScoreTable:
     As in marl-eval, the score of a run is that of its ``absolute_metrics``, the final evaluation of
     its best policy, where all runs have one and no curves are wanted; else of each step.
     """
-    runs = list(_marl_runs(json_object(path), path))
+    runs = list(_marl_runs(json_object(path)))
     is_absolute = not wanted.curves and bool(runs) and all(_ABSOLUTE in x for _, x in runs)
     parts = [
         (key, part)
@@ -428,33 +418,27 @@ def _read_marl(path: Path, wanted: ReadRequest) -> ScoreTable:
 
 
 def _marl_runs(
-    content: Mapping[str, Any], path: Path
+    content: Mapping[str, Any],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Mapping[str, Any]]]]:
     """Yield algorithm, task and run, and the steps of the run by their names in small letters."""
     for environment in content:
         for task in (tasks := mapping_at(content, environment)):
             for algorithm in (algorithms := mapping_at(tasks, task)):
                 for run in (runs := mapping_at(algorithms, algorithm)):
-                    key = {"algorithm": algorithm, "task": f"{environment}/{task}", "run": run}
                     steps = mapping_at(runs, run)
-                    known = {
-                        name.lower(): steps[name]
-                        for name in steps
-                        if name.lower().startswith(("step_", _ABSOLUTE))
-                        and isinstance(steps[name], Mapping)
-                    }
-                    if steps and not known:
-                        raise ScoreDataError(f"{path}: expected {_MARL}; found {listed(steps, 4)}")
-                    yield key, known
+                    yield (
+                        {"algorithm": algorithm, "task": f"{environment}/{task}", "run": run},
+                        {
+                            name.lower(): mapping_at(steps, name)
+                            for name in steps
+                            if name.lower().startswith(("step_", _ABSOLUTE))
+                        },
+                    )
 
 
 def _is_marl(path: Path) -> bool:
-    if path.suffix.lower() != ".json" or not path.is_file():
-        return False
-    try:
-        return any(steps for _, steps in _marl_runs(json_object(path), path))
-    except ScoreDataError:
-        return False
+    content = json_glance(path)
+    return isinstance(content, dict) and any(steps for _, steps in _marl_runs(content))
 
 
 MARL_EVAL = Reader(
@@ -462,76 +446,5 @@ MARL_EVAL = Reader(
     "JSON of marl-eval: environment, task, algorithm, run, step",
     recognises=_is_marl,
     read=_read_marl,
-    takes=frozenset({"metric"}),
-)
-
-#: A heading: who, which project, which experiment, and how its runs were filtered.
-_HEADING = re.compile(r"(?:[^/]*/[^/]*/)?(.*?)\s*\((\{.*\})\)")
-
-
-def _is_openrlbenchmark(path: Path) -> bool:
-    if path.suffix.lower() != ".csv" or not path.is_file():
-        return False
-    line = header_line(path)
-    return line.startswith((",", '"",')) and "({" in line
-
-
-def _read_openrlbenchmark(path: Path, wanted: ReadRequest) -> ScoreTable:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        rows = [row for row in csv.reader(text.splitlines()) if any(row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ScoreDataError(f"{path}: expected a table of openrlbenchmark; {error}") from None
-    names = _headings(rows[0][1:])
-    records = []
-    for line, row in enumerate(rows[1:], start=2):
-        if len(row) != len(names) + 1:
-            raise ScoreDataError(
-                f"{path}, line {line}: expected a task and {len(names)} cells, found {len(row)} "
-                "fields"
-            )
-        for name, text in zip(names, row[1:], strict=True):
-            # A missing mean comes with a missing deviation.
-            score = reported_number("nan" if text.strip().startswith("nan") else text)
-            if score is None:
-                raise ScoreDataError(
-                    f"{path}, line {line}, column {name!r}: expected a number, found {text!r}"
-                )
-            records.append({"algorithm": name, "task": row[0], "run": 0, "score": score})
-    if not records:
-        raise ScoreDataError(f"{path}: expected rows of tasks, found none")
-    note(
-        "deviations are left out, since openrlbenchmark does not state of how many runs they are: "
-        "each cell is read as one number"
-    )
-    return ScoreTable.from_records(
-        records,
-        metric=wanted.metric or "score",
-        higher_is_better=wanted.is_higher_better,
-        provenance=(f"read from {path.name} (openrlbenchmark)",),
-    )
-
-
-def _headings(cells: list[str]) -> list[str]:
-    """Return the names of the columns; published headers hold commas that are not quoted."""
-    whole: list[str] = []
-    for cell in cells:
-        if whole and any(whole[-1].count(a) > whole[-1].count(b) for a, b in ("()", "[]", "{}")):
-            whole[-1] += f",{cell}"
-        else:
-            whole.append(cell)
-    short = []
-    for text in whole:
-        found = _HEADING.fullmatch(text.strip())
-        tags = "" if found is None or found[2] == "{}" else f" ({found[2]})"
-        short.append(f"{found[1]}{tags}" if found else text.strip())
-    return short if len(set(short)) == len(short) else [text.strip() for text in whole]
-
-
-OPENRLBENCHMARK = Reader(
-    "openrlbenchmark",
-    "a table of openrlbenchmark: a row per task, a column per set of runs, means and deviations",
-    recognises=_is_openrlbenchmark,
-    read=_read_openrlbenchmark,
     takes=frozenset({"metric"}),
 )

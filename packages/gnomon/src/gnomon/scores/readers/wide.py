@@ -6,6 +6,7 @@ row of each cell of scores.
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,9 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from gnomon.errors import ScoreDataError, joined, listed, note, option, reading
-from gnomon.scores.columns import Column, Rows, Texts
+from gnomon.scores.columns import Column, Rows, Texts, rows_of_columns
 from gnomon.scores.readers.files import (
     has_deviation,
+    header_line,
     header_names,
     is_table,
     read_csv,
@@ -336,9 +338,6 @@ def _read_pivot(path: Path, wanted: ReadRequest) -> ScoreTable:
 def _keys_of_rows(raw: Rows, wanted: ReadRequest, origin: Origin) -> dict[str, str]:
     """Return the columns that identify a row, by their roles."""
     named = dict(wanted.columns)
-    for theirs in named.values():
-        if theirs not in raw.names:
-            raise origin.error(f"no column {theirs!r}; found {listed(raw.names, 12)}")
     for name in raw.names:
         role = _role(name)
         if role in ("algorithm", "step") and role_of(name) is None and name not in named.values():
@@ -379,4 +378,72 @@ PIVOT = Reader(
     read=_read_pivot,
     takes=frozenset({"columns", "columns_are"}),
     is_general=True,
+)
+
+#: A heading: who, which project, which experiment, and how its runs were filtered.
+_HEADING = re.compile(r"(?:[^/]*/[^/]*/)?(.*?)\s*\((\{.*\})\)")
+
+
+def _is_openrlbenchmark(path: Path) -> bool:
+    if path.suffix.lower() != ".csv" or not path.is_file():
+        return False
+    line = header_line(path)
+    return line.startswith((",", '"",')) and "({" in line
+
+
+def _read_openrlbenchmark(path: Path, wanted: ReadRequest) -> ScoreTable:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        header, *rows = [row for row in csv.reader(text.splitlines()) if any(row)]
+    except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
+        raise ScoreDataError(f"{path}: expected a table of openrlbenchmark; {error}") from None
+    names = _headings(header[1:])
+    for line, row in enumerate(rows, start=2):
+        if len(row) != len(names) + 1:
+            raise ScoreDataError(
+                f"{path}, line {line}: expected a task and {len(names)} cells, found {len(row)} "
+                "fields"
+            )
+    if not rows:
+        raise ScoreDataError(f"{path}: expected rows of tasks, found none")
+    tasks, *columns = zip(*rows, strict=True)
+    # A missing mean comes with a missing deviation.
+    cells = [["nan" if x.strip().startswith("nan") else x for x in column] for column in columns]
+    raw = rows_of_columns({"task": tasks} | dict(zip(names, cells, strict=True)))
+    origin = Origin(str(path), lines=lambda: range(2, 2 + len(rows)))
+    melt = melted(raw, {"task": "task"}, {name: {"algorithm": name} for name in names}, origin)
+    note(
+        "deviations are left out, since openrlbenchmark does not state of how many runs they are: "
+        "each cell is read as one number"
+    )
+    return ScoreTable(
+        tidy_rows(melt, Origin(str(path)), {}),
+        metric=wanted.metric or "score",
+        higher_is_better=wanted.is_higher_better,
+        provenance=(f"read from {path.name} (openrlbenchmark)",),
+    )
+
+
+def _headings(cells: list[str]) -> list[str]:
+    """Return the names of the columns; published headers hold commas that are not quoted."""
+    whole: list[str] = []
+    for cell in cells:
+        if whole and any(whole[-1].count(a) > whole[-1].count(b) for a, b in ("()", "[]", "{}")):
+            whole[-1] += f",{cell}"
+        else:
+            whole.append(cell)
+    short = []
+    for text in whole:
+        found = _HEADING.fullmatch(text.strip())
+        tags = "" if found is None or found[2] == "{}" else f" ({found[2]})"
+        short.append(f"{found[1]}{tags}" if found else text.strip())
+    return short if len(set(short)) == len(short) else [text.strip() for text in whole]
+
+
+OPENRLBENCHMARK = Reader(
+    "openrlbenchmark",
+    "a table of openrlbenchmark: a row per task, a column per set of runs, means and deviations",
+    recognises=_is_openrlbenchmark,
+    read=_read_openrlbenchmark,
+    takes=frozenset({"metric"}),
 )

@@ -36,7 +36,7 @@ class Data:
     def atari_curves(self) -> ScoreTable:
         """Return four agents on Atari along training."""
         path = self.folder / "dopamine_atari_legacy_curves.csv"
-        table = read_scores(path, step_column="million_frames").select(algorithms=AGENTS)
+        table = read_scores(path, columns={"step": "million_frames"}).select(algorithms=AGENTS)
         return normalize(table, "random-human")
 
     def control(self) -> ScoreTable:

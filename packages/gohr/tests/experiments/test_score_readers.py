@@ -21,7 +21,7 @@ def test_a_run_folder_is_scored_as_asked(tmp_path):
     # What a report leaves beside the run does not make it another tool's folder.
     (tmp_path / "run" / "results.json").write_text('{"results": {}}')
     assert read_scores(tmp_path / "run").metric == "tce"
-    for asked in ({"where": {"learner": "uniform"}}, {"step_column": "episode"}):
+    for asked in ({"where": {"learner": "uniform"}}, {"columns": {"step": "episode"}}):
         with pytest.raises(ScoreDataError, match="the format 'run-folder' has no columns to"):
             read_scores(tmp_path / "run", **asked)
 

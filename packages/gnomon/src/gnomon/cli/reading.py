@@ -30,7 +30,6 @@ class Layout:
         list[str] | None,
         typer.Option(help="NAME=COLUMN: what a column is called, as in algorithm=Name."),
     ] = None
-    step_column: Annotated[str | None, typer.Option(help="The column to read as the step.")] = None
     columns_are: Annotated[
         Literal["algorithms", "tasks", "runs"] | None,
         typer.Option(help="What the columns of a table of seeds or steps are."),

@@ -207,7 +207,7 @@ WRONG = {
         {},
         ": column 'x' holds numbers: rows may be steps, runs (columns={'run': 'x'}) or algorithms "
         "(columns={'algorithm': 'x'}); name one, and what columns are, as in "
-        "read_scores('FILE', step_column='x', columns_are='algorithms')",
+        "read_scores('FILE', columns={'step': 'x'}, columns_are='algorithms')",
     ),
     "steps that repeat": (
         "algorithm,task,run,frames,score\na,t,0,0,1\na,t,0,10,2\n",
@@ -265,7 +265,7 @@ def test_what_a_refusal_names_is_taken(tmp_path):
         ("lines that may be runs", {"run_names": "{algorithm}-{run}"}, 2),
         ("lines that may be runs", {"run_names": "{algorithm}"}, 2),
         ("two columns of algorithms", {"columns": {"algorithm": "algo"}}, 2),
-        ("two columns of steps", {"metric": "ret", "step_column": "_step"}, 3),
+        ("two columns of steps", {"metric": "ret", "columns": {"step": "_step"}}, 3),
         ("seeds by what", {"columns_are": "tasks"}, 2),
         ("steps by what", {"columns_are": "algorithms"}, 2),
         ("numbers as headings", {"columns_are": "tasks"}, 2),
@@ -274,7 +274,7 @@ def test_what_a_refusal_names_is_taken(tmp_path):
         ("rows of numbers", {"columns": {"step": "x"}, "columns_are": "runs"}, 4),
         ("rows of numbers", {"columns": {"algorithm": "x"}, "columns_are": "tasks"}, 4),
         ("tasks or scores", {"metric": "return"}, 1),
-        ("steps that repeat", {"step_column": "frames"}, 2),
+        ("steps that repeat", {"columns": {"step": "frames"}}, 2),
     ]:
         path.write_text(WRONG[name][0])
         assert len(quietly(path, **options)) == n_rows, (name, options)

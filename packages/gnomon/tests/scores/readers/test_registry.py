@@ -128,7 +128,7 @@ def test_an_option_that_means_nothing_in_a_format_is_refused(tmp_path):
     for name, option, said in [
         ("monitors", {"metric": "r"}, "has no scores to choose from"),
         ("lm-eval", {"where": {"area": "x"}}, "has no columns to select rows by"),
-        ("game-log", {"step_column": "episode"}, "has no columns to name"),
+        ("game-log", {"columns": {"step": "episode"}}, "has no columns to name"),
         ("arrays", {"columns": {"task": "game"}}, "has no columns to name"),
     ]:
         path = source(tmp_path / name, name)

@@ -87,10 +87,10 @@ def test_runs_that_are_numbers_spelt_in_two_ways_are_two_runs(tmp_path):
 
 def test_another_column_may_be_the_step(tmp_path):
     path = written(tmp_path, "algorithm,task,run,frames,score\na,t,0,1,5\na,t,0,2,6\n")
-    table = read_scores(path, step_column="frames")
+    table = read_scores(path, columns={"step": "frames"})
     assert table.curves("a", "t")[0].tolist() == [1, 2]
     with pytest.raises(ScoreDataError, match="no column 'foo' to read as the step; found algo"):
-        read_scores(path, step_column="foo")
+        read_scores(path, columns={"step": "foo"})
 
 
 @pytest.mark.parametrize(
@@ -207,6 +207,8 @@ def test_ragged_public_scores_are_read():
     # 6, 5, 4 and 3 seeds on 28, 18, 8 and 3 games, says the data's own note; two scores are empty.
     assert [sizes.count(n) for n in (6, 5, 4, 3)] == [28, 18, 8, 3]
     assert sum(table.runs("dreamerv3", task).size for task in table.tasks) == len(table) - 2
-    curves = read_scores(SHARED / "dopamine_atari_legacy_curves.csv", step_column="million_frames")
+    curves = read_scores(
+        SHARED / "dopamine_atari_legacy_curves.csv", columns={"step": "million_frames"}
+    )
     assert curves.n_steps == 10
     assert np.isfinite(curves.last_step().runs("DQN", "Pong")).all()

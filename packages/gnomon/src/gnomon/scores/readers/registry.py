@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import pkgutil
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -59,7 +59,6 @@ BUILT_IN = (
 
 _Place = str | os.PathLike[str]
 _RECORDS = 'records in JSON: [{"algorithm": ..., "task": ..., "run": ..., "score": ...}, ...]'
-_PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".joblib")
 
 #: What an option of :func:`read_scores` needs, in the words of a message.
 _NEEDS = {
@@ -74,37 +73,13 @@ _NEEDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class ReadRequest:
-    """Which scores of a source are wanted, and how they are to be read.
+    """Which scores of a source are wanted, and how it is to be read.
 
     Parameters
     ----------
-    metric : str, optional
-        Which score, where there are several.
-    curves : bool
-        Whether learning curves are wanted, where a source holds other scores as well.
-    where : mapping
-        Attribute values that a row must have.
-    columns : mapping
-        What columns are called in the source: ``{"algorithm": "Name"}``.
-    run_names : str, optional
-        How names of runs are made: ``{algorithm}-{run}``.
-    columns_are : str, optional
-        What the columns of a pivot are: ``algorithms``, ``tasks`` or ``runs``.
-    higher_is_better : bool, optional
-        The direction for a source that does not state it.
-    count_empty : bool
-        Whether attempts on empty cells are errors, in a run folder.
-    units : str, optional
-        What a task is, as it was asked for: ``tasks`` or ``items``.
-    within_run : str, optional
-        What becomes of several rows of a run: ``mean``.
-    window : int, optional
-        Number of episodes over which the score of a run is averaged.
-
-    Examples
-    --------
-    >>> ReadRequest(metric="tce", columns={"algorithm": "Name"}).names()
-    ['metric', 'columns']
+    metric, curves, where, columns, run_names, columns_are, higher_is_better, count_empty, units, \
+    within_run, window
+        As in :func:`read_scores`.
     """
 
     metric: str | None = None
@@ -123,10 +98,6 @@ class ReadRequest:
     def is_higher_better(self) -> bool:
         """The direction for a source that does not state it; higher by default."""
         return self.higher_is_better is not False
-
-    def names(self) -> list[str]:
-        """Return the options that are set and that not every reader takes."""
-        return [name for name in _NEEDS if getattr(self, name)]
 
 
 @dataclass(frozen=True)
@@ -199,7 +170,6 @@ def read_scores(
     normalize: str | None = None,
     columns: Mapping[str, str] | None = None,
     where: Mapping[str, Any] | None = None,
-    step_column: str | None = None,
     run_names: str | None = None,
     columns_are: ColumnsAre | None = None,
     higher_is_better: bool | None = None,
@@ -228,11 +198,9 @@ def read_scores(
     normalize : str, optional
         The scale to put the scores on, as :func:`gnomon.scores.normalize` names it.
     columns : mapping, optional
-        What the columns of a tidy file are called: ``{"algorithm": "Name", "score": "Return"}``.
+        What the columns of a tidy file are called: ``{"algorithm": "Name", "step": "frames"}``.
     where : mapping, optional
         Attribute values that a row must have to be read, for example ``{"suite": "atari57"}``.
-    step_column : str, optional
-        The same as ``columns={"step": step_column}``.
     run_names : str, optional
         How names of runs are made, of parts ``{algorithm}``, ``{task}``, ``{run}`` and ``{}`` for
         what means nothing: ``{task}__{algorithm}__{run}``. For exports of trackers.
@@ -295,12 +263,11 @@ def read_scores(
         check_word("columns_are", columns_are, get_args(ColumnsAre))
     if isinstance(at, str):
         check_word("at", at, ("end",))
-    named = dict(columns or {}) | ({"step": step_column} if step_column else {})
     wanted = ReadRequest(
         metric=metric,
         curves=curves,
         where=where or {},
-        columns=named,
+        columns=columns or {},
         run_names=run_names,
         columns_are=columns_are,
         higher_is_better=higher_is_better,
@@ -320,22 +287,15 @@ def read_scores(
         table = replace(table, units=units or table.units, cluster=cluster)
     if at == "end":
         table = table.last_step()
-    elif at is not None or not all("window" in reader.takes for reader in readers):
-        table = _one_score(table, at, window)
+    elif at is not None or (window and not all("window" in reader.takes for reader in readers)):
+        from gnomon.scores.steps import at_common_step
+
+        table = at_common_step(table, at, window=window)
     if normalize is None:
         return table
     from gnomon.scores import normalization
 
     return normalization.normalize(table, normalize)
-
-
-def _one_score(table: ScoreTable, at: float | None, window: int | None) -> ScoreTable:
-    """Return one score of each run where a step or a window is asked for."""
-    if at is None and window is None:
-        return table
-    from gnomon.scores.steps import at_common_step
-
-    return at_common_step(table, at, window=window)
 
 
 def _joined(tables: Sequence[ScoreTable]) -> ScoreTable:
@@ -412,11 +372,30 @@ def table_of(scores: Scores, metric: str | None = None) -> ScoreTable:
     return warn_of_suspicions(ScoreTable(scores))
 
 
+def _named_paths(source: object) -> dict[str | Path, Path]:
+    """Return the places where scores lie, by the name of their algorithm or, without, by place."""
+    if isinstance(source, str | os.PathLike):
+        source = [source]
+    many = source if isinstance(source, list | tuple | Mapping) else [source]
+    items = many.items() if isinstance(many, Mapping) else [(None, place) for place in many]
+    found: dict[str | Path, Path] = {}
+    for name, place in items:
+        if not isinstance(place, str | os.PathLike):
+            kind = type(source).__name__
+            raise TypeError(
+                f"expected a path, found {kind}; ScoreTable.from_frame takes data frames and arrays"
+            )
+        found[Path(place) if name is None else str(name)] = Path(place)
+    if not found:
+        raise ScoreDataError("expected a source of scores, found none")
+    return found
+
+
 def _read(path: Path, wanted: ReadRequest, reader: Reader) -> ScoreTable:
     """Read one source with the reader of its format."""
-    for name in wanted.names():
-        if name not in reader.takes:
-            raise ScoreDataError(f"{path}: the format {reader.name!r} has no {_NEEDS[name]}")
+    for name, what in _NEEDS.items():
+        if getattr(wanted, name) and name not in reader.takes:
+            raise ScoreDataError(f"{path}: the format {reader.name!r} has no {what}")
     table = reader.read(path, wanted)
     asked = wanted.higher_is_better
     if asked is not None and table.higher_is_better != asked:
@@ -426,7 +405,7 @@ def _read(path: Path, wanted: ReadRequest, reader: Reader) -> ScoreTable:
 
 
 def _under(name: str | Path, table: ScoreTable) -> ScoreTable:
-    """Return the table of one algorithm, which gets a name, if there is one to give."""
+    """Return the table of one algorithm under its name in a mapping, any other as it is."""
     if isinstance(name, Path):
         return table
     if len(table.algorithms) != 1:
@@ -435,89 +414,71 @@ def _under(name: str | Path, table: ScoreTable) -> ScoreTable:
     return _renamed(table, {table.algorithms[0]: name})
 
 
-def _named_paths(source: object) -> dict[str | Path, Path]:
-    """Return the places where scores lie, by the name of their algorithm or, without, by place."""
-    if isinstance(source, str | os.PathLike):
-        source = [source]
-    items = source.items() if isinstance(source, Mapping) else [(None, x) for x in _listed(source)]
-    found: dict[str | Path, Path] = {}
-    for name, place in items:
-        if not isinstance(place, str | os.PathLike):
-            raise _no_path(source)
-        found[Path(place) if name is None else str(name)] = Path(place)
-    if not found:
-        raise ScoreDataError("expected a source of scores, found none")
-    return found
-
-
-def _listed(source: object) -> Sequence[object]:
-    if not isinstance(source, list | tuple):
-        raise _no_path(source)
-    return source
-
-
-def _no_path(source: object) -> TypeError:
-    found = type(source).__name__
-    return TypeError(
-        f"expected a path, found {found}; ScoreTable.from_frame takes data frames and arrays"
-    )
-
-
-def _recognising(path: Path, readers: Sequence[Reader]) -> Iterator[Reader]:
-    """Yield the readers that recognise a path; a log of inspect by its head alone."""
-    inspect = next((reader for reader in readers if reader.name == "inspect"), None)
-    if inspect is not None and path.is_file() and inspect.recognises(path):
-        yield inspect
-        return
-    yield from (reader for reader in readers if reader.recognises(path))
-
-
 def _recognised(path: Path, wanted: ReadRequest, format: str | None) -> Reader:
     """Return the named reader, the one that recognises a path, or the first apt general one."""
     if format is not None:
         return _named(format)
     if not wanted.columns_are and wanted.units != "items" and is_tidy(path):
         return _tidy()
-    if path.suffix.lower() in _PICKLES and path.is_file():
-        raise ScoreDataError(
-            f"{path}: pickles are not read, since they run code when they are opened: load it in "
-            "Python and pass the arrays or the data frame, or save a CSV file"
-        )
-    if path.suffix.lower() in (".yaml", ".yml") and path.is_file():
-        raise ScoreDataError(f"{path}: YAML is not read: write {_RECORDS}")
-    every = [r for r in _readers() if wanted.units != "tasks" or r.units == "tasks"]
+    _refuse_endings(path)
     if wanted.columns_are is not None:
         return _named("pivot")
-    found = list(_recognising(path, [reader for reader in every if not reader.is_general]))
+    every = [r for r in _readers() if wanted.units != "tasks" or r.units == "tasks"]
+    found = _recognising(path, [reader for reader in every if not reader.is_general])
     if len(found) > 1:
         names = " and ".join(repr(reader.name) for reader in found)
         raise ScoreDataError(
             f"{path}: recognised as {names}; expected one format: "
             f"{reading(str(path), format=found[0].name)} names it"
         )
-    general = [reader for reader in every if reader.is_general]
-    found = found or [reader for reader in general if reader.recognises(path)]
-    if not found and not path.exists():
-        raise ScoreDataError(f"{path}: expected a file of scores; there is none")
+    found = found or _recognising(path, [reader for reader in every if reader.is_general])
     others = [r for r in _readers() if r not in every and r.name != "items"]
-    logs = [reader.name for reader in _recognising(path, others)]
+    logs = _recognising(path, others) if path.exists() else []
     # Beside samples of lm-eval lie results, which are of tasks.
     if logs and "lm-eval" not in [reader.name for reader in found]:
-        raise ScoreDataError(f"{path}: expected tasks, found items of the format {logs[0]!r}")
-    if not found and path.suffix.lower() == ".json":
+        raise ScoreDataError(f"{path}: expected tasks, found items of the format {logs[0].name!r}")
+    if not found:
+        raise _unknown_format(path)
+    # Of several general readers, the first that takes the options.
+    needed = [name for name in _NEEDS if getattr(wanted, name)]
+    chosen = next((reader for reader in found if reader.takes.issuperset(needed)), found[0])
+    # A tidy file of items may go without runs.
+    return _named("items") if wanted.units == "items" and chosen.name == "tidy" else chosen
+
+
+def _recognising(path: Path, readers: Sequence[Reader]) -> list[Reader]:
+    """Return the readers that recognise a path; a log of inspect by its head alone."""
+    inspect = [reader for reader in readers if reader.name == "inspect"]
+    if inspect and path.is_file() and inspect[0].recognises(path):
+        return inspect
+    return [reader for reader in readers if reader.recognises(path)]
+
+
+def _refuse_endings(path: Path) -> None:
+    """Refuse files of formats that are never read, and give the reason."""
+    ending = path.suffix.lower() if path.is_file() else ""
+    if ending in (".pkl", ".pickle", ".pt", ".pth", ".joblib"):
+        raise ScoreDataError(
+            f"{path}: pickles are not read, since they run code when they are opened: load it in "
+            "Python and pass the arrays or the data frame, or save a CSV file"
+        )
+    if ending in (".yaml", ".yml"):
+        raise ScoreDataError(f"{path}: YAML is not read: write {_RECORDS}")
+
+
+def _unknown_format(path: Path) -> ScoreDataError:
+    """Return the error about a source that no reader recognises."""
+    if not path.exists():
+        return ScoreDataError(f"{path}: expected a file of scores; there is none")
+    if path.suffix.lower() == ".json":
         content = json_content(path)
         keys = f"the keys {listed(content, 4)}" if isinstance(content, dict) else "a list"
-        raise ScoreDataError(
+        return ScoreDataError(
             f"{path}: expected scores in JSON of a known format, found {keys}; the nearest format "
             f"is {_RECORDS}"
         )
-    if not found:
-        names = ", ".join(sorted(available_readers()))
-        raise ScoreDataError(f"{path}: expected scores in a known format ({names}); found none")
-    apt = [reader for reader in found if reader.takes.issuperset(wanted.names())]
-    chosen = (apt or found)[0]
-    # A tidy file of items may go without runs.
-    return _named("items") if wanted.units == "items" and chosen.name == "tidy" else chosen
+    names = ", ".join(sorted(available_readers()))
+    return ScoreDataError(f"{path}: expected scores in a known format ({names}); found none")
 
 
 def is_tidy(path: Path) -> bool:
@@ -538,7 +499,8 @@ def reader_of(path: Path) -> Reader | None:
     """Return the specific reader that recognises a path; None if there is none."""
     if is_tidy(path):
         return None
-    return next(_recognising(path, [r for r in _readers() if not r.is_general]), None)
+    found = _recognising(path, [reader for reader in _readers() if not reader.is_general])
+    return found[0] if found else None
 
 
 def is_recognised(path: Path) -> bool:
@@ -546,8 +508,7 @@ def is_recognised(path: Path) -> bool:
     if is_tidy(path):
         return True
     there = path.exists()
-    asked = [reader for reader in _readers() if there or not reader.is_general]
-    return any(True for _ in _recognising(path, asked))
+    return any(r.recognises(path) for r in _readers() if there or not r.is_general)
 
 
 def _named(name: str) -> Reader:

@@ -215,7 +215,7 @@ def _refuse_numbers(raw: Rows, names: str, origin: Origin) -> None:
             f"column {names!r} holds numbers: rows may be steps, runs "
             f"({option(columns={'run': names})}) or algorithms "
             f"({option(columns={'algorithm': names})}); name one, and what columns are, as in "
-            f"{reading(origin.file, step_column=names, columns_are='algorithms')}"
+            f"{reading(origin.file, columns={'step': names}, columns_are='algorithms')}"
         )
 
 

@@ -31,8 +31,8 @@ from gohr.experiments import (
     METRICS,
     RunFolder,
     TrialRecord,
-    read_card,
     score_trial,
+    suites_of,
 )
 
 METRICS_KEPT = ("tce", "errors_to_learn", "skill")
@@ -94,20 +94,19 @@ def table_of(folder: RunFolder) -> dict[str, Any]:
 
 def provenance(name: str, folder: RunFolder, data: bytes, n_rows: int) -> dict[str, Any]:
     """Return what must be known of the scores, and nothing of the machine but its kind."""
-    card = read_card(folder.path) or {}
     known = {**METRICS, **ATTEMPT_METRICS}
-    sessions = card.get("sessions", [{}])
+    last = folder.sessions[-1]
     return {
         "name": name,
         "experiment": folder.config.name,
         "gnomon": folder.version,
         "config_hash": folder.config.hash,
-        "suites": card.get("suites"),
+        "suites": [suite.full_name for suite in suites_of(folder.config)],
         "n_trials": n_rows,
         "n_trials_planned": folder.config.n_trials,
-        "made": sessions[-1].get("begun", "")[:10],
-        "python": sessions[-1].get("python"),
-        "packages": sessions[-1].get("packages"),
+        "made": last["begun"][:10],
+        "python": last["python"],
+        "packages": last["packages"],
         "sha256": hashlib.sha256(data).hexdigest(),
         "metrics": {
             metric: {

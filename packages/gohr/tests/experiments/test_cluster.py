@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gohr.errors import RunFolderError
-from gohr.experiments import ExperimentConfig, RunFolder, read_card, run
+from gohr.experiments import ExperimentConfig, RunFolder, run
 from runs import hashes
 
 pytestmark = pytest.mark.full  # a Dask cluster
@@ -85,7 +85,7 @@ def test_kill_9_of_the_scheduler(tmp_path, cluster, undisturbed):
     assert process.returncode == 1, err
     assert "Traceback" not in err
     config, expected = undisturbed
-    (session,) = read_card(tmp_path / "run")["sessions"]
+    (session,) = RunFolder.open(tmp_path / "run").sessions
     assert session["scheduler"] == "remote"
     trials = RunFolder.open(tmp_path / "run").trials()
     done = sum(t.status == "done" for t in trials)

@@ -13,7 +13,7 @@ import time
 import pytest
 
 from gohr.errors import RunFolderError
-from gohr.experiments import ExperimentConfig, RunFolder, read_card, run, status
+from gohr.experiments import ExperimentConfig, RunFolder, run, status
 from runs import hashes
 
 pytestmark = pytest.mark.full  # processes are killed, disks are full
@@ -101,7 +101,7 @@ def test_bad_trials_are_recorded_and_the_rest_are_complete(tmp_path, undisturbed
     summary = run(config, tmp_path / "run")
     assert (summary.done, summary.skipped, summary.failed) == (4, 12, 0)
     assert hashes(tmp_path / "run") == undisturbed
-    sessions = read_card(tmp_path / "run")["sessions"]
+    sessions = summary.folder.sessions
     assert [(s["done"], s["failed"]) for s in sessions] == [(12, 4), (4, 0)]
     assert [s["trial_timeout_s"] for s in sessions] == [20, None]
 
@@ -171,4 +171,4 @@ def test_status_and_card_of_a_run_that_goes_on_and_of_one_that_was_killed(tmp_pa
     assert not folder.is_being_written
     (pair,) = status(folder)
     assert pair.done + pair.missing == 20_000
-    assert [s["ended"] for s in read_card(folder.path)["sessions"]] == [None]
+    assert [s["ended"] for s in folder.sessions] == [None]

@@ -47,7 +47,7 @@ def test_what_is_in_it(folder):
     assert experiment["format"] == 3
     assert experiment["config_hash"] == CONFIG.hash
     assert experiment["config"]["rules"][0]["text"] == CONFIG.rules[0].text
-    assert folder.store.value("card")["revealed_to"] == ["rule_player"]
+    assert [session["done"] for session in folder.sessions] == [CONFIG.n_trials]
 
 
 def test_it_is_read_back(folder):

@@ -13,7 +13,7 @@ import pytest
 
 from gnomon.errors import GnomonError
 from gohr.errors import ConfigError, NotCompiledWarning
-from gohr.experiments import ExperimentConfig, RunFolder, Trial, read_card, run
+from gohr.experiments import ExperimentConfig, RunFolder, Trial, run
 from runs import edit, hashes
 
 LEARNERS = ["uniform", {"kind": "linear_dqn", "learning_rate": 0.03}]
@@ -40,7 +40,7 @@ def test_dask_plays_only_where_it_is_asked_for(tmp_path, monkeypatch):
     config = ExperimentConfig("x", ["clockwise"], ["uniform"], trials=2, episodes=1)
     for workers in (1, 2):
         folder = run(config, tmp_path / str(workers), workers=workers).folder
-        assert read_card(folder.path)["sessions"][0]["scheduler"] == "processes"
+        assert folder.sessions[0]["scheduler"] == "processes"
     with pytest.raises(GnomonError, match="a cluster needs Dask"):
         run(config, tmp_path / "cluster", scheduler="local")
 

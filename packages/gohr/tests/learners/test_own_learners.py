@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from gohr.errors import ConfigError, RunFolderError
-from gohr.experiments import ExperimentConfig, read_card, run
+from gohr.experiments import ExperimentConfig, RunFolder, run
 from gohr.game import DEFAULT_SPEC
 from gohr.learners import (
     Learner,
@@ -154,7 +154,7 @@ def test_each_fault_ends_its_trial_with_a_line_that_names_learner_rule_and_trial
 
 
 @pytest.mark.full
-def test_a_run_is_resumed_verified_and_reported_and_its_card_has_the_version(folder, tmp_path):
+def test_a_run_is_resumed_verified_and_reported_with_the_version_of_its_learner(folder, tmp_path):
     (folder / "mine.toml").write_text(
         'name = "mine"\nrules = ["clockwise"]\ntrials = 2\nepisodes = 3\n'
         'learners = ["uniform", { kind = "own_for_test:Patient", first = 1 }]\n'
@@ -164,11 +164,10 @@ def test_a_run_is_resumed_verified_and_reported_and_its_card_has_the_version(fol
         ran = gnomon("run", "mine.toml", "--out", out, cwd=folder)
         assert ran.returncode == 0, ran.stderr
         assert f"{done} done, {skipped} skipped" in ran.stdout
-    card = read_card(out)
-    (entry,) = [x for x in card["learners"] if x["name"] == "Patient"]
-    assert entry["first"] == 1
+    (entry,) = [x for x in RunFolder.open(out).config.learners if x.name == "Patient"]
+    assert entry.params["first"] == 1
     digest = hashlib.sha256((folder / "own_for_test.py").read_bytes()).hexdigest()
-    assert entry["version"] == f"sha256:{digest[:16]}"
+    assert entry.version == f"sha256:{digest[:16]}"
     elsewhere = tmp_path / "elsewhere"  # where the module is not: reading a run needs no learner
     elsewhere.mkdir()
     for words in (("verify", out), ("report", out, "--out", elsewhere / "report")):

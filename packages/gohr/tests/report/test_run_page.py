@@ -56,7 +56,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def written(run_folder, tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
-    return report(run_folder.path, out, n_resamples=200)
+    return report(run_folder.path, out)
 
 
 @pytest.fixture(scope="module")
@@ -122,22 +122,22 @@ def test_it_says_what_a_reader_must_know(page):
 
 
 def test_the_same_run_and_seed_give_the_same_bytes(written, run_folder, tmp_path):
-    again = report(run_folder.path, tmp_path, n_resamples=200)
+    again = report(run_folder.path, tmp_path)
     for path in written.parent.rglob("*.*"):
         assert (again.parent / path.relative_to(written.parent)).read_bytes() == path.read_bytes()
 
 
 def test_settings_of_the_user_change_no_report(lonely_folder, tmp_path):
-    plain = report(lonely_folder.path, tmp_path / "plain", n_resamples=50)
+    plain = report(lonely_folder.path, tmp_path / "plain")
     mine = {"font.family": "monospace", "font.size": 30, "axes.facecolor": "red"}
     with mpl.rc_context(mine):
-        other = report(lonely_folder.path, tmp_path / "other", n_resamples=50)
+        other = report(lonely_folder.path, tmp_path / "other")
         assert mpl.rcParams["font.size"] == 30
     assert plain.read_bytes() == other.read_bytes()
 
 
 def test_one_trial_without_errors(lonely_folder, tmp_path):
-    page = Page(report(lonely_folder.path, tmp_path, n_resamples=50).read_text())
+    page = Page(report(lonely_folder.path, tmp_path).read_text())
     assert "rule_player played clockwise alone: median 0 [not estimable] errors." in page.text
     assert "Which learner is better?" not in page.text
     assert "fewer than five trials" in page.text
@@ -164,7 +164,7 @@ def test_a_run_with_some_pairs_missing(run_folder, tmp_path):
     for record in folder.trials():
         if (record.learner, record.rule) == ("again & again", "b3-then-b1"):
             fail(folder, record)
-    page = Page(report(folder.path, n_resamples=50).read_text())
+    page = Page(report(folder.path).read_text())
     assert "not played" in page.text
     assert "6 trials failed" in page.text
 
@@ -184,8 +184,8 @@ def test_a_level_is_between_0_and_1(run_folder, tmp_path):
 
 
 def test_figures_as_png_and_pdf_too(lonely_folder, tmp_path):
-    first = report(lonely_folder.path, tmp_path / "a", n_resamples=50, also=("png", "pdf"))
-    again = report(lonely_folder.path, tmp_path / "b", n_resamples=50, also=("png", "pdf"))
+    first = report(lonely_folder.path, tmp_path / "a", also=("png", "pdf"))
+    again = report(lonely_folder.path, tmp_path / "b", also=("png", "pdf"))
     kinds = {path.suffix for path in (tmp_path / "a" / "figures").iterdir()}
     assert kinds == {".svg", ".csv", ".png", ".pdf"}
     assert (first.parent / "figures" / "board.png").read_bytes().startswith(b"\x89PNG")
@@ -205,7 +205,7 @@ def test_a_report_that_cannot_be_written_leaves_nothing(lonely_folder, tmp_path,
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="No space left on device") as error:
-        report(lonely_folder.path, tmp_path / "new" / "report", n_resamples=50)
+        report(lonely_folder.path, tmp_path / "new" / "report")
     assert error.value.filename == str(tmp_path / "new" / "report")
     assert list(tmp_path.iterdir()) == []
 
@@ -223,7 +223,7 @@ def test_long_names_leave_room_for_what_is_drawn(tmp_path):
     learners = ["uniform", {"kind": "frugal", "name": f"{name}; learning_rate=0.03"}]
     config = ExperimentConfig(name, rules, learners, trials=2, episodes=5)
     folder = run(config, tmp_path / "run").folder
-    page = report(folder.path, n_resamples=50, also=("png",))
+    page = report(folder.path, also=("png",))
     assert page.read_text().count(name) > 10
     assert formula in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()
     assert "…" in (page.parent / "figures" / "boxes-1-uniform.svg").read_text()
@@ -233,7 +233,7 @@ def test_what_run_returned_and_its_path_give_one_report(tmp_path):
     config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
     summary = run(config, tmp_path / "run")
     pages = [
-        report(source, tmp_path / name, n_resamples=50)
+        report(source, tmp_path / name)
         for name, source in (("a", summary), ("b", summary.folder), ("c", str(summary.folder.path)))
     ]
     assert len({page.read_bytes() for page in pages}) == 1
@@ -243,7 +243,7 @@ def test_the_folder_is_tried_before_anything_is_computed(lonely_folder, tmp_path
     def compute(*_: object, **__: object) -> None:
         raise AssertionError("computed before the folder was tried")
 
-    monkeypatch.setattr("gohr.run_page.run_report.findings_of", compute)
+    monkeypatch.setattr("gohr.run_page.page.findings_of", compute)
     (tmp_path / "file").write_text("precious")
     for out in ("file", "file/below"):
         with pytest.raises(OSError, match=r"File exists|Not a directory"):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from gohr.experiments.config.experiment_config import ExperimentConfig
     from gohr.experiments.runner import RunSummary
     from gohr.experiments.scoring.ladder import Ladder
-    from gohr.run_page.findings import Findings, Performance
 
 _MOST_SHOWN = 10
 
@@ -66,11 +64,9 @@ def run(
         if ladder is not None:
             _show_ladder(ladder, answer)
         if report:
-            from gohr.run_page import write_report
-            from gohr.run_page.findings import findings_of
+            from gohr.run_page import report as write
 
-            page = write_report(findings_of(summary.folder), out / "report")
-            answer.say(f"report: {page}")
+            answer.say(f"report: {write(summary, out / 'report')}")
     raise typer.Exit(1 if summary.failed else 0)
 
 
@@ -143,9 +139,6 @@ def verify(
     raise typer.Exit(0 if found.ok else 1)
 
 
-_COLUMNS = ("task", "algorithm", "metric", "value", "low", "high", "n_runs")
-
-
 def demo(
     out: Annotated[Path, typer.Option(help="The run folder; the report goes into it.")] = Path(
         "gohr-demo"
@@ -156,40 +149,24 @@ def demo(
     as_json: JsonOption = False,
 ) -> None:
     """Play the four sample rules, estimate how hard each is, and write a report."""
-    from gohr.experiments.config.experiment_config import load_experiment
-    from gohr.run_page import write_report
-    from gohr.run_page.findings import findings_of
-    from gohr.run_page.sentences import order_of
+    from gnomon import estimate
+    from gohr.experiments import load_experiment, score
+    from gohr.run_page import findings_of
+    from gohr.run_page import report as write
 
     with answering("demo", as_json=as_json) as answer:
-        cores = len(os.sched_getaffinity(0))
-        summary = play(load_experiment("demo"), out, workers or cores, answer)
-        # What is printed here are the very numbers of the report.
+        cores = workers or len(os.sched_getaffinity(0))
+        summary = play(load_experiment("demo"), out, cores, answer)
+        # The same numbers as in the report.
+        answer.show(estimate(score(summary), per_task=True))
         findings = findings_of(summary.folder)
-        estimates = [_record(p, findings) for p in findings.performances.values()]
-        answer.records(estimates, _COLUMNS, title="Terminal cumulated errors")
         for learner, order in findings.orders.items():
-            answer.say(f"hardest first, for {learner}: {order_of(findings, learner)}")
+            answer.say(f"hardest first, for {learner}: {findings.order_of(learner)}")
             pairs = sorted(sorted(pair, key=order.index) for pair in findings.separated[learner])
             answer.results(
                 [{"algorithm": learner, "hardest_first": list(order), "separated": pairs}]
             )
-        page = write_report(findings, out / "report")
+        page = write(summary, out / "report")
         answer.results([{"path": str(page)}])
         answer.say(f"report: {page}")
     raise typer.Exit(1 if summary.failed else 0)
-
-
-def _record(performance: Performance, findings: Findings) -> dict[str, Any]:
-    """Return the median terminal cumulated error of a learner on a rule, as `estimate` tells it."""
-    return {
-        "task": performance.rule,
-        "algorithm": performance.learner,
-        "metric": "median",
-        **dataclasses.asdict(performance.tce),
-        "level": findings.level,
-        "method": "percentile",
-        "n_runs": performance.n_trials,
-        "n_tasks": 1,
-        "n_resamples": findings.n_resamples,
-    }

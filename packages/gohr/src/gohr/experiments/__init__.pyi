@@ -1,7 +1,6 @@
 from .attempts import attempt_bytes as attempt_bytes
 from .attempts import attempts_of as attempts_of
 from .attempts import frame_of as frame_of
-from .card import read_card as read_card
 from .config.config_entries import LearnerEntry as LearnerEntry
 from .config.config_entries import RuleEntry as RuleEntry
 from .config.config_entries import content_hash as content_hash
@@ -14,6 +13,7 @@ from .config.predefined_boards import RecordedBoards as RecordedBoards
 from .config.suites import Suite as Suite
 from .config.suites import available_suites as available_suites
 from .config.suites import load_suite as load_suite
+from .config.suites import suites_of as suites_of
 from .recorded_run import RecordedTrial as RecordedTrial
 from .recorded_run import write_recorded_run as write_recorded_run
 from .rule_elements import Element as Element
@@ -109,7 +109,6 @@ __all__ = [
     "ladder",
     "load_experiment",
     "load_suite",
-    "read_card",
     "read_log",
     "run",
     "score",
@@ -118,6 +117,7 @@ __all__ = [
     "season_board_spec",
     "statements",
     "status",
+    "suites_of",
     "tag_effects",
     "trials_of",
     "verify",

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gohr.errors import RunFolderError
-from gohr.experiments.card import write_card
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards
 from gohr.experiments.run_folder import RunFolder, is_run_folder
@@ -106,7 +105,6 @@ def write_recorded_run(
             trial = Trial.of(config, learners[one.learner], rules[one.task], one.number)
             played = Played(trial, one.log, one.wall_time_s, float("nan"), one.counts)
             writer.record(encode(played))
-        write_card(writer, config)
     if path.exists():
         shutil.rmtree(path)
     os.replace(new, path)

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from gohr.experiments.attempts import Attempts, TrialOutcomes
     from gohr.learners.base import TrialLog
 
+#: Name of the list of sessions in the database.
+SESSIONS = "sessions"
+
 
 @dataclass(frozen=True)
 class RunFolder:
@@ -214,6 +217,14 @@ class RunFolder:
         ]
         more = n_lost - len(lost)
         return (*lost, *([f"{counted(more, 'trial')} more"] if more > 0 else []))
+
+    @property
+    def sessions(self) -> list[dict[str, Any]]:
+        """How the run was played: for each call of :func:`run` its times, machine and versions.
+
+        One that was killed has no end. A run that was played elsewhere has none.
+        """
+        return self.store.value(SESSIONS) or []
 
     @property
     def is_being_written(self) -> bool:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import datetime
 import os
-from collections.abc import Mapping
+import platform
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent import futures
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
 
 from gnomon.errors import counted
 from gohr.errors import ConfigError
 from gohr.execution import Limits, Workers, cluster_workers, make_workers
-from gohr.experiments.card import session
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards
-from gohr.experiments.run_folder import RunFolder
+from gohr.experiments.run_folder import SESSIONS, RunFolder, RunWriter
+from gohr.experiments.store import TrialRecord
 from gohr.experiments.trial import compile_kernels, failure, play, prepare
 from gohr.game.interpreted_boards import compiled_or_none
+
+_PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "polars", "gymnasium", "torch", "distributed")
 
 
 class Progress(Protocol):
@@ -152,14 +160,20 @@ def run(
         # Shown here, once, since the workers that play the trials cannot show it.
         compiled_or_none(rule.rule_set, config.board)
     limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
-    how: dict[str, Any] = {"workers": workers, "scheduler": _kind(scheduler, executor)}
-    if limits and how["scheduler"] != "processes":
+    if limits and (scheduler or executor):
         raise ConfigError("limits of trials need worker processes; leave the scheduler out")
-    if workers > 1 and executor is None:
+    if executor is None and workers > 1:
         RunFolder.check(out, config)
         compile_kernels(config)
+    # Without the address of a cluster.
+    kind = {None: "processes", "local": "local"}.get(scheduler, "remote")
+    how = {
+        "workers": workers,
+        "scheduler": kind if executor is None else type(executor).__name__,
+    }
     with _chosen(scheduler, workers, limits, executor) as chosen:
-        return _run_on(chosen, RunFolder.open_or_create(out, config), progress, how)
+        folder = RunFolder.open_or_create(out, config)
+        return _run_on(chosen, folder, progress or (lambda n_played, n_to_play: None), how)
 
 
 def _chosen(
@@ -173,38 +187,89 @@ def _chosen(
     return cluster_workers(scheduler, workers)
 
 
-def _kind(scheduler: str | None, executor: futures.Executor | None) -> str:
-    """Return what plays the trials, without the address of a cluster."""
-    if executor is not None:
-        return type(executor).__name__
-    if scheduler is None:
-        return "processes"
-    return "local" if scheduler == "local" else "remote"
-
-
 def _run_on(
-    chosen: Workers,
-    folder: RunFolder,
-    progress: Progress | None,
-    how: Mapping[str, Any],
+    chosen: Workers, folder: RunFolder, progress: Progress, how: Mapping[str, Any]
 ) -> RunSummary:
     """Play the trials that are missing in the folder, and record them."""
-    progress = progress or (lambda n_played, n_to_play: None)
     errors: list[str] = []
     with folder.writing() as writer:
         done = {record.key for record in folder.trials() if record.status == "done"}
         missing = [trial for key, trial in folder.planned.items() if key not in done]
         progress(0, len(missing))
-        with session(writer, folder.config, how if missing else None) as adding:
-            for n_played, outcome in enumerate(chosen.map(play, missing), start=1):
-                trial = outcome.piece
-                encoded = outcome.result or failure(trial, outcome.error, outcome.traceback)
-                writer.record(encoded)
-                adding.add(encoded.record)
-                if (error := encoded.record.error) is not None:
-                    errors.append(
-                        f"{trial.learner.name} on {trial.rule.name}, {trial.number}: {error}"
-                    )
-                progress(n_played, len(missing))
+        if missing:
+            with _session(writer, how) as count:
+                for n_played, outcome in enumerate(chosen.map(play, missing), start=1):
+                    trial = outcome.piece
+                    encoded = outcome.result or failure(trial, outcome.error, outcome.traceback)
+                    writer.record(encoded)
+                    count(encoded.record)
+                    if (error := encoded.record.error) is not None:
+                        named = f"{trial.learner.name} on {trial.rule.name}, {trial.number}"
+                        errors.append(f"{named}: {error}")
+                    progress(n_played, len(missing))
     n_done = len(missing) - len(errors)
     return RunSummary(folder, n_done, len(done), len(errors), tuple(errors), writer.lost)
+
+
+@contextmanager
+def _session(writer: RunWriter, how: Mapping[str, Any]) -> Iterator[Callable[[TrialRecord], None]]:
+    """Add a session to those of the run, and complete it in the end; give what counts a trial.
+
+    A session is one call of the runner that played any trial. One without an end was killed. No
+    attempt depends on it.
+    """
+    config, began = writer.folder.config, time.perf_counter()
+    new: dict[str, Any] = {
+        "begun": _now(),
+        "ended": None,
+        "done": 0,
+        "failed": 0,
+        "cpu_time_s": 0.0,
+        **how,
+        "trial_timeout_s": config.trial_timeout_s,
+        "trial_memory_mb": config.trial_memory_mb,
+        **_machine(),
+    }
+    sessions = [*writer.folder.sessions, new]
+    writer.set_value(SESSIONS, sessions)
+
+    def count(record: TrialRecord) -> None:
+        new[record.status] += 1
+        new["cpu_time_s"] += record.cpu_time_s
+
+    try:
+        yield count
+    finally:
+        new["ended"] = _now()
+        new["cpu_time_s"] = round(new["cpu_time_s"], 3)
+        new["wall_time_s"] = round(time.perf_counter() - began, 3)
+        with suppress(sqlite3.Error):  # on a full disk the session stays without an end
+            writer.set_value(SESSIONS, sessions)
+
+
+def _machine() -> dict[str, Any]:
+    """Return the platform, and the versions of packages that may affect what is played."""
+    versions = {}
+    for name in _PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return {
+        "platform": platform.platform(),
+        "cpu": _cpu(),
+        "n_cores": os.cpu_count(),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "packages": versions,
+    }
+
+
+def _cpu() -> str:
+    """Return the name of the processor, if the system provides it."""
+    with suppress(OSError):
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        if found := re.search(r"^model name\s*: (.*)$", text, re.MULTILINE):
+            return found[1]
+    return platform.processor()
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,7 +1,6 @@
 """The page of a run: :func:`report` writes it, :func:`findings_of` computes its numbers.
 
-:class:`Findings` holds every number of a run, from one pass over its attempts;
-:func:`write_report` makes the page of it and :func:`draw_board` draws a board as players see it.
+:class:`Findings` holds every number of a run; :func:`draw_board` draws a board as players see it.
 """
 
 import lazy_loader

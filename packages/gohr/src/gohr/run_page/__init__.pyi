@@ -5,8 +5,7 @@ from .error_plots import median_curves as median_curves
 from .findings import Duel as Duel
 from .findings import Findings as Findings
 from .findings import findings_of as findings_of
-from .run_report import report as report
-from .run_report import write_report as write_report
+from .page import report as report
 
 __all__ = [
     "Duel",
@@ -17,5 +16,4 @@ __all__ = [
     "findings_of",
     "median_curves",
     "report",
-    "write_report",
 ]

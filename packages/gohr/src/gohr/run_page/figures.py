@@ -17,24 +17,26 @@ from gohr.game.board import N_CELLS, draw_boards
 from gohr.run_page.board_drawing import board_rows, draw_board
 from gohr.run_page.error_plots import (
     MOST_AT_HALF_WIDTH,
-    MedianCurve,
     box_plots,
     box_rows,
-    cumulated_error_curves,
     drawn_trials,
-    error_columns,
     median_curves,
     median_rows,
     pairwise_rows,
     pairwise_table,
+    trial_curves,
 )
 from gohr.run_page.findings import Findings, Performance
-from gohr.run_page.sentences import interval, order_of
 
 
-def _slug(*names: str) -> str:
-    """Return names as one word for files and ids."""
-    return "-".join(re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "x" for name in names)
+def _stem(findings: Findings, learner: str = "", rule: str = "") -> str:
+    """Return places in the experiment, and names, as a stem that no others share."""
+    series = (_learner_series(findings), learner), (_rule_series(findings), rule)
+    return "-".join(
+        f"{places[name] + 1}-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-') or 'x'}"
+        for places, name in series
+        if name
+    )
 
 
 def _rule_series(findings: Findings) -> dict[str, int]:
@@ -47,19 +49,12 @@ def _learner_series(findings: Findings) -> dict[str, int]:
     return {learner.name: i for i, learner in enumerate(findings.config.learners)}
 
 
-def _stem(findings: Findings, learner: str, rule: str = "") -> str:
-    """Return places in the experiment as a stem that no two pairs share, whatever their names."""
-    stem = f"{_learner_series(findings)[learner] + 1}-{_slug(learner)}"
-    return f"{stem}-{_rule_series(findings)[rule] + 1}-{_slug(rule)}" if rule else stem
-
-
 def difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
     """Return curves, boxes and tests of one learner."""
-    played, order = findings.of_learner(learner), findings.orders[learner]
+    played = findings.of_learner(learner)
     stem, series = _stem(findings, learner), _rule_series(findings)
-    curves = [played[rule].curve for rule in order]
-    runs = {learner: {rule: played[rule].ends for rule in order}}
-    axes = median_curves(curves, series=series)
+    curves = [x.curve for x in played.values()]
+    ends = {rule: x.ends for rule, x in played.items()}
     figures = [
         Figure(
             f"median-curves-{stem}",
@@ -68,9 +63,9 @@ def difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
             "bands for each episode. Where a curve goes flat, no more errors are made; at its end "
             "stands the median TCE.",
             f"Median cumulated errors of {learner} by episode, one curve a rule. At the end: "
-            + joined([f"{rule} {interval(played[rule].tce)}" for rule in order])
+            + joined([f"{rule} {x.tce}" for rule, x in played.items()])
             + ".",
-            drawing_of(axes),
+            lambda: drawing_of(median_curves(curves, series=series)),
             median_rows(curves),
         ),
         Figure(
@@ -80,25 +75,25 @@ def difficulty_figures(findings: Findings, learner: str) -> list[Figure]:
             "quartile, the bar at the median, whiskers to the last trial within 1.5 "
             "interquartile ranges. Hardest rule on top.",
             f"Box plots of the terminal cumulated errors of {learner}, one row a rule.",
-            box_plots(runs, order, series=series),
-            box_rows(runs, order),
+            lambda: drawing_of(box_plots(ends, series=series)),
+            box_rows(ends, {"learner": learner}),
         ),
     ]
-    if len(order) > 1:
-        tests = findings.tests[learner]
+    if len(played) > 1:
+        tests, decided = findings.tests[learner], findings.separated[learner]
         figures.append(
             Figure(
                 f"tests-{stem}",
                 f"{learner}: which rule is harder than which",
                 "One-sided Mann-Whitney tests between the trials of two rules. The stronger the "
                 "colour, the surer that the row's rule is harder than the column's (steps at "
-                "0.05, 0.01 and 0.001). Bold: separated also after Holm's correction over all "
+                "0.05, 0.01 and 0.001). Bold: significant also after Holm's correction over all "
                 "pairs.",
                 f"Table of p-values of {learner}. Order of difficulty: "
-                f"{order_of(findings, learner)}.",
-                pairwise_table(tests, order, decided=findings.separated[learner]),
+                f"{findings.order_of(learner)}.",
+                partial(pairwise_table, tests, [*played], decided=decided),
                 pairwise_rows(tests),
-                wide=len(order) > MOST_AT_HALF_WIDTH,
+                wide=len(played) > MOST_AT_HALF_WIDTH,
             )
         )
     return figures
@@ -109,20 +104,17 @@ def rule_figures(findings: Findings, rule: str) -> list[Figure]:
     played = [x for (_, r), x in findings.performances.items() if r == rule]
     if len(played) < 2:
         return []
-    curves = [
-        MedianCurve(x.learner, x.curve.values, x.curve.low, x.curve.high, x.n_trials)
-        for x in played
-    ]
-    axes = median_curves(curves, series=_learner_series(findings))
+    curves = [replace(x.curve, label=x.learner) for x in played]
+    series = _learner_series(findings)
     return [
         Figure(
-            f"learners-{_rule_series(findings)[rule] + 1}-{_slug(rule)}",
+            f"learners-{_stem(findings, rule=rule)}",
             f"{rule}: learner by learner",
             f"Median cumulated errors with {percent(findings.level)} bootstrap bands.",
             f"Median cumulated errors on {rule} by episode, one curve a learner. At the end: "
-            + joined([f"{x.learner} {interval(x.tce)}" for x in played])
+            + joined([f"{x.learner} {x.tce}" for x in played])
             + ".",
-            drawing_of(axes),
+            lambda: drawing_of(median_curves(curves, series=series)),
             median_rows(curves),
         )
     ]
@@ -151,19 +143,20 @@ def summary_figures(findings: Findings) -> list[Figure]:
 
 def trial_figure(findings: Findings, x: Performance) -> Figure:
     """Return every trial of a learner on a rule."""
-    name = f"trials-{_stem(findings, x.learner, x.rule)}"
     color = series_style(_rule_series(findings)[x.rule]).color
     worst, n_drawn = float(x.ends.max()), drawn_trials(x.ends).size
     of_all = f" Drawn: {n_drawn} of them, evenly spaced." if n_drawn < x.n_trials else ""
+    episodes = np.arange(1, x.errors.shape[1] + 1)
     return Figure(
-        name,
+        f"trials-{_stem(findings, x.learner, x.rule)}",
         f"{x.learner} on {x.rule}",
-        f"{counted(x.n_trials, 'trial')}; median TCE {interval(x.tce)}, least "
+        f"{counted(x.n_trials, 'trial')}; median TCE {x.tce}, least "
         f"{x.ends.min():,.0f}, most {worst:,.0f}.{of_all}",
         f"Cumulated errors by episode of {counted(x.n_trials, 'trial')} of {x.learner} on "
         f"{x.rule}; they end between {x.ends.min():,.0f} and {worst:,.0f}.",
-        partial(cumulated_error_curves, x.errors, color=color),
-        error_columns(x.errors),
+        partial(trial_curves, x.errors, color=color),
+        # A column a trial: views of the errors, which are held once.
+        {"episode": episodes} | {f"trial {n}": errors for n, errors in enumerate(x.errors, 1)},
     )
 
 

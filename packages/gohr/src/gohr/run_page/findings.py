@@ -1,17 +1,18 @@
-"""Computation of the numbers in the report of a run, each computed once."""
+"""The numbers in the report of a run, each computed once, and sentences about them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
-from typing import Any
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon import ScoreTable, estimate
-from gnomon.errors import counted
+from gnomon import estimate
+from gnomon.errors import counted, joined
+from gnomon.plot import number
 from gnomon.results import noted
 from gnomon.stats import (
     Estimates,
@@ -22,15 +23,18 @@ from gnomon.stats import (
     median_curve,
     median_interval,
 )
-from gohr.experiments.card import read_card
+from gnomon.tables import p_value
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.rule_elements import Elements, elements_of, trials_by_rule
 from gohr.experiments.run_folder import RunFolder
 from gohr.experiments.scoring.run_episodes import RunEpisodes, run_episodes
 from gohr.experiments.scoring.run_scores import cumulated_errors, score_table
+from gohr.experiments.store import TrialRecord
 from gohr.run_page.error_plots import MedianCurve
 
 FloatArray = npt.NDArray[np.float64]
+#: Names listed in a sentence before it gives the count instead; gaps that are named.
+_FEW, _MOST_GAPS = 4, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,14 @@ class Interval:
     value: float
     low: float
     high: float
+
+    def __str__(self) -> str:
+        if not math.isfinite(self.value):
+            return number(self.value)
+        if math.isnan(self.low) or math.isnan(self.high):
+            return f"{number(self.value)} [not estimable]"
+        low, high = ("∞" if math.isinf(end) else number(end) for end in (self.low, self.high))
+        return f"{number(self.value)} [{low} to {high}]".replace(" ", "\xa0")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,16 +133,12 @@ class Findings:
 
     Parameters
     ----------
-    config : ExperimentConfig
-        The experiment that was played.
-    version : str
-        The version of Gnomon that played it.
+    run : RunFolder
+        The run, finished or not.
     level : float
         Confidence level of all intervals and decisions.
-    n_resamples : int
-        Number of bootstrap resamples behind each interval.
     seed : int
-        Seed of the resamples.
+        Seed of the bootstrap resamples.
     performances : mapping from (learner, rule) to Performance
         In the order of the experiment; pairs without a trial that is done are left out.
     orders : mapping from learner to tuple of str
@@ -148,12 +156,8 @@ class Findings:
         The error of each failed trial, on one line.
     missing : mapping from (learner, rule) to int
         Number of trials that have not been played.
-    revealed : tuple of str
-        Learners that were shown what the rule permits.
     warnings : tuple of str
         Estimates that are not available.
-    card : mapping
-        How the run was played, from the run folder; see :mod:`gohr.experiments.card`.
     elements : Elements, optional
         Every rule compared with the baseline of the experiment, if it has one.
     stopped : tuple of str
@@ -166,15 +170,13 @@ class Findings:
     >>> config = gohr.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=3, episodes=2)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run = gohr.run(config, folder)
-    ...     found = findings_of(run.folder, n_resamples=50)
-    >>> found.config.name, found.n_resamples
-    ('tiny', 50)
+    ...     found = findings_of(run.folder)
+    >>> found.orders
+    {'uniform': ('color-match',)}
     """
 
-    config: ExperimentConfig
-    version: str
+    run: RunFolder
     level: float
-    n_resamples: int
     seed: int
     performances: Mapping[tuple[str, str], Performance]
     orders: Mapping[str, tuple[str, ...]]
@@ -184,11 +186,14 @@ class Findings:
     estimates: Estimates | None
     failed: tuple[str, ...]
     missing: Mapping[tuple[str, str], int]
-    revealed: tuple[str, ...]
     warnings: tuple[str, ...]
-    card: Mapping[str, Any]
     elements: Elements | None = None
     stopped: tuple[str, ...] = ()
+
+    @property
+    def config(self) -> ExperimentConfig:
+        """The experiment that was played."""
+        return self.run.config
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -202,37 +207,119 @@ class Findings:
         return tuple(rule.name for rule in self.config.rules if rule.name in played)
 
     def of_learner(self, learner: str) -> dict[str, Performance]:
-        """Return what became of a learner's trials, by rule."""
-        return {r: x for (who, r), x in self.performances.items() if who == learner}
+        """Return the performance of a learner on each rule, the hardest first."""
+        return {rule: self.performances[learner, rule] for rule in self.orders[learner]}
+
+    def order_of(self, learner: str) -> str:
+        """Return a learner's rules from hardest to easiest, with ``≈`` between ties.
+
+        Neighbours are in a tie if they do not differ significantly.
+        """
+        order = self.orders[learner]
+        text = order[0]
+        for before, name in pairwise(order):
+            apart = frozenset((before, name)) in self.separated[learner]
+            text += f" {'>' if apart else '≈'} {name}"
+        return text
+
+    def difficulty(self, learner: str) -> str:
+        """State which rule is hardest for a learner, and with what certainty."""
+        order, played = self.orders[learner], self.of_learner(learner)
+        hardest, easiest = order[0], order[-1]
+        errors = f"median {played[hardest].tce}"
+        if len(order) == 1:
+            return f"{learner} played {hardest} alone: {errors} errors."
+        apart = self.separated[learner]
+        tied = [name for name in order[1:] if frozenset((hardest, name)) not in apart]
+        if len(tied) == len(order) - 1:
+            return (
+                f"For {learner} no rule stands out: {hardest} ({errors} errors) is not "
+                f"significantly harder than {_some(tied)}."
+            )
+        text = f"For {learner} the hardest rule is {hardest} ({errors} errors)"
+        text += f", though not significantly harder than {_some(tied)}" if tied else ""
+        return f"{text}; the easiest is {easiest} ({played[easiest].tce})."
+
+    def comparison(self, a: str, b: str) -> str:
+        """State which of two learners makes fewer errors, on which rules, with what certainty."""
+        duels = [d for d in self.duels if (d.a, d.b) == (a, b)]
+        if not duels:
+            return f"{a} and {b} share no rule."
+        won = {who: [d for d in duels if d.winner(self.level) == who] for who in (a, b)}
+        better, other = (a, b) if len(won[a]) >= len(won[b]) else (b, a)
+        if not won[better]:
+            where = duels[0].rule if len(duels) == 1 else f"any of {len(duels)} rules"
+            return f"{a} and {b} do not differ significantly on {where}."
+        where = _rules(won[better])
+        if len(won[better]) == len(duels) > 1:
+            where = f"all {len(duels)} rules"
+        largest = p_value(max(d.p_value for d in won[better]), "≤ ")
+        each = " each" if len(won[better]) > 1 else ""
+        text = f"{better} makes fewer errors than {other} on {where}"
+        text += f" (p {largest}{each})"
+        text += f", {other} fewer on {_rules(won[other])}" if won[other] else ""
+        undecided = [d for d in duels if d.winner(self.level) is None]
+        text += f"; undecided on {_rules(undecided)}" if undecided else ""
+        return f"{text}."
+
+    def caveats(self) -> tuple[str, ...]:
+        """State what limits the report: failures, gaps, learners that are shown the rule."""
+        lines = [
+            f"{name} was shown what the rule permits (reveal): it is a yardstick, not a learner."
+            for name in self.config.revealed_to
+        ]
+        if self.failed:
+            lines.append(
+                f"{counted(len(self.failed), 'trial')} failed and "
+                f"{'is' if len(self.failed) == 1 else 'are'} left out: "
+                + "; ".join(self.failed[:5])
+                + ("; and others, see below." if len(self.failed) > 5 else ".")
+            )
+        if self.missing:
+            gaps = [f"{n} of {learner} on {rule}" for (learner, rule), n in self.missing.items()]
+            more = len(gaps) - _MOST_GAPS
+            if more > 0:
+                gaps[_MOST_GAPS:] = [f"some of {counted(more, 'other pair')}"]
+            total = counted(sum(self.missing.values()), "trial")
+            lines.append(f"{total} not played yet: {joined(gaps)}.")
+        if self.stopped:
+            lines.append(
+                f"Trials that stopped before others: {'; '.join(self.stopped)}. Their errors count "
+                "as they stood."
+            )
+        return tuple(lines)
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return a few names, or the number of many."""
+    return joined(names, "or") if len(names) <= _FEW else f"{len(names)} others"
+
+
+def _rules(duels: Sequence[Duel]) -> str:
+    """Return the rules of some duels: a few names, or the number of many."""
+    return joined([d.rule for d in duels]) if len(duels) <= _FEW else f"{len(duels)} rules"
 
 
 def findings_of(
-    run_folder: RunFolder,
-    *,
-    seed: int = 0,
-    level: float = 0.95,
-    n_resamples: int = 50_000,
-    baseline: str | None = None,
+    run: RunFolder, *, seed: int = 0, level: float = 0.95, baseline: str | None = None
 ) -> Findings:
     """Compute all numbers of the report of a run.
 
     Parameters
     ----------
-    run_folder : RunFolder
+    run : RunFolder
         The run, finished or not.
     seed : int
         Seed of the resamples.
     level : float
         Confidence level, between 0 and 1.
-    n_resamples : int
-        Number of bootstrap resamples.
     baseline : str, optional
         The rule to compare the others with; by default that of the experiment, if it has one.
 
     Raises
     ------
     RunFolderError
-        If the attempts of a trial cannot be read.
+        If the run is damaged.
 
     Examples
     --------
@@ -240,26 +327,31 @@ def findings_of(
     >>> import gohr
     >>> config = gohr.ExperimentConfig("tiny", ["color-match"], ["uniform"], trials=3, episodes=2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     run = gohr.run(config, folder)
-    ...     found = findings_of(run.folder, n_resamples=50)
-    >>> [(rule, learner) for rule, learner in found.performances]
+    ...     found = findings_of(gohr.run(config, folder).folder)
+    >>> list(found.performances)
     [('uniform', 'color-match')]
     """
-    config = run_folder.config
-    rng = np.random.default_rng(seed)
     with noted() as notes:
-        episodes = run_episodes(run_folder)
-        performances = _performances(run_folder, episodes, level)
+        trials = run.trials()
+        episodes = run_episodes(run)
+        table = score_table(run, "tce", episodes=episodes)
+        medians = estimate(table, per_task=True, level=level) if episodes else ()
+        tce = {(x.algorithm, str(x.task)): Interval(x.value, x.low, x.high) for x in medians}
+        performances = _performances(run, episodes, tce, level)
         ends: dict[str, dict[str, FloatArray]] = {}
         for (learner, rule), x in performances.items():
             ends.setdefault(learner, {})[rule] = x.ends
-        table = score_table(run_folder, "tce", episodes=episodes)
-        estimates = _estimates(table, level, n_resamples, rng) if len(ends) > 1 else None
+        estimates = None
+        if len(ends) > 1 and set.intersection(*(set(own) for own in ends.values())):
+            shared = table.select(algorithms=[*ends])
+            estimates = estimate(shared, ("mean", "median", "iqm"), level=level, rng=seed)
+        played, own = trials_by_rule(episodes), run.config.baseline
+        elements = None
+        if baseline is not None or any(own in rules for rules in played.values()):
+            elements = elements_of(run.config, baseline, played, level=level, rng=seed)
     return Findings(
-        config=config,
-        version=run_folder.version,
+        run=run,
         level=level,
-        n_resamples=n_resamples,
         seed=seed,
         performances=performances,
         orders={
@@ -270,76 +362,53 @@ def findings_of(
         separated={name: _separated(own, level) for name, own in ends.items()},
         duels=_duels(ends),
         estimates=estimates,
-        failed=_failed(run_folder),
-        missing=_missing(run_folder),
-        revealed=tuple(x.name for x in config.learners if x.is_shown_the_rule),
+        failed=tuple(
+            f"trial {t.trial} of {t.learner} on {t.rule}: {t.error}"
+            for t in trials
+            if t.status == "failed"
+        ),
+        missing=_missing(run.config, trials),
         warnings=tuple(notes),
-        card=read_card(run_folder.path) or {},
-        elements=_elements(run_folder, baseline, episodes, level, seed),
+        elements=elements,
         stopped=tuple(_stopped_early(episodes)),
     )
 
 
-def _elements(
-    run_folder: RunFolder, baseline: str | None, episodes: RunEpisodes, level: float, seed: int
-) -> Elements | None:
-    """Return the comparison with the baseline, if trials on it are done."""
-    played, own = trials_by_rule(episodes), run_folder.config.baseline
-    if baseline is None and (own is None or not any(own in rules for rules in played.values())):
-        return None
-    return elements_of(run_folder.config, baseline, played, level=level, rng=seed)
-
-
 def _performances(
-    run_folder: RunFolder,
+    run: RunFolder,
     episodes: RunEpisodes,
+    tce: Mapping[tuple[str, str], Interval],
     level: float,
 ) -> dict[tuple[str, str], Performance]:
-    to_learn = score_table(run_folder, "errors_to_learn", episodes=episodes)
+    to_learn = score_table(run, "errors_to_learn", episodes=episodes)
     made = {}
-    played, config = cumulated_errors(episodes), run_folder.config
+    played, config = cumulated_errors(episodes), run.config
     for learner, rule in product([x.name for x in config.learners], [x.name for x in config.rules]):
         if (learner, rule) not in played:
             continue
         errors = played[learner, rule]
         middle, low, high = median_curve(errors, level=level)
         streaks = to_learn.runs(learner, rule)
-        learned = median_interval(streaks, level=level)
         made[learner, rule] = Performance(
             learner,
             rule,
             errors,
             MedianCurve(rule, middle, low, high, errors.shape[0]),
-            Interval(float(middle[-1]), float(low[-1]), float(high[-1])),
-            Interval(*learned),
+            tce[learner, rule],
+            Interval(*median_interval(streaks, level=level)),
             int(np.isfinite(streaks).sum()),
         )
     return made
-
-
-def _estimates(
-    table: ScoreTable, level: float, n_resamples: int, rng: np.random.Generator
-) -> Estimates | None:
-    """Return summaries over rules; None if no rule has trials of every learner that played."""
-    played = [a for a in table.algorithms if table.tasks_of(a)]
-    table = table.select(algorithms=played)
-    if not played or not table.shared_tasks():
-        return None
-    metrics = ("mean", "median", "iqm")
-    return estimate(table, metrics, level=level, n_resamples=n_resamples, rng=rng)
 
 
 def _duels(ends: Mapping[str, Mapping[str, FloatArray]]) -> tuple[Duel, ...]:
     """Return every pair of learners on every rule that both played."""
     sides = [(rule, a, b) for a, b in combinations(ends, 2) for rule in ends[a] if rule in ends[b]]
     tests = [mann_whitney(ends[a][rule], ends[b][rule]) for rule, a, b in sides]
-    shares = [
-        1.0 - u / (ends[a][rule].size * ends[b][rule].size)
-        for (rule, a, b), (u, _) in zip(sides, tests, strict=True)
-    ]
     adjusted = holm([p for _, p in tests])
     return tuple(
-        Duel(*side, share, float(p)) for side, share, p in zip(sides, shares, adjusted, strict=True)
+        Duel(rule, a, b, 1.0 - u / (ends[a][rule].size * ends[b][rule].size), float(p))
+        for (rule, a, b), (u, _), p in zip(sides, tests, adjusted, strict=True)
     )
 
 
@@ -347,14 +416,6 @@ def _separated(samples: Mapping[str, FloatArray], level: float) -> frozenset[fro
     """Return the pairs that differ significantly in the tests of the order of difficulty."""
     tests = mann_whitney_table(samples, alternative="two-sided")
     return frozenset(frozenset((t.a, t.b)) for t in tests if t.p_adjusted <= 1.0 - level)
-
-
-def _failed(run_folder: RunFolder) -> tuple[str, ...]:
-    return tuple(
-        f"trial {t.trial} of {t.learner} on {t.rule}: {t.error}"
-        for t in run_folder.trials()
-        if t.status == "failed"
-    )
 
 
 def _stopped_early(episodes: RunEpisodes) -> Iterator[str]:
@@ -369,14 +430,13 @@ def _stopped_early(episodes: RunEpisodes) -> Iterator[str]:
             yield f"{n_short} of {len(played)} of {learner} on {rule}, the first after {after}"
 
 
-def _missing(run_folder: RunFolder) -> dict[tuple[str, str], int]:
-    """Return the number of trials of each pair that are missing in the journal, if any."""
-    config = run_folder.config
+def _missing(config: ExperimentConfig, trials: Sequence[TrialRecord]) -> dict[tuple[str, str], int]:
+    """Return the number of trials of each pair that have not been played, if any."""
     left = {
         (learner.name, rule.name): config.n_trials_on(rule.name)
         for learner in config.learners
         for rule in config.rules
     }
-    for trial in run_folder.trials():
+    for trial in trials:
         left[trial.learner, trial.rule] -= 1
     return {pair: n for pair, n in left.items() if n}

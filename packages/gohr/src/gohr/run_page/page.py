@@ -1,17 +1,27 @@
-"""From findings to the report: its parts and their contents."""
+"""The page of a run: the report as a whole, its sections, and how the run was played."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, zip_longest
+from pathlib import Path
+from typing import Any
 
-from gnomon.errors import counted
-from gnomon.reports import Answer, Report, Section, Table, percent
+import numpy as np
+
+from gnomon import __version__
+from gnomon.errors import counted, joined
+from gnomon.plot import default_settings
+from gnomon.reports import Answer, Report, Section, Table, percent, try_place, write_page
 from gnomon.tables import p_value
+from gohr.experiments import RunFolder, RunSummary
+from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards
+from gohr.experiments.config.suites import suites_of
 from gohr.experiments.rule_elements import Elements
 from gohr.experiments.scoring.trial_scores import STREAK
 from gohr.rules.catalogue import info_of
-from gohr.run_page.card import card_of
 from gohr.run_page.figures import (
     board_figure,
     difficulty_figures,
@@ -19,8 +29,76 @@ from gohr.run_page.figures import (
     summary_figures,
     trial_figure,
 )
-from gohr.run_page.findings import Duel, Findings
-from gohr.run_page.sentences import difficulty_sentence, duel_sentence, interval, order_of, trouble
+from gohr.run_page.findings import Duel, Findings, findings_of
+
+
+def report(
+    run: str | os.PathLike[str] | RunFolder | RunSummary,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+    baseline: str | None = None,
+    also: Sequence[str] = (),
+    workers: int = 1,
+) -> Path:
+    """Write the report of a run: one page to open in a browser.
+
+    The page begins with the main results: which rule is hardest for which learner, which learner is
+    better, and with what certainty. Style and drawings are inside it.
+
+    Parameters
+    ----------
+    run : path, RunFolder or RunSummary
+        A run folder, finished or not, or the return value of :func:`gohr.run`.
+    out : path, optional
+        A folder for ``report.html``, ``figures/`` and ``tables/``; or a name that ends in
+        ``.html``, for the page alone, or in ``.md``, for a short page in Markdown. By default
+        ``report`` in the run folder.
+    level : float
+        Confidence level of intervals and decisions, between 0 and 1.
+    seed : int
+        Seed of bootstrap resamples. The same run, seed and version give the same bytes.
+    baseline : str, optional
+        The rule to compare the others with (:func:`gohr.elements`); by default that of the
+        experiment, if it has one.
+    also : sequence of {"png", "pdf"}
+        Formats of each figure besides SVG.
+    workers : int
+        Number of processes that draw, where there are many figures; does not change the bytes.
+
+    Returns
+    -------
+    Path
+        The path of the page.
+
+    Raises
+    ------
+    GnomonError
+        The run does not exist, or is damaged.
+    OSError
+        The report cannot be written; nothing is written then.
+    ValueError
+        `level` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import gohr
+    >>> config = gohr.ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = gohr.report(gohr.run(config, folder))
+    ...     page.name, "Which rule is hardest?" in page.read_text()
+    ('report.html', True)
+    """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"expected a level between 0 and 1, found {level}")
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(Path(run))
+    place = Path(out or folder.path / "report")
+    try_place(place)
+    findings = findings_of(folder, seed=seed, level=level, baseline=baseline)
+    with default_settings():
+        return write_page(report_of(findings), place, also, workers)
 
 
 def report_of(findings: Findings) -> Report:
@@ -45,9 +123,9 @@ def report_of(findings: Findings) -> Report:
             f"{at_most}{counted(config.episodes, 'episode')}"
         ),
         answers=_answers(findings),
-        notices=trouble(findings),
+        notices=findings.caveats(),
         sections=tuple(section for section in sections if section is not None),
-        card=card_of(findings),
+        card=_card(findings),
     )
 
 
@@ -58,7 +136,7 @@ def _answers(findings: Findings) -> tuple[Answer, ...]:
     answers = [
         Answer(
             "Which rule is hardest?",
-            tuple(difficulty_sentence(findings, learner) for learner in findings.learners),
+            tuple(map(findings.difficulty, findings.learners)),
         )
     ]
     if findings.elements:
@@ -66,9 +144,7 @@ def _answers(findings: Findings) -> tuple[Answer, ...]:
     if len(findings.learners) > 1:
         pairs = combinations(findings.learners, 2)
         answers.append(
-            Answer(
-                "Which learner is better?", tuple(duel_sentence(findings, a, b) for a, b in pairs)
-            )
+            Answer("Which learner is better?", tuple(findings.comparison(a, b) for a, b in pairs))
         )
     answers.append(Answer("How certain is that?", _certainty(findings)))
     return tuple(answers)
@@ -128,7 +204,7 @@ def _order_table(findings: Findings) -> Table:
     return Table(
         "Order of difficulty",
         ("learner", "from hardest to easiest"),
-        tuple((learner, order_of(findings, learner)) for learner in findings.learners),
+        tuple((learner, findings.order_of(learner)) for learner in findings.learners),
         "> where the trials separate two neighbours, ≈ where they do not decide.",
     )
 
@@ -148,7 +224,7 @@ def _elements(found: Elements) -> Section:
 
 def _median_cell(findings: Findings, learner: str, rule: str) -> str:
     found = findings.performances.get((learner, rule))
-    return interval(found.tce) if found else "not played"
+    return str(found.tce) if found else "not played"
 
 
 def _learners(findings: Findings) -> Section:
@@ -188,7 +264,7 @@ def _learning(findings: Findings) -> Section:
             x.rule,
             x.learner,
             f"{x.n_learned} of {x.n_trials}",
-            interval(x.to_learn),
+            str(x.to_learn),
         )
         for rule in findings.rules
         for x in findings.performances.values()
@@ -238,3 +314,91 @@ def _failures(findings: Findings) -> Section | None:
         return None
     rows = tuple(tuple(line.split(": ", 1)) for line in findings.failed)
     return Section("failed", "Failed trials", (), (Table("Failed", ("trial", "error"), rows),))
+
+
+def _card(findings: Findings) -> tuple[tuple[str, str], ...]:
+    """Return names and values: all that decided the numbers of the report."""
+    config = findings.config
+    at_most = "at most " if isinstance(config.predefined, RecordedBoards) else ""
+    learners = []
+    for x in config.learners:
+        settings = ", ".join(f"{name} = {value}" for name, value in x.params.items())
+        learners.append((f"learner {x.name}", f"{x.kind}: {settings}" if settings else x.kind))
+    return (
+        ("experiment", config.name),
+        ("rules", joined([rule.name for rule in config.rules])),
+        *learners,
+        ("shown the rule (reveal)", joined(config.revealed_to) or "no learner"),
+        ("trials", f"{at_most}{config.trials} of each learner on each rule"),
+        ("episodes", f"{at_most}{config.episodes} in a trial"),
+        ("horizon", f"{config.horizon} attempts in an episode"),
+        ("boards", _boards(config)),
+        ("errors", "denied attempts, and attempts on empty cells or on pieces that cannot move"),
+        ("finished", "a board that is cleared or stuck (a stalemate)"),
+        ("seed of the run", str(config.seed)),
+        ("intervals", f"bootstrap, seed {findings.seed}"),
+        ("confidence level", percent(findings.level)),
+        ("suites", joined([f"{x.full_name} ({x.sentence})" for x in suites_of(config)]) or "none"),
+        ("hash of the experiment", config.hash[:16]),
+        ("played by", f"gohr {findings.run.version}"),
+        *_sessions(findings.run.sessions),
+        ("reported by", f"gnomon {__version__}, numpy {np.__version__}"),
+    )
+
+
+_ORDERS = {
+    "listed": "in the order listed, over and over",
+    "alphabetical": "in the order of their names, over and over",
+    "random": "each once in random order, then again",
+}
+
+
+def _boards(config: ExperimentConfig) -> str:
+    """Describe how boards are drawn, or which are given."""
+    if isinstance(config.predefined, RecordedBoards):
+        return "recorded, those of each trial"
+    if config.predefined is not None:
+        n = counted(len(config.predefined.codes), "board")
+        return f"{n} given by the experiment, {_ORDERS[config.predefined.order]}"
+    board = config.board
+    ranges = {"pieces": board.pieces, "shapes": board.shapes, "colours": board.colors}
+    return "drawn: " + ", ".join(
+        f"{low} {name}" if low == high else f"{low} to {high} {name}"
+        for name, (low, high) in ranges.items()
+    )
+
+
+def _sessions(sessions: Sequence[Mapping[str, Any]]) -> Sequence[tuple[str, str]]:
+    """Describe when, where and for how long a run was played; nothing if it was elsewhere."""
+    if not sessions:
+        return ()
+
+    def each(say: Callable[[Mapping[str, Any]], str]) -> str:
+        """Describe a property of every session, once if it is always the same."""
+        return "; then ".join(dict.fromkeys(map(say, sessions)))
+
+    begun = sessions[0]["begun"][:16].replace("T", " ") + " UTC"
+    later = f" and in {counted(len(sessions) - 1, 'later session')}" if len(sessions) > 1 else ""
+    n_stopped = sum(x["ended"] is None for x in sessions)
+    wall, cpu = (sum(x.get(name, 0.0) for x in sessions) for name in ("wall_time_s", "cpu_time_s"))
+    where = {"local": ", a local Dask cluster", "remote": ", a remote Dask cluster"}
+    rows = [
+        ("begun", begun + later),
+        (
+            "workers",
+            each(
+                lambda x: (
+                    counted(x["workers"], "process", "processes") + where.get(x["scheduler"], "")
+                )
+            ),
+        ),
+        ("time to play", f"{wall:,.1f} s, of which trials kept processors busy for {cpu:,.1f} s"),
+        ("computer", each(lambda x: f"{x['cpu']}, {x['n_cores']} cores, {x['platform']}")),
+        (
+            "versions",
+            each(lambda x: ", ".join([x["python"], *(" ".join(v) for v in x["packages"].items())])),
+        ),
+    ]
+    if n_stopped:
+        rows.insert(3, ("stopped", f"{counted(n_stopped, 'session')} did not come to an end"))
+    return rows

@@ -18,7 +18,7 @@ from gnomon_board.errors import LeaderboardError, RefusedError
 from gnomon_board.http_client import Client
 from gnomon_board.leaderboard.verification import trial_scores, verified_trials
 from gohr import RunFolder
-from gohr.experiments import Assignment, read_card
+from gohr.experiments import Assignment
 
 _ENDS = ("verified", "refused", "error", "withdrawn")
 
@@ -86,7 +86,7 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
         "gnomon": __version__,
         "learner": learner,
         "config": record,
-        "card": read_card(run.path),
+        "card": {"sessions": run.sessions},
         "totals": [_totals(run, trial) for trial in trials],
         "log_format": "parquet",
         "log_sha256": hashlib.sha256(log).hexdigest(),

@@ -62,9 +62,10 @@ def profile_figure(profiles: Profiles | None, alt: str) -> PageFigure | None:
 
 def box_figure(runs: Mapping[str, Sequence[float]], alt: str) -> PageFigure | None:
     """Draw the errors of each learner's trials as a box with dots; None if there are none."""
+    from gnomon.plot import drawing_of
     from gohr.run_page import box_plots
 
-    return _figure(lambda: box_plots({"": runs}, list(runs)), alt) if runs else None
+    return _figure(lambda: drawing_of(box_plots(runs)), alt) if runs else None
 
 
 def _figure(draw: Callable[[], Drawing], alt: str) -> PageFigure:

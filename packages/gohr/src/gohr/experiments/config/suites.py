@@ -13,12 +13,15 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gnomon.errors import UnknownNameError
 from gohr.experiments.config.config_entries import RuleEntry, content_hash
 from gohr.game.board import BoardSpec
 from gohr.rules.catalogue import load_rule_text
+
+if TYPE_CHECKING:
+    from gohr.experiments.config.experiment_config import ExperimentConfig
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,14 @@ class Suite:
 def suite_hash(rules: Iterable[tuple[str, str]], board: BoardSpec) -> str:
     """Return the hash that names and hashes of rules, and boards, would give a suite."""
     return content_hash([list(map(list, rules)), board.record()])[:16]
+
+
+def suites_of(config: ExperimentConfig) -> list[Suite]:
+    """Return the suites that an experiment is exactly."""
+    if config.predefined is not None:
+        return []
+    found = suite_hash([(rule.name, rule.hash) for rule in config.rules], config.board)
+    return sorted({x for x in _suites().values() if x.hash == found}, key=lambda x: x.full_name)
 
 
 def available_suites() -> tuple[str, ...]:

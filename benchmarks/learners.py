@@ -9,9 +9,10 @@ import numpy as np
 
 import gohr
 from benchmarks.record import Measurement, best_seconds
+from gohr import play
 from gohr.game import DEFAULT_SPEC, draw_boards
 from gohr.game.environments.registration import SAMPLE_RULES
-from gohr.learners import make_learner, play_trial
+from gohr.learners import make_learner
 
 
 def _play(rule: str, seed: int, **settings: object) -> None:
@@ -19,7 +20,7 @@ def _play(rule: str, seed: int, **settings: object) -> None:
     rng = np.random.default_rng(seed)
     boards = draw_boards(200, rng=rng)
     learner = make_learner("linear_dqn", DEFAULT_SPEC, rng=rng, learning_rate=0.03, **settings)
-    play_trial(learner, gohr.load_rule(rule), boards, horizon=100)
+    play(boards, learner, gohr.load_rule(rule), horizon=100)
 
 
 def measure() -> Iterator[Measurement]:

@@ -16,7 +16,7 @@ from gnomon_board.leaderboard import (
     generate_rules,
     standings_of,
 )
-from gohr import draw_boards, make_learner, parse, play_trial
+from gohr import draw_boards, make_learner, parse, play
 from gohr.game import ACCEPTED, DEFAULT_SPEC
 
 N_DECOYS, N_BOARDS, N_RUNS = (0, 1, 5, 12, 50), 60, 10
@@ -57,7 +57,7 @@ def _errors(difficulty: Difficulty) -> dict[str, np.ndarray]:
             rng = np.random.default_rng([*at, len(name)])
             boards = draw_boards(N_EPISODES, DEFAULT_SPEC, rng=rng).reshape(N_EPISODES, -1)
             learner = make_learner(kind, DEFAULT_SPEC, rng=rng, **settings)
-            log = play_trial(learner, rule_set, boards, horizon=100, board_spec=DEFAULT_SPEC)
+            log = play(boards, learner, rule_set, horizon=100, board_spec=DEFAULT_SPEC)
             found[name][at] = np.count_nonzero(log.outcomes != ACCEPTED)
     return found
 

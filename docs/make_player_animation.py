@@ -106,7 +106,7 @@ def play(spec: gohr.BoardSpec = DEFAULT_SPEC, seed: int = SEED) -> list[Step]:
     rng = np.random.default_rng(seed)
     player = Watched(spec, rng=rng)
     boards = gohr.draw_boards(1, spec, rng=rng)
-    gohr.play_trial(player, gohr.load_rule(RULE), boards, board_spec=spec)
+    gohr.play(boards, player, gohr.load_rule(RULE), board_spec=spec)
     return player.steps
 
 

@@ -50,6 +50,7 @@ PLAIN = {
     "gohr.errors",
     "gohr.child_process",
     "gohr.cli",
+    "gohr.playing",
     "gohr.game.captive",
     "gohr.integrations.inspect_ai",
     "gohr.integrations.openenv",

@@ -18,10 +18,10 @@ import gnomon.cli
 import gnomon_board.cli
 import gohr.cli
 from gnomon.stats import metric_named, summarize_runs
-from gohr import game
+from gohr import game, play
 from gohr.experiments import METRICS as SCORES
 from gohr.experiments import available_suites, frame_of, load_suite
-from gohr.learners import available_learners, learner_fields, make_learner, play_trial
+from gohr.learners import available_learners, learner_fields, make_learner
 from gohr.rules import FAMILIES, TAGS, available_rules, load_rule
 
 ROOT = Path(__file__).parents[2]
@@ -127,7 +127,7 @@ def test_every_column_of_the_attempts_is_documented():
     draws = np.random.default_rng(0)
     boards = gohr.draw_boards(1, rng=draws)
     learner = make_learner("uniform", gohr.BoardSpec(), rng=draws)
-    log = play_trial(learner, gohr.load_rule("clockwise"), boards)
+    log = play(boards, learner, gohr.load_rule("clockwise"))
     assert set(frame_of(log).columns) <= set(rows(section("gohr/experiments.md", "The run folder")))
 
 

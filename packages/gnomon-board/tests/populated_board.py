@@ -30,6 +30,7 @@ from gnomon_board.database import (
     Submission,
     VerifiedTrial,
 )
+from gohr import TrialLog
 from gohr.experiments import (
     ExperimentConfig,
     attempt_bytes,
@@ -38,7 +39,6 @@ from gohr.experiments import (
     score_trial,
     trials_of,
 )
-from gohr.learners import TrialLog
 from gohr.rules import load_rule_text, rule_info
 
 __all__ = ["LEARNERS", "copied", "populate", "populate_two_seasons"]

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gohr import TrialLog
 from gohr.experiments import ExperimentConfig, RunFolder, Trial, TrialRecord, attempt_bytes
-from gohr.learners import TrialLog
 
 
 def hashes(path: Path) -> dict[str, str | None]:

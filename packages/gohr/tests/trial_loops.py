@@ -1,20 +1,21 @@
-"""Trials by act and observe alone, even of a learner that has a loop of its own."""
+"""Trials by act and observe alone, even of a learner that has a kernel."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gohr.game import Boards, CompiledRule, InterpretedBoards
-from gohr.learners import Learner, TrialInPlay, TrialLog
+from gohr import TrialLog
+from gohr.game import CompiledRule, InterpretedBoards
+from gohr.learners import Learner
+from gohr.playing import TrialInPlay
 
 
 def play_unfused(
     learner: Learner, rule: CompiledRule | InterpretedBoards, boards: np.ndarray, horizon: int
 ) -> TrialLog:
     """Play a rule that is compiled, or on a board of the reference interpreter."""
-    is_compiled = isinstance(rule, CompiledRule)
-    in_play = Boards.empty(rule, 1) if is_compiled else rule
-    trial = TrialInPlay(in_play, boards, horizon, reveal=learner.reveal, plays_on=learner.plays_on)
+    declared = {"reveal": learner.reveal, "plays_on": learner.plays_on}
+    trial = TrialInPlay(boards, rule, horizon=horizon, **declared)
     while not trial.over:
         learner.observe(trial.attempt(int(learner.act(trial.observation))))
     return trial.log()

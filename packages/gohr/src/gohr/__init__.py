@@ -14,7 +14,8 @@ The game
     ``gohr/ColorMatch-v0`` and so on.
 Learners
     Subclass `Learner` to write your own; `available_learners` and `make_learner` give those that
-    come with the package; `play_trial` lets one play a rule.
+    come with the package; `play` lets one play a rule and returns a
+    `TrialLog`, every attempt it made.
 Experiments
     An `ExperimentConfig` names rules and learners, `run` plays it into a `RunFolder`, `score` makes
     a table of scores for :mod:`gnomon`, `elements` compares rules with a baseline, `verify` replays
@@ -27,7 +28,7 @@ Examples
 >>> rng = np.random.default_rng(0)
 >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
 >>> boards = gohr.draw_boards(3, rng=rng)
->>> gohr.play_trial(learner, gohr.load_rule("anything-goes"), boards).n_attempts
+>>> gohr.play(boards, learner, gohr.load_rule("anything-goes")).n_attempts
 array([9, 9, 9])
 """
 

@@ -20,7 +20,8 @@ from .game import draw_boards as draw_boards
 from .learners import Learner as Learner
 from .learners import available_learners as available_learners
 from .learners import make_learner as make_learner
-from .learners import play_trial as play_trial
+from .playing import TrialLog as TrialLog
+from .playing import play as play
 from .rules import available_rules as available_rules
 from .rules import load_rule as load_rule
 from .rules import parse as parse
@@ -34,6 +35,7 @@ __all__ = [
     "HiddenRulesVectorEnv",
     "Learner",
     "RunFolder",
+    "TrialLog",
     "__version__",
     "available_learners",
     "available_rules",
@@ -48,7 +50,7 @@ __all__ = [
     "make_learner",
     "parse",
     "people",
-    "play_trial",
+    "play",
     "report",
     "rules",
     "run",

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gohr import TrialLog
 from gohr.experiments import attempt_bytes, attempts_of, frame_of
-from gohr.learners import TrialLog
 
 OVER = -4
 

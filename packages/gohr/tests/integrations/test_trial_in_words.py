@@ -7,7 +7,7 @@ import pytest
 
 from gohr.game import DEFAULT_SPEC, draw_boards
 from gohr.integrations import Dialogue, TrialInWords, instructions
-from gohr.learners import trial_in_play
+from gohr.playing import TrialInPlay
 from gohr.rules import parse
 from integrations.chat_server import pieces
 
@@ -17,7 +17,7 @@ BUCKETS = {"red": 0, "black": 1, "blue": 2, "yellow": 3}
 
 def trial(n_boards=1, rule=BY_COLOR, horizon=100, **settings):
     boards = draw_boards(n_boards, rng=np.random.default_rng(1))
-    game = trial_in_play(parse(rule), boards, horizon=horizon)
+    game = TrialInPlay(boards, parse(rule), horizon=horizon)
     return TrialInWords(game, Dialogue(DEFAULT_SPEC, **settings))
 
 

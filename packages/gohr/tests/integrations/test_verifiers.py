@@ -88,7 +88,7 @@ def test_a_player_has_the_errors_that_it_has_natively():
             gohr.make_learner("frugal", spec, rng=np.random.default_rng(9)) for _ in range(2)
         ]
         rule = gohr.parse(data.rule)
-        native = gohr.play_trial(learners[0], rule, np.array(boards), horizon=data.horizon)
+        native = gohr.play(np.array(boards), learners[0], rule, horizon=data.horizon)
         player = WordPlayer(learners[1], spec, data.horizon)
         found = played(task, player.answer)
         errors = int((native.outcomes != 0).sum())

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from gohr import play
 from gohr.game import BoardSpec, compile_rule, draw_boards
-from gohr.learners import Frugal, FusedLearner, Observation, RulePlayer, Uniform, play_trial
+from gohr.learners import Frugal, Observation, RulePlayer, Uniform
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused
 
@@ -17,8 +18,7 @@ def test_the_fused_loop_is_act(kind, rule, horizon):
     boards = draw_boards(20, rng=np.random.default_rng(0))
     compiled = compile_rule(load_rule(rule))
     fused, plain = (kind(rng=np.random.default_rng(1)) for _ in range(2))
-    assert isinstance(fused, FusedLearner)
-    a = fused.play_trial(compiled, boards, horizon)
+    a = play(boards, fused, compiled, horizon=horizon)
     b = play_unfused(plain, compiled, boards, horizon)
     for field in ("boards", "n_attempts", "actions", "outcomes", "finish"):
         assert getattr(a, field).dtype == getattr(b, field).dtype
@@ -41,7 +41,7 @@ def test_errors_on_a_rule_that_wants_one_bucket():
     spec = BoardSpec(9, 0, 0)
     boards = draw_boards(400, spec, rng=np.random.default_rng(3))
     learner = Uniform(rng=np.random.default_rng(4))
-    log = play_trial(learner, parse("(*,*,*,*,2)"), boards, horizon=1000)
+    log = play(boards, learner, parse("(*,*,*,*,2)"), horizon=1000)
     spread = np.sqrt(9 * 0.75) / 0.25 / np.sqrt(400)
     assert abs(log.n_attempts.mean() - 36) < 4 * spread
 
@@ -49,7 +49,7 @@ def test_errors_on_a_rule_that_wants_one_bucket():
 def test_boards_that_are_over_as_dealt_take_no_attempt():
     boards = draw_boards(3, rng=np.random.default_rng(5))
     learner = Uniform(rng=np.random.default_rng(6))
-    log = play_trial(learner, parse("(*,pentagon,*,*,0)"), boards)
+    log = play(boards, learner, parse("(*,pentagon,*,*,0)"))
     assert log.n_attempts.tolist() == [0, 0, 0]
     assert log.finish.tolist() == [2, 2, 2]
     assert len(log.actions) == 0
@@ -60,14 +60,14 @@ def test_misuse_is_told():
     learner = Uniform(rng=np.random.default_rng(8))
     rule = compile_rule(load_rule("clockwise"))
     with pytest.raises(ValueError, match="horizon: expected at least 1, found 0"):
-        learner.play_trial(rule, boards, 0)
+        play(boards, learner, rule, horizon=0)
     with pytest.raises(ValueError, match="not of the rule's palettes"):
-        learner.play_trial(rule, np.full((1, 36), 200, dtype=np.uint8), 10)
+        play(np.full((1, 36), 200, dtype=np.uint8), learner, rule, horizon=10)
 
 
 def test_no_failure_is_repeated_before_the_board_changes():
     boards = draw_boards(30, rng=np.random.default_rng(2))
-    log = play_trial(Frugal(rng=np.random.default_rng(3)), load_rule("topmost-first"), boards)
+    log = play(boards, Frugal(rng=np.random.default_rng(3)), load_rule("topmost-first"))
     tried: set[int] = set()
     stuck: set[int] = set()
     rows = iter(zip(log.actions.tolist(), log.outcomes.tolist(), strict=True))
@@ -86,9 +86,7 @@ def test_no_failure_is_repeated_before_the_board_changes():
 def test_attempts_needed_are_those_of_drawing_without_replacement():
     # One bucket for any of k pieces: 4k attempts of which k work, so (4k + 1) / (k + 1) each.
     boards = draw_boards(800, BoardSpec(9, 0, 0), rng=np.random.default_rng(4))
-    log = play_trial(
-        Frugal(rng=np.random.default_rng(5)), parse("(*,*,*,*,2)"), boards, horizon=400
-    )
+    log = play(boards, Frugal(rng=np.random.default_rng(5)), parse("(*,*,*,*,2)"), horizon=400)
     expected = sum((4 * k + 1) / (k + 1) for k in range(1, 10))
     spread = log.n_attempts.std() / np.sqrt(len(boards))
     assert abs(log.n_attempts.mean() - expected) < 4 * spread
@@ -97,7 +95,7 @@ def test_attempts_needed_are_those_of_drawing_without_replacement():
 @pytest.mark.parametrize("rule", ["color-match", "clockwise", "b23-then-b01", "b3-then-b1"])
 def test_the_rule_player_never_errs(rule):
     boards = draw_boards(10, rng=np.random.default_rng(0))
-    log = play_trial(RulePlayer(rng=np.random.default_rng(1)), load_rule(rule), boards)
+    log = play(boards, RulePlayer(rng=np.random.default_rng(1)), load_rule(rule))
     assert log.n_attempts.tolist() == [9] * 10
     assert log.finish.tolist() == [1] * 10
     assert not log.outcomes.any()
@@ -105,7 +103,7 @@ def test_the_rule_player_never_errs(rule):
 
 def test_the_rule_player_varies_its_play():
     boards = draw_boards(40, rng=np.random.default_rng(2))
-    log = play_trial(RulePlayer(rng=np.random.default_rng(3)), load_rule("clockwise"), boards)
+    log = play(boards, RulePlayer(rng=np.random.default_rng(3)), load_rule("clockwise"))
     assert set((log.actions[::9] % 4).tolist()) == {0, 1, 2, 3}
 
 

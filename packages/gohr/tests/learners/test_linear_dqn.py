@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from gohr import play
 from gohr.game import BoardSpec, compile_rule, draw_boards
-from gohr.learners import FusedLearner, LinearDQN, play_trial
+from gohr.learners import LinearDQN
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused
 
@@ -44,7 +45,7 @@ def tce(rule, n_trials, **params):
     for seed in range(n_trials):
         rng = np.random.default_rng([1, seed])
         boards = draw_boards(200, rng=rng)
-        totals.append(n_errors(play_trial(LinearDQN(rng=rng, **params), load_rule(rule), boards)))
+        totals.append(n_errors(play(boards, LinearDQN(rng=rng, **params), load_rule(rule))))
     return float(np.median(totals))
 
 
@@ -55,8 +56,7 @@ def test_the_fused_loop_is_act_and_observe(params, rule):
     boards = draw_boards(25, spec, rng=np.random.default_rng(1))
     rule = compile_rule(rule_set, spec)
     fused, plain = (LinearDQN(spec, rng=np.random.default_rng(2), **params) for _ in range(2))
-    assert isinstance(fused, FusedLearner)
-    log = fused.play_trial(rule, boards, 40)
+    log = play(boards, fused, rule, horizon=40)
     assert same(log, play_unfused(plain, rule, boards, 40))
     assert fused.theta.tobytes() == plain.theta.tobytes()
     assert log.n_attempts.sum() == len(log.actions) == len(log.outcomes)
@@ -68,31 +68,31 @@ def test_a_trial_may_change_from_one_loop_to_the_other():
         draw_boards(9, rng=np.random.default_rng(3)),
     )
     whole, mixed = (LinearDQN(rng=np.random.default_rng(4), target_period=2) for _ in range(2))
-    log = whole.play_trial(rule, boards, 100)
+    log = play(boards, whole, rule, horizon=100)
     parts = [
-        mixed.play_trial(rule, boards[:4], 100),
+        play(boards[:4], mixed, rule, horizon=100),
         play_unfused(mixed, rule, boards[4:6], 100),
-        mixed.play_trial(rule, boards[6:], 100),
+        play(boards[6:], mixed, rule, horizon=100),
     ]
     assert np.array_equal(log.actions, np.concatenate([p.actions for p in parts]))
     assert whole.theta.tobytes() == mixed.theta.tobytes()
 
 
 def test_only_the_generator_is_drawn_from():
-    def play():
+    def played():
         rng = np.random.default_rng(5)
         boards = draw_boards(5, rng=rng)
-        return play_trial(LinearDQN(rng=rng), load_rule("b3-then-b1"), boards)
+        return play(boards, LinearDQN(rng=rng), load_rule("b3-then-b1"))
 
-    log = play()
+    log = played()
     np.random.seed(1)  # noqa: NPY002  the global state is disturbed on purpose
-    assert same(log, play())
+    assert same(log, played())
 
 
 def test_boards_may_be_read_only():
     boards = draw_boards(3, rng=np.random.default_rng(6))
     boards.flags.writeable = False
-    log = play_trial(LinearDQN(rng=np.random.default_rng(7)), load_rule("clockwise"), boards)
+    log = play(boards, LinearDQN(rng=np.random.default_rng(7)), load_rule("clockwise"))
     assert log.n_attempts.min() >= 9
 
 
@@ -116,16 +116,16 @@ def test_terminal_cumulated_errors_are_those_of_the_prototype(rule, all_cells, o
 def test_with_all_cells_attempts_on_empty_cells_are_made_and_without_not():
     boards = draw_boards(20, rng=np.random.default_rng(8))
     rule = load_rule("clockwise")
-    all_cells = play_trial(LinearDQN(rng=np.random.default_rng(9)), rule, boards)
+    all_cells = play(boards, LinearDQN(rng=np.random.default_rng(9)), rule)
     occupied = LinearDQN(rng=np.random.default_rng(9), actions="occupied")
     assert (all_cells.outcomes == 3).any()
-    assert not (play_trial(occupied, rule, boards).outcomes == 3).any()
+    assert not (play(boards, occupied, rule).outcomes == 3).any()
 
 
 def test_play_goes_on_to_the_horizon():
     boards = draw_boards(4, rng=np.random.default_rng(10))
     learner = LinearDQN(rng=np.random.default_rng(11), plays_on=True, actions="occupied")
-    log = play_trial(learner, parse("(*,*,*,*,*)"), boards, horizon=30)
+    log = play(boards, learner, parse("(*,*,*,*,*)"), horizon=30)
     assert log.n_attempts.tolist() == [30] * 4
     assert log.finish.tolist() == [1] * 4
     assert log.outcomes.tolist() == ([0] * 9 + [-4] * 21) * 4
@@ -134,7 +134,7 @@ def test_play_goes_on_to_the_horizon():
 def test_a_learner_that_diverged_still_plays_on_occupied_cells():
     learner = LinearDQN(rng=np.random.default_rng(12), learning_rate=1e6, actions="occupied")
     boards = draw_boards(30, rng=np.random.default_rng(13))
-    log = play_trial(learner, load_rule("clockwise"), boards)
+    log = play(boards, learner, load_rule("clockwise"))
     assert not np.isfinite(learner.theta).all()
     assert not (log.outcomes == 3).any()
 
@@ -172,7 +172,7 @@ def test_a_board_of_other_palettes_is_refused():
     boards = draw_boards(2, rng=np.random.default_rng(1))
     rule = compile_rule(load_rule("clockwise"))
     with pytest.raises(ValueError, match="compiled for the palettes of the learner"):
-        learner.play_trial(rule, boards, 100)
+        play(boards, learner, rule, horizon=100)
     with pytest.raises(ValueError, match="not of the learner's palettes"):
         play_unfused(learner, rule, boards, 100)
 
@@ -182,6 +182,6 @@ def test_the_most_combinations_that_fit():
     boards = draw_boards(4, spec, rng=np.random.default_rng(2))
     rule = compile_rule(parse("(*,*,red,*,0) (*,*,blue,*,1)"), spec)
     fused, plain = (LinearDQN(spec, rng=np.random.default_rng(3)) for _ in range(2))
-    log = fused.play_trial(rule, boards, 100)
+    log = play(boards, fused, rule, horizon=100)
     assert boards.max() > 58
     assert same(log, play_unfused(plain, rule, boards, 100))

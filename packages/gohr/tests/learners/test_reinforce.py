@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from gohr import play
 from gohr.errors import ConfigError
 from gohr.game import DEFAULT_SPEC, BoardSpec, compile_rule, draw_boards
-from gohr.learners import FusedLearner, Learner, Reinforce, make_learner, play_trial
+from gohr.learners import Learner, Reinforce, make_learner
 from gohr.learners.linear_models import feature_table
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused
@@ -83,8 +84,7 @@ def test_the_fused_loop_is_act_and_observe(settings):
     boards = draw_boards(20, rng=np.random.default_rng(2))
     rule = compile_rule(load_rule("clockwise"))
     fused, plain = (Reinforce(rng=np.random.default_rng(3), **settings) for _ in range(2))
-    assert isinstance(fused, FusedLearner)
-    a, b = fused.play_trial(rule, boards, 40), play_unfused(plain, rule, boards, 40)
+    a, b = play(boards, fused, rule, horizon=40), play_unfused(plain, rule, boards, 40)
     for field in ("n_attempts", "actions", "outcomes", "finish"):
         assert getattr(a, field).tobytes() == getattr(b, field).tobytes()
     assert fused.theta.tobytes() == plain.theta.tobytes()
@@ -93,7 +93,7 @@ def test_the_fused_loop_is_act_and_observe(settings):
 @pytest.mark.parametrize("rule", ["color-match", "clockwise"])
 def test_rules_of_features_are_learned(rule):
     boards = draw_boards(200, rng=np.random.default_rng(4))
-    log = play_trial(Reinforce(rng=np.random.default_rng(5)), load_rule(rule), boards)
+    log = play(boards, Reinforce(rng=np.random.default_rng(5)), load_rule(rule))
     errors = log.n_attempts - 9
     assert errors[-50:].sum() < errors[:10].sum() / 5
 
@@ -101,7 +101,7 @@ def test_rules_of_features_are_learned(rule):
 def test_a_rule_for_other_palettes_is_refused():
     rule = compile_rule(parse("(*,*,*,*,1)"), SMALL)
     with pytest.raises(ValueError, match="compiled for the palettes of the learner"):
-        Reinforce(rng=np.random.default_rng(6)).play_trial(rule, np.zeros((1, 36), np.uint8), 20)
+        play(np.zeros((1, 36), np.uint8), Reinforce(rng=np.random.default_rng(6)), rule, horizon=20)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from gohr import play
 from gohr.errors import ConfigError
 from gohr.game import DEFAULT_SPEC, BoardSpec, compile_rule, draw_boards
-from gohr.learners import FusedLearner, Learner, TabularQ, make_learner, play_trial
+from gohr.learners import Learner, TabularQ, make_learner
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused
 
@@ -61,8 +62,7 @@ def test_the_attempts_are_those_of_a_dictionary_and_of_the_fused_loop(settings, 
     boards = draw_boards(25, rng=np.random.default_rng(0))
     compiled = compile_rule(load_rule(rule))
     learners = [TabularQ(rng=np.random.default_rng(1), **settings) for _ in range(2)]
-    assert isinstance(learners[0], FusedLearner)
-    fused = learners[0].play_trial(compiled, boards, 60)
+    fused = play(boards, learners[0], compiled, horizon=60)
     plain = play_unfused(learners[1], compiled, boards, 60)
     slow = play_unfused(Dictionary(np.random.default_rng(1), settings), compiled, boards, 60)
     for log in (plain, slow):
@@ -75,7 +75,7 @@ def test_rules_of_features_are_learned_and_rules_of_cells_are_not():
     boards = draw_boards(200, rng=np.random.default_rng(2))
     late = {}
     for rule in ("color-match", "nearby"):
-        log = play_trial(TabularQ(rng=np.random.default_rng(3)), load_rule(rule), boards)
+        log = play(boards, TabularQ(rng=np.random.default_rng(3)), load_rule(rule))
         late[rule] = (log.n_attempts[-20:] - 9).sum()
     assert late["color-match"] < 30
     assert late["nearby"] > 10 * late["color-match"]
@@ -86,9 +86,9 @@ def test_small_palettes_and_their_rules():
     rule = compile_rule(parse("(*,*,*,*,1)"), spec)
     learner = TabularQ(spec, rng=np.random.default_rng(4))
     assert learner.values.shape == (9, 3, 4)
-    learner.play_trial(rule, draw_boards(3, spec, rng=np.random.default_rng(5)), 20)
+    play(draw_boards(3, spec, rng=np.random.default_rng(5)), learner, rule, horizon=20)
     with pytest.raises(ValueError, match="compiled for the palettes of the learner"):
-        TabularQ(rng=np.random.default_rng(6)).play_trial(rule, np.zeros((1, 36), np.uint8), 20)
+        play(np.zeros((1, 36), np.uint8), TabularQ(rng=np.random.default_rng(6)), rule, horizon=20)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from gohr import play
 from gohr.game import DEFAULT_SPEC, InterpretedBoards, compile_rule, draw_boards
-from gohr.learners import LinearDQN, RulePlayer, Uniform, play_trial
+from gohr.learners import LinearDQN, RulePlayer, Uniform
 from gohr.rules import load_rule, parse
 from trial_loops import play_unfused
 
@@ -23,7 +24,7 @@ def test_reference_interpreter_and_engine_give_the_same_trial(rule, make):
 
 def test_a_rule_that_does_not_compile_is_played_by_the_reference():
     boards = draw_boards(3, rng=np.random.default_rng(2))
-    log = play_trial(RulePlayer(rng=np.random.default_rng(3)), parse("(*,*,*,T,*)"), boards)
+    log = play(boards, RulePlayer(rng=np.random.default_rng(3)), parse("(*,*,*,T,*)"))
     assert log.n_attempts.tolist() == [9, 9, 9]
     rows = log.actions.reshape(3, 9) // 24
     assert (np.diff(rows.astype(int), axis=1) <= 0).all()  # from the top row down
@@ -32,6 +33,4 @@ def test_a_rule_that_does_not_compile_is_played_by_the_reference():
 def test_misuse_is_told():
     boards = draw_boards(1, rng=np.random.default_rng(4))
     with pytest.raises(ValueError, match="horizon: expected at least 1, found 0"):
-        play_trial(
-            RulePlayer(rng=np.random.default_rng(5)), parse("(*,*,*,*,0)"), boards, horizon=0
-        )
+        play(boards, RulePlayer(rng=np.random.default_rng(5)), parse("(*,*,*,*,0)"), horizon=0)

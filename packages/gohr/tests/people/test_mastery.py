@@ -59,7 +59,7 @@ def test_the_likelihood_ratio_is_that_of_knowing_and_not_knowing():
     rng = np.random.default_rng(3)
     rule = gohr.load_rule("topmost-to-bucket-0")
     player = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    log = gohr.play_trial(player, rule, gohr.draw_boards(4, rng=rng))
+    log = gohr.play(gohr.draw_boards(4, rng=rng), player, rule)
     ratios = likelihood_ratios(rule, log)
     good = log.outcomes == 0
     assert (ratios[good] >= 4).all()

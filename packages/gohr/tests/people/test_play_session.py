@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gohr import play
 from gohr.experiments import ExperimentConfig, episode_errors, score_trial, trials_of
 from gohr.game import ReferenceGame
-from gohr.learners import Learner, play_trial
+from gohr.learners import Learner
 from gohr.people import Game, PlayError, PlaySession, attempts_to_master, deal_boards
 from gohr.rules import available_rules, load_rule, load_rule_text
 
@@ -50,9 +51,7 @@ def test_a_learner_on_the_same_boards_gets_the_same_replies():
     play_at_random(played, np.random.default_rng(0), 1000)
     assert played.state == "ended"
     log = played.log()
-    again = play_trial(
-        Replayed(log.actions.tolist()), load_rule("clockwise"), log.boards, horizon=1000
-    )
+    again = play(log.boards, Replayed(log.actions.tolist()), load_rule("clockwise"), horizon=1000)
     assert again.outcomes.tolist() == log.outcomes.tolist()
     assert again.finish.tolist() == log.finish.tolist()
     assert again.n_attempts.tolist() == log.n_attempts.tolist()

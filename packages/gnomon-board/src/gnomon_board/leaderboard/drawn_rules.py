@@ -22,7 +22,7 @@ import numpy as np
 
 from gnomon.errors import UnknownNameError
 from gnomon_board.errors import LeaderboardError
-from gohr import BoardSpec, available_rules, compile_rule, draw_boards, load_rule, parse, play_trial
+from gohr import BoardSpec, available_rules, compile_rule, draw_boards, load_rule, parse, play
 from gohr.errors import NotCompilableError
 from gohr.game import CLEARED, DEFAULT_SPEC, N_BUCKETS, N_CELLS, STALEMATE, find_stalemate
 from gohr.learners import RulePlayer, Uniform, chance_of_success
@@ -152,10 +152,10 @@ def reason_against(
     except NotCompilableError as error:
         return str(error)
     boards = _boards(board_spec)
-    knows = play_trial(
+    knows = play(
+        boards,
         RulePlayer(rng=np.random.default_rng(0)),
         rule_set,
-        boards,
         horizon=horizon,
         board_spec=board_spec,
     )
@@ -183,10 +183,10 @@ def chance_at_random(rule_set: RuleSet, board_spec: BoardSpec, horizon: int) -> 
 
     It is the mean over the attempts of a random player; 0 if there were none.
     """
-    log = play_trial(
+    log = play(
+        _boards(board_spec),
         Uniform(rng=np.random.default_rng(1)),
         rule_set,
-        _boards(board_spec),
         horizon=horizon,
         board_spec=board_spec,
     )
@@ -201,10 +201,10 @@ def behaviour(rule_set: RuleSet, board_spec: BoardSpec = DEFAULT_SPEC) -> str:
     It is the hash of a game of random attempts on fixed boards, so rules that differ only in rare
     situations may have the same fingerprint.
     """
-    log = play_trial(
+    log = play(
+        _boards(board_spec),
         Uniform(rng=np.random.default_rng(2)),
         rule_set,
-        _boards(board_spec),
         horizon=60,
         board_spec=board_spec,
     )

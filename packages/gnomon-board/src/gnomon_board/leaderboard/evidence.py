@@ -33,7 +33,7 @@ from gnomon_board.leaderboard.server_settings import MIB, Settings
 from gohr.child_process import ProcessFailure, run_limited
 
 if TYPE_CHECKING:
-    from gohr.learners import TrialLog
+    from gohr import TrialLog
 
 _log = logging.getLogger("gnomon.server")
 #: Only one thread at a time reads the attempts from a log again.

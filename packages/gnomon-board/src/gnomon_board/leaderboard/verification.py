@@ -22,6 +22,7 @@ import numpy as np
 from gnomon.errors import GnomonError
 from gnomon.files import write_atomically
 from gnomon_board.errors import Refusal
+from gohr import TrialLog
 from gohr.child_process import answer_one_request
 from gohr.experiments import (
     METRICS,
@@ -33,7 +34,7 @@ from gohr.experiments import (
     verify_log,
 )
 from gohr.game import ACCEPTED, CLEARED
-from gohr.learners import TrialLog, is_shown_the_rule
+from gohr.learners import is_shown_the_rule
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from gnomon_board.studies.participants import player_counts
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game
 from gnomon_board.studies.store import points_of_players
-from gohr import BoardSpec, ExperimentConfig, RunFolder, available_rules
+from gohr import BoardSpec, ExperimentConfig, RunFolder, TrialLog, available_rules
 from gohr.errors import NotCompilableError
 from gohr.experiments import (
     LearnerEntry,
@@ -39,7 +39,6 @@ from gohr.experiments import (
     RuleEntry,
     write_recorded_run,
 )
-from gohr.learners import TrialLog
 from gohr.people import (
     OUTCOME_WORDS,
     Attempt,

@@ -32,9 +32,9 @@ from gnomon_board.leaderboard import (
     learner_rng,
     play_remotely,
 )
+from gohr import TrialLog, play
 from gohr.experiments import Assignment
 from gohr.game import BoardSpec
-from gohr.learners import TrialLog, play_trial
 from remote_play import hidden_season
 from serving import Server, serving
 from small_season import make_account
@@ -99,10 +99,10 @@ def logs_at_home(database: Database, plan: RemotePlan) -> dict[tuple[str, int], 
     for rule in assignment.rules:
         for number in range(assignment.trials):
             rng = learner_rng(complete, rule.name, number)
-            logs[rule.name, number] = play_trial(
+            logs[rule.name, number] = play(
+                assignment.deal(rule, number),
                 complete.learner.make(assignment.board, rng=rng),
                 rule.rule_set,
-                assignment.deal(rule, number),
                 horizon=assignment.horizon,
                 board_spec=assignment.board,
             )

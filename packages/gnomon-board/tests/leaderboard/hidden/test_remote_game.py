@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon_board.leaderboard import RemoteGame, Stretch
+from gohr import TrialLog, play
 from gohr.game import DEFAULT_SPEC, BoardSpec, draw_boards
-from gohr.learners import TrialLog, Uniform, play_trial
+from gohr.learners import Uniform
 from gohr.rules import parse
 
 # A rule by lines and counts, one that is often stuck, and one that the engine has no tables for.
@@ -27,7 +28,7 @@ def played(name: str, n: int = 12, horizon: int = 8) -> tuple[TrialLog, RemoteGa
     rule_set = parse(RULES[name])
     boards = draw_boards(n, spec, rng=np.random.default_rng(4))
     learner = Uniform(rng=np.random.default_rng(1))
-    log = play_trial(learner, rule_set, boards, horizon=horizon, board_spec=spec)
+    log = play(boards, learner, rule_set, horizon=horizon, board_spec=spec)
     return log, RemoteGame(rule_set, boards, horizon=horizon, board_spec=spec)
 
 

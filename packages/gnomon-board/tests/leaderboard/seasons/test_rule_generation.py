@@ -7,8 +7,9 @@ import pytest
 
 from gnomon_board.errors import LeaderboardError
 from gnomon_board.leaderboard import ELEMENTS, Difficulty, generate_rules, reason_against
+from gohr import play
 from gohr.game import BoardSpec, compile_rule, draw_boards, equivalent, find_stalemate
-from gohr.learners import LinearDQN, RulePlayer, Uniform, play_trial
+from gohr.learners import LinearDQN, RulePlayer, Uniform
 from gohr.rules import available_rules, lint, load_rule, parse
 
 SPEC = BoardSpec()
@@ -35,10 +36,10 @@ def test_none_can_get_stuck_by_a_search_of_our_own(rules):
 def test_who_knows_it_clears_every_board_and_chance_errs(rules):
     boards = draw_boards(50, rng=np.random.default_rng(31))
     for rule in rules:
-        knows = play_trial(RulePlayer(rng=np.random.default_rng(1)), parse(rule.text), boards)
+        knows = play(boards, RulePlayer(rng=np.random.default_rng(1)), parse(rule.text))
         assert set(knows.finish.tolist()) == {1}
         assert set(knows.n_attempts.tolist()) == {9}
-        guesses = play_trial(Uniform(rng=np.random.default_rng(1)), parse(rule.text), boards)
+        guesses = play(boards, Uniform(rng=np.random.default_rng(1)), parse(rule.text))
         accepted = np.mean(guesses.outcomes == 0)
         assert 0.02 < accepted < 0.7
         assert abs(accepted - rule.chance) < 0.05
@@ -77,7 +78,7 @@ def test_an_easy_one_can_be_learned():
     easy = Difficulty(elements=("shape", "color"), n_elements=(1, 1), n_buckets=(1, 1))
     (rule,) = generate_rules(1, easy, rng=np.random.default_rng(4))
     boards = draw_boards(300, rng=np.random.default_rng(2))
-    log = play_trial(LinearDQN(rng=np.random.default_rng(2)), parse(rule.text), boards)
+    log = play(boards, LinearDQN(rng=np.random.default_rng(2)), parse(rule.text))
     assert log.n_attempts[-50:].mean() < 12
     assert log.n_attempts[:10].mean() > 20
 

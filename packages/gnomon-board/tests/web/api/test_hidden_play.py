@@ -11,12 +11,13 @@ import polars as pl
 import pytest
 from sqlalchemy import select
 
+import gohr
 from gnomon_board.database import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gnomon_board.leaderboard import assignment_of, queue_played, work_on_one
 from gnomon_board.leaderboard.hidden import remote_submission
 from gohr.experiments import Assignment, verify_log
 from gohr.game import DEFAULT_SPEC
-from gohr.learners import RulePlayer, play_trial
+from gohr.learners import RulePlayer
 from remote_play import SECRET_TEXTS, begin, hidden_season, move, play_at_random
 from small_season import make_account
 from submitted import bearer, register
@@ -381,8 +382,8 @@ def test_two_rules_that_answer_alike_are_told_alike(client, token, database):
         assignment = assignment_of(attempt)
     rule = assignment.rules[1]
     boards = assignment.deal(rule, 0)
-    log = play_trial(
-        RulePlayer(rng=np.random.default_rng(0)), rule.rule_set, boards, board_spec=DEFAULT_SPEC
+    log = gohr.play(
+        boards, RulePlayer(rng=np.random.default_rng(0)), rule.rule_set, board_spec=DEFAULT_SPEC
     )
     reply = move(client, token, (trial, 0, log.actions[:9].tolist())).json()["replies"][0]
     assert reply == {

@@ -26,8 +26,8 @@ from gohr.game.outcomes import EPISODE_OVER, IN_PROGRESS
 if TYPE_CHECKING:
     import polars as pl
 
-    from gohr.learners.base import TrialLog
     from gohr.learners.chance import AttemptCounts
+    from gohr.playing import TrialLog
 
 #: Numbers of episodes, of attempts and of codes a board; flags: 1 with ``own``, 2 with chances.
 _HEAD = struct.Struct("<IIHB")
@@ -86,7 +86,7 @@ def attempts_of(raw: bytes) -> Attempts:
     >>> bool((again.actions == log.actions).all()), chances
     (True, None)
     """
-    from gohr.learners.base import TrialLog
+    from gohr.playing import TrialLog
 
     try:
         n_episodes, n_rows, width, flags = _HEAD.unpack_from(raw)

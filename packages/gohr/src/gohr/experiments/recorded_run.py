@@ -14,7 +14,7 @@ from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards
 from gohr.experiments.run_folder import RunFolder, is_run_folder
 from gohr.experiments.trial import Played, Trial, encode
-from gohr.learners.base import TrialLog
+from gohr.playing import TrialLog
 
 if TYPE_CHECKING:
     from gohr.learners.chance import AttemptCounts
@@ -43,7 +43,7 @@ class RecordedTrial:
     >>> import gohr
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=np.random.default_rng(1))
     >>> boards = gohr.draw_boards(2, rng=np.random.default_rng(0))
-    >>> log = gohr.play_trial(learner, gohr.load_rule("clockwise"), boards)
+    >>> log = gohr.play(boards, learner, gohr.load_rule("clockwise"))
     >>> RecordedTrial("uniform", "clockwise", 0, log).number
     0
     """
@@ -85,7 +85,7 @@ def write_recorded_run(
     >>> import gohr
     >>> boards = gohr.draw_boards(2, rng=np.random.default_rng(0))
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=np.random.default_rng(1))
-    >>> log = gohr.play_trial(learner, gohr.load_rule("clockwise"), boards)
+    >>> log = gohr.play(boards, learner, gohr.load_rule("clockwise"))
     >>> dealt = RecordedBoards((("clockwise", (boards.tobytes(),)),))
     >>> config = ExperimentConfig("pilot", ["clockwise"], ["uniform"], trials=1, predefined=dealt)
     >>> with tempfile.TemporaryDirectory() as out:

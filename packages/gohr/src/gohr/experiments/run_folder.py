@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from gohr.experiments.attempts import Attempts, TrialOutcomes
-    from gohr.learners.base import TrialLog
+    from gohr.playing import TrialLog
 
 #: Name of the list of sessions in the database.
 SESSIONS = "sessions"

@@ -24,7 +24,7 @@ from gohr.experiments.config.predefined_boards import RecordedBoards
 from gohr.experiments.run_folder import SESSIONS, RunFolder, RunWriter
 from gohr.experiments.store import TrialRecord
 from gohr.experiments.trial import compile_kernels, failure, play, prepare
-from gohr.game.interpreted_boards import compiled_or_none
+from gohr.game.interpreted_boards import warn_if_interpreted
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "polars", "gymnasium", "torch", "distributed")
 
@@ -158,7 +158,7 @@ def run(
         raise ConfigError(f"{config.name}: was played elsewhere, and cannot be gone on with here")
     for rule in config.rules:
         # Shown here, once, since the workers that play the trials cannot show it.
-        compiled_or_none(rule.rule_set, config.board)
+        warn_if_interpreted(rule.rule_set, config.board)
     limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
     if limits and (scheduler or executor):
         raise ConfigError("limits of trials need worker processes; leave the scheduler out")

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from gohr.learners.base import TrialLog
     from gohr.learners.chance import AttemptCounts
+    from gohr.playing import TrialLog
 
 
 class TrialSettings(Protocol):
@@ -115,11 +115,11 @@ class Trial:
         (seed, rule, learner, number): all learners get the same boards, and no trial depends on
         another.
         """
-        from gohr.learners.trial import play_trial
+        from gohr.playing import play
 
         learner = self.learner.make(self.board, rng=self.learner_rng())
-        return play_trial(
-            learner, self.rule.rule_set, self.boards(), horizon=self.horizon, board_spec=self.board
+        return play(
+            self.boards(), learner, self.rule.rule_set, horizon=self.horizon, board_spec=self.board
         )
 
     def counts(self, log: TrialLog) -> AttemptCounts:

@@ -28,6 +28,7 @@ from .equivalence import equivalent as equivalent
 from .instructions import INSTRUCTIONS as INSTRUCTIONS
 from .instructions import REPLIES as REPLIES
 from .interpreted_boards import InterpretedBoards as InterpretedBoards
+from .interpreted_boards import boards_in_play as boards_in_play
 from .outcomes import ACCEPTED as ACCEPTED
 from .outcomes import CLEARED as CLEARED
 from .outcomes import DENIED as DENIED
@@ -98,6 +99,7 @@ __all__ = [
     "advance",
     "board_pixels",
     "board_text",
+    "boards_in_play",
     "check_rule",
     "compile_rule",
     "draw_boards",

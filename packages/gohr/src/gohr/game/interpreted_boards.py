@@ -7,6 +7,8 @@ times as long.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,20 +39,48 @@ from gohr.game.outcomes import (
 from gohr.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
+    from gohr.game.engine.boards import Boards
     from gohr.game.reference import ReferenceGame
 
 
-def compiled_or_none(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | None:
-    """Return the tables of a rule; None, with a warning that gives the reason, if it has none."""
+@lru_cache(maxsize=512)
+def _tables(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | NotCompilableError:
+    """Compile a rule once for all its boards in this process; return why if it has no tables."""
     try:
         return compile_rule(rule_set, spec)
     except NotCompilableError as error:
+        return error
+
+
+def boards_in_play(
+    rule: RuleSet | CompiledRule, spec: BoardSpec, num_envs: int
+) -> Boards | InterpretedBoards:
+    """Return boards under a rule: the engine's or, for a rule without tables, the interpreter's.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> boards_in_play(gohr.load_rule("clockwise"), gohr.BoardSpec(), 3).codes.shape
+    (3, 36)
+    """
+    tables = _tables(rule, spec) if isinstance(rule, RuleSet) else rule
+    if isinstance(rule, RuleSet) and isinstance(tables, NotCompilableError):
+        return InterpretedBoards(rule, spec, num_envs)
+    from gohr.game.engine.boards import Boards
+
+    assert isinstance(tables, CompiledRule)
+    return Boards.empty(tables, num_envs)
+
+
+def warn_if_interpreted(rule_set: RuleSet, spec: BoardSpec) -> None:
+    """Warn, with the reason, if the engine has no tables for a rule."""
+    tables = _tables(rule_set, spec)
+    if isinstance(tables, NotCompilableError):
         warnings.warn(
-            f"{error}; played by the reference interpreter, which is slower",
+            f"{tables}; played by the reference interpreter, which is slower",
             NotCompiledWarning,
             stacklevel=3,
         )
-        return None
 
 
 class InterpretedBoards(BoardViews):
@@ -102,14 +132,21 @@ class InterpretedBoards(BoardViews):
                 n_dealt += 1
         return n_dealt
 
+    def bound_step(self, deck: npt.NDArray[np.uint8]) -> Callable[[], object]:
+        """Return a call that makes the attempts ``replies[:, 0]``, dealing from ``deck``."""
+        return partial(self.advance, deck, 0, 0, Autoreset.DISABLED)
+
     def permitted(self) -> npt.NDArray[np.int8]:
         """Return 1 for the attempts that the rule would accept now, shape (num_envs, 144)."""
-        mask = np.zeros((len(self._games), N_CELLS * N_BUCKETS), dtype=np.int8)
-        for i in range(len(self._games)):
-            game = self._game(i)
-            cell_of = {piece.id: piece.pos - 1 for piece in game.pieces}
-            for piece_id, bucket in game.legal_moves():
-                mask[i, N_BUCKETS * cell_of[piece_id] + bucket] = 1
+        return np.stack([self.permitted_of(i) for i in range(len(self._games))])
+
+    def permitted_of(self, i: int) -> npt.NDArray[np.int8]:
+        """Return 1 for the attempts on one board that the rule would accept, shape (144,)."""
+        mask = np.zeros(N_CELLS * N_BUCKETS, dtype=np.int8)
+        game = self._game(i)
+        cell_of = {piece.id: piece.pos - 1 for piece in game.pieces}
+        for piece_id, bucket in game.legal_moves():
+            mask[N_BUCKETS * cell_of[piece_id] + bucket] = 1
         return mask
 
     def _game(self, i: int) -> ReferenceGame:

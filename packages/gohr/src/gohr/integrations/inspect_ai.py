@@ -36,8 +36,7 @@ from gohr.game.board import BoardSpec
 from gohr.game.equivalence import equivalent
 from gohr.integrations.prompt import AnswerForm, ObservationForm
 from gohr.integrations.trial_in_words import Dialogue, Mode, TrialInWords, Turn
-from gohr.learners.base import TrialLog
-from gohr.learners.trial import TrialInPlay, trial_in_play
+from gohr.playing import TrialInPlay, TrialLog
 from gohr.rules.catalogue import available_rules, rule_info
 
 #: Why a model stopped, where that makes its answer none.
@@ -187,7 +186,7 @@ def _message(turn: Turn) -> ChatMessage:
 
 def _in_play(trial: Trial) -> TrialInPlay:
     rule = trial.rule.rule_set
-    return trial_in_play(rule, trial.boards(), horizon=trial.horizon, board_spec=trial.board)
+    return TrialInPlay(trial.boards(), rule, horizon=trial.horizon, board_spec=trial.board)
 
 
 def _complete_log(trial: Trial, state: TaskState) -> TrialLog | None:

@@ -22,8 +22,7 @@ from gohr.integrations.prompt import (
     piece_at,
     read_move,
 )
-from gohr.learners.base import Observation, Transition, TrialLog
-from gohr.learners.trial import TrialInPlay, trial_in_play
+from gohr.playing import Observation, Transition, TrialInPlay, TrialLog
 from gohr.rules.syntax import RuleSet
 
 Mode: TypeAlias = Literal["memory", "conversation"]
@@ -275,10 +274,10 @@ class TrialInWords:
     --------
     >>> import gohr
     >>> import numpy as np
-    >>> from gohr.learners.trial import trial_in_play
+    >>> from gohr.playing import TrialInPlay
     >>> spec = gohr.BoardSpec(pieces=1, shapes=0, colors=0)
     >>> boards = gohr.draw_boards(1, spec, rng=np.random.default_rng(0))
-    >>> trial = TrialInWords(trial_in_play(gohr.load_rule("clockwise"), boards), Dialogue())
+    >>> trial = TrialInWords(TrialInPlay(boards, gohr.load_rule("clockwise")), Dialogue())
     >>> print(trial.turns()[-1].text)
     Attempts so far: none yet.
     <BLANKLINE>
@@ -386,5 +385,5 @@ def conversation(
     ['system', 'user']
     """
     dealt = seeded_boards(boards, seed=seed, board_spec=board_spec)
-    game = trial_in_play(rule, dealt, horizon=horizon, board_spec=board_spec)
+    game = TrialInPlay(dealt, rule, horizon=horizon, board_spec=board_spec)
     return TrialInWords(game, Dialogue(board_spec, mode="conversation"))

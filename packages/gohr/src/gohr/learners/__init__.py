@@ -10,11 +10,10 @@ A learner of your own is a subclass of :class:`Learner`: it acts on an :class:`O
 observes a :class:`Transition`. Experiments take it as a class, as an instance, or as
 ``"package.module:Class"``.
 
-:func:`play_trial` lets a learner play a rule on one board after another and returns a
-:class:`TrialLog` of every attempt. :func:`chance_of_success` gives the probability of success at
-each attempt for a player without knowledge of the rule, :func:`regret` the loss relative to the
-best conclusion from the same replies, and :func:`hypothesis_tests` the kind of test that each
-attempt was.
+:func:`gohr.play` lets a learner play a rule on one board after another.
+:func:`chance_of_success` gives the probability of success at each attempt for a player without
+knowledge of the rule, :func:`regret` the loss relative to the best conclusion from the same
+replies, and :func:`hypothesis_tests` the kind of test that each attempt was.
 """
 
 import lazy_loader

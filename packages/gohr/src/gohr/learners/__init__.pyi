@@ -1,11 +1,10 @@
-from .base import FusedLearner as FusedLearner
 from .base import Learner as Learner
 from .base import Observation as Observation
 from .base import Transition as Transition
-from .base import TrialLog as TrialLog
 from .chance import AttemptCounts as AttemptCounts
 from .chance import chance_of_success as chance_of_success
 from .chance import count_attempts as count_attempts
+from .compiled import CompiledLearner as CompiledLearner
 from .fixed_players import Frugal as Frugal
 from .fixed_players import RulePlayer as RulePlayer
 from .fixed_players import Uniform as Uniform
@@ -26,15 +25,11 @@ from .reinforce import Reinforce as Reinforce
 from .settings import LearnerField as LearnerField
 from .settings import Range as Range
 from .tabular_q import TabularQ as TabularQ
-from .trial import TrialInPlay as TrialInPlay
-from .trial import compiled as compiled
-from .trial import play_trial as play_trial
-from .trial import trial_in_play as trial_in_play
 
 __all__ = [
     "AttemptCounts",
+    "CompiledLearner",
     "Frugal",
-    "FusedLearner",
     "HypothesisTests",
     "Ideal",
     "Learner",
@@ -49,19 +44,14 @@ __all__ = [
     "RulePlayer",
     "TabularQ",
     "Transition",
-    "TrialInPlay",
-    "TrialLog",
     "Uniform",
     "available_learners",
     "chance_of_success",
-    "compiled",
     "count_attempts",
     "hypothesis_tests",
     "is_shown_the_rule",
     "learner_fields",
     "learner_kinds",
     "make_learner",
-    "play_trial",
     "regret",
-    "trial_in_play",
 ]

@@ -1,7 +1,7 @@
 """The interface of a learner: it acts, and it observes what came of the attempt.
 
 A trial is one learner on one rule from scratch, for a number of episodes;
-:func:`gohr.learners.trial.play_trial` runs it. A learner sees what a player sees: the board, the
+:func:`gohr.play` runs it. A learner sees what a player sees: the board, the
 last accepted attempt, and the reply to each attempt. The permitted moves are the answer, and only a
 learner that declares ``reveal`` is shown them.
 """
@@ -10,81 +10,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
+from gohr.game.board import DEFAULT_SPEC, BoardSpec
 from gohr.learners.settings import check_settings
-
-if TYPE_CHECKING:
-    from gohr.game.engine.compiler import CompiledRule
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Observation:
-    """Observation of the player before an attempt.
-
-    Parameters
-    ----------
-    board : numpy.ndarray of uint8, shape (36,)
-        Codes of the contents of each cell: 0 nothing, else ``1 + shape * n_colors + color``.
-    shape, color, bucket : int
-        Properties of the last accepted attempt of this episode, 0 for none and else 1 + index.
-    action_mask : numpy.ndarray of int8, shape (144,)
-        1 for the attempts on occupied cells; action ``4 * cell + bucket``.
-    permitted : numpy.ndarray of int8, shape (144,), optional
-        1 for the attempts that the rule would accept: shown to learners that declare ``reveal``.
-
-    Examples
-    --------
-    >>> board = np.zeros(36, np.uint8)
-    >>> board[7] = 5
-    >>> mask = np.repeat(board > 0, 4).astype(np.int8)
-    >>> np.flatnonzero(Observation(board, 0, 0, 0, mask).action_mask)
-    array([28, 29, 30, 31])
-    """
-
-    board: npt.NDArray[np.uint8]
-    shape: int
-    color: int
-    bucket: int
-    action_mask: npt.NDArray[np.int8]
-    permitted: npt.NDArray[np.int8] | None = None
-
-    def last_number(self, n_colors: int) -> int:
-        """Return the last accepted attempt as one number, as the learners' tables have it.
-
-        0 for none, else ``1 + 4 * (shape * n_colors + color) + bucket``, all counted from 0.
-        """
-        if self.bucket == 0:
-            return 0
-        return N_BUCKETS * ((self.shape - 1) * n_colors + self.color - 1) + self.bucket
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Transition:
-    """One attempt: the observation, the action, and the outcome.
-
-    ``reward`` is 0 for an accepted attempt (and for any on a board already cleared), else -1;
-    ``outcome`` the game's code for it (:mod:`gohr.game.outcomes`). After ``terminated`` or
-    ``truncated`` the next observation that :meth:`Learner.act` sees is a new board's.
-
-    Examples
-    --------
-    >>> seen = Observation(np.zeros(36, np.uint8), 0, 0, 0, np.zeros(144, np.int8))
-    >>> Transition(seen, 28, 0.0, 0, seen, True, False).terminated
-    True
-    """
-
-    observation: Observation
-    action: int
-    reward: float
-    outcome: int
-    next_observation: Observation
-    terminated: bool
-    truncated: bool
+from gohr.playing import Observation as Observation
+from gohr.playing import Transition as Transition
 
 
 @dataclass(eq=False)
@@ -125,9 +58,7 @@ class Learner(ABC):
 
     Examples
     --------
-    >>> from gohr.game import draw_boards
-    >>> from gohr.learners import play_trial
-    >>> from gohr.rules import load_rule
+    >>> import gohr
     >>> @dataclass
     ... class Stubborn(Learner):
     ...     bucket: int = 0
@@ -137,7 +68,8 @@ class Learner(ABC):
     ...     def observe(self, transition):
     ...         self.bucket = (self.bucket + 1) % 4
     >>> rng = np.random.default_rng(0)
-    >>> log = play_trial(Stubborn(rng=rng), load_rule("clockwise"), draw_boards(2, rng=rng))
+    >>> boards = gohr.draw_boards(2, rng=rng)
+    >>> log = gohr.play(boards, Stubborn(rng=rng), gohr.load_rule("clockwise"))
     >>> log.n_attempts.tolist()
     [9, 9]
     """
@@ -159,60 +91,3 @@ class Learner(ABC):
     @abstractmethod
     def observe(self, transition: Transition) -> None:
         """Learn from the outcome of the attempt that :meth:`act` chose last."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TrialLog:
-    """Every attempt of a trial, with the boards it was made on.
-
-    Parameters
-    ----------
-    boards : numpy.ndarray of uint8, shape (n_episodes, 36)
-        The board of each episode as it was dealt.
-    n_attempts : numpy.ndarray of int64, shape (n_episodes,)
-        Number of rows of ``actions`` that belong to each episode.
-    actions : numpy.ndarray of uint8, shape (n_rows,)
-        ``4 * cell + bucket``, the episodes one after the other.
-    outcomes : numpy.ndarray of int8, shape (n_rows,)
-        0 accepted, 4 denied, 7 immovable, 3 empty cell, -4 after the end of the episode.
-    finish : numpy.ndarray of int8, shape (n_episodes,)
-        0 the horizon came first, 1 cleared, 2 stalemate.
-    own : numpy.ndarray of bool, shape (n_rows,), optional
-        If another player shares the boards, mask of the attempts that are scored: the player's own.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> rng = np.random.default_rng(0)
-    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play_trial(learner, gohr.load_rule("clockwise"), gohr.draw_boards(3, rng=rng))
-    >>> log.n_attempts.sum() == len(log.actions) == len(log.outcomes)
-    True
-    """
-
-    boards: npt.NDArray[np.uint8]
-    n_attempts: npt.NDArray[np.int64]
-    actions: npt.NDArray[np.uint8]
-    outcomes: npt.NDArray[np.int8]
-    finish: npt.NDArray[np.int8]
-    own: npt.NDArray[np.bool_] | None = None
-
-
-@runtime_checkable
-class FusedLearner(Protocol):
-    """A learner that also has its own loop for a whole trial on a compiled rule.
-
-    The loop must give the very attempts that :meth:`Learner.act` and :meth:`Learner.observe` give.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=np.random.default_rng(0))
-    >>> isinstance(learner, FusedLearner)
-    True
-    """
-
-    def play_trial(
-        self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
-    ) -> TrialLog:
-        """Play each board in turn, at most ``horizon`` attempts each."""

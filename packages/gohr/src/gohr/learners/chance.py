@@ -8,22 +8,16 @@ without knowledge on the same boards. The two such players of this package are
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, final
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
-from gohr.game.engine.compiler import CompiledRule
-from gohr.game.outcomes import EPISODE_OVER
-from gohr.learners.base import Learner, Observation, Transition, TrialLog
-from gohr.learners.trial import compiled, play_trial
+from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
+from gohr.playing import TrialLog, replay
 from gohr.rules.syntax import RuleSet
 
 _Int = npt.NDArray[np.int64]
-
-#: Number of boards that are replayed together: more do not fit into the fastest cache.
-_SIDE_BY_SIDE = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,10 +95,11 @@ def chance_of_success(
     Examples
     --------
     >>> from gohr.game import draw_boards
-    >>> from gohr.learners import Uniform, play_trial
+    >>> from gohr import play
+    >>> from gohr.learners import Uniform
     >>> from gohr.rules import parse
     >>> rule, rng = parse("(*,*,*,*,[0,2])"), np.random.default_rng(0)
-    >>> log = play_trial(Uniform(rng=rng), rule, draw_boards(5, rng=rng))
+    >>> log = play(draw_boards(5, rng=rng), Uniform(rng=rng), rule)
     >>> set(chance_of_success(rule, log).tolist())
     {0.5}
     """
@@ -126,20 +121,17 @@ def count_attempts(
     >>> import gohr
     >>> rng, rule = np.random.default_rng(0), gohr.load_rule("clockwise")
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play_trial(learner, rule, gohr.draw_boards(1, rng=rng))
+    >>> log = gohr.play(gohr.draw_boards(1, rng=rng), learner, rule)
     >>> int(count_attempts(rule, log).n_possible[0])  # nine pieces, four buckets
     36
     """
-    from gohr.learners.kernels.chance import count_known
-
-    rule = compiled(rule_set, board_spec)
-    if rule is None:
-        n_permitted = _by_interpreter(rule_set, log, board_spec)
-    else:
-        n_permitted = _by_engine(rule, log)
-    n_pieces, n_failed = np.zeros_like(n_permitted), np.zeros_like(n_permitted)
-    places = np.ascontiguousarray(log.boards[:, :N_CELLS])
-    count_known(places, log.n_attempts, log.actions, log.outcomes, n_pieces, n_failed)
+    found = replay(log.boards, log.n_attempts, log.actions, rule_set, board_spec=board_spec)
+    if not np.array_equal(found.outcomes, log.outcomes):
+        raise ValueError(
+            "expected a log that was played under this rule, found other outcomes in it"
+        )
+    counts = found.n_pieces, found.n_permitted, found.n_failed
+    n_pieces, n_permitted, n_failed = (column.astype(np.int64) for column in counts)
     return AttemptCounts(N_BUCKETS * n_pieces, n_permitted, n_failed)
 
 
@@ -148,61 +140,3 @@ def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
     ratio = np.full(len(a), none)
     np.divide(a, b, out=ratio, where=b > 0)
     return ratio
-
-
-def _by_engine(rule: CompiledRule, log: TrialLog) -> _Int:
-    """Count the permitted attempts of a rule that compiles."""
-    from gohr.game.engine.boards import Boards
-    from gohr.learners.kernels.chance import count_permitted
-    from gohr.learners.kernels.one_board import deck_of
-
-    n_permitted = np.zeros(len(log.actions), dtype=np.int64)
-    mask = np.zeros((_SIDE_BY_SIDE, N_CELLS * N_BUCKETS), dtype=np.int8)
-    boards = Boards.empty(rule, _SIDE_BY_SIDE)
-    played = (log.n_attempts, log.actions, log.outcomes)
-    arrays = (rule.program, boards.state, boards.seen, boards.replies, deck_of(rule, log.boards))
-    if not count_permitted(*arrays, *played, mask, n_permitted):
-        raise _other_rule()
-    return n_permitted
-
-
-def _by_interpreter(rule_set: RuleSet, log: TrialLog, board_spec: BoardSpec) -> _Int:
-    """Count the permitted attempts of a rule that does not compile, one attempt after another."""
-    replay = _Replay(log)
-    horizon = int(log.n_attempts.max(initial=1))
-    again = play_trial(replay, rule_set, log.boards, horizon=max(horizon, 1), board_spec=board_spec)
-    if not np.array_equal(again.outcomes, log.outcomes):
-        raise _other_rule()
-    return np.array(replay.n_permitted, dtype=np.int64)
-
-
-@final
-class _Replay(Learner):
-    """Replays the attempts of a log, and counts the permitted moves."""
-
-    reveal: ClassVar[bool] = True
-
-    def __init__(self, log: TrialLog) -> None:
-        self.plays_on = bool((log.outcomes == EPISODE_OVER).any())
-        self._actions = log.actions.tolist()
-        self._ends = set((np.cumsum(log.n_attempts) - 1).tolist())
-        self.n_permitted: list[int] = []
-
-    def act(self, observation: Observation) -> int:
-        """Count, and make the next attempt of the log."""
-        k = len(self.n_permitted)
-        if k >= len(self._actions):
-            raise _other_rule()
-        permitted = observation.permitted
-        self.n_permitted.append(0 if permitted is None else int(permitted.sum()))
-        return int(self._actions[k])
-
-    def observe(self, transition: Transition) -> None:
-        """Check that episodes end where they did."""
-        over = transition.terminated or transition.truncated
-        if over != (len(self.n_permitted) - 1 in self._ends):
-            raise _other_rule()
-
-
-def _other_rule() -> ValueError:
-    return ValueError("expected a log that was played under this rule, found other outcomes in it")

@@ -7,23 +7,20 @@ player that is shown the rule is the upper reference.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
-import numpy.typing as npt
 
 from gohr.game.board import N_BUCKETS, N_CELLS
-from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
-from gohr.learners.base import Learner, Observation, Transition, TrialLog
+from gohr.learners.base import Learner
+from gohr.learners.compiled import CompiledLearner
 from gohr.learners.uniform_numbers import Draws
-
-if TYPE_CHECKING:
-    from gohr.game.engine.compiler import CompiledRule
+from gohr.playing import Observation, Transition
 
 
 @final
 @dataclass(eq=False)
-class Uniform(Learner):
+class Uniform(CompiledLearner):
     """Attempt each bucket for each piece on the board with equal probability.
 
     Every attempt uses one uniform number. The board must hold a piece.
@@ -32,38 +29,23 @@ class Uniform(Learner):
     --------
     >>> import numpy as np
     >>> from gohr.game import draw_boards
-    >>> from gohr.learners import play_trial
+    >>> from gohr import play
     >>> from gohr.rules import parse
     >>> rng = np.random.default_rng(0)
-    >>> log = play_trial(Uniform(rng=rng), parse("(*,*,*,*,*)"), draw_boards(3, rng=rng))
+    >>> log = play(draw_boards(3, rng=rng), Uniform(rng=rng), parse("(*,*,*,*,*)"))
     >>> log.n_attempts.tolist(), log.finish.tolist()  # any attempt will do
     ([9, 9, 9], [1, 1, 1])
     """
 
+    functions: ClassVar[str] = "gohr.learners.uniform_kernel"
+
     def __post_init__(self) -> None:
-        self._draws = Draws(1, rng=self.rng)
-
-    def act(self, observation: Observation) -> int:
-        """Choose any attempt on an occupied cell."""
-        actions = np.flatnonzero(observation.action_mask)
-        return int(actions[int(self._draws.row()[0] * len(actions))])
-
-    def observe(self, transition: Transition) -> None:
-        """Learn nothing."""
-
-    def play_trial(
-        self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
-    ) -> TrialLog:
-        """Play each board in turn, with the attempts that act would choose, but faster."""
-        from gohr.learners.kernels.chance import play_uniform
-        from gohr.learners.kernels.one_board import play_boards
-
-        return play_boards(play_uniform, rule, boards, horizon, self._draws)
+        self._begin(0, n_draws=1)
 
 
 @final
 @dataclass(eq=False)
-class Frugal(Learner):
+class Frugal(CompiledLearner):
     """Attempt, with equal probability, whatever has not yet failed on the board as it lies.
 
     A denied attempt is not made again, and a piece that cannot be moved is left alone; all this is
@@ -81,55 +63,18 @@ class Frugal(Learner):
     --------
     >>> import numpy as np
     >>> from gohr.game import draw_boards
-    >>> from gohr.learners import play_trial
+    >>> from gohr import play
     >>> from gohr.rules import parse
     >>> rng = np.random.default_rng(0)
-    >>> log = play_trial(Frugal(rng=rng), parse("(*,*,*,L1,*)"), draw_boards(50, rng=rng))
+    >>> log = play(draw_boards(50, rng=rng), Frugal(rng=rng), parse("(*,*,*,L1,*)"))
     >>> int(log.n_attempts.max()) <= 45  # each piece that is left once at most: 9 + 8 + ... + 1
     True
     """
 
+    functions: ClassVar[str] = "gohr.learners.frugal_kernel"
+
     def __post_init__(self) -> None:
-        self._draws = Draws(1, rng=self.rng)
-        self._failed = np.zeros(N_CELLS * N_BUCKETS, dtype=np.bool_)
-
-    def act(self, observation: Observation) -> int:
-        """Choose any attempt on an occupied cell that has not failed on this board."""
-        open_ = (observation.action_mask != 0) & ~self._failed
-        # Nothing is open on a board that nothing can be moved on, which is not played.
-        actions = np.flatnonzero(open_ if open_.any() else observation.action_mask)
-        return int(actions[int(self._draws.row()[0] * len(actions))])
-
-    def observe(self, transition: Transition) -> None:
-        """Remember a failure until the board changes."""
-        over = transition.terminated or transition.truncated
-        note_failure(self._failed, transition.action, transition.outcome, over)
-
-    def play_trial(
-        self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
-    ) -> TrialLog:
-        """Play each board in turn, with the attempts that act would choose, but faster."""
-        from gohr.learners.kernels.chance import play_frugal
-        from gohr.learners.kernels.one_board import play_boards
-
-        return play_boards(play_frugal, rule, boards, horizon, self._draws)
-
-
-def note_failure(
-    failed: npt.NDArray[np.bool_], action: int, outcome: int, over: bool = False
-) -> None:
-    """Mark in ``failed``, shape (144,), what an outcome rules out until the board changes.
-
-    A denied attempt rules out itself, and a piece that cannot be moved its four attempts; an
-    accepted one, and the end of the episode, wipe all marks.
-    """
-    if over or outcome == ACCEPTED:
-        failed[:] = False
-    elif outcome == DENIED:
-        failed[action] = True
-    elif outcome == IMMOVABLE:
-        first = action - action % N_BUCKETS
-        failed[first : first + N_BUCKETS] = True
+        self._begin(np.zeros(N_CELLS * N_BUCKETS, dtype=np.bool_), n_draws=1)
 
 
 @final
@@ -144,10 +89,10 @@ class RulePlayer(Learner):
     --------
     >>> import numpy as np
     >>> from gohr.game import draw_boards
-    >>> from gohr.learners import play_trial
+    >>> from gohr import play
     >>> from gohr.rules import parse
     >>> rng = np.random.default_rng(0)
-    >>> log = play_trial(RulePlayer(rng=rng), parse("(*,*,*,*,Nearby)"), draw_boards(3, rng=rng))
+    >>> log = play(draw_boards(3, rng=rng), RulePlayer(rng=rng), parse("(*,*,*,*,Nearby)"))
     >>> log.n_attempts.tolist(), log.outcomes.any()
     ([9, 9, 9], np.False_)
     """

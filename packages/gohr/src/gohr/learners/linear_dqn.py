@@ -3,28 +3,63 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal, final
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
 from gohr.game.board import N_BUCKETS
-from gohr.learners.base import Learner, Observation, Transition, TrialLog
-from gohr.learners.linear_models import DQNSettings, blank_memory
+from gohr.learners.compiled import CompiledLearner, compiled_settings
+from gohr.learners.linear_models import spec_features
 from gohr.learners.settings import Range
-from gohr.learners.uniform_numbers import Draws
 
-if TYPE_CHECKING:
-    from gohr.game.engine.compiler import CompiledRule
-
+#: The codes present on a board are kept as the bits of one signed 64-bit integer.
+_MOST_CODES = 63
 #: No number of attempts or episodes need be larger, and memory is not reserved for a slip.
 _MOST = 1_000_000
 
 
+class Memory(NamedTuple):
+    """State of a :class:`LinearDQN`, changed in place.
+
+    Parameters
+    ----------
+    settings : tuple
+        The settings of the learner, as numbers.
+    active : numpy.ndarray of uint32, shape (n_inputs, 18)
+        The active features of each input (:func:`gohr.learners.linear_models.feature_table`).
+    theta : numpy.ndarray of float64, shape (n_features + 1,)
+        The weights, and a last entry that is always 0.
+    best : numpy.ndarray of float64, shape (n_last, n_codes)
+        The largest value over the buckets under the target network.
+    attempts : numpy.ndarray of int64, shape (buffer_size, 4)
+        The replay buffer: input, and after the attempt the last accepted one, the codes present as
+        bits, and 1 if the episode ended.
+    rewards, targets : numpy.ndarray of float64, shape (buffer_size,)
+        The rest of it: r, and y = r + gamma max Q(s', a'; target), or y = r at the end.
+    counters : numpy.ndarray of int64, shape (3,)
+        Attempts stored so far, attempts that epsilon has decayed for, episodes.
+    order, batch, errors, values : numpy.ndarray
+        Workspace.
+    """
+
+    settings: Any
+    active: npt.NDArray[np.uint32]
+    theta: npt.NDArray[np.float64]
+    best: npt.NDArray[np.float64]
+    attempts: npt.NDArray[np.int64]
+    rewards: npt.NDArray[np.float64]
+    targets: npt.NDArray[np.float64]
+    counters: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int64]
+    batch: npt.NDArray[np.int64]
+    errors: npt.NDArray[np.float64]
+    values: npt.NDArray[np.float64]
+
+
 @final
 @dataclass(kw_only=True, eq=False)
-class LinearDQN(Learner):
+class LinearDQN(CompiledLearner):
     r"""Learn the value of attempts from shape, colour and bucket, now and at the last success.
 
     The value of an attempt is ``Q(s, a) = theta . phi(s, a)`` with Boolean features of what lies in
@@ -104,11 +139,11 @@ class LinearDQN(Learner):
     --------
     >>> import numpy as np
     >>> from gohr.game import draw_boards
-    >>> from gohr.learners import play_trial
+    >>> from gohr import play
     >>> from gohr.rules import parse
     >>> rng = np.random.default_rng(0)
     >>> learner = LinearDQN(rng=rng, actions="occupied")
-    >>> log = play_trial(learner, parse("(*,*,*,*,2)"), draw_boards(100, rng=rng))
+    >>> log = play(draw_boards(100, rng=rng), learner, parse("(*,*,*,*,2)"))
     >>> log.n_attempts[-5:].tolist()  # of nine at least
     [9, 9, 9, 9, 9]
     """
@@ -129,70 +164,35 @@ class LinearDQN(Learner):
     epsilon_end: Annotated[float, Range(0.0, 1.0)] = 0.001
     epsilon_decay: Annotated[float, Range(0.0, open_below=True)] = 200.0
 
+    functions: ClassVar[str] = "gohr.learners.linear_dqn_kernel"
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settings = DQNSettings(
-            learning_rate=float(self.learning_rate),
-            gamma=float(self.gamma),
-            target_period=self.target_period,
-            all_cells=self.actions == "all",
-            plays_on=self.plays_on,
-            random_ties=self.tie_break == "random",
-            replacement=self.replacement,
-            learning_starts=self.learning_starts,
-            epsilon_start=float(self.epsilon_start),
-            epsilon_end=float(self.epsilon_end),
-            epsilon_decay=float(self.epsilon_decay),
-            epsilon_per_episode=self.epsilon_per == "episode",
-            horizon_is_terminal=self.horizon_is_terminal,
-            batch_size=self.batch_size,
+        n_codes, n_stored = self.board_spec.n_codes, self.buffer_size
+        if n_codes > _MOST_CODES:
+            raise ValueError(
+                f"expected at most {_MOST_CODES - 1} combinations of shape and color in the "
+                f"palettes, found {n_codes - 1}"
+            )
+        features = spec_features(self.board_spec)
+        memory = Memory(
+            compiled_settings(self),
+            active=features.active,
+            theta=np.zeros(features.n_features + 1),
+            best=np.zeros((1 + (n_codes - 1) * N_BUCKETS, n_codes)),
+            attempts=np.zeros((n_stored, 4), dtype=np.int64),
+            rewards=np.zeros(n_stored),
+            targets=np.zeros(n_stored),
+            counters=np.zeros(3, dtype=np.int64),
+            order=np.arange(n_stored),
+            batch=np.zeros(self.batch_size, dtype=np.int64),
+            errors=np.zeros(self.batch_size),
+            values=np.zeros((n_codes, N_BUCKETS)),
         )
-        self._n_colors = len(self.board_spec.color_palette)
-        self._memory = blank_memory(self.board_spec, self.buffer_size, self.batch_size)
-        self._draws = Draws(2 + self.batch_size, rng=self.rng)
-        self._row = np.zeros(2 + self.batch_size)
+        self._begin(memory, n_draws=2 + self.batch_size, n_codes=n_codes)
 
     @property
     def theta(self) -> npt.NDArray[np.float64]:
         """A copy of the weights, shape (n_features,), in the order of the paper's appendix."""
-        return self._memory.theta[:-1].copy()
-
-    def act(self, observation: Observation) -> int:
-        """Choose the attempt of the greatest value, or any with probability epsilon."""
-        from gohr.learners.kernels.linear_dqn import choose
-
-        self._row = self._draws.row()
-        last = observation.last_number(self._n_colors)
-        return int(choose(self._settings, self._memory, observation.board, last, self._row))
-
-    def observe(self, transition: Transition) -> None:
-        """Store the attempt and take one gradient step."""
-        from gohr.learners.kernels.linear_dqn import learn
-
-        seen, after = transition.observation, transition.next_observation
-        cell, bucket = divmod(transition.action, N_BUCKETS)
-        n_codes = self._memory.best.shape[1]
-        attempted = (
-            seen.last_number(self._n_colors) * n_codes + int(seen.board[cell])
-        ) * N_BUCKETS + bucket
-        learn(
-            self._settings,
-            self._memory,
-            attempted,
-            float(transition.reward),
-            after.board,
-            after.last_number(self._n_colors),
-            transition.terminated,
-            transition.truncated,
-            self._row,
-        )
-
-    def play_trial(
-        self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
-    ) -> TrialLog:
-        """Play each board in turn, attempt for attempt as act and observe would, but faster."""
-        from gohr.learners.kernels.linear_dqn import play
-        from gohr.learners.kernels.one_board import play_boards
-
-        loop = partial(play, self._settings, self._memory)
-        return play_boards(loop, rule, boards, horizon, self._draws, self._memory.best.shape[1])
+        theta: npt.NDArray[np.float64] = self._player.theta
+        return theta[:-1].copy()

@@ -1,9 +1,4 @@
-"""Linear models of attempts: the paper's Boolean features, and the records that kernels work on.
-
-A record holds the state or the settings of a learner, which its compiled kernels read and change in
-place: named tuples of numbers and arrays. The kernels of a learner are in
-:mod:`gohr.learners.kernels`.
-"""
+"""The paper's Boolean features of attempts, on which linear models rest."""
 
 from __future__ import annotations
 
@@ -15,8 +10,10 @@ import numpy.typing as npt
 
 from gohr.game.board import N_BUCKETS, BoardSpec
 
-#: The codes present on a board are kept as the bits of one signed 64-bit integer.
-_MOST_CODES = 63
+
+def spec_features(board_spec: BoardSpec) -> Features:
+    """Return the features for the palettes of a board specification."""
+    return feature_table(len(board_spec.shape_palette), len(board_spec.color_palette))
 
 
 class Features(NamedTuple):
@@ -121,149 +118,3 @@ def _number(blocks: list[tuple[_Variable, ...]], n_last: int, n_codes: int) -> F
     table = active.reshape(-1, len(blocks)).astype(np.uint32)
     table.flags.writeable = False
     return Features(table, offset)
-
-
-# -- the records -----------------------------------------------------------------------------------
-
-
-class TabularSettings(NamedTuple):
-    """The settings of :class:`gohr.learners.tabular_q.TabularQ`, as its kernels read them."""
-
-    learning_rate: float
-    gamma: float
-    all_cells: bool
-    random_ties: bool
-    epsilon_start: float
-    epsilon_end: float
-    epsilon_decay: float
-
-
-class DQNSettings(NamedTuple):
-    """The settings of :class:`gohr.learners.linear_dqn.LinearDQN`, as its kernels read them."""
-
-    learning_rate: float
-    gamma: float
-    target_period: int
-    all_cells: bool
-    plays_on: bool
-    random_ties: bool
-    replacement: bool
-    learning_starts: int
-    epsilon_start: float
-    epsilon_end: float
-    epsilon_decay: float
-    epsilon_per_episode: bool
-    horizon_is_terminal: bool
-    batch_size: int
-
-
-class Memory(NamedTuple):
-    """State of a :class:`gohr.learners.linear_dqn.LinearDQN`, changed in place.
-
-    Parameters
-    ----------
-    active : numpy.ndarray of uint32, shape (n_inputs, 18)
-        The active features of each input (:class:`Features`).
-    theta : numpy.ndarray of float64, shape (n_features + 1,)
-        The weights, and a last entry that is always 0.
-    best : numpy.ndarray of float64, shape (n_last, n_codes)
-        The largest value over the buckets under the target network.
-    attempts : numpy.ndarray of int64, shape (buffer_size, 4)
-        The replay buffer: input, and after the attempt the last accepted one, the codes present as
-        bits, and 1 if the episode ended.
-    rewards, targets : numpy.ndarray of float64, shape (buffer_size,)
-        The rest of it: r, and y = r + gamma max Q(s', a'; target), or y = r at the end.
-    counters : numpy.ndarray of int64, shape (3,)
-        Attempts stored so far, attempts that epsilon has decayed for, episodes.
-    order, batch, errors, values : numpy.ndarray
-        Workspace.
-    """
-
-    active: npt.NDArray[np.uint32]
-    theta: npt.NDArray[np.float64]
-    best: npt.NDArray[np.float64]
-    attempts: npt.NDArray[np.int64]
-    rewards: npt.NDArray[np.float64]
-    targets: npt.NDArray[np.float64]
-    counters: npt.NDArray[np.int64]
-    order: npt.NDArray[np.int64]
-    batch: npt.NDArray[np.int64]
-    errors: npt.NDArray[np.float64]
-    values: npt.NDArray[np.float64]
-
-
-def blank_memory(board_spec: BoardSpec, buffer_size: int, batch_size: int) -> Memory:
-    """Return the memory of a learner that has seen nothing."""
-    n_codes = board_spec.n_codes
-    if n_codes > _MOST_CODES:
-        raise ValueError(
-            f"expected at most {_MOST_CODES - 1} combinations of shape and color in the palettes, "
-            f"found {n_codes - 1}"
-        )
-    features = feature_table(len(board_spec.shape_palette), len(board_spec.color_palette))
-    return Memory(
-        active=features.active,
-        theta=np.zeros(features.n_features + 1),
-        best=np.zeros((1 + (n_codes - 1) * N_BUCKETS, n_codes)),
-        attempts=np.zeros((buffer_size, 4), dtype=np.int64),
-        rewards=np.zeros(buffer_size),
-        targets=np.zeros(buffer_size),
-        counters=np.zeros(3, dtype=np.int64),
-        order=np.arange(buffer_size),
-        batch=np.zeros(batch_size, dtype=np.int64),
-        errors=np.zeros(batch_size),
-        values=np.zeros((n_codes, N_BUCKETS)),
-    )
-
-
-class PolicySettings(NamedTuple):
-    """The settings of :class:`gohr.learners.reinforce.Reinforce`, as its kernels read them."""
-
-    learning_rate: float
-    gamma: float
-    all_cells: bool
-    baseline: bool
-    baseline_rate: float
-
-
-class Policy(NamedTuple):
-    """State of a :class:`gohr.learners.reinforce.Reinforce`, changed in place.
-
-    Parameters
-    ----------
-    active : numpy.ndarray of uint32, shape (n_inputs, 18)
-        The active features of each input (:class:`Features`).
-    theta : numpy.ndarray of float64, shape (n_features + 1,)
-        The weights, and a last entry that is always 0.
-    trace, scores, gradient : numpy.ndarray of float64, shape (n_features + 1,)
-        For this episode: the sum of ``grad log pi`` over its attempts, discounted up to now and
-        not; and the sum of rewards times the former.
-    chances : numpy.ndarray of float64, shape (n_codes, 4)
-        For the attempt chosen last: the probability of each, for any one cell with that code.
-    sums : numpy.ndarray of float64, shape (4,)
-        The baseline; of this episode, the discounted and the plain number of attempts, and the sum
-        of their returns.
-    """
-
-    active: npt.NDArray[np.uint32]
-    theta: npt.NDArray[np.float64]
-    trace: npt.NDArray[np.float64]
-    scores: npt.NDArray[np.float64]
-    gradient: npt.NDArray[np.float64]
-    chances: npt.NDArray[np.float64]
-    sums: npt.NDArray[np.float64]
-
-
-def blank_policy(board_spec: BoardSpec) -> Policy:
-    """Return the policy of a learner that has seen nothing: all attempts equally probable."""
-    features = feature_table(len(board_spec.shape_palette), len(board_spec.color_palette))
-    size = features.n_features + 1
-    return Policy(
-        active=features.active,
-        theta=np.zeros(size),
-        trace=np.zeros(size),
-        scores=np.zeros(size),
-        gradient=np.zeros(size),
-        chances=np.zeros((board_spec.n_codes, N_BUCKETS)),
-        sums=np.zeros(4),
-    )

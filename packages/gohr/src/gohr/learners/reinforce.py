@@ -3,24 +3,51 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal, final
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
-from gohr.learners.base import Learner, Observation, Transition, TrialLog
-from gohr.learners.linear_models import PolicySettings, blank_policy
+from gohr.game.board import N_BUCKETS
+from gohr.learners.compiled import CompiledLearner, compiled_settings
+from gohr.learners.linear_models import spec_features
 from gohr.learners.settings import Range
-from gohr.learners.uniform_numbers import Draws
 
-if TYPE_CHECKING:
-    from gohr.game.engine.compiler import CompiledRule
+
+class Softmax(NamedTuple):
+    """State of a :class:`Reinforce`, changed in place.
+
+    Parameters
+    ----------
+    settings : tuple
+        The settings of the learner, as numbers.
+    active : numpy.ndarray of uint32, shape (n_inputs, 18)
+        The active features of each input (:func:`gohr.learners.linear_models.feature_table`).
+    theta : numpy.ndarray of float64, shape (n_features + 1,)
+        The weights, and a last entry that is always 0.
+    trace, scores, gradient : numpy.ndarray of float64, shape (n_features + 1,)
+        For this episode: the sum of ``grad log pi`` over its attempts, discounted up to now and
+        not; and the sum of rewards times the former.
+    chances : numpy.ndarray of float64, shape (n_codes, 4)
+        For the attempt chosen last: the probability of each, for any one cell with that code.
+    sums : numpy.ndarray of float64, shape (4,)
+        The baseline; of this episode, the discounted and the plain number of attempts, and the sum
+        of their returns.
+    """
+
+    settings: Any
+    active: npt.NDArray[np.uint32]
+    theta: npt.NDArray[np.float64]
+    trace: npt.NDArray[np.float64]
+    scores: npt.NDArray[np.float64]
+    gradient: npt.NDArray[np.float64]
+    chances: npt.NDArray[np.float64]
+    sums: npt.NDArray[np.float64]
 
 
 @final
 @dataclass(kw_only=True, eq=False)
-class Reinforce(Learner):
+class Reinforce(CompiledLearner):
     r"""Learn a softmax over attempts, linear in the features of the paper, by policy gradient.
 
     An attempt is made with probability proportional to ``exp(theta . phi(s, a))``, with the 3,720
@@ -69,10 +96,10 @@ class Reinforce(Learner):
     --------
     >>> import numpy as np
     >>> from gohr.game import draw_boards
-    >>> from gohr.learners import play_trial
+    >>> from gohr import play
     >>> from gohr.rules import parse
     >>> rng = np.random.default_rng(0)
-    >>> log = play_trial(Reinforce(rng=rng), parse("(*,*,*,*,2)"), draw_boards(200, rng=rng))
+    >>> log = play(draw_boards(200, rng=rng), Reinforce(rng=rng), parse("(*,*,*,*,2)"))
     >>> errors = log.n_attempts - 9
     >>> bool(errors[:20].sum() > 10 * errors[-20:].sum())
     True
@@ -84,54 +111,23 @@ class Reinforce(Learner):
     baseline: Literal["mean", "none"] = "mean"
     baseline_rate: Annotated[float, Range(0.0, 1.0, open_below=True)] = 0.1
 
+    functions: ClassVar[str] = "gohr.learners.reinforce_kernel"
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settings = PolicySettings(
-            learning_rate=float(self.learning_rate),
-            gamma=float(self.gamma),
-            all_cells=self.actions == "all",
-            baseline=self.baseline == "mean",
-            baseline_rate=float(self.baseline_rate),
+        features = spec_features(self.board_spec)
+        size, n_codes = features.n_features + 1, self.board_spec.n_codes
+        theta, trace, scores, gradient = np.zeros((4, size))
+        policy = Softmax(
+            compiled_settings(self),
+            *(features.active, theta, trace, scores, gradient),
+            chances=np.zeros((n_codes, N_BUCKETS)),
+            sums=np.zeros(4),
         )
-        self._n_colors = len(self.board_spec.color_palette)
-        self._policy = blank_policy(self.board_spec)
-        self._draws = Draws(1, rng=self.rng)
+        self._begin(policy, n_draws=1, n_codes=n_codes)
 
     @property
     def theta(self) -> npt.NDArray[np.float64]:
         """A copy of the weights, shape (n_features,), in the order of the paper's appendix."""
-        return self._policy.theta[:-1].copy()
-
-    def act(self, observation: Observation) -> int:
-        """Draw an attempt."""
-        from gohr.learners.kernels.reinforce import choose
-
-        last = observation.last_number(self._n_colors)
-        u = float(self._draws.row()[0])
-        return int(choose(self._settings, self._policy, observation.board, last, u))
-
-    def observe(self, transition: Transition) -> None:
-        """Add the attempt to the gradient; at the end of the episode, take the step."""
-        from gohr.learners.kernels.reinforce import end_episode, note
-
-        seen = transition.observation
-        note(
-            self._settings,
-            self._policy,
-            seen.board,
-            seen.last_number(self._n_colors),
-            transition.action,
-            float(transition.reward),
-        )
-        if transition.terminated or transition.truncated:
-            end_episode(self._settings, self._policy)
-
-    def play_trial(
-        self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
-    ) -> TrialLog:
-        """Play each board in turn, attempt for attempt as act and observe would, but faster."""
-        from gohr.learners.kernels.one_board import play_boards
-        from gohr.learners.kernels.reinforce import play
-
-        loop = partial(play, self._settings, self._policy)
-        return play_boards(loop, rule, boards, horizon, self._draws, self._policy.chances.shape[0])
+        theta: npt.NDArray[np.float64] = self._player.theta
+        return theta[:-1].copy()

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal, final
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
 from gohr.game.board import N_BUCKETS
-from gohr.learners.base import Learner, Observation, Transition, TrialLog
-from gohr.learners.linear_models import TabularSettings
+from gohr.learners.compiled import CompiledLearner, compiled_settings
 from gohr.learners.settings import Range
-from gohr.learners.uniform_numbers import Draws
 
-if TYPE_CHECKING:
-    from gohr.game.engine.compiler import CompiledRule
+
+class QTable(NamedTuple):
+    """State of a :class:`TabularQ`, changed in place by its compiled functions."""
+
+    settings: Any
+    values: npt.NDArray[np.float64]  # (n_last, n_codes, 4)
+    n_attempts: npt.NDArray[np.int64]  # (1,)
 
 
 @final
 @dataclass(kw_only=True, eq=False)
-class TabularQ(Learner):
+class TabularQ(CompiledLearner):
     r"""Learn the value of attempts from a table by last success, piece and bucket.
 
     An attempt belongs to a class: shape, colour and bucket of the last accepted attempt of the
@@ -73,10 +75,10 @@ class TabularQ(Learner):
     --------
     >>> import numpy as np
     >>> from gohr.game import draw_boards
-    >>> from gohr.learners import play_trial
+    >>> from gohr import play
     >>> from gohr.rules import parse
     >>> rng = np.random.default_rng(0)
-    >>> log = play_trial(TabularQ(rng=rng), parse("(*,*,*,*,2)"), draw_boards(300, rng=rng))
+    >>> log = play(draw_boards(300, rng=rng), TabularQ(rng=rng), parse("(*,*,*,*,2)"))
     >>> errors = log.n_attempts - 9
     >>> bool(errors[:50].sum() > 10 * errors[-50:].sum())
     True
@@ -91,24 +93,15 @@ class TabularQ(Learner):
     epsilon_end: Annotated[float, Range(0.0, 1.0)] = 0.0
     epsilon_decay: Annotated[float, Range(0.0, open_below=True)] = 200.0
 
+    functions: ClassVar[str] = "gohr.learners.tabular_q_kernel"
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settings = TabularSettings(
-            learning_rate=float(self.learning_rate),
-            gamma=float(self.gamma),
-            all_cells=self.actions == "all",
-            random_ties=self.tie_break == "random",
-            epsilon_start=float(self.epsilon_start),
-            epsilon_end=float(self.epsilon_end),
-            epsilon_decay=float(self.epsilon_decay),
-        )
-        n_pieces = self.board_spec.n_codes - 1
-        self._n_colors = len(self.board_spec.color_palette)
-        self._values = np.full(
-            (1 + n_pieces * N_BUCKETS, 1 + n_pieces, N_BUCKETS), float(self.initial_value)
-        )
-        self._n_attempts = np.zeros(1, dtype=np.int64)
-        self._draws = Draws(2, rng=self.rng)
+        n_codes = self.board_spec.n_codes
+        shape = (1 + (n_codes - 1) * N_BUCKETS, n_codes, N_BUCKETS)
+        values = np.full(shape, float(self.initial_value))
+        table = QTable(compiled_settings(self), values, np.zeros(1, dtype=np.int64))
+        self._begin(table, n_draws=2, n_codes=n_codes)
 
     @property
     def values(self) -> npt.NDArray[np.float64]:
@@ -117,42 +110,5 @@ class TabularQ(Learner):
         ``n_last`` counts 0 for none and else ``1 + 4 * (shape * n_colors + color) + bucket`` of the
         last accepted attempt; ``n_codes`` what lies in the cell, 0 for nothing.
         """
-        return self._values.copy()
-
-    def act(self, observation: Observation) -> int:
-        """Choose an attempt of the greatest value, or any with probability epsilon."""
-        from gohr.learners.kernels.tabular_q import choose
-
-        last = observation.last_number(self._n_colors)
-        row = self._draws.row()
-        n_attempts = int(self._n_attempts[0])
-        return int(choose(self._settings, self._values, observation.board, last, n_attempts, row))
-
-    def observe(self, transition: Transition) -> None:
-        """Move the value of the attempt's class towards its target."""
-        from gohr.learners.kernels.tabular_q import learn
-
-        seen, after = transition.observation, transition.next_observation
-        cell, bucket = divmod(transition.action, N_BUCKETS)
-        learn(
-            self._settings,
-            self._values,
-            seen.last_number(self._n_colors),
-            int(seen.board[cell]),
-            bucket,
-            float(transition.reward),
-            after.board,
-            after.last_number(self._n_colors),
-            transition.terminated,
-        )
-        self._n_attempts[0] += 1
-
-    def play_trial(
-        self, rule: CompiledRule, boards: npt.NDArray[np.uint8], horizon: int
-    ) -> TrialLog:
-        """Play each board in turn, attempt for attempt as act and observe would, but faster."""
-        from gohr.learners.kernels.one_board import play_boards
-        from gohr.learners.kernels.tabular_q import play
-
-        loop = partial(play, self._settings, self._values, self._n_attempts)
-        return play_boards(loop, rule, boards, horizon, self._draws, self._values.shape[1])
+        values: npt.NDArray[np.float64] = self._player.values
+        return values.copy()

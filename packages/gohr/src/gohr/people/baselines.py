@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from gohr.experiments.scoring.trial_scores import episode_errors
 from gohr.learners import make_learner
-from gohr.learners.trial import play_trial
 from gohr.people.board_dealing import boards_of
 from gohr.people.play_records import Game
+from gohr.playing import play
 from gohr.rules.parser import parse
 
 #: Description of each of them.
@@ -111,6 +111,6 @@ def _yardstick(name: str, game: Game, n_trials: int) -> Yardstick:
         boards = boards_of(replace(game, seed=game.seed + trial))
         rng = np.random.default_rng([game.seed, trial])
         learner = make_learner(kind, game.board, rng=rng, **settings)
-        log = play_trial(learner, rule_set, boards, horizon=game.horizon, board_spec=game.board)
+        log = play(boards, learner, rule_set, horizon=game.horizon, board_spec=game.board)
         curves.append(np.cumsum(episode_errors(log)))
     return Yardstick.of(name, kind, LABELS[name], curves)

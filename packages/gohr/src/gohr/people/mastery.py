@@ -16,11 +16,11 @@ import numpy.typing as npt
 from scipy.stats import CensoredData, ecdf
 
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
+from gohr.playing import TrialLog, replay
 
 if TYPE_CHECKING:
     from scipy.stats._result_classes import ECDFResult
 
-    from gohr.learners.base import TrialLog
     from gohr.rules.syntax import RuleSet
 
 #: Default number of successes in a row that count as mastery.
@@ -116,29 +116,14 @@ def likelihood_ratios(
     >>> import gohr
     >>> rule, rng = gohr.parse("(*,*,*,*,[0,2])"), np.random.default_rng(0)
     >>> player = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play_trial(player, rule, gohr.draw_boards(2, rng=rng))
+    >>> log = gohr.play(gohr.draw_boards(2, rng=rng), player, rule)
     >>> set(likelihood_ratios(rule, log).tolist())
     {2.0}
     """
-    from gohr.game.board import Board
-    from gohr.game.reference import ReferenceGame
-
-    ratios: list[float] = []
-    by_board = np.split(log.actions.astype(np.int64), np.cumsum(log.n_attempts)[:-1])
-    for codes, actions in zip(log.boards, by_board, strict=True):
-        game = ReferenceGame(rule_set, Board.from_codes(codes.tolist(), board_spec))
-        for action in actions.tolist():
-            cell, bucket = divmod(action, N_BUCKETS)
-            piece = next((one.id for one in game.pieces if one.pos == cell + 1), None)
-            accepting = [mover for mover, _ in game.legal_moves()]
-            if piece is None or piece not in accepting:
-                ratios.append(0.0)
-            else:
-                movable, destinations = len({*accepting}), accepting.count(piece)
-                ratios.append(len(game.pieces) / movable * N_BUCKETS / destinations)
-            if piece is not None:
-                game.attempt(piece, bucket)
-    return np.array(ratios)
+    found = replay(log.boards, log.n_attempts, log.actions, rule_set, board_spec=board_spec)
+    movable = found.n_accepting > 0
+    chances = found.n_pieces / np.maximum(found.n_movable, 1)
+    return np.where(movable, chances * N_BUCKETS / np.maximum(found.n_accepting, 1), 0.0)
 
 
 def mastery_ecdf(m_star: npt.ArrayLike, n_attempts: npt.ArrayLike) -> ECDFResult:

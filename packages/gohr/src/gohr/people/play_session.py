@@ -40,7 +40,7 @@ from gohr.people.rewards import BoardEnd, earned, points_of
 from gohr.rules.parser import parse
 
 if TYPE_CHECKING:
-    from gohr.learners.base import TrialLog
+    from gohr.playing import TrialLog
     from gohr.rules.syntax import RuleSet
 
 
@@ -216,7 +216,7 @@ class PlaySession:
         a pick of a piece that cannot be moved is recorded as the attempt to put it into bucket 0,
         which has the same reply.
         """
-        from gohr.learners.base import TrialLog
+        from gohr.playing import TrialLog
 
         made = [attempt for attempt in self.attempts if attempt.counts]
         episodes = np.array([a.episode for a in made], dtype=np.int64)

@@ -19,8 +19,8 @@ from gohr.people.play_records import Attempt
 from gohr.people.play_session import PlaySession
 
 if TYPE_CHECKING:
-    from gohr.learners.base import TrialLog
     from gohr.learners.chance import AttemptCounts
+    from gohr.playing import TrialLog
 
 
 @dataclass(frozen=True, eq=False)

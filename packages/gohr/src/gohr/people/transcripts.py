@@ -22,8 +22,8 @@ from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.files import read_text
 from gohr.game.board import BUCKET_PLACES, DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, Piece
 from gohr.game.outcomes import ACCEPTED, CLEARED, DENIED, IMMOVABLE, IN_PROGRESS
-from gohr.learners.base import TrialLog
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master, likelihood_ratios
+from gohr.playing import TrialLog
 
 if TYPE_CHECKING:
     from gnomon import ScoreTable

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 
 import gohr
+from gohr import play
 from gohr.experiments import ATTEMPT_METRICS, TrialAttempts, corrected_success, score_trial
 from gohr.game import DEFAULT_SPEC, draw_boards
-from gohr.learners import make_learner, play_trial
+from gohr.learners import make_learner
 
 
 def played(kind: str, rule: str = "color-match", n: int = 300) -> TrialAttempts:
     rng = np.random.default_rng(0)
     rule_set = gohr.load_rule(rule)
     learner = make_learner(kind, DEFAULT_SPEC, rng=rng)
-    log = play_trial(learner, rule_set, draw_boards(n, rng=rng))
+    log = play(draw_boards(n, rng=rng), learner, rule_set)
     return TrialAttempts(log, rule_set, DEFAULT_SPEC)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gnomon.errors import UnknownNameError
+from gohr import TrialLog
 from gohr.experiments import (
     ATTEMPT_METRICS,
     METRICS,
@@ -17,7 +18,6 @@ from gohr.experiments import (
     score_table,
     score_trial,
 )
-from gohr.learners import TrialLog
 from runs import fail
 
 CLEARED, STALEMATE, CUT_OFF = 1, 2, 0

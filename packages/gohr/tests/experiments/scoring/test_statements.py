@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from gohr import play
 from gohr.experiments import (
     ExperimentConfig,
     Statements,
@@ -14,7 +15,7 @@ from gohr.experiments import (
     statements,
 )
 from gohr.game import DEFAULT_SPEC, draw_boards
-from gohr.learners import make_learner, play_trial
+from gohr.learners import make_learner
 from gohr.rules import parse
 
 BY_COLOR = "(*,*,red,*,0) (*,*,black,*,1) (*,*,blue,*,2) (*,*,yellow,*,3)"
@@ -24,7 +25,7 @@ SAME = "(*,*,yellow,*,3) (*,*,[red],*,0) (*,*,black,*,[1]) (*,*,blue,*,2)"
 def log_of(rule, n=5):
     rng = np.random.default_rng(0)
     boards = draw_boards(n, rng=rng)
-    return play_trial(make_learner("uniform", DEFAULT_SPEC, rng=rng), parse(rule), boards)
+    return play(boards, make_learner("uniform", DEFAULT_SPEC, rng=rng), parse(rule))
 
 
 def test_agreement_is_the_share_of_attempts_that_are_foretold():

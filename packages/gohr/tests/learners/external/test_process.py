@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
+from gohr import play
 from gohr.errors import ConfigError
 from gohr.game import DEFAULT_SPEC, draw_boards
-from gohr.learners import make_learner, play_trial
+from gohr.learners import make_learner
 from gohr.rules import load_rule, parse
 
 CLIENT = """
@@ -63,7 +64,7 @@ def played(command, n_boards=4, horizon=100, rule="clockwise", **settings):
     rng = np.random.default_rng(0)
     learner = make_learner("process", DEFAULT_SPEC, rng=rng, command=command, **settings)
     boards = draw_boards(n_boards, rng=np.random.default_rng(1))
-    return play_trial(learner, load_rule(rule), boards, horizon=horizon)
+    return play(boards, learner, load_rule(rule), horizon=horizon)
 
 
 @pytest.mark.parametrize("output", ["STANDARD", "FULL"])
@@ -103,7 +104,7 @@ def test_an_episode_that_is_cut_off_goes_on_with_new(program):
 def test_a_stalemate_is_told(program):
     rng = np.random.default_rng(0)
     learner = make_learner("process", DEFAULT_SPEC, rng=rng, command=program(CLIENT))
-    log = play_trial(learner, parse("(*,star,*,*,*)"), draw_boards(3, rng=rng))
+    log = play(draw_boards(3, rng=rng), learner, parse("(*,star,*,*,*)"))
     assert log.finish.tolist() == [2, 2, 2]
 
 
@@ -132,7 +133,7 @@ def test_what_is_no_attempt_is_answered_and_does_not_count(program, tmp_path):
     )
     boards = np.zeros((2, 36), dtype=np.uint8)
     boards[:, 30] = 1
-    log = play_trial(learner, parse("(*,*,*,*,0)"), boards)
+    log = play(boards, learner, parse("(*,*,*,*,0)"))
     assert log.outcomes.tolist() == [0, 0]
     del learner
     gc.collect()

@@ -5,9 +5,10 @@ import threading
 import numpy as np
 import pytest
 
+from gohr import play
 from gohr.errors import ConfigError
 from gohr.game import DEFAULT_SPEC, draw_boards
-from gohr.learners import Observation, Transition, make_learner, play_trial
+from gohr.learners import Observation, Transition, make_learner
 from gohr.learners.external.sb3_env import Exchange, WaitingEnv
 from gohr.rules import load_rule, parse
 
@@ -26,7 +27,7 @@ def make(**settings):
 def played(rule=None, n_boards=4, horizon=30, **settings):
     boards = draw_boards(n_boards, rng=np.random.default_rng(1))
     rule = rule or load_rule("clockwise")
-    return play_trial(make(**settings), rule, boards, horizon=horizon)
+    return play(boards, make(**settings), rule, horizon=horizon)
 
 
 def seen(board, bucket=0):

@@ -6,9 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from gohr import play
 from gohr.errors import ConfigError
 from gohr.game import DEFAULT_SPEC, Board, BoardSpec, ReferenceGame, draw_boards
-from gohr.learners import Ideal, make_learner, play_trial
+from gohr.learners import Ideal, make_learner
 from gohr.learners.ideal import Belief, HypothesisSpace, hypothesis_space
 from gohr.rules import available_rules, load_rule, parse
 
@@ -91,7 +92,7 @@ def test_the_rules_of_the_library_are_found_out(choice, every):
     for rule in available_rules()[::every]:
         rng = np.random.default_rng(2)
         learner = Ideal(rng=rng, choice=choice)
-        log = play_trial(learner, load_rule(rule), draw_boards(6, rng=rng))
+        log = play(draw_boards(6, rng=rng), learner, load_rule(rule))
         assert rule in [h.name for h, _ in learner.belief.likeliest(10**6)]
         assert np.exp(learner.belief.log_weights).sum() == pytest.approx(1)
         errors[rule] = int((log.outcomes != 0).sum())
@@ -115,7 +116,7 @@ def test_a_rule_outside_the_space_is_played_without_hypotheses():
     )
     rng = np.random.default_rng(4)
     learner = Ideal(rng=rng)
-    log = play_trial(learner, odd, draw_boards(8, rng=rng), horizon=1000)
+    log = play(draw_boards(8, rng=rng), learner, odd, horizon=1000)
     assert len(learner.belief.alive) == 0
     assert learner.belief.likeliest() == ()
     assert np.isnan(learner.belief.forecast().accepted).all()
@@ -126,8 +127,7 @@ def test_a_rule_outside_the_space_is_played_without_hypotheses():
 def test_the_same_rng_gives_the_same_attempts():
     boards = draw_boards(4, rng=np.random.default_rng(5))
     a, b = (
-        play_trial(Ideal(rng=np.random.default_rng(6)), load_rule("spiral"), boards)
-        for _ in range(2)
+        play(boards, Ideal(rng=np.random.default_rng(6)), load_rule("spiral")) for _ in range(2)
     )
     assert a.actions.tolist() == b.actions.tolist()
 
@@ -137,7 +137,7 @@ def test_boards_cut_off_and_boards_stuck():
     boards = draw_boards(6, rng=rng)
     for rule, horizon in [(load_rule("spiral"), 5), (load_rule("one-color-a-bucket"), 100)]:
         learner = Ideal(rng=rng)
-        play_trial(learner, rule, boards, horizon=horizon)
+        play(boards, learner, rule, horizon=horizon)
         assert len(learner.belief.alive)
 
 

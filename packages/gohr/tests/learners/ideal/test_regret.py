@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from gohr import play
 from gohr.experiments import ExperimentConfig, run
 from gohr.game import DEFAULT_SPEC, draw_boards
-from gohr.learners import Ideal, hypothesis_tests, make_learner, play_trial, regret
+from gohr.learners import Ideal, hypothesis_tests, make_learner, regret
 from gohr.people import Game, PlaySession
 from gohr.rules import load_rule, load_rule_text, parse
 
@@ -11,7 +12,7 @@ from gohr.rules import load_rule, load_rule_text, parse
 def played(kind, rule, n_boards=6, horizon=60, **settings):
     learner = make_learner(kind, DEFAULT_SPEC, rng=np.random.default_rng(1), **settings)
     boards = draw_boards(n_boards, rng=np.random.default_rng(2))
-    return play_trial(learner, load_rule(rule), boards, horizon=horizon)
+    return play(boards, learner, load_rule(rule), horizon=horizon)
 
 
 @pytest.mark.parametrize("rule", ["clockwise", "one-color-a-bucket", "topmost-first"])
@@ -52,8 +53,8 @@ def test_rows_after_the_end_have_none_and_empty_cells_all():
 
 def test_a_rule_outside_the_space_has_no_regret_that_could_be_told():
     odd = parse("(1,star,*,*,0) (1,*,red,*,3)\n(3,*,*,T,2) (1,*,*,B,1)\n(*,*,*,*,ps+pc+Nearby)")
-    log = play_trial(
-        Ideal(rng=np.random.default_rng(3)), odd, draw_boards(8, rng=np.random.default_rng(4))
+    log = play(
+        draw_boards(8, rng=np.random.default_rng(4)), Ideal(rng=np.random.default_rng(3)), odd
     )
     found = regret(log)
     assert np.isnan(found.attempts[-1])
@@ -64,9 +65,7 @@ def test_a_rule_outside_the_space_has_no_regret_that_could_be_told():
 def test_what_attempts_tested_is_counted_by_elimination():
     rng = np.random.default_rng(5)
     boards = draw_boards(3, rng=rng)
-    log = play_trial(
-        make_learner("frugal", DEFAULT_SPEC, rng=rng), load_rule("color-match"), boards
-    )
+    log = play(boards, make_learner("frugal", DEFAULT_SPEC, rng=rng), load_rule("color-match"))
     tests, regrets = hypothesis_tests(log), regret(log)
     assert tests.n_alive[0] > 20_000
     assert (tests.n_cut >= 0).all()
@@ -111,17 +110,17 @@ def test_people_and_programs_are_looked_at_alike(tmp_path):
 def test_attempts_after_the_end_and_rules_outside_the_space_are_not_tests():
     boards = draw_boards(2, rng=np.random.default_rng(1))
     learner = make_learner("linear_dqn", DEFAULT_SPEC, rng=np.random.default_rng(0), plays_on=True)
-    log = play_trial(learner, load_rule("anything-goes"), boards, horizon=300)
+    log = play(boards, learner, load_rule("anything-goes"), horizon=300)
     tests = hypothesis_tests(log)
     over = log.outcomes == -4
     assert over.any()
     assert np.isnan(tests.expected[over]).all()
     assert not tests.n_cut[over].any()
     strange = parse("(*,star,red,*,0) (*,circle,*,L2,1) (*,*,blue,[1,2,3,9,14],3) (*,*,*,*,2)")
-    log = play_trial(
+    log = play(
+        draw_boards(12, rng=np.random.default_rng(1)),
         make_learner("uniform", DEFAULT_SPEC, rng=np.random.default_rng(0)),
         strange,
-        draw_boards(12, rng=np.random.default_rng(1)),
     )
     tests = hypothesis_tests(log)
     assert tests.n_alive[-1] == 0

@@ -56,7 +56,7 @@ def attempts_of(
     """Let a learner play a trial: yield each attempt, and receive its outcome by ``send``.
 
     The learner gets the same observations and outcomes as from
-    :func:`gohr.learners.trial.play_trial` on the same boards.
+    :func:`gohr.play` on the same boards.
 
     ``first`` is the reply to a move without an attempt at position 0, with the first boards.
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gohr import BoardSpec
+from gohr import BoardSpec, TrialLog
 from gohr.experiments import Assignment
 from gohr.game import (
     ACCEPTED,
@@ -24,9 +24,8 @@ from gohr.game import (
     RESET,
     STALEMATE,
     Autoreset,
-    InterpretedBoards,
+    boards_in_play,
 )
-from gohr.learners import TrialLog, compiled
 from gohr.rules import RuleSet
 
 
@@ -75,17 +74,8 @@ class RemoteGame:
         board_spec: BoardSpec,
         actions: bytes = b"",
     ) -> None:
-        from gohr.game import Boards, advance
-
-        self._engine = advance
         self._deck, self._horizon = boards, horizon
-        self._compiled = compiled(rule_set, board_spec)
-        self._table: Boards | InterpretedBoards
-        if self._compiled is None:
-            self._table = InterpretedBoards(rule_set, board_spec, 1)
-        else:
-            self._table = Boards.empty(self._compiled, 1)
-        self._action = np.zeros(1, dtype=np.int64)
+        self._table = boards_in_play(rule_set, board_spec, 1)
         self._actions = bytearray()
         #: Number of attempts so far that were not accepted.
         self.n_errors = 0
@@ -238,10 +228,5 @@ class RemoteGame:
     def _advance(self, action: int) -> None:
         """Make an attempt or deal the next board, by the interpreter of the rule."""
         deck = self._deck[len(self._starts) :] if action == RESET else self._deck[:1]
-        if isinstance(self._table, InterpretedBoards):
-            self._table.replies[0, 0] = action
-            self._table.advance(deck, 0, 0, Autoreset.DISABLED)
-        else:
-            assert self._compiled is not None
-            self._action[0] = action
-            self._engine(self._compiled, self._table, self._action, deck)
+        self._table.replies[0, 0] = action
+        self._table.advance(deck, 0, 0, Autoreset.DISABLED)

@@ -17,10 +17,9 @@ from gnomon_board.leaderboard.submissions import find_submission, shows_hidden_r
 from gnomon_board.web.api.dependencies import CurrentSettings, DatabaseOf, ReadSession, RowId
 from gnomon_board.web.pages.page_links import PageLinks
 from gnomon_board.web.pages.templating import html_response
-from gohr import Board
+from gohr import Board, TrialLog
 from gohr.experiments import episode_errors, season_board_spec
 from gohr.game import EMPTY_CELL, N_BUCKETS
-from gohr.learners import TrialLog
 from gohr.people import END_WORDS, OUTCOME_WORDS
 
 router = APIRouter(tags=["pages"])

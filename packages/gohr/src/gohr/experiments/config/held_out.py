@@ -20,7 +20,7 @@ from gohr.rules.templates import draw_rule
 if TYPE_CHECKING:
     import numpy as np
 
-    from gohr.learners.base import TrialLog
+    from gohr.playing import TrialLog
 
 #: Draws before a family counts as used up; boards, and attempts on each, on which a variant must
 #: differ from a rule.
@@ -105,9 +105,10 @@ def _is_new(rule: RuleSet, known: list[RuleSet], board: BoardSpec) -> bool:
 def _random_trial(rule: RuleSet, board: BoardSpec) -> TrialLog:
     import numpy as np
 
-    from gohr.learners import Uniform, play_trial
+    from gohr.learners import Uniform
+    from gohr.playing import play
 
     rng = np.random.default_rng(0)
     player = Uniform(board, rng=rng)
     boards = draw_boards(_N_BOARDS, board, rng=rng)
-    return play_trial(player, rule, boards, horizon=_HORIZON, board_spec=board)
+    return play(boards, player, rule, horizon=_HORIZON, board_spec=board)

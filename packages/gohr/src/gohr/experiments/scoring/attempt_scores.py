@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from gohr.game.board import BoardSpec
 from gohr.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER
-from gohr.learners.base import TrialLog
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master
+from gohr.playing import TrialLog
 from gohr.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class TrialAttempts:
     >>> rng = np.random.default_rng(0)
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
     >>> boards = gohr.draw_boards(3, rng=rng)
-    >>> log = gohr.play_trial(learner, gohr.load_rule("anything-goes"), boards)
+    >>> log = gohr.play(boards, learner, gohr.load_rule("anything-goes"))
     >>> found = TrialAttempts(log, gohr.load_rule("anything-goes"), gohr.BoardSpec())
     >>> found.log.n_attempts
     array([9, 9, 9])

@@ -16,7 +16,7 @@ from gohr.experiments.scoring.trial_scores import Errors, Finish, episode_errors
 
 if TYPE_CHECKING:
     from gohr.experiments.attempts import TrialOutcomes
-    from gohr.learners.base import TrialLog
+    from gohr.playing import TrialLog
 
 _STORED = np.dtype("<i4")
 

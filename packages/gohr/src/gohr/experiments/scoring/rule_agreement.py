@@ -9,12 +9,12 @@ import numpy as np
 
 from gohr.game.board import DEFAULT_SPEC, BoardSpec
 from gohr.game.board_views import ACTION
-from gohr.game.interpreted_boards import InterpretedBoards
+from gohr.game.interpreted_boards import boards_in_play
 from gohr.game.outcomes import ACCEPTED, IN_PROGRESS, LEAVE, RESET, Autoreset
 from gohr.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
-    from gohr.learners.base import TrialLog
+    from gohr.playing import TrialLog
 
 
 def agreement(stated: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> float:
@@ -42,15 +42,12 @@ def agreement(stated: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT
     >>> rng = np.random.default_rng(0)
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
     >>> rule = gohr.load_rule("clockwise")
-    >>> log = gohr.play_trial(learner, rule, gohr.draw_boards(3, rng=rng))
+    >>> log = gohr.play(gohr.draw_boards(3, rng=rng), learner, rule)
     >>> agreement(rule, log), agreement(gohr.load_rule("anything-goes"), log) < 0.9
     (1.0, True)
     """
-    from gohr.game.engine.boards import Boards
-    from gohr.learners.trial import compiled
-
-    rule, n = compiled(stated, board_spec), len(log.boards)
-    player = InterpretedBoards(stated, board_spec, n) if rule is None else Boards.empty(rule, n)
+    n = len(log.boards)
+    player = boards_in_play(stated, board_spec, n)
     player.replies[:, ACTION] = RESET
     player.advance(log.boards, 0, 0, Autoreset.DISABLED)
     begins = np.cumsum(log.n_attempts) - log.n_attempts

@@ -24,7 +24,7 @@ from gohr.rules.syntax import RuleSet
 if TYPE_CHECKING:
     from gohr.experiments.run_folder import RunFolder
     from gohr.experiments.store import TrialRecord
-    from gohr.learners.base import TrialLog
+    from gohr.playing import TrialLog
 
 #: Boards on which a stated rule is tried in addition to the player's own.
 _N_RANDOM = 100
@@ -200,14 +200,15 @@ def _scored(
     folder: RunFolder, record: TrialRecord, episode: int, text: str, seed: int
 ) -> Statement:
     """Return the scores of a rule that was stated after some boards of a trial."""
-    from gohr.learners import Uniform, play_trial
+    from gohr.learners import Uniform
+    from gohr.playing import play
 
     config = folder.config
     [rule] = [x.rule_set for x in config.rules if x.name == record.rule]
     log, rng = folder.log(record), np.random.default_rng(seed)
     boards = draw_boards(_N_RANDOM, config.board, rng=rng)
     player = Uniform(config.board, rng=rng)
-    at_random = play_trial(player, rule, boards, horizon=config.horizon, board_spec=config.board)
+    at_random = play(boards, player, rule, horizon=config.horizon, board_spec=config.board)
     stated, error = read_statement(text)
     same = None if stated is None else equivalent(rule, stated, config.board)
     own, random = (

@@ -28,7 +28,7 @@ from gohr.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER, IN_PROGRESS
 
 if TYPE_CHECKING:
     from gohr.experiments.attempts import TrialOutcomes
-    from gohr.learners.base import TrialLog
+    from gohr.playing import TrialLog
     from gohr.rules.syntax import RuleSet
 
 #: Number of finished, error-free episodes in a row after which a rule counts as learned.
@@ -87,7 +87,7 @@ def episode_errors(log: TrialLog | TrialOutcomes, *, count_empty: bool = True) -
     >>> rng = np.random.default_rng(0)
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
     >>> boards = gohr.draw_boards(3, rng=rng)
-    >>> log = gohr.play_trial(learner, gohr.load_rule("anything-goes"), boards)
+    >>> log = gohr.play(boards, learner, gohr.load_rule("anything-goes"))
     >>> episode_errors(log)
     array([0, 0, 0])
     """
@@ -226,7 +226,7 @@ def score_trial(
     >>> rng = np.random.default_rng(0)
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
     >>> boards = gohr.draw_boards(3, rng=rng)
-    >>> log = gohr.play_trial(learner, gohr.load_rule("anything-goes"), boards)
+    >>> log = gohr.play(boards, learner, gohr.load_rule("anything-goes"))
     >>> score_trial(log, "tce")
     0.0
     """

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gohr.errors import ConfigError
 from gohr.game.board import N_BUCKETS, N_CELLS
-from gohr.learners.base import TrialLog
+from gohr.playing import TrialLog
 
 if TYPE_CHECKING:
     import polars as pl

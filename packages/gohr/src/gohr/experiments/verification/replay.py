@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from gohr.experiments.verification.attempt_rows import AttemptRows, Fault
-from gohr.game.board import N_BUCKETS, Board, BoardSpec
+from gohr.game.board import BoardSpec
 from gohr.game.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -18,38 +17,12 @@ from gohr.game.outcomes import (
     EPISODE_OVER,
     IMMOVABLE,
     IN_PROGRESS,
-    RESET,
     STALEMATE,
 )
-from gohr.learners.kernels.one_board import OneBoard, attempt
-from gohr.learners.trial import compiled
+from gohr.playing import replay
 from gohr.rules.syntax import RuleSet
 
 Int = npt.NDArray[np.int64]
-
-
-@njit(cache=True)
-def replay_rows(
-    game: OneBoard,
-    n_rows: Int,
-    stuck: npt.NDArray[np.bool_],
-    actions: Int,
-    outcomes: Int,
-    stands: Int,
-    stands_first: Int,
-) -> None:
-    """Replay all boards of a trial, filling the outcome of each attempt and the state after it."""
-    row = 0
-    for episode in range(n_rows.shape[0]):
-        attempt(game, RESET, episode)
-        stands_first[episode] = game.finish[0]
-        for _ in range(n_rows[episode]):
-            if stuck[episode]:
-                outcomes[row] = EPISODE_OVER
-            else:
-                outcomes[row] = attempt(game, actions[row], 0)
-            stands[row] = game.finish[0]
-            row += 1
 
 
 _OUTCOMES = {
@@ -63,15 +36,14 @@ _STANDS = {IN_PROGRESS: "going on", CLEARED: "cleared", STALEMATE: "a stalemate"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Replay:
-    """Outcomes of the replayed attempts of a trial.
+class TrueReplies:
+    """What the rule replies to the attempts of a log.
 
     Parameters
     ----------
-    outcomes : numpy.ndarray of int64, shape (n,)
-        The code of each attempt; -4 for the row of a board that is stuck from the start.
-    stands : numpy.ndarray of int64, shape (n,)
-        State of the episode after each attempt: 0 in progress, 1 cleared, 2 stalemate.
+    outcomes, stands : numpy.ndarray of int64, shape (n,)
+        Outcome of each row, and state of the episode after it; a row without an attempt, of a
+        board that is stuck from the start, has the outcome -4.
     stands_first : numpy.ndarray of int64, shape (n_episodes,)
         State of each episode before its first attempt.
     """
@@ -81,69 +53,31 @@ class Replay:
     stands_first: Int
 
 
-def replay(
+def true_replies(
     rule_set: RuleSet,
     boards: npt.NDArray[np.uint8],
     rows: AttemptRows,
     *,
     board_spec: BoardSpec,
-) -> Replay:
+) -> TrueReplies:
     """Make the attempts of a trial again, on the boards that it was to be played on.
-
-    The engine does it, some ten million attempts a second; for a rule that it has no tables for,
-    the reference interpreter.
 
     ``boards`` (uint8, n x 36) has at least one for each episode of the rows. The outcomes in the
     log are ignored.
     """
-    n_rows, n_episodes = rows.actions.size, rows.n_rows.size
-    result = Replay(
-        np.zeros(n_rows, dtype=np.int64),
-        np.zeros(n_rows, dtype=np.int64),
-        np.zeros(n_episodes, dtype=np.int64),
-    )
-    rule = compiled(rule_set, board_spec)
-    if rule is None:
-        _by_reference(rule_set, boards, rows, result, board_spec)
-    elif n_episodes:
-        from gohr.learners.kernels.one_board import one_board
-
-        replay_rows(
-            one_board(rule, boards),
-            rows.n_rows,
-            rows.stuck,
-            rows.actions,
-            result.outcomes,
-            result.stands,
-            result.stands_first,
-        )
-    return result
-
-
-def _by_reference(
-    rule_set: RuleSet,
-    boards: npt.NDArray[np.uint8],
-    rows: AttemptRows,
-    result: Replay,
-    spec: BoardSpec,
-) -> None:
-    from gohr.game.reference import ReferenceGame
-
-    ends = np.cumsum(rows.n_rows)
-    for episode, (end, n_rows) in enumerate(zip(ends.tolist(), rows.n_rows.tolist(), strict=True)):
-        game = ReferenceGame(rule_set, Board.from_codes(boards[episode], spec))
-        result.stands_first[episode] = game.finish
-        for row in range(end - n_rows, end):
-            cell, bucket = divmod(int(rows.actions[row]), N_BUCKETS)
-            stuck = bool(rows.stuck[episode])
-            result.outcomes[row] = EPISODE_OVER if stuck else game.attempt_at(cell + 1, bucket)
-            result.stands[row] = game.finish
+    made = np.repeat(~rows.stuck, rows.n_rows)
+    n_attempts = np.where(rows.stuck, 0, rows.n_rows)
+    found = replay(boards, n_attempts, rows.actions[made], rule_set, board_spec=board_spec)
+    outcomes = np.full(made.size, EPISODE_OVER, dtype=np.int64)
+    stands = np.repeat(found.first.astype(np.int64), rows.n_rows)
+    outcomes[made], stands[made] = found.outcomes, found.finish
+    return TrueReplies(outcomes, stands, found.first.astype(np.int64))
 
 
 def first_difference(
     rows: AttemptRows,
     boards: npt.NDArray[np.uint8],
-    true: Replay,
+    true: TrueReplies,
     *,
     horizon: int,
     may_stop: bool = False,
@@ -182,7 +116,7 @@ def _other_board(rows: AttemptRows, boards: npt.NDArray[np.uint8]) -> Fault | No
     )
 
 
-def _other_reply(rows: AttemptRows, true: Replay) -> Fault | None:
+def _other_reply(rows: AttemptRows, true: TrueReplies) -> Fault | None:
     """Compare outcome and finish of each row."""
     differs = (rows.outcomes != true.outcomes) | (rows.finish != true.stands)
     if not differs.any():
@@ -204,7 +138,9 @@ def _word(code: int, words: dict[int, str]) -> str:
     return f"{code} ({words[code]})" if code in words else str(code)
 
 
-def _other_length(rows: AttemptRows, true: Replay, horizon: int, may_stop: bool) -> Fault | None:
+def _other_length(
+    rows: AttemptRows, true: TrueReplies, horizon: int, may_stop: bool
+) -> Fault | None:
     """Compare the number of attempts of each episode with its end.
 
     A learner may play on after the end until the horizon; such attempts count for nothing.
@@ -236,7 +172,9 @@ def _first_over(stands: Int, starts: Int) -> Int:
     return first
 
 
-def _length_fault(rows: AttemptRows, true: Replay, episode: int, until: int, horizon: int) -> Fault:
+def _length_fault(
+    rows: AttemptRows, true: TrueReplies, episode: int, until: int, horizon: int
+) -> Fault:
     n = int(rows.n_rows[episode])
     if true.stands_first[episode]:
         reason = "expected no attempt on a board that is stuck from the start"

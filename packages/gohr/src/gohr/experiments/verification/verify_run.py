@@ -25,9 +25,9 @@ from gohr.experiments.scoring.episodes import are_episodes_of
 from gohr.experiments.store import TrialRecord
 from gohr.experiments.verification.assignment import Assignment
 from gohr.experiments.verification.attempt_rows import attempt_rows, check_columns
-from gohr.experiments.verification.replay import first_difference, replay
-from gohr.learners.base import TrialLog
+from gohr.experiments.verification.replay import first_difference, true_replies
 from gohr.learners.registry import is_shown_the_rule
+from gohr.playing import TrialLog
 
 if TYPE_CHECKING:
     import polars as pl
@@ -268,7 +268,7 @@ def _verify_rows(frame: pl.DataFrame, assignment: Assignment, key: Key, rule: Ru
     """Verify the rows of one trial, whose columns have their types."""
     boards = assignment.deal(rule, key[2])
     rows = attempt_rows(frame, len(boards))
-    true = replay(rule.rule_set, boards, rows, board_spec=assignment.board)
+    true = true_replies(rule.rule_set, boards, rows, board_spec=assignment.board)
     fault = first_difference(
         rows, boards, true, horizon=assignment.horizon, may_stop=assignment.is_recorded
     )

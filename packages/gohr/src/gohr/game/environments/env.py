@@ -6,9 +6,8 @@ Its observation and action spaces are those of the vector environment too.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, TypeAlias, cast
 
 import gymnasium
@@ -19,8 +18,8 @@ from gymnasium.error import ResetNeeded
 
 from gohr.game import board_views as views
 from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec, draw_boards
-from gohr.game.interpreted_boards import InterpretedBoards, compiled_or_none
-from gohr.game.outcomes import EMPTY_CELL, RESET, STALEMATE, Autoreset
+from gohr.game.interpreted_boards import boards_in_play, warn_if_interpreted
+from gohr.game.outcomes import EMPTY_CELL, RESET, STALEMATE
 from gohr.rules.catalogue import resolve_rule
 from gohr.rules.syntax import RuleSet
 
@@ -139,8 +138,6 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         reveal: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        from gohr.game.engine.boards import Boards
-
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode: expected 'ansi' or 'rgb_array', found {render_mode!r}")
         self.board_spec = board_spec(board)
@@ -151,16 +148,10 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
         self.observation_space = observation_space(self.board_spec)
         self.action_space: spaces.Discrete = action_space()
 
-        compiled = compiled_or_none(self.rule, self.board_spec)
+        warn_if_interpreted(self.rule, self.board_spec)
         self._deck = np.zeros((1, N_CELLS), dtype=np.uint8)
-        self._boards: Boards | InterpretedBoards
-        advance: Callable[[], object]
-        if compiled is None:
-            self._boards = slow = InterpretedBoards(self.rule, self.board_spec, 1)
-            advance = partial(slow.advance, self._deck, 0, 0, Autoreset.DISABLED)
-        else:
-            self._boards = fast = Boards.empty(compiled, 1)
-            advance = fast.bound_step(self._deck)
+        self._boards = boards_in_play(self.rule, self.board_spec, 1)
+        advance = self._boards.bound_step(self._deck)
         codes = self._boards.seen[0, :N_CELLS]
         self._occupied = self._boards.seen[0, N_CELLS:].view(np.int8)
         # Reading numbers from a memoryview takes a third of the time it takes from an array.

@@ -22,7 +22,7 @@ from gohr.game.environments.env import (
     observation_space,
     rule_set,
 )
-from gohr.game.interpreted_boards import InterpretedBoards, compiled_or_none
+from gohr.game.interpreted_boards import boards_in_play, warn_if_interpreted
 from gohr.game.outcomes import LEAVE, RESET, Autoreset
 from gohr.rules.syntax import RuleSet
 
@@ -136,7 +136,6 @@ class HiddenRulesVectorEnv(
         render_mode: str | None = None,
         copy: bool = True,
     ) -> None:
-        from gohr.game.engine.boards import Boards
         from gohr.game.engine.transition import enter, tell, tell_final
 
         if num_envs < 1:
@@ -159,12 +158,8 @@ class HiddenRulesVectorEnv(
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-        compiled = compiled_or_none(self.rule, self.board_spec)
-        self._boards: Boards | InterpretedBoards
-        if compiled is None:
-            self._boards = InterpretedBoards(self.rule, self.board_spec, num_envs)
-        else:
-            self._boards = Boards.empty(compiled, num_envs)
+        warn_if_interpreted(self.rule, self.board_spec)
+        self._boards = boards_in_play(self.rule, self.board_spec, num_envs)
         self._horizon = max_episode_steps or 0
         self._mode = {
             AutoresetMode.DISABLED: Autoreset.DISABLED,

@@ -13,8 +13,9 @@ from gnomon.errors import GnomonError
 from gohr.game.board import N_BUCKETS, Board, BoardSpec, Piece
 from gohr.game.captive import INVALID_ARGUMENTS, Command, Dialogue, OutputMode
 from gohr.game.outcomes import CLEARED, STALEMATE
-from gohr.learners.base import Learner, Observation, Transition
+from gohr.learners.base import Learner
 from gohr.learners.settings import LONGEST_S, Range
+from gohr.playing import Observation, Transition
 
 if TYPE_CHECKING:
     from gohr.child_process import LineProcess

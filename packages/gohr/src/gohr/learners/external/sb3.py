@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, final
 
 from gohr.errors import ConfigError
-from gohr.learners.base import Learner, Observation, Transition
+from gohr.learners.base import Learner
 from gohr.learners.settings import Range
+from gohr.playing import Observation, Transition
 
 if TYPE_CHECKING:
     from gohr.learners.external.sb3_env import Exchange

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gnomon.errors import UnknownNameError
 from gohr.errors import ConfigError
 from gohr.game.board import N_BUCKETS, N_CELLS, BoardSpec
-from gohr.learners.base import Observation, Transition
+from gohr.playing import Observation, Transition
 
 _Array = npt.NDArray[np.int64]
 

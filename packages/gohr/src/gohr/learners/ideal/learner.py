@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gohr.game.board import N_BUCKETS, N_CELLS
-from gohr.learners.base import Learner, Observation, Transition
-from gohr.learners.fixed_players import note_failure
+from gohr.learners.base import Learner
 from gohr.learners.ideal.hypotheses import check_palettes
 from gohr.learners.uniform_numbers import Draws
+from gohr.playing import Observation, Transition
 
 if TYPE_CHECKING:
     from gohr.learners.ideal.belief import Belief
@@ -61,11 +61,11 @@ class Ideal(Learner):
     --------
     >>> import numpy as np
     >>> from gohr.game import draw_boards
-    >>> from gohr.learners import play_trial
+    >>> from gohr import play
     >>> from gohr.rules import load_rule
     >>> rng = np.random.default_rng(0)
     >>> learner = Ideal(rng=rng)
-    >>> log = play_trial(learner, load_rule("color-match"), draw_boards(5, rng=rng))
+    >>> log = play(draw_boards(5, rng=rng), learner, load_rule("color-match"))
     >>> log.n_attempts[-2:].tolist()  # nothing is left to learn
     [9, 9]
     """
@@ -106,6 +106,8 @@ class Ideal(Learner):
         over = transition.terminated
         self.belief.update(action=transition.action, outcome=transition.outcome, over=over)
         self._begun = not (over or transition.truncated)
+        from gohr.learners.frugal_kernel import note_failure
+
         note_failure(self._failed, transition.action, transition.outcome, not self._begun)
 
     def _best(self, actions: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:

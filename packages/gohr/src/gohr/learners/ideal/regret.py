@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
 from gohr.game.outcomes import ACCEPTED, EPISODE_OVER, STALEMATE
-from gohr.learners.base import TrialLog
 from gohr.learners.ideal.belief import Belief
+from gohr.playing import TrialLog
 
 _Float = npt.NDArray[np.float64]
 _Seen = TypeVar("_Seen")
@@ -42,7 +42,7 @@ class Regret:
     >>> rng = np.random.default_rng(0)
     >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
     >>> boards = gohr.draw_boards(1, rng=rng)
-    >>> log = gohr.play_trial(learner, gohr.load_rule("anything-goes"), boards)
+    >>> log = gohr.play(boards, learner, gohr.load_rule("anything-goes"))
     >>> regret(log).attempts.shape == log.actions.shape
     True
     """
@@ -74,12 +74,13 @@ def regret(log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> Regret:
     --------
     >>> import numpy as np
     >>> from gohr.game import draw_boards
-    >>> from gohr.learners import Ideal, Uniform, play_trial
+    >>> from gohr import play
+    >>> from gohr.learners import Ideal, Uniform
     >>> from gohr.rules import load_rule
     >>> boards = draw_boards(3, rng=np.random.default_rng(0))
     >>> learners = Uniform, Ideal
     >>> logs = [
-    ...     play_trial(kind(rng=np.random.default_rng(1)), load_rule("clockwise"), boards)
+    ...     play(boards, kind(rng=np.random.default_rng(1)), load_rule("clockwise"))
     ...     for kind in learners
     ... ]
     >>> uniform, ideal = map(regret, logs)
@@ -113,7 +114,7 @@ class HypothesisTests:
     >>> import gohr
     >>> rng = np.random.default_rng(0)
     >>> learner = gohr.make_learner("ideal", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play_trial(learner, gohr.load_rule("clockwise"), gohr.draw_boards(1, rng=rng))
+    >>> log = gohr.play(gohr.draw_boards(1, rng=rng), learner, gohr.load_rule("clockwise"))
     >>> tests = hypothesis_tests(log)
     >>> bool(tests.informative[0]), bool((tests.n_cut <= tests.n_alive).all())
     (True, True)
@@ -162,10 +163,11 @@ def hypothesis_tests(log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC) -> 
     --------
     >>> import numpy as np
     >>> from gohr.game import draw_boards
-    >>> from gohr.learners import Uniform, play_trial
+    >>> from gohr import play
+    >>> from gohr.learners import Uniform
     >>> from gohr.rules import load_rule
     >>> boards = draw_boards(5, rng=np.random.default_rng(0))
-    >>> log = play_trial(Uniform(rng=np.random.default_rng(1)), load_rule("clockwise"), boards)
+    >>> log = play(boards, Uniform(rng=np.random.default_rng(1)), load_rule("clockwise"))
     >>> tests = hypothesis_tests(log)
     >>> bool(tests.informative[:10].mean() > tests.informative[-50:].mean())  # soon nothing is new
     True

@@ -1,23 +1,28 @@
-"""Kernels of the linear DQN: choose an attempt, learn from one, play a trial.
+"""The compiled functions of the linear DQN: choose an attempt, learn from one.
 
 The value ``Q(s, a) = theta . phi(s, a)`` depends on 4,420 inputs only, and 18 of the 3,720 features
 are active in each; so a value is a sum of 18 numbers, and a gradient step adds 18 numbers for each
 sample of the batch. The target network changes with every target update only: the largest of its
 values over the buckets is a table by last accepted attempt and code, and the value of a stored
 attempt is kept with it.
-
-The loop :func:`play` calls the same functions as act and observe do, one attempt at a time.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gohr.game.outcomes import ACCEPTED, EPISODE_OVER, RESET
-from gohr.learners.kernels.one_board import OneBoard, OpenLog, attempt
-from gohr.learners.linear_models import DQNSettings, Memory
+from gohr.game.outcomes import ACCEPTED, EPISODE_OVER
+from gohr.playing_kernel import OneBoard, OpenLog, play_boards
+
+if TYPE_CHECKING:
+    from gohr.learners.linear_dqn import Memory
+
+_Codes = npt.NDArray[np.uint8]
+_Draws = npt.NDArray[np.float64]
 
 # Memory.counters
 _STORED = 0
@@ -35,7 +40,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 
 @njit(cache=True)
-def _present(codes: npt.NDArray[np.uint8], n_codes: int, all_cells: bool) -> int:
+def _present(codes: _Codes, n_codes: int, all_cells: bool) -> int:
     """Return the codes among which one may choose, as bits; bit 0 is the empty cells."""
     found = 0
     for cell in range(36):
@@ -48,22 +53,16 @@ def _present(codes: npt.NDArray[np.uint8], n_codes: int, all_cells: bool) -> int
 
 
 @njit(cache=True)
-def choose(
-    settings: DQNSettings,
-    memory: Memory,
-    codes: npt.NDArray[np.uint8],
-    last: int,
-    draws: npt.NDArray[np.float64],
-) -> int:
+def choose(memory: Memory, codes: _Codes, last: int, draws: _Draws, at: int) -> int:
     """Choose an attempt: any with probability epsilon, else one of the best by theta."""
-    n_codes = memory.best.shape[1]
-    among = _present(codes, n_codes, settings.all_cells)
+    settings, n_codes = memory.settings, memory.best.shape[1]
+    among = _present(codes, n_codes, settings.actions_all)
     values = memory.values
     best = -np.inf
     epsilon = settings.epsilon_end + (settings.epsilon_start - settings.epsilon_end) * np.exp(
         -memory.counters[_ATTEMPTS] / settings.epsilon_decay
     )
-    explore = draws[0] < epsilon
+    explore = draws[at, 0] < epsilon
     for code in range(n_codes):
         for bucket in range(4):
             value = -np.inf
@@ -83,7 +82,7 @@ def choose(
     for cell in range(36):
         for bucket in range(4):
             n_best += values[codes[cell], bucket] == best
-    k = int(draws[1] * n_best) if explore or settings.random_ties else 0
+    k = int(draws[at, 1] * n_best) if explore or settings.tie_break_random else 0
     for cell in range(36):
         for bucket in range(4):
             if values[codes[cell], bucket] == best:
@@ -95,43 +94,42 @@ def choose(
 
 @njit(cache=True)
 def learn(
-    settings: DQNSettings,
     memory: Memory,
-    attempted: int,
-    reward: float,
-    next_codes: npt.NDArray[np.uint8],
-    next_last: int,
+    last: int,
+    action: int,
+    code: int,
+    outcome: int,
+    codes: _Codes,
+    after: int,
     terminated: bool,
     truncated: bool,
-    draws: npt.NDArray[np.float64],
+    draws: _Draws,
+    at: int,
 ) -> None:
-    """Store an attempt, take a gradient step, and end the episode if it is over.
-
-    ``attempted`` is the attempt's input number.
-    """
+    """Store an attempt, take a gradient step, and end the episode if it is over."""
+    settings, n_codes = memory.settings, memory.best.shape[1]
+    reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
     slot = memory.counters[_STORED] % memory.rewards.shape[0]
     memory.counters[_STORED] += 1
     memory.counters[_ATTEMPTS] += 1
-    memory.attempts[slot, _INPUT] = attempted
-    memory.attempts[slot, _NEXT_LAST] = next_last
-    memory.attempts[slot, _NEXT_PRESENT] = _present(
-        next_codes, memory.best.shape[1], settings.all_cells
-    )
+    memory.attempts[slot, _INPUT] = (last * n_codes + code) * 4 + (action & 3)
+    memory.attempts[slot, _NEXT_LAST] = after
+    memory.attempts[slot, _NEXT_PRESENT] = _present(codes, n_codes, settings.actions_all)
     memory.attempts[slot, _TERMINAL] = terminated or (truncated and settings.horizon_is_terminal)
     memory.rewards[slot] = reward
-    _set_target(settings, memory, slot)
+    _set_target(memory, slot)
     if memory.counters[_STORED] >= settings.learning_starts:
-        _gradient_step(settings, memory, draws)
+        _gradient_step(memory, draws, at)
     if terminated or truncated:
         memory.counters[_EPISODES] += 1
         if settings.epsilon_per_episode:
             memory.counters[_ATTEMPTS] = 0
         if memory.counters[_EPISODES] % settings.target_period == 0:
-            _update_target(settings, memory)
+            _update_target(memory)
 
 
 @njit(cache=True)
-def _set_target(settings: DQNSettings, memory: Memory, slot: int) -> None:
+def _set_target(memory: Memory, slot: int) -> None:
     """Compute the value of a stored attempt: y = r + gamma max Q(s', a'; target)."""
     target = memory.rewards[slot]
     if memory.attempts[slot, _TERMINAL] == 0:
@@ -141,23 +139,24 @@ def _set_target(settings: DQNSettings, memory: Memory, slot: int) -> None:
         for code in range(memory.best.shape[1]):
             if among >> code & 1:
                 best = max(best, memory.best[last, code])
-        target += settings.gamma * best
+        target += memory.settings.gamma * best
     memory.targets[slot] = target
 
 
 @njit(cache=True)
-def _gradient_step(settings: DQNSettings, memory: Memory, draws: npt.NDArray[np.float64]) -> None:
+def _gradient_step(memory: Memory, draws: _Draws, at: int) -> None:
     """Take one step down the gradient of the batch's mean of (y - Q(s, a; theta))^2."""
+    settings = memory.settings
     n_stored = min(memory.counters[_STORED], memory.rewards.shape[0])
     size = settings.batch_size if settings.replacement else min(settings.batch_size, n_stored)
     width = memory.active.shape[1]
     order = memory.order
     for j in range(size):
         if settings.replacement:
-            slot = int(draws[2 + j] * n_stored)
+            slot = int(draws[at, 2 + j] * n_stored)
         else:
             # Any order of the slots will do to begin a shuffle; only its first entries are used.
-            k = j + int(draws[2 + j] * (n_stored - j))
+            k = j + int(draws[at, 2 + j] * (n_stored - j))
             order[j], order[k] = order[k], order[j]
             slot = order[j]
         x = memory.attempts[slot, _INPUT]
@@ -175,7 +174,7 @@ def _gradient_step(settings: DQNSettings, memory: Memory, draws: npt.NDArray[np.
 
 
 @njit(cache=True)
-def _update_target(settings: DQNSettings, memory: Memory) -> None:
+def _update_target(memory: Memory) -> None:
     """Copy theta to the target network, and recompute the values of stored attempts."""
     n_last, n_codes = memory.best.shape
     for last in range(n_last):
@@ -188,47 +187,19 @@ def _update_target(settings: DQNSettings, memory: Memory) -> None:
                 best = max(best, value)
             memory.best[last, code] = best
     for slot in range(min(memory.counters[_STORED], memory.rewards.shape[0])):
-        _set_target(settings, memory, slot)
+        _set_target(memory, slot)
 
 
 @njit(cache=True, nogil=True)
 def play(
-    settings: DQNSettings,
     memory: Memory,
+    plays_on: bool,
     game: OneBoard,
     log: OpenLog,
     horizon: int,
-    draws: npt.NDArray[np.float64],
+    draws: _Draws,
     episode: int,
     n_rows: int,
-) -> tuple[int, int]:
-    """Play boards from ``episode`` on while the draws suffice; return both counters."""
-    before = n_rows
-    n_boards = game.deck.shape[0]
-    n_codes = memory.best.shape[1]
-    codes = game.seen[0, :36]
-    while episode < n_boards and n_rows - before + horizon <= draws.shape[0]:
-        attempt(game, int(np.int64(RESET)), episode)
-        start = n_rows
-        last = int(np.int64(0))
-        over = game.finish[0] != 0
-        while not over:
-            row = draws[n_rows - before]
-            action = choose(settings, memory, codes, last, row)
-            code = int(codes[action >> 2])
-            outcome = attempt(game, action, episode)
-            log.actions[n_rows] = action
-            log.outcomes[n_rows] = outcome
-            n_rows += 1
-            terminated = game.finish[0] != 0 and not settings.plays_on
-            truncated = n_rows - start >= horizon
-            reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
-            attempted = (last * n_codes + code) * 4 + (action & 3)
-            if outcome == ACCEPTED:
-                last = 4 * (code - 1) + 1 + (action & 3)
-            learn(settings, memory, attempted, reward, codes, last, terminated, truncated, row)
-            over = terminated or truncated
-        log.n_attempts[episode] = n_rows - start
-        log.finish[episode] = game.finish[0]
-        episode += 1
-    return episode, n_rows
+) -> Any:
+    """Play boards by the common loop."""
+    return play_boards(choose, learn, memory, plays_on, game, log, horizon, draws, episode, n_rows)

@@ -1,0 +1,81 @@
+"""The compiled functions of the frugal player, which repeats no failure on a board as it lies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
+from gohr.playing_kernel import OneBoard, OpenLog, play_boards
+
+_Codes = npt.NDArray[np.uint8]
+_Draws = npt.NDArray[np.float64]
+_Failed = npt.NDArray[np.bool_]
+
+
+@njit(cache=True)
+def choose(failed: _Failed, codes: _Codes, last: int, draws: _Draws, at: int) -> int:
+    """Choose any attempt on an occupied cell that has not failed; -1 if there is none."""
+    n_open = 0
+    for action in range(144):
+        n_open += (codes[action >> 2] > 0) & (not failed[action])
+    if n_open == 0:
+        return -1
+    k = int(draws[at, 0] * n_open)
+    action = -1
+    seen = -1
+    while seen < k:
+        action += 1
+        seen += (codes[action >> 2] > 0) & (not failed[action])
+    return action
+
+
+@njit(cache=True)
+def learn(
+    failed: _Failed,
+    last: int,
+    action: int,
+    code: int,
+    outcome: int,
+    codes: _Codes,
+    after: int,
+    terminated: bool,
+    truncated: bool,
+    draws: _Draws,
+    at: int,
+) -> None:
+    """Remember a failure until the board changes."""
+    note_failure(failed, action, outcome, terminated or truncated)
+
+
+@njit(cache=True)
+def note_failure(failed: _Failed, action: int, outcome: int, over: bool) -> None:
+    """Mark what an outcome rules out until the board changes.
+
+    A denied attempt rules out itself, and a piece that cannot be moved its four attempts.
+    """
+    if over or outcome == ACCEPTED:
+        failed[:] = False
+    elif outcome == DENIED:
+        failed[action] = True
+    elif outcome == IMMOVABLE:
+        for bucket in range(4):
+            failed[(action & ~3) + bucket] = True
+
+
+@njit(cache=True, nogil=True)
+def play(
+    failed: _Failed,
+    plays_on: bool,
+    game: OneBoard,
+    log: OpenLog,
+    horizon: int,
+    draws: _Draws,
+    episode: int,
+    n_rows: int,
+) -> Any:
+    """Play boards by the common loop."""
+    return play_boards(choose, learn, failed, plays_on, game, log, horizon, draws, episode, n_rows)

@@ -1,0 +1,63 @@
+"""The compiled functions of the uniform player, which learns nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from gohr.playing_kernel import OneBoard, OpenLog, play_boards
+
+_Codes = npt.NDArray[np.uint8]
+_Draws = npt.NDArray[np.float64]
+
+
+@njit(cache=True)
+def choose(player: int, codes: _Codes, last: int, draws: _Draws, at: int) -> int:
+    """Choose any attempt on an occupied cell; -1 if there is none."""
+    n_pieces = 0
+    for cell in range(36):
+        n_pieces += codes[cell] > 0
+    if n_pieces == 0:
+        return -1
+    k = int(draws[at, 0] * (4 * n_pieces))
+    cell = -1
+    seen = -1
+    while seen < k >> 2:
+        cell += 1
+        seen += codes[cell] > 0
+    return 4 * cell + (k & 3)
+
+
+@njit(cache=True)
+def learn(
+    player: int,
+    last: int,
+    action: int,
+    code: int,
+    outcome: int,
+    codes: _Codes,
+    after: int,
+    terminated: bool,
+    truncated: bool,
+    draws: _Draws,
+    at: int,
+) -> None:
+    """Learn nothing."""
+
+
+@njit(cache=True, nogil=True)
+def play(
+    player: int,
+    plays_on: bool,
+    game: OneBoard,
+    log: OpenLog,
+    horizon: int,
+    draws: _Draws,
+    episode: int,
+    n_rows: int,
+) -> Any:
+    """Play boards by the common loop."""
+    return play_boards(choose, learn, player, plays_on, game, log, horizon, draws, episode, n_rows)

@@ -1,0 +1,486 @@
+"""The one loop: a policy plays a rule on one board after another, and every attempt is logged.
+
+:func:`play` is the loop, :class:`TrialInPlay` the same trial for callers that have a loop of their
+own (a framework, a server), and :class:`TrialLog` the record that both leave. :func:`replay` makes
+the attempts of a record again, for verification and for what the rule permitted at each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import index
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, final
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import shortened
+from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gohr.game.board_views import ACTION
+from gohr.game.engine.compiler import CompiledRule
+from gohr.game.interpreted_boards import InterpretedBoards, boards_in_play
+from gohr.game.outcomes import (
+    ACCEPTED,
+    DENIED,
+    EPISODE_OVER,
+    IMMOVABLE,
+    IN_PROGRESS,
+    LEAVE,
+    RESET,
+    Autoreset,
+)
+from gohr.rules.syntax import RuleSet
+
+if TYPE_CHECKING:
+    from gohr.game.engine.boards import Boards
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialLog:
+    """Every attempt of a trial, with the boards it was made on.
+
+    The one record of play: learners, programs, language models, remote clients and people leave
+    it, runs store it, and scores, verification and pages read it.
+
+    Parameters
+    ----------
+    boards : numpy.ndarray of uint8, shape (n_episodes, 36)
+        The board of each episode as it was dealt.
+    n_attempts : numpy.ndarray of int64, shape (n_episodes,)
+        Number of rows of ``actions`` that belong to each episode.
+    actions : numpy.ndarray of uint8, shape (n_rows,)
+        ``4 * cell + bucket``, the episodes one after the other.
+    outcomes : numpy.ndarray of int8, shape (n_rows,)
+        0 accepted, 4 denied, 7 immovable, 3 empty cell, -4 after the end of the episode.
+    finish : numpy.ndarray of int8, shape (n_episodes,)
+        0 the horizon came first, 1 cleared, 2 stalemate.
+    own : numpy.ndarray of bool, shape (n_rows,), optional
+        If another player shares the boards, mask of the attempts that are scored: the player's own.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> rng = np.random.default_rng(0)
+    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
+    >>> log = gohr.play(gohr.draw_boards(3, rng=rng), learner, gohr.load_rule("clockwise"))
+    >>> n_errors = log.n_attempts - 9  # nine pieces each
+    >>> bool(n_errors.sum() == (log.outcomes != 0).sum())
+    True
+    """
+
+    boards: npt.NDArray[np.uint8]
+    n_attempts: npt.NDArray[np.int64]
+    actions: npt.NDArray[np.uint8]
+    outcomes: npt.NDArray[np.int8]
+    finish: npt.NDArray[np.int8]
+    own: npt.NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observation:
+    """Observation of the player before an attempt.
+
+    Parameters
+    ----------
+    board : numpy.ndarray of uint8, shape (36,)
+        Codes of the contents of each cell: 0 nothing, else ``1 + shape * n_colors + color``.
+    shape, color, bucket : int
+        Properties of the last accepted attempt of this episode, 0 for none and else 1 + index.
+    action_mask : numpy.ndarray of int8, shape (144,)
+        1 for the attempts on occupied cells; action ``4 * cell + bucket``.
+    permitted : numpy.ndarray of int8, shape (144,), optional
+        1 for the attempts that the rule would accept: shown to policies that declare ``reveal``.
+
+    Examples
+    --------
+    >>> board = np.zeros(36, np.uint8)
+    >>> board[7] = 5
+    >>> mask = np.repeat(board > 0, 4).astype(np.int8)
+    >>> np.flatnonzero(Observation(board, 0, 0, 0, mask).action_mask)
+    array([28, 29, 30, 31])
+    """
+
+    board: npt.NDArray[np.uint8]
+    shape: int
+    color: int
+    bucket: int
+    action_mask: npt.NDArray[np.int8]
+    permitted: npt.NDArray[np.int8] | None = None
+
+    def last_number(self, n_colors: int) -> int:
+        """Return the last accepted attempt as one number, as the learners' tables have it.
+
+        0 for none, else ``1 + 4 * (shape * n_colors + color) + bucket``, all counted from 0.
+        """
+        if self.bucket == 0:
+            return 0
+        return N_BUCKETS * ((self.shape - 1) * n_colors + self.color - 1) + self.bucket
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transition:
+    """One attempt: the observation, the action, and the outcome.
+
+    ``reward`` is 0 for an accepted attempt (and for any on a board already cleared), else -1;
+    ``outcome`` the game's code for it (:mod:`gohr.game.outcomes`). After ``terminated`` or
+    ``truncated`` the next observation that the policy acts on is a new board's.
+
+    Examples
+    --------
+    >>> seen = Observation(np.zeros(36, np.uint8), 0, 0, 0, np.zeros(144, np.int8))
+    >>> Transition(seen, 28, 0.0, 0, seen, True, False).terminated
+    True
+    """
+
+    observation: Observation
+    action: int
+    reward: float
+    outcome: int
+    next_observation: Observation
+    terminated: bool
+    truncated: bool
+
+
+class Policy(Protocol):
+    """A player of a trial: it acts, and it observes what came of the attempt.
+
+    Three attributes are optional: ``reveal``, whether it is shown what the rule permits;
+    ``plays_on``, whether it goes on after a board is cleared, until the horizon; and ``kernel``,
+    compiled code that plays whole boards with the very attempts that ``act`` and ``observe`` would
+    give (:class:`gohr.learners.CompiledLearner`).
+    """
+
+    def act(self, observation: Observation, /) -> int:
+        """Choose an attempt: ``4 * cell + bucket``, both from 0."""
+
+    def observe(self, transition: Transition, /) -> None:
+        """Take note of what came of it."""
+
+
+def play(
+    boards: npt.NDArray[np.uint8],
+    policy: Policy,
+    rule: RuleSet | CompiledRule,
+    *,
+    horizon: int = 100,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+) -> TrialLog:
+    """Let a policy play a rule on one board after another, and log every attempt.
+
+    A board is over when it is cleared, when no piece can be moved, or after `horizon` attempts. The
+    engine plays rules that compile, the reference interpreter the others: the attempts are the
+    same. A policy with a compiled kernel plays by it, some fifty times as fast.
+
+    Parameters
+    ----------
+    boards : numpy.ndarray of uint8, shape (n_episodes, 36)
+        One board an episode, as :func:`gohr.draw_boards` makes them.
+    policy : Policy
+        A :class:`gohr.Learner` at the start of its trial, or any object with its two methods.
+    rule : RuleSet or CompiledRule
+        The hidden rule.
+    horizon : int
+        Number of attempts after which an episode is cut off, at least 1.
+    board_spec : BoardSpec
+        Gives the palettes that the codes index.
+
+    Returns
+    -------
+    TrialLog
+        One episode a board; a board that is stuck as it is dealt has no attempts.
+
+    Raises
+    ------
+    ValueError
+        If the horizon is below 1, a piece is not of the palettes, or the policy's action is none of
+        the 144 attempts.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> class InTurn:
+    ...     bucket = 0
+    ...     def act(self, observation):
+    ...         return int(observation.action_mask.argmax()) + self.bucket
+    ...     def observe(self, transition):
+    ...         self.bucket = (self.bucket + 1) % 4
+    >>> boards = gohr.draw_boards(3, rng=np.random.default_rng(0))
+    >>> play(boards, InTurn(), gohr.load_rule("clockwise")).n_attempts  # nine pieces each
+    array([9, 9, 9])
+    """
+    if horizon < 1:
+        raise ValueError(f"horizon: expected at least 1, found {horizon}")
+    room = boards_in_play(rule, board_spec, 1)
+    kernel = getattr(policy, "kernel", None)
+    if kernel is not None and not isinstance(room, InterpretedBoards):
+        from gohr.playing_kernel import play_compiled
+
+        return play_compiled(kernel, room, boards, horizon)
+    reveal, plays_on = (bool(getattr(policy, name, False)) for name in ("reveal", "plays_on"))
+    trial = TrialInPlay(boards, room, horizon=horizon, reveal=reveal, plays_on=plays_on)
+    while not trial.over:
+        policy.observe(trial.attempt(_action(policy.act(trial.observation))))
+    return trial.log()
+
+
+def _action(chosen: object) -> int:
+    """Return what a policy chose as one of the 144 attempts."""
+    try:
+        action = index(chosen) if isinstance(chosen, SupportsIndex) else -1
+    except TypeError:  # an array of several numbers has the method, and refuses
+        action = -1
+    if not 0 <= action < N_CELLS * N_BUCKETS:
+        found = shortened(repr(chosen))
+        raise ValueError(f"expected an action from 0 to 143, found {found}")
+    return action
+
+
+@final
+class TrialInPlay:
+    """A trial in progress: the observation, an attempt made, and a log that grows.
+
+    The caller has the loop, as frameworks need that call the game for each attempt.
+
+    Parameters
+    ----------
+    boards, rule, horizon, board_spec
+        As in :func:`play`; the rule may also be one board under it
+        (:func:`gohr.game.boards_in_play`).
+    reveal, plays_on : bool
+        As a :class:`Policy` declares them.
+
+    Attributes
+    ----------
+    over : bool
+        Whether all boards are played.
+    observation : Observation
+        Observation before the next attempt.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> boards = gohr.draw_boards(2, rng=np.random.default_rng(0))
+    >>> trial = TrialInPlay(boards, gohr.load_rule("anything-goes"))
+    >>> while not trial.over:
+    ...     done = trial.attempt(int(trial.observation.action_mask.argmax()))
+    >>> trial.log().n_attempts
+    array([9, 9])
+    """
+
+    def __init__(
+        self,
+        boards: npt.NDArray[np.uint8],
+        rule: RuleSet | CompiledRule | Boards | InterpretedBoards,
+        *,
+        horizon: int = 100,
+        board_spec: BoardSpec = DEFAULT_SPEC,
+        reveal: bool = False,
+        plays_on: bool = False,
+    ) -> None:
+        if isinstance(rule, RuleSet | CompiledRule):
+            rule = boards_in_play(rule, board_spec, 1)
+        self._room = rule
+        self._boards, self._horizon = boards, horizon
+        self._reveal, self._plays_on = reveal, plays_on
+        self._deck = np.zeros((1, boards.shape[1]), dtype=np.uint8)
+        self._step = rule.bound_step(self._deck)
+        self._actions: list[int] = []
+        self._outcomes: list[int] = []
+        self._n_attempts: list[int] = []
+        self._finish: list[int] = []
+        self.over, self._before = False, 0
+        self.observation: Observation
+        self._deal()
+
+    def attempt(self, action: int) -> Transition:
+        """Make an attempt; if its board is over then, deal the next."""
+        seen = self.observation
+        outcome = self._advance(action)
+        self._actions.append(action)
+        self._outcomes.append(outcome)
+        terminated = self._stands != IN_PROGRESS and not self._plays_on
+        truncated = len(self._actions) - self._before >= self._horizon
+        self.observation = self._seen()
+        reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
+        made = Transition(seen, action, reward, outcome, self.observation, terminated, truncated)
+        if terminated or truncated:
+            self._end_board()
+            self._deal()
+        return made
+
+    def log(self) -> TrialLog:
+        """Return every attempt so far on the boards that are over."""
+        n = len(self._n_attempts)
+        return TrialLog(
+            self._boards[:n],
+            np.array(self._n_attempts, dtype=np.int64),
+            np.array(self._actions[: self._before], dtype=np.uint8),
+            np.array(self._outcomes[: self._before], dtype=np.int8),
+            np.array(self._finish, dtype=np.int8),
+        )
+
+    @property
+    def _stands(self) -> int:
+        return int(self._room.finish[0])
+
+    def _deal(self) -> None:
+        """Deal the next board, past those that are stuck as they are dealt."""
+        while len(self._finish) < len(self._boards):
+            self._deck[0] = self._boards[len(self._finish)]
+            self._advance(RESET)
+            self.observation = self._seen()
+            if self._stands == IN_PROGRESS:
+                return
+            self._end_board()
+        self.over = True
+
+    def _end_board(self) -> None:
+        self._n_attempts.append(len(self._actions) - self._before)
+        self._before = len(self._actions)
+        self._finish.append(self._stands)
+
+    def _advance(self, action: int) -> int:
+        self._room.replies[0, ACTION] = action
+        self._step()
+        return int(self._room.outcome[0])
+
+    def _seen(self) -> Observation:
+        room = self._room
+        permitted = room.permitted()[0] if self._reveal else None
+        shape, color, bucket = room.last[:, 0].tolist()
+        return Observation(
+            room.codes[0].copy(), shape, color, bucket, room.occupied[0].copy(), permitted
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replay:
+    """What a rule replied to given attempts, and what it permitted before each.
+
+    Parameters
+    ----------
+    first : numpy.ndarray of int8, shape (n_episodes,)
+        State of each episode as it was dealt: 0 in progress, 1 cleared, 2 stalemate.
+    outcomes, finish : numpy.ndarray of int16, shape (n_rows,)
+        Outcome of each attempt, and state of the episode after it.
+    n_pieces, n_movable : numpy.ndarray of int16, shape (n_rows,)
+        Pieces on the board before the attempt, and how many of them could be moved.
+    n_permitted : numpy.ndarray of int16, shape (n_rows,)
+        Number of attempts that the rule would have accepted.
+    n_accepting : numpy.ndarray of int16, shape (n_rows,)
+        Number of buckets that would have accepted the piece attempted.
+    n_failed : numpy.ndarray of int16, shape (n_rows,)
+        Number of attempts known to fail since the board last changed: one for a denied attempt,
+        four for a piece that cannot be moved.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> boards = gohr.draw_boards(1, rng=np.random.default_rng(0))
+    >>> found = replay(boards, np.array([2]), np.array([0, 0]), gohr.parse("(*,*,*,*,[0,2])"))
+    >>> found.n_permitted.tolist(), found.outcomes.tolist()  # two buckets for each piece
+    ([18, 16], [0, 3])
+    """
+
+    first: npt.NDArray[np.int8]
+    outcomes: npt.NDArray[np.int16]
+    finish: npt.NDArray[np.int16]
+    n_pieces: npt.NDArray[np.int16]
+    n_movable: npt.NDArray[np.int16]
+    n_permitted: npt.NDArray[np.int16]
+    n_accepting: npt.NDArray[np.int16]
+    n_failed: npt.NDArray[np.int16]
+
+
+def replay(
+    boards: npt.NDArray[np.uint8],
+    n_attempts: npt.NDArray[np.int64],
+    actions: npt.NDArray[np.integer[Any]],
+    rule: RuleSet | CompiledRule,
+    *,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+) -> Replay:
+    """Make given attempts under a rule: ten million a second by the engine.
+
+    Parameters
+    ----------
+    boards : numpy.ndarray of uint8, shape (at least n_episodes, 36)
+    n_attempts : numpy.ndarray of int64, shape (n_episodes,)
+        Number of attempts on each board; those after its end have the outcome -4.
+    actions : numpy.ndarray of int, shape (n_rows,)
+        ``4 * cell + bucket`` of each attempt, the episodes one after the other.
+    rule : RuleSet or CompiledRule
+    board_spec : BoardSpec
+        Gives the palettes that the codes index.
+
+    Returns
+    -------
+    Replay
+
+    Raises
+    ------
+    ValueError
+        If an action is none of the 144, or a piece is not of the palettes.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> rng, rule = np.random.default_rng(0), gohr.load_rule("clockwise")
+    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
+    >>> log = gohr.play(gohr.draw_boards(3, rng=rng), learner, rule)
+    >>> found = replay(log.boards, log.n_attempts, log.actions, rule)
+    >>> bool((found.outcomes == log.outcomes).all())
+    True
+    """
+    if actions.size and not 0 <= actions.min() <= actions.max() < N_CELLS * N_BUCKETS:
+        raise ValueError("actions: expected numbers from 0 to 143")
+    first = np.zeros(len(n_attempts), dtype=np.int8)
+    found = np.zeros((7, len(actions)), dtype=np.int16)
+    room = boards_in_play(rule, board_spec, _SIDE_BY_SIDE)
+    if isinstance(room, InterpretedBoards):
+        _replay_interpreted(room, boards, n_attempts, actions, first, found)
+    elif len(n_attempts):
+        from gohr.playing_kernel import deck_of, replay_rows
+
+        arrays = (room.rule.program, room.state, room.seen, room.replies)
+        mask = np.zeros((_SIDE_BY_SIDE, N_CELLS * N_BUCKETS), dtype=np.int8)
+        rows = n_attempts.astype(np.int64), actions.astype(np.uint8)
+        replay_rows(*arrays, deck_of(room.rule, boards), *rows, mask, first, found)
+    return Replay(first, *found)
+
+
+#: Number of boards that are replayed together: more do not fit into the fastest cache.
+_SIDE_BY_SIDE = 20
+
+
+def _replay_interpreted(
+    room: InterpretedBoards,
+    boards: npt.NDArray[np.uint8],
+    n_attempts: npt.NDArray[np.int64],
+    actions: npt.NDArray[np.integer[Any]],
+    first: npt.NDArray[np.int8],
+    found: npt.NDArray[np.int16],
+) -> None:
+    """Fill the columns of a replay by the reference interpreter, with one board."""
+    ends = np.cumsum(n_attempts).tolist()
+    for episode, end in enumerate(ends):
+        room.replies[:, ACTION] = LEAVE
+        room.replies[0, ACTION] = RESET
+        room.advance(boards[episode : episode + 1], 0, 0, Autoreset.DISABLED)
+        first[episode] = room.finish[0]
+        changed, failed = True, set[int]()
+        for row in range(end - int(n_attempts[episode]), end):
+            if changed:
+                mask = room.permitted_of(0).reshape(N_CELLS, N_BUCKETS)
+                n_pieces, failed = np.count_nonzero(room.codes[0]), set()
+            cell, bucket = divmod(int(actions[row]), N_BUCKETS)
+            room.replies[0, ACTION] = actions[row]
+            room.advance(boards, 0, 0, Autoreset.DISABLED)
+            outcome = int(room.outcome[0])
+            counts = n_pieces, mask.any(axis=1).sum(), mask.sum(), mask[cell].sum(), len(failed)
+            found[:, row] = outcome, room.finish[0], *counts
+            changed = outcome == ACCEPTED
+            if outcome == DENIED:
+                failed.add(N_BUCKETS * cell + bucket)
+            elif outcome == IMMOVABLE:
+                failed.update(range(N_BUCKETS * cell, N_BUCKETS * (cell + 1)))

@@ -1,0 +1,227 @@
+"""The loop of :func:`gohr.play` in compiled code, and the replay of its record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from gohr.game.board import N_CELLS
+from gohr.game.board_views import ACTION, OUTCOME, STANDS, Replies
+from gohr.game.engine.boards import Boards
+from gohr.game.engine.compiler import CompiledRule
+from gohr.game.engine.transition import Int, Short, permitted, step
+from gohr.game.outcomes import (
+    ACCEPTED,
+    DENIED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    IMMOVABLE,
+    IN_PROGRESS,
+    LEAVE,
+    RESET,
+)
+from gohr.playing import TrialLog
+
+_Draws = npt.NDArray[np.float64]
+#: Times four bytes of which each is 0 or 1, it has their sum in its highest byte.
+_EACH = 0x01010101
+
+
+class OneBoard(NamedTuple):
+    """Arguments of the engine's step for one board."""
+
+    program: Int
+    state: Short
+    seen: npt.NDArray[np.uint8]
+    replies: Replies
+    deck: npt.NDArray[np.uint8]
+
+
+class OpenLog(NamedTuple):
+    """The columns of a :class:`TrialLog`, sized for the longest trial."""
+
+    n_attempts: Int
+    actions: npt.NDArray[np.uint8]
+    outcomes: npt.NDArray[np.int8]
+    finish: npt.NDArray[np.int8]
+
+
+#: Plays boards from a number of an episode and a row of the log on; returns both as they are then.
+Kernel = Callable[[OneBoard, OpenLog, int, int, int], tuple[int, int]]
+
+
+# Inlined where a learner calls it, so that `choose` and `learn` are called directly: Numba cannot
+# keep compiled code that was handed a function (docs/decisions/012).
+@njit(inline="always")
+def play_boards(
+    choose: Any,
+    learn: Any,
+    player: Any,
+    plays_on: bool,
+    game: OneBoard,
+    log: OpenLog,
+    horizon: int,
+    draws: _Draws,
+    episode: int,
+    n_rows: int,
+) -> tuple[int, int]:
+    """Play boards from ``episode`` on while the draws suffice; return both counters.
+
+    ``choose(player, codes, last, draws, at)`` returns an attempt; ``at`` is its row of ``draws``.
+    ``learn(player, last, action, code, outcome, codes, after, terminated, truncated, draws,
+    at)`` takes note of it: ``code`` is what lay in its cell, ``codes`` the board and ``after`` the
+    last accepted attempt as they are now.
+    """
+    program, state, seen, replies, deck = game
+    codes = seen[0, :36]
+    none = int(np.int64(0))  # a plain 0 would have its own type, and with it another kernel
+    before = n_rows
+    while episode < deck.shape[0] and n_rows - before + horizon <= draws.shape[0]:
+        replies[0, ACTION] = RESET
+        step(program, state, seen, replies, deck, episode, none, none)
+        start = n_rows
+        last = int(np.int64(0))
+        over = replies[0, STANDS] != 0
+        while not over:
+            at = n_rows - before
+            action = choose(player, codes, last, draws, at)
+            code = int(codes[action >> 2])
+            replies[0, ACTION] = action
+            step(program, state, seen, replies, deck, episode, none, none)
+            outcome = int(replies[0, OUTCOME])
+            log.actions[n_rows] = action
+            log.outcomes[n_rows] = outcome
+            n_rows += 1
+            terminated = replies[0, STANDS] != 0 and not plays_on
+            truncated = n_rows - start >= horizon
+            after = 4 * (code - 1) + 1 + (action & 3) if outcome == ACCEPTED else last
+            learn(
+                player, last, action, code, outcome, codes, after, terminated, truncated, draws, at
+            )
+            last = after
+            over = terminated or truncated
+        log.n_attempts[episode] = n_rows - start
+        log.finish[episode] = replies[0, STANDS]
+        episode += 1
+    return episode, n_rows
+
+
+def play_compiled(
+    kernel: Kernel, room: Boards, boards: npt.NDArray[np.uint8], horizon: int
+) -> TrialLog:
+    """Play each board in turn by a policy's kernel."""
+    game = OneBoard(
+        room.rule.program, room.state, room.seen, room.replies, deck_of(room.rule, boards)
+    )
+    n = len(boards)
+    log = OpenLog(
+        np.zeros(n, dtype=np.int64),
+        np.zeros(n * horizon, dtype=np.uint8),
+        np.zeros(n * horizon, dtype=np.int8),
+        np.zeros(n, dtype=np.int8),
+    )
+    episode = n_rows = 0
+    while episode < n:
+        episode, n_rows = kernel(game, log, horizon, episode, n_rows)
+    return TrialLog(
+        boards,
+        log.n_attempts,
+        log.actions[:n_rows].copy(),
+        log.outcomes[:n_rows].copy(),
+        log.finish,
+    )
+
+
+def deck_of(rule: CompiledRule, boards: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return boards as the kernels take them; all must be of the rule's palettes."""
+    # The kernels are compiled for arrays that can be written to, even where they only read.
+    deck = np.require(boards.reshape(-1, N_CELLS), dtype=np.uint8, requirements=["C", "W"])
+    if deck.max(initial=0) >= 1 + rule.n_shapes * rule.n_colors:
+        raise ValueError("the boards hold a piece that is not of the rule's palettes")
+    return deck
+
+
+@njit(cache=True, nogil=True)
+def replay_rows(
+    program: Int,
+    state: Short,
+    seen: npt.NDArray[np.uint8],
+    replies: Replies,
+    deck: npt.NDArray[np.uint8],
+    n_attempts: Int,
+    actions: npt.NDArray[np.uint8],
+    mask: npt.NDArray[np.int8],
+    first: npt.NDArray[np.int8],
+    found: npt.NDArray[np.int16],
+) -> None:
+    """Fill the columns of a :class:`gohr.play.Replay`, in the order of its fields.
+
+    The runner does this for every trial. Batches of as many episodes as ``seen`` has rows are
+    replayed in parallel, which takes two thirds of the time of one after the other; and the engine
+    makes only the moves, since a rejected attempt changes nothing.
+    """
+    n_episodes, n_boards = n_attempts.shape[0], seen.shape[0]
+    row = np.zeros(n_boards, dtype=np.int64)
+    stop = np.zeros(n_boards, dtype=np.int64)
+    failed = np.zeros(144, dtype=np.bool_)
+    by_piece = mask.view(np.int32)  # 0 where none of the four attempts on a piece is permitted
+    none = int(np.int64(0))  # not a plain 0, as in play_boards
+    n_rows = 0
+    for episode in range(0, n_episodes, n_boards):
+        for i in range(n_boards):
+            replies[i, ACTION] = RESET if episode + i < n_episodes else LEAVE
+            row[i] = n_rows
+            n_rows += n_attempts[episode + i] if episode + i < n_episodes else 0
+            stop[i] = n_rows
+        n_dealt, n_moving = episode, n_boards
+        while n_moving > 0:
+            n_dealt = step(program, state, seen, replies, deck, n_dealt, none, none)
+            permitted(state, mask)
+            n_moving = 0
+            for i in range(n_boards):
+                stands = replies[i, STANDS]
+                if replies[i, ACTION] == RESET:
+                    first[episode + i] = stands
+                elif replies[i, ACTION] != LEAVE:
+                    found[1, row[i] - 1] = stands
+                replies[i, ACTION] = LEAVE
+                if row[i] == stop[i]:
+                    continue
+                n_pieces = n_movable = n_permitted = n_failed = 0
+                for cell in range(36):
+                    n_pieces += seen[i, cell] != 0
+                    four = int(by_piece[i, cell])
+                    n_movable += four != 0
+                    n_permitted += ((four * _EACH) >> 24) & 7
+                failed[:] = False
+                # The attempts up to the next move, and that, are all made on this board.
+                while row[i] < stop[i] and replies[i, ACTION] == LEAVE:
+                    action = int(actions[row[i]])
+                    four = int(by_piece[i, action >> 2])
+                    if stands != IN_PROGRESS:
+                        outcome = EPISODE_OVER
+                    elif seen[i, action >> 2] == 0:
+                        outcome = EMPTY_CELL
+                    elif mask[i, action] != 0:
+                        outcome = ACCEPTED
+                        replies[i, ACTION] = action
+                        n_moving += 1
+                    else:
+                        outcome = DENIED if four != 0 else IMMOVABLE
+                    found[0, row[i]] = outcome
+                    found[1, row[i]] = stands
+                    found[2, row[i]] = n_pieces
+                    found[3, row[i]] = n_movable
+                    found[4, row[i]] = n_permitted
+                    found[5, row[i]] = ((four * _EACH) >> 24) & 7
+                    found[6, row[i]] = n_failed
+                    if outcome in (DENIED, IMMOVABLE):
+                        begin = action if outcome == DENIED else action & ~3
+                        for a in range(begin, begin + (1 if outcome == DENIED else 4)):
+                            n_failed += not failed[a]
+                            failed[a] = True
+                    row[i] += 1

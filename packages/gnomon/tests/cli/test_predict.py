@@ -62,9 +62,9 @@ def test_a_saved_model_predicts(command, suite, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[]", "model.json: expected a 'gnomon subset model 4' as JSON"),
-        ('{"format": "other"}', "model.json: expected a 'gnomon subset model 4' as JSON"),
-        ("nonsense", "model.json: expected a 'gnomon subset model 4' as JSON"),
+        ("[]", "model.json: expected a 'gnomon subset model 5' as JSON"),
+        ('{"format": "other"}', "model.json: expected a 'gnomon subset model 5' as JSON"),
+        ("nonsense", "model.json: expected a 'gnomon subset model 5' as JSON"),
     ],
 )
 def test_what_is_no_model_is_refused(command, suite, tmp_path, text, said):

@@ -73,7 +73,7 @@ def test_two_algorithms_with_different_tasks(fitted):
     assert (one.verdict, one.probability > 0.9) == ("a", True)
     with pytest.raises(UnknownNameError, match="unknown algorithm 'a0x'"):
         predict(fitted.model, suite(), pair=("a0x", "a01"))
-    with pytest.raises(ScoreDataError, match="this one is a line: distil again"):
+    with pytest.raises(ScoreDataError, match="of the procedure 'factor'"):
         predict(MODEL, table(dqn=[2, 4], ppo=[1, 1]), pair=("dqn", "ppo"))
 
 

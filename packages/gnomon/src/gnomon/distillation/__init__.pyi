@@ -1,9 +1,7 @@
 from . import atari as atari
-from .branch_and_bound import least_variance_subsets as least_variance_subsets
 from .distilled import Distillation as Distillation
 from .distilled import Distilled as Distilled
 from .distilled import distill as distill
-from .factor import fit_factors as fit_factors
 from .models import SubsetModel as SubsetModel
 from .prediction import NextSteps as NextSteps
 from .prediction import PairPredictions as PairPredictions
@@ -12,6 +10,7 @@ from .prediction import next_steps as next_steps
 from .prediction import predict as predict
 from .preparation import PreparedScores as PreparedScores
 from .preparation import prepare as prepare
+from .preparation import transform_of as transform_of
 from .procedures import FactorProcedure as FactorProcedure
 from .procedures import PaperProcedure as PaperProcedure
 from .procedures import Procedure as Procedure
@@ -23,7 +22,6 @@ from .suite import correlations as correlations
 from .suite import explained as explained
 from .suite import single as single
 from .suite import sizes as sizes
-from .summaries import transform_of as transform_of
 from .validation import HeldOut as HeldOut
 from .validation import cross_validate as cross_validate
 from .validation import nested_error as nested_error
@@ -47,10 +45,8 @@ __all__ = [
     "cross_validate",
     "distill",
     "explained",
-    "fit_factors",
     "fit_least_squares",
     "folds_of",
-    "least_variance_subsets",
     "nested_error",
     "next_steps",
     "order_agreement",

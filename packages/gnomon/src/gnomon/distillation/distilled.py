@@ -13,7 +13,12 @@ from typing import Any, ClassVar, Literal, Unpack
 import numpy as np
 
 from gnomon.distillation.models import SubsetModel
-from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
+from gnomon.distillation.preparation import (
+    PreparationOptions,
+    PreparedScores,
+    prepare,
+    transform_of,
+)
 from gnomon.distillation.procedures import Procedure, procedure_of
 from gnomon.distillation.search import Progress, Subsets
 from gnomon.distillation.validation import (
@@ -54,8 +59,6 @@ class Distilled:
         Algorithms with scores on all tasks.
     nested : HeldOut, optional
         Predictions of algorithms that the choice had not seen; only for the first subset.
-    order : OrderAgreement, optional
-        Of these predictions with the truth.
     later, families : HeldOut, optional
         Predictions of each year's algorithms from the years before, if dates are known; and of each
         group without it, if groups are known.
@@ -69,7 +72,6 @@ class Distilled:
     relative_error: float
     n_rows: int
     nested: HeldOut | None = None
-    order: OrderAgreement | None = None
     later: HeldOut | None = None
     families: HeldOut | None = None
 
@@ -78,29 +80,29 @@ class Distilled:
         """The relative error for algorithms that the choice had not seen; NaN without one."""
         return nan if self.nested is None else self.nested.relative_error
 
+    @property
+    def order(self) -> OrderAgreement | None:
+        """How well the order of algorithms that the choice had not seen is predicted."""
+        transform = transform_of(self.model.transform)
+        return None if self.nested is None else self.nested.order(transform)
+
     def as_record(self) -> dict[str, Any]:
         """Return the numbers as a mapping fit for JSON."""
-        record: dict[str, Any] = {
-            "procedure": self.procedure,
-            "rank": self.rank,
-            "tasks": list(self.model.tasks),
-            "weights": list(self.model.weights),
-            "intercept": self.model.intercept,
-            "cv_mse": self.cv_mse,
-            "r2": self.r2,
-            "relative_error": self.relative_error,
-            "nested_relative_error": self.nested_relative_error,
-        }
+        model, order = self.model, self.order
+        record: dict[str, Any] = {"procedure": self.procedure, "rank": self.rank}
+        record |= {"tasks": list(model.tasks), "weights": list(model.weights)}
+        record |= {"intercept": model.intercept}
+        for name in ("cv_mse", "r2", "relative_error", "nested_relative_error"):
+            record[name] = getattr(self, name)
         held = {"": self.nested, "next_": self.later, "family_": self.families}
         for name in ("next_", "family_"):
-            one = held[name]
-            record[f"{name}relative_error"] = None if one is None else one.relative_error
-        record["n_predicted"] = None if self.nested is None else self.nested.n_predicted
+            record[f"{name}relative_error"] = (one := held[name]) and one.relative_error
+        record["n_predicted"] = self.nested and self.nested.n_predicted
         for name, one in held.items():
-            cover = one.coverage(scale=self.model.scale) if one is not None and one.known else None
-            record[f"{name}coverage"] = cover
+            known = one is not None and one.known
+            record[f"{name}coverage"] = one.coverage(scale=model.scale) if one and known else None
         for name in ("concordance", "clear_concordance", "tau"):
-            record[name] = None if self.order is None else getattr(self.order, name)
+            record[name] = order and getattr(order, name)
         return record | {"n_rows": self.n_rows}
 
 
@@ -170,8 +172,6 @@ def _in_words(one: Distilled, data: PreparedScores) -> Iterator[str]:
         yield f"  {_covered(held, scale, data)[2:]}"
     if one.families is not None and (n_families := len({*data.groups})) < _FEW_FAMILIES:
         yield f"  {n_families} families are too few to show how far off another one may be"
-    if one.model.forecaster is not None:
-        yield "  the estimate is the mean of the simulated suites and this line, unshrunk:"
     yield f"  {one.model.formula}"
 
 
@@ -311,12 +311,25 @@ def best_subsets(
     if len(forced) != size:
         chosen = procedure.choose(data, size, n_best=n_best, forced=forced)
     ranked = [_distilled(data, procedure, tasks, i, n_folds) for i, tasks in enumerate(chosen, 1)]
-    if outer is not None:
-        work: dict[str, Any] = {"forced": forced, "progress": progress, "rng": rng, "spread": True}
-        nested = nested_error(data, procedure, size, outer=outer, n_folds=n_folds, **work)
-        ranked[0] = _with_nested(ranked[0], data, nested)
-        if beside and ranked[0].model.forecaster is not None:
-            ranked[0] = _with_others(ranked[0], data, procedure, size, outer, work)
+    if outer is None:
+        return ranked
+    best = ranked[0]
+    work: dict[str, Any] = {"forced": forced, "progress": progress, "rng": rng, "spread": True}
+    nested = nested_error(data, procedure, size, outer=outer, n_folds=n_folds, **work)
+    scale = nested.scale
+    later = nested if outer == "time" else None
+    families = nested if outer == "groups" else None
+    if beside and best.model.forecaster is not None:
+        if families is None and 3 <= len({*data.groups}) < n:
+            # Folds of algorithms show little about a new family.
+            families = nested_error(data, procedure, size, outer="groups", **work)
+            scale = max(scale, families.scale)
+        if later is None and data.years is not None:
+            with suppress(ScoreDataError):  # Too few before the last year.
+                later = nested_error(data, procedure, size, outer="time", **work)
+    # Intervals are as wide as the validations require.
+    model = replace(best.model.with_residuals(nested.residuals), scale=scale)
+    ranked[0] = replace(best, model=model, nested=nested, later=later, families=families)
     return ranked
 
 
@@ -336,35 +349,6 @@ def _distilled(
     errors = (held.mse, held.fold_r2, held.fold_relative_error)
     kept = model.with_residuals(held.residuals)
     return Distilled(procedure.name, rank, kept, *errors, held.n_predicted)
-
-
-def _with_nested(one: Distilled, data: PreparedScores, nested: HeldOut) -> Distilled:
-    """Return a subset with intervals as wide as the nested validation requires."""
-    model = replace(one.model.with_residuals(nested.residuals), scale=nested.scale)
-    return replace(one, model=model, nested=nested, order=nested.order(data.transform))
-
-
-def _with_others(
-    one: Distilled,
-    data: PreparedScores,
-    procedure: Procedure,
-    size: int,
-    outer: Outer,
-    work: dict[str, Any],
-) -> Distilled:
-    """Return a subset with the validations in time and by groups, where these are known."""
-    later = one.nested if outer == "time" else None
-    families = one.nested if outer == "groups" else None
-    if families is None and 3 <= len({*data.groups}) < len(data.algorithms):
-        # Folds of algorithms show little about a new family.
-        families = nested_error(data, procedure, size, outer="groups", **work)
-    if later is None and data.years is not None:
-        with suppress(ScoreDataError):  # Too few before the last year.
-            later = nested_error(data, procedure, size, outer="time", **work)
-    scale = one.model.scale
-    if families is not None and families.known:
-        scale = max(scale, families.scale)
-    return replace(one, model=replace(one.model, scale=scale), later=later, families=families)
 
 
 def _warnings(found: Sequence[Distilled], data: PreparedScores, n_wanted: int) -> Iterator[str]:

@@ -1,4 +1,16 @@
-"""Models of a summary score from a few tasks: fitted, saved as JSON, and used to predict."""
+"""Models of a summary score from a few tasks: fitted, saved as JSON, and used to predict.
+
+The estimate is a line. A model of the procedure ``factor`` also has a distribution of its error.
+The variance is the sum of three parts:
+
+* the variance that the tasks leave, which grows with the distance from the training,
+* the variance of the line between resampled papers of the training, and
+* the squared difference between the line and the one shrunk to the mean of the training.
+
+They are calibrated by the Birge ratio (Birge 1932, Physical Review 40:207), the root mean square of
+nested residuals over their own spread. Quantiles are Student's, with the degrees of freedom of the
+rows, of the papers and of the residuals together (Satterthwaite).
+"""
 
 from __future__ import annotations
 
@@ -7,23 +19,24 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from math import nan
+from functools import cached_property
+from math import nan, sqrt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon._version import __version__
-from gnomon.distillation.forecasts import Forecast, Forecaster
-from gnomon.distillation.preparation import PreparedScores
-from gnomon.distillation.summaries import transform_of
+from gnomon.distillation.factor import DEGREES_OF_FREEDOM, Moments
+from gnomon.distillation.preparation import PreparedScores, transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.files import write_atomically
 from gnomon.results import FieldRecord
 from gnomon.scores.table import FloatArray
-from gnomon.stats.proportions import normal_quantile, student_quantile
+from gnomon.stats.proportions import student_quantile
 
-_FORMAT = "gnomon subset model 4"
+_FORMAT = "gnomon subset model 5"
 #: What a JSON text that is no model may raise; nested too deeply, a recursion error.
 _WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -43,11 +56,11 @@ class Prediction(FieldRecord):
     outside, missing : tuple of str
         Tasks whose score lies outside the training range; tasks without a score.
     extrapolation : float
-        Greatest distance of a score from that range, in standard deviations of the training.
+        Greatest distance of a score from that range, in quarters of the range.
     verdict : str
-        ``extrapolated`` if a score is more than one standard deviation outside the training, or if
-        the two estimates that are averaged differ by more than the deviation of the simulated
-        summaries; ``uninformative`` if the interval is wider than one without any scores; or empty.
+        ``extrapolated`` if a score is more than a quarter of the range outside it, or if the line
+        and the one shrunk to the training differ by more than the deviation; ``uninformative`` if
+        the interval is wider than one without any scores; or empty.
     """
 
     algorithm: str
@@ -62,11 +75,136 @@ class Prediction(FieldRecord):
 
 
 @dataclass(frozen=True)
+class Forecast:
+    """Summary of one algorithm, transformed, with the parts of its variance.
+
+    `deviation` is the standard deviation that the tasks leave, `lines` the predictions of resampled
+    training papers, `shift` the prediction shrunk to the training minus the line. `noise` is the
+    variance that fewer runs than those of the training add, `df` the degrees of freedom.
+    """
+
+    center: float
+    deviation: float
+    lines: tuple[float, ...] = ()
+    shift: float = 0.0
+    noise: float = 0.0
+    df: float = 1.0
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation before calibration, for as many runs as the training has."""
+        papers = float(np.var(self.lines)) if self.lines else 0.0
+        return sqrt(self.deviation**2 + papers + self.shift**2)
+
+    def interval(self, level: float, scale: float = 1.0) -> tuple[float, float]:
+        """Return the ends of the interval, transformed."""
+        spread = sqrt((scale * self.spread) ** 2 + self.noise)
+        half = student_quantile(level, self.df) * spread
+        return self.center - half, self.center + half
+
+    def difference(
+        self, other: Forecast, level: float, scale: float = 1.0
+    ) -> tuple[float, float, float]:
+        """Return the ends of the interval of the difference, and the probability of one above 0.
+
+        Lines and shifts are subtracted first, as the model errs alike for two algorithms that are
+        alike in these; heavy tails of the rows, which two algorithms share, are left out.
+        """
+        from scipy.special import stdtr
+
+        papers = float(np.var(np.subtract(self.lines, other.lines))) if self.lines else 0.0
+        own = self.deviation**2 + other.deviation**2
+        variance = scale**2 * (own + papers + (self.shift - other.shift) ** 2)
+        spread = sqrt(variance + self.noise + other.noise)
+        df = 1.0 / (1.0 / min(self.df, other.df) - 1.0 / DEGREES_OF_FREEDOM)
+        value, half = self.center - other.center, student_quantile(level, df) * spread
+        if spread == 0.0:
+            return value, value, 0.5 if value == 0.0 else float(value > 0.0)
+        return value - half, value + half, float(stdtr(df, value / spread))
+
+
+@dataclass(frozen=True, eq=False)
+class Forecaster:
+    """What a model keeps of its training, to predict with an interval and without some scores.
+
+    `moments` are those of the tasks and the summary, `resampled` the same from resampled training
+    papers. `run_variance` has the variance between runs of each task, and `runs` their number, if
+    the training has several.
+    """
+
+    moments: Moments
+    resampled: tuple[Moments, ...]
+    run_variance: tuple[float, ...]
+    runs: float | None
+    n_groups: int
+    n_rows: int
+
+    @cached_property
+    def _parts(self) -> dict[bytes, Forecaster]:
+        return {}
+
+    def known(self, seen: npt.NDArray[np.bool_]) -> Forecaster:
+        """Return the forecaster from some of the tasks."""
+        if seen.all():
+            return self
+        key = seen.tobytes()
+        if key not in self._parts:
+            index = np.append(np.flatnonzero(seen), seen.size)
+            self._parts[key] = replace(
+                self,
+                moments=self.moments.of(index),
+                resampled=tuple(one.of(index) for one in self.resampled),
+                run_variance=tuple(self.run_variance[j] for j in index[:-1]),
+            )
+        return self._parts[key]
+
+    def forecast(self, x: FloatArray, runs: FloatArray | None = None) -> Forecast:
+        """Return the predictive distribution from transformed scores; NaN without any."""
+        seen = ~np.isnan(x)
+        if not seen.all():
+            if not seen.any():
+                return Forecast(nan, nan)
+            return self.known(seen).forecast(x[seen], None if runs is None else runs[seen])
+        moments = self.moments
+        weights, intercept = moments.line
+        center = float(weights @ x + intercept)
+        noise = 0.0
+        if runs is not None and self.runs is not None:
+            more = np.maximum(0.0, 1.0 / runs - 1.0 / self.runs)
+            noise = float(weights**2 @ (np.array(self.run_variance) * more))
+        return Forecast(
+            center=center,
+            deviation=sqrt(moments.variance(x)),
+            lines=tuple(float(w @ x + b) for w, b in (one.line for one in self.resampled)),
+            shift=float(moments.mean[-1] + moments.regression @ (x - moments.mean[:-1]) - center),
+            noise=noise,
+            df=1.0 / (1.0 / DEGREES_OF_FREEDOM + 1.0 / max(self.n_groups - 1, 1) + 1 / self.n_rows),
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the numbers as a mapping fit for JSON."""
+        record = {one.name: getattr(self, one.name) for one in fields(self)}
+        record["moments"] = _moments_record(self.moments)
+        return record | {"resampled": [_moments_record(one) for one in self.resampled]}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Forecaster:
+        """Return the forecaster of such a mapping."""
+        resampled = tuple(Moments(**one) for one in record["resampled"])
+        variances = tuple(map(float, record["run_variance"]))
+        made = {"moments": Moments(**record["moments"]), "resampled": resampled}
+        return cls(**{**record, **made, "run_variance": variances})
+
+
+def _moments_record(moments: Moments) -> dict[str, Any]:
+    return {"mean": moments.mean.tolist(), "covariance": moments.covariance.tolist()}
+
+
+@dataclass(frozen=True)
 class SubsetModel:
     """A prediction of a summary score from a few tasks.
 
-    The transformed summary is ``intercept + sum(weights * transformed scores)``. A model that
-    simulates the suite averages this line, unshrunk, with the simulated suites.
+    The transformed summary is ``intercept + sum(weights * transformed scores)``.
 
     Parameters
     ----------
@@ -79,11 +217,12 @@ class SubsetModel:
     ranges : tuple of (low, high)
         Least and greatest transformed score of each task in the training; empty if unknown.
     residuals : tuple of float
-        Sorted residuals of held-out algorithms, from which a line's prediction interval follows.
+        Sorted residuals of held-out algorithms, from which the interval follows if there is no
+        forecaster.
     source : str
         Where the model comes from.
     forecaster : Forecaster, optional
-        Simulates the suite: intervals then grow with the distance from the training, and an
+        Distribution of the error: intervals then grow with the distance from the training, and an
         algorithm that lacks some of the scores is predicted from the others.
     scale : float
         Factor of the forecaster's intervals, the Birge ratio of the nested validation.
@@ -134,19 +273,18 @@ class SubsetModel:
     ) -> SubsetModel:
         """Return the model of weights fitted to some rows, with their ranges and residuals."""
         x = data.x[:, data.columns(tasks)]
-        whole = rows & ~np.isnan(x).any(axis=1)
         ends = data.references
-        return cls(
+        model = cls(
             tasks=tuple(tasks),
             weights=tuple(weights.tolist()),
             intercept=intercept,
             transform=data.transform.name,
             n_rows=int(rows.sum()),
             ranges=tuple((float(np.nanmin(c)), float(np.nanmax(c))) for c in x[rows].T),
-            residuals=_sorted(data.target[whole] - x[whole] @ weights - intercept),
             references=None if ends is None else {task: ends[task] for task in tasks},
             normalized=data.normalized,
         )
+        return model.with_residuals((data.target - x @ weights - intercept)[rows])
 
     @property
     def formula(self) -> str:
@@ -164,14 +302,14 @@ class SubsetModel:
     def predict(self, x: npt.ArrayLike) -> FloatArray:
         """Return the transformed summary from transformed scores, shape (..., tasks).
 
-        It is NaN where a score is missing, unless the model simulates the suite.
+        It is NaN where a score is missing, unless the model has a forecaster.
         """
         scores = np.asarray(x, dtype=np.float64)
-        if self.forecaster is None:
-            return np.asarray(scores @ np.asarray(self.weights) + self.intercept)
-        rows = scores.reshape(-1, len(self.tasks))
-        found = np.array([self.forecaster.center(row) for row in rows], dtype=np.float64)
-        return found.reshape(scores.shape[:-1])
+        found = np.asarray(scores @ np.asarray(self.weights) + self.intercept)
+        if self.forecaster is None or not np.isnan(found).any():
+            return found
+        rows = [self.forecaster.forecast(row).center for row in scores.reshape(-1, len(self.tasks))]
+        return np.array(rows, dtype=np.float64).reshape(found.shape)
 
     def estimate(
         self,
@@ -183,8 +321,8 @@ class SubsetModel:
     ) -> Prediction:
         """Estimate the summary of one algorithm, with a prediction interval.
 
-        The interval of a model that simulates the suite grows with the distance from the training
-        and where a score is missing. That of a line is Student's t of the residuals of held-out
+        The interval of a model with a forecaster grows with the distance from the training and
+        where a score is missing. Otherwise it is Student's t of the residuals of held-out
         algorithms, widened by the distance from the training in quarters of its range.
 
         Parameters
@@ -214,26 +352,30 @@ class SubsetModel:
         if missing:
             _warn(f"no score on {', '.join(missing)}: predicted from the others")
         x = self._transformed(scores)
-        ends = zip(self.tasks, x, self.ranges, strict=False)
-        outside = tuple(task for task, v, (low, high) in ends if v < low or v > high)
-        if outside:
-            _warn(f"outside the range that the model was fitted on: {', '.join(outside)}")
-        inverse = transform_of(self.transform).inverse
+        far = {
+            task: max(v - high, low - v) / ((high - low) / 4 or 1.0)
+            for task, v, (low, high) in zip(self.tasks, x, self.ranges, strict=False)
+            if v < low or v > high
+        }
+        distance = max(far.values(), default=0.0)
+        if far:
+            _warn(f"outside the range that the model was fitted on: {', '.join(far)}")
+        verdict = ""
         if self.forecaster is None:
-            center, far = float(self.predict(x)), self._distance(x)
-            half = self.half_width(level) * (1.0 + far**2) ** 0.5
-            value, low, high = inverse(np.array([center, center - half, center + half])).tolist()
-            return Prediction(algorithm, value, low, high, level, outside, missing, far)
-        found = self.forecast(scores, runs=runs)
-        ends_of = found.interval(level, self.scale)
-        value, low, high = inverse(np.array([found.center, *ends_of])).tolist()
-        sd = self.forecaster.sd
-        extrapolated = abs(found.outside) > 1.0 or abs(found.shift) > found.deviation
-        verdict = "extrapolated" if extrapolated else ""
-        if ends_of[1] - ends_of[0] > 2.0 * normal_quantile(level) * sd:
-            verdict = "uninformative"
+            center, half = float(self.predict(x)), self.half_width(level) * (1 + distance**2) ** 0.5
+            ends = center - half, center + half
+        else:
+            found = self.forecast(scores, runs=runs)
+            center, ends = found.center, found.interval(level, self.scale)
+            if distance > 1.0 or abs(found.shift) > found.deviation:
+                verdict = "extrapolated"
+            sd = sqrt(self.forecaster.moments.covariance[-1, -1])
+            if ends[1] - ends[0] > 2.0 * student_quantile(level, found.df) * sd:
+                verdict = "uninformative"
+        inverse = transform_of(self.transform).inverse
+        value, low, high = inverse(np.array([center, *ends])).tolist()
         return Prediction(
-            algorithm, value, low, high, level, outside, missing, abs(found.outside), verdict
+            algorithm, value, low, high, level, tuple(far), missing, distance, verdict
         )
 
     def forecast(
@@ -244,12 +386,12 @@ class SubsetModel:
         Raises
         ------
         ScoreDataError
-            The model does not simulate the suite, which only the procedure ``factor`` fits.
+            The model has no forecaster, which only the procedure ``factor`` fits.
         """
         if self.forecaster is None:
             raise ScoreDataError(
-                "expected a model that simulates the suite, as the procedure 'factor' fits it; "
-                "this one is a line: distil again"
+                "expected a model of the procedure 'factor', which knows the distribution of its "
+                "error; distil again"
             )
         n = None if runs is None else np.array([runs.get(task, 1.0) for task in self.tasks])
         return self.forecaster.forecast(self._transformed(scores), n)
@@ -266,15 +408,10 @@ class SubsetModel:
         known = [scores.get(task, nan) for task in self.tasks]
         return transform_of(self.transform).forward(np.array(known, dtype=np.float64))
 
-    def _distance(self, x: FloatArray) -> float:
-        """Return the greatest distance from the training, in quarters of a task's range."""
-        ends = zip(x, self.ranges, strict=False)
-        far = [max(v - high, low - v) / ((high - low) / 4 or 1.0) for v, (low, high) in ends]
-        return max((f for f in far if f > 0), default=0.0)
-
     def with_residuals(self, residuals: FloatArray) -> SubsetModel:
         """Return the model with other residuals of held-out algorithms; NaN are dropped."""
-        return replace(self, residuals=_sorted(residuals[~np.isnan(residuals)]))
+        kept = np.sort(residuals[~np.isnan(residuals)])
+        return replace(self, residuals=tuple(kept.tolist()))
 
     def to_json(self) -> str:
         """Return the model as a JSON object that :meth:`from_json` reads."""
@@ -305,10 +442,10 @@ class SubsetModel:
             record["ranges"] = tuple((float(low), float(high)) for low, high in record["ranges"])
             for name in ("weights", "residuals"):
                 record[name] = tuple(map(float, record[name]))
+            record["intercept"] = float(record["intercept"])
             record["tasks"] = tuple(map(str, record["tasks"]))
             if record["forecaster"] is not None:
-                made = Forecaster.from_record(record["forecaster"], record["tasks"])
-                record["forecaster"] = made
+                record["forecaster"] = Forecaster.from_record(record["forecaster"])
             if record["references"] is not None:
                 ends = record["references"].items()
                 record["references"] = {
@@ -342,10 +479,6 @@ class SubsetModel:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; it appears complete or not at all."""
         write_atomically(Path(path), (self.to_json() + "\n").encode())
-
-
-def _sorted(residuals: FloatArray) -> tuple[float, ...]:
-    return tuple(np.sort(residuals).tolist())
 
 
 def _warn(text: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from gnomon.distillation.atari import published_set
 from gnomon.distillation.models import Prediction, SubsetModel
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, References, prepare
-from gnomon.distillation.procedures import FactorProcedure
+from gnomon.distillation.procedures import FactorProcedure, factor_moments
 from gnomon.distillation.validation import nested_error
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, recorded
@@ -305,9 +305,8 @@ def next_steps(
 ) -> NextSteps:
     """Recommend the next task to run for an algorithm: most information per unit of cost.
 
-    All other algorithms of the table are the training. The suite is simulated given the tasks
-    already run; the worth of a task is the squared correlation of its simulated score with the
-    simulated summary, divided by its cost.
+    All other algorithms of the table are the training. The worth of a task is its squared partial
+    correlation with the summary, given the tasks already run, divided by its cost.
 
     Parameters
     ----------
@@ -340,7 +339,7 @@ def next_steps(
     """
     if not target > 0:
         raise ScoreDataError(f"expected a target half width above 0, found {target:g}")
-    procedure, costs = FactorProcedure(), costs or {}
+    costs = costs or {}
     for task, cost in costs.items():
         if not cost > 0:
             raise ScoreDataError(f"expected a cost of {task} above 0, found {cost:g}")
@@ -353,13 +352,13 @@ def next_steps(
             raise ScoreDataError(
                 f"expected other algorithms to learn from; {algorithm} is the only one"
             )
-        names = procedure.moments(train)[0]
+        names = factor_moments(train)[0]
         row = data.x[is_own][0] if is_own.any() else np.full(len(data.tasks), np.nan)
         own = dict(zip(data.tasks, row.tolist(), strict=True))
         known = tuple(task for task in data.tasks if not math.isnan(own[task]) and task in names)
         x = np.array([own[task] for task in known])
         half = _half_width(train, known, x) if known else math.nan
-        steps = _steps(train, known, x, costs)
+        steps = _steps(train, known, costs)
     settings = {"target": target, "n_training": len(train.algorithms)}
     of: dict[str, Any] = {"algorithm": algorithm, "tasks": known, "half_width": half}
     return NextSteps(tuple(steps), settings, tuple(notes), target=target, **of)
@@ -378,25 +377,24 @@ def _half_width(train: PreparedScores, known: tuple[str, ...], x: FloatArray) ->
 
 
 def _steps(
-    train: PreparedScores, known: tuple[str, ...], x: FloatArray, costs: Mapping[str, float]
+    train: PreparedScores, known: tuple[str, ...], costs: Mapping[str, float]
 ) -> list[NextStep]:
-    """Return how much each task would remove, best first for its cost."""
-    procedure = FactorProcedure()
-    suite = procedure.suite(train)
-    suites = suite.suites(suite.columns(known), x, heavy=False)
-    summaries = suite.summarized(suites)
-    free = [task for task in procedure.moments(train)[0] if task not in known]
-    dx, dy = (a - a.mean(axis=0) for a in (suites[:, suite.columns(free)], summaries))
-    product = (dx**2).sum(axis=0) * (dy**2).sum()
-    share = np.where(product > 0, (dx.T @ dy) ** 2 / np.where(product > 0, product, 1.0), 0.0)
+    """Return the share of the variance that each task would remove, best first for its cost."""
+    names, moments = factor_moments(train)
+    left, seen = moments.covariance, [*map(names.index, known)]
+    if seen:
+        left = left - left[:, seen] @ np.linalg.solve(left[np.ix_(seen, seen)], left[seen])
     joint: set[str] = set()
     first = len(known) < _JOINT
     if first:
-        able = [task for task in known if task in train.candidates]
         size = min(_JOINT, len(train.candidates))
-        joint = {*procedure.choose(train, size, forced=able)[0]} - {*known}
-    steps = [
-        NextStep(task, s, costs.get(task, 1.0), s / costs.get(task, 1.0), task in joint)
-        for task, s in zip(free, share.tolist(), strict=True)
-    ]
+        joint = {*FactorProcedure().choose(train, size, forced=known)[0]} - {*known}
+    steps = []
+    for j, task in enumerate(names):
+        if task not in known:
+            share, cost = (
+                float(left[j, -1] ** 2 / (left[j, j] * left[-1, -1])),
+                costs.get(task, 1.0),
+            )
+            steps.append(NextStep(task, share, cost, share / cost, task in joint))
     return sorted(steps, key=lambda one: (first and not one.joint, -one.worth))

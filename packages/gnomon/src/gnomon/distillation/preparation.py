@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf, log
 from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.distillation.factor import SuiteModel
-from gnomon.distillation.summaries import Transform, half_summaries, summarize, transform_of
+from gnomon.distillation.factor import fit_factor
 from gnomon.errors import (
     DegenerateScoresWarning,
     ScoreDataError,
@@ -32,8 +32,112 @@ References = Mapping[str, tuple[float, float]]
 _YEAR = re.compile(r"\d{4}")
 #: If a larger share of the cells is missing, the summary of the other tasks is not comparable.
 _SPARSE, _VERY_SPARSE, _N_COMPLETIONS = 0.1, 0.5, 120
+#: Random halves of the tasks, over which a summary is smoothed.
+_N_HALVES = 100
 #: Fewest scores of a candidate and of an algorithm, and fewest algorithms of a pair of tasks.
 _LEAST_SCORES, _LEAST_OWN, _LEAST_TOGETHER = 8, 3, 3
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A monotone function applied to every score before a linear model is fitted.
+
+    Parameters
+    ----------
+    name : str
+    forward, inverse : function of an array
+    log_base : float, optional
+        The base, if a difference after the transform is the logarithm of a ratio.
+    low : float
+        Scores below it are treated as equal to it.
+    """
+
+    name: str
+    forward: Callable[[FloatArray], FloatArray]
+    inverse: Callable[[FloatArray], FloatArray]
+    log_base: float | None = None
+    low: float = -inf
+
+    def relative_errors(self, predicted: FloatArray, true: FloatArray) -> FloatArray:
+        """Return the signed relative errors of transformed predictions.
+
+        For a logarithm this is ln(base) times the residual, which approximates the relative error
+        (Aitchison et al. 2022, appendix G); otherwise it is the relative error of the scores.
+
+        Examples
+        --------
+        >>> error = transform_of("log").relative_errors(np.array([2.05]), np.array([2.0]))
+        >>> round(float(error[0]), 3)
+        0.115
+        """
+        if self.log_base is not None:
+            return (predicted - true) * log(self.log_base)
+        scores = self.inverse(true)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (self.inverse(predicted) - scores) / np.abs(scores)
+
+
+_TRANSFORMS = {
+    "log": Transform(
+        "log",
+        lambda z: np.log10(1.0 + np.maximum(z, 0.0)),
+        lambda x: np.power(10.0, x) - 1.0,
+        log_base=10.0,
+        low=0.0,
+    ),
+    "identity": Transform("identity", lambda z: z, lambda x: x),
+}
+_SUMMARIES = ("median", "mean", "iqm", "mean_log")
+
+
+def transform_of(name: str) -> Transform:
+    """Return the transform of a name.
+
+    ``log`` is log10(1 + max(0, z)), for scores that differ by orders of magnitude; ``identity``
+    changes nothing, for scores that are comparable as they are, such as accuracies.
+
+    Raises
+    ------
+    UnknownWordError
+        There is no such transform.
+
+    Examples
+    --------
+    >>> transform_of("log").forward(np.array([-5.0, 0.0, 99.0]))
+    array([0., 0., 2.])
+    """
+    check_word("transform", name, _TRANSFORMS)
+    return _TRANSFORMS[name]
+
+
+def _summary(z: FloatArray, summary: str, transform: Transform) -> FloatArray:
+    """Return the summary of scores without gaps, (..., tasks)."""
+    check_word("summary", summary, _SUMMARIES)
+    if summary == "median":
+        return np.asarray(np.median(z, axis=-1))
+    if summary == "mean_log":
+        return transform.inverse(transform.forward(z).mean(axis=-1))
+    if summary == "iqm":
+        cut = z.shape[-1] // 4
+        z = np.sort(z, axis=-1)[..., cut : z.shape[-1] - cut]
+    return np.asarray(z.mean(axis=-1))
+
+
+def _summaries(z: FloatArray, summary: str, transform: Transform) -> tuple[FloatArray, FloatArray]:
+    """Return the summary of each row's own scores, and its smoothed form, transformed.
+
+    A median depends on one or two tasks, its mean over random halves of the tasks on all of them.
+    """
+    rng = np.random.default_rng(0)
+    whole, smoothed = np.full((2, len(z)), np.nan)
+    for i, row in enumerate(z):
+        own = row[~np.isnan(row)]
+        if own.size:
+            order = rng.random((_N_HALVES, own.size)).argsort(axis=1)
+            halves = own[order[:, : max(1, own.size // 2)]]
+            whole[i] = _summary(own, summary, transform)
+            smoothed[i] = transform.forward(_summary(halves, summary, transform)).mean()
+    return whole, smoothed
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +359,7 @@ def _prepared(
         )
     z = cells.mean if runs == "scores" else cells.last
     x = scale.forward(cells.mean) if runs == "scores" else cells.transformed
-    values = summarize(z, summary, scale)
+    values = _summaries(z, summary, scale)[0]
     keep = np.ones(len(values), dtype=bool)
     if least_summary is not None:
         keep = values > least_summary
@@ -279,7 +383,7 @@ def _prepared(
         tasks=cells.tasks,
         x=np.ascontiguousarray(x[keep]),
         target=scale.forward(values[keep]),
-        smoothed=half_summaries(z[keep], summary, scale),
+        smoothed=_summaries(z[keep], summary, scale)[1],
         candidates=tuple(able),
         groups=algorithms if groups is None else tuple(groups),
         transform=scale,
@@ -426,17 +530,29 @@ def _completed(data: PreparedScores) -> PreparedScores:
     candidates = tuple(task for task in data.candidates if task in enough)
     if not candidates:
         raise ScoreDataError(f"expected tasks with at least {_LEAST_SCORES} algorithms")
-    suite = SuiteModel.fit(data.tasks, data.x, data.summary, data.transform.name)
-    x = data.x[:, data.columns(suite.tasks)]
-    halves = np.random.default_rng(0).random((_N_COMPLETIONS, len(suite.tasks))).argsort(axis=1)
-    halves = halves[:, : max(1, len(suite.tasks) // 2)]
-    target, smoothed, variance = (np.empty(len(x)) for _ in range(3))
-    for i, row in enumerate(x):
+    x, varies = data.x, data.varies(data.tasks)
+    moments = fit_factor(x[:, varies])
+    mean, covariance = moments.mean, moments.covariance
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((_N_COMPLETIONS, mean.size)) @ np.linalg.cholesky(covariance).T
+    suites = np.tile(np.nanmax(x, axis=0), (_N_COMPLETIONS, 1))
+    halves = rng.random(suites.shape).argsort(axis=1)[:, : max(1, len(data.tasks) // 2)]
+    transform = data.transform
+    low = transform.forward(np.array(transform.low)) if np.isfinite(transform.low) else -np.inf
+
+    def summarized(drawn: FloatArray) -> FloatArray:
+        scores = transform.inverse(np.maximum(drawn, low))
+        return transform.forward(_summary(scores, data.summary, transform))
+
+    target, smoothed, variance = np.empty((3, len(x)))
+    for i, row in enumerate(x[:, varies]):
         known = np.flatnonzero(~np.isnan(row))
-        suites = suite.suites(known, row[known], heavy=False, n_draws=_N_COMPLETIONS)
-        summaries = suite.summarized(suites)
-        target[i], variance[i] = summaries.mean(), summaries.var()
-        smoothed[i] = suite.summarized(np.take_along_axis(suites, halves, axis=1)).mean()
+        off = row[known] - mean[known] - noise[:, known]
+        slopes = np.linalg.solve(covariance[np.ix_(known, known)], covariance[known])
+        suites[:, varies] = mean + noise + off @ slopes
+        drawn = summarized(suites)
+        target[i], variance[i] = drawn.mean(), drawn.var()
+        smoothed[i] = summarized(np.take_along_axis(suites, halves, axis=1)).mean()
     text = (
         f"{missing:.0%} of the scores are missing: summaries are means over completed suites, "
         f"standard deviation {np.sqrt(variance.mean()):.2g} ({data.transform.name})"

@@ -10,18 +10,17 @@ from typing import Literal
 
 import numpy as np
 
-from gnomon.distillation.branch_and_bound import least_variance_subsets
-from gnomon.distillation.factor import (
-    DEGREES_OF_FREEDOM,
-    SHRINKAGE,
-    FactorFits,
-    SuiteModel,
-    fit_factors,
-)
-from gnomon.distillation.forecasts import Forecaster, Moments, non_negative
-from gnomon.distillation.models import SubsetModel
+from gnomon.distillation.factor import Moments, fit_factor, fit_factors, non_negative
+from gnomon.distillation.models import Forecaster, SubsetModel
 from gnomon.distillation.preparation import PreparedScores
-from gnomon.distillation.search import Progress, Subsets, folds_of, free_tasks, search_subsets
+from gnomon.distillation.search import (
+    Progress,
+    Subsets,
+    folds_of,
+    free_tasks,
+    least_variance_subsets,
+    search_subsets,
+)
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.scores.table import FloatArray
 
@@ -193,22 +192,12 @@ class PaperProcedure(Procedure):
         return fit_least_squares(data, tasks, weights="any")
 
 
-@dataclass(frozen=True)
 class FactorProcedure(Procedure):
     """Least variance that a subset leaves under a covariance shrunk towards one factor.
 
     Tasks and weights are those for the smoothed summary, which depends less on single tasks than a
     median does; errors are those of the summary itself. No cross-validation is needed, and rows
     with gaps are used as far as possible.
-
-    Parameters
-    ----------
-    shrinkage : float
-        Towards the one-factor model, between 0 and 1.
-    degrees_of_freedom : float
-        Of the t distribution of a row: fewer give unusual algorithms less weight.
-    smoothed : bool
-        Predict the mean summary of random halves of the tasks.
 
     Examples
     --------
@@ -219,139 +208,79 @@ class FactorProcedure(Procedure):
     (('bottommost-first', 'two-a-bucket'),)
     """
 
-    shrinkage: float = SHRINKAGE
-    degrees_of_freedom: float = DEGREES_OF_FREEDOM
-    smoothed: bool = True
-
-    @property
-    def name(self) -> str:
-        """``factor``."""
-        return "factor"
+    name = "factor"
 
     def choose(
         self, data: PreparedScores, size: int, *, forced: Sequence[str] = (), n_best: int = 1
     ) -> Subsets:
         """Return the best subsets of a size, best first."""
         free_tasks(data, size, forced)
-        names, moments = self.moments(data)
-        self._check(forced, names)
+        names, moments = factor_moments(data)
+        _check(forced, names)
         return least_variance_subsets(moments.covariance, names, size, forced=forced, n_best=n_best)
 
     def fit(
         self, data: PreparedScores, tasks: Sequence[str], *, spread: bool = False
     ) -> SubsetModel:
-        """Return the model of a subset, which simulates the suite.
+        """Return the model of a subset, which knows the distribution of its error.
 
         With `spread` it is also fitted to resampled training papers, for its intervals.
         """
-        data.columns(tasks)
-        names, every = self.moments(data)
-        self._check(tasks, names)
-        chosen = [*map(names.index, tasks), len(names)]
-        moments = Moments(every.mean[chosen], every.covariance[np.ix_(chosen, chosen)])
-        seen = np.ones(len(tasks), dtype=bool)
-        rows = np.ones(len(data.algorithms), dtype=bool)
-        weights, intercept = moments.weights(seen), moments.intercept(seen)
-        fitted = SubsetModel.of_fit(data, tasks, weights, intercept, rows)
-        return replace(fitted, forecaster=self._forecaster(data, tasks, moments, spread=spread))
-
-    def moments(self, data: PreparedScores) -> tuple[tuple[str, ...], Moments]:
-        """Return the candidates that vary, and the moments of these and the target."""
-        return _fitted(self, data)
-
-    def suite(self, data: PreparedScores) -> SuiteModel:
-        """Return the distribution of all tasks that the summary counts, candidates or not."""
-        return _fitted_suite(self, data)
-
-    def _check(self, tasks: Sequence[str], names: Sequence[str]) -> None:
-        for task in tasks:
-            if task not in names:
-                raise ScoreDataError(f"{task} is excluded, or all its scores are the same")
-
-    def _columns(self, data: PreparedScores, tasks: Sequence[str]) -> FloatArray:
-        target = data.smoothed if self.smoothed else data.target
-        return np.column_stack([data.x[:, data.columns(tasks)], target])
-
-    def _fits(
-        self, x: FloatArray, counts: FloatArray | None = None, chosen: Sequence[int] | None = None
-    ) -> FactorFits:
-        return fit_factors(
-            x,
-            counts,
-            chosen,
-            shrinkage=self.shrinkage,
-            degrees_of_freedom=self.degrees_of_freedom,
-        )
-
-    def _forecaster(
-        self, data: PreparedScores, tasks: Sequence[str], moments: Moments, *, spread: bool
-    ) -> Forecaster:
         columns = data.columns(tasks)
-        x = data.x[:, columns]
-        variance = np.zeros(len(tasks))
-        if data.run_variances is not None:
-            variance = data.run_variances[columns]
-        return Forecaster(
-            tasks=tuple(tasks),
-            suite=self.suite(data),
-            moments=moments,
-            low=np.nanmin(x, axis=0),
-            high=np.nanmax(x, axis=0),
-            spread=np.nanstd(x, axis=0),
-            resampled=self._resampled(data, tasks) if spread else (),
-            run_variance=variance,
-            runs=data.n_runs,
-            n_groups=len({*data.groups}),
+        names, every = factor_moments(data)
+        _check(tasks, names)
+        chosen = [*map(names.index, tasks), len(names)]
+        moments = every.of(chosen)
+        rows = np.ones(len(data.algorithms), dtype=bool)
+        variances = np.zeros(len(data.tasks)) if data.run_variances is None else data.run_variances
+        return replace(
+            SubsetModel.of_fit(data, tasks, *moments.line, rows),
+            forecaster=Forecaster(
+                moments=moments,
+                resampled=_resampled(data, names, chosen) if spread else (),
+                run_variance=tuple(variances[columns].tolist()),
+                runs=data.n_runs,
+                n_groups=len({*data.groups}),
+                n_rows=len(data.algorithms),
+            ),
         )
 
-    def _resampled(self, data: PreparedScores, tasks: Sequence[str]) -> tuple[Moments, ...]:
-        """Return the moments of a subset from training papers drawn again."""
-        labels, groups = np.unique(data.groups, return_inverse=True)
-        rng = np.random.default_rng(0)
-        draws = (rng.integers(0, labels.size, labels.size) for _ in range(_N_RESAMPLED))
-        # A paper that is drawn several times counts several times.
-        counts = np.array([np.bincount(drawn, minlength=labels.size)[groups] for drawn in draws])
-        names, _ = self.moments(data)
-        x, chosen = self._columns(data, names), [*map(names.index, tasks), len(names)]
-        usable = [self._usable(x[row > 0][:, chosen], data.target[row > 0]) for row in counts]
-        if not any(usable):
-            return ()
-        fits = self._fits(x, counts[usable].astype(np.float64), chosen)
-        return tuple(map(Moments, fits.mean, fits.covariance))
 
-    def _usable(self, x: FloatArray, target: FloatArray) -> bool:
-        """Return whether a draw has three rows, and the tasks and the target vary in it."""
-        known = [column[~np.isnan(column)] for column in (*x.T, target)]
-        return len(x) >= 3 and all(c.size and np.ptp(c) ** 2 > 0.0 for c in known)
+def _check(tasks: Sequence[str], names: Sequence[str]) -> None:
+    for task in tasks:
+        if task not in names:
+            raise ScoreDataError(f"{task} is excluded, or all its scores are the same")
 
 
 @lru_cache(maxsize=4)
-def _fitted(procedure: FactorProcedure, data: PreparedScores) -> tuple[tuple[str, ...], Moments]:
-    """Return the moments of a table, which a choice and the fit after it both need."""
+def factor_moments(data: PreparedScores) -> tuple[tuple[str, ...], Moments]:
+    """Return the candidates that vary, and the moments of these and the smoothed summary."""
     data.check_target()
     varies = data.varies(data.candidates)
     names = tuple(t for t, v in zip(data.candidates, varies, strict=True) if v)
-    x = procedure._columns(data, names)
-    if len(x) < 3 or not np.ptp(x[:, -1]):
+    y = data.smoothed
+    if len(y) < 3 or not np.ptp(y):
         raise ScoreDataError(
-            f"expected at least 3 algorithms whose summaries differ; found {len(x)}, "
-            f"from {x[:, -1].min():.4g} to {x[:, -1].max():.4g}"
+            f"expected at least 3 algorithms whose summaries differ; found {len(y)}, "
+            f"from {y.min():.4g} to {y.max():.4g}"
         )
-    fits = procedure._fits(x)
-    return names, Moments(fits.mean[0], fits.covariance[0])
+    return names, fit_factor(_columns(data, names))
 
 
-@lru_cache(maxsize=4)
-def _fitted_suite(procedure: FactorProcedure, data: PreparedScores) -> SuiteModel:
-    """Return the suite of a table, which all subsets of its tasks share."""
-    return SuiteModel.fit(
-        data.tasks,
-        procedure._columns(data, data.tasks),
-        data.summary,
-        data.transform.name,
-        shrinkage=procedure.shrinkage,
-        degrees_of_freedom=procedure.degrees_of_freedom,
-    )
+def _columns(data: PreparedScores, names: Sequence[str]) -> FloatArray:
+    return np.column_stack([data.x[:, data.columns(names)], data.smoothed])
+
+
+def _resampled(
+    data: PreparedScores, names: Sequence[str], chosen: Sequence[int]
+) -> tuple[Moments, ...]:
+    """Return the moments of a subset from training papers drawn again."""
+    labels, groups = np.unique(data.groups, return_inverse=True)
+    draws = np.random.default_rng(0).integers(0, labels.size, (_N_RESAMPLED, labels.size))
+    # A paper that is drawn several times counts several times.
+    counts = np.array([np.bincount(drawn, minlength=labels.size)[groups] for drawn in draws])
+    fits = fit_factors(_columns(data, names), counts.astype(np.float64))
+    return tuple(one.of(chosen) for one in fits)
 
 
 def procedure_of(

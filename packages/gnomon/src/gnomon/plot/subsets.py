@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
 from gnomon.distillation.distilled import Distillation
+from gnomon.distillation.preparation import Transform
 from gnomon.distillation.suite import Baselines, ExplainedTasks, SingleTasks, Sizes
-from gnomon.distillation.summaries import Transform
 from gnomon.errors import ScoreDataError
 from gnomon.plot.bars import Bar, draw_bars
 from gnomon.plot.figure import Figure, Panel, frame

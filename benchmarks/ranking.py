@@ -13,7 +13,7 @@ from benchmarks.record import Measurement, processor_seconds
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.ranking import audit, rank, rank_intervals
 from gnomon.scores import ScoreTable
-from gnomon.stats.improvement import PairwiseImprovement, pairwise_improvement
+from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
 
 N_TABLES = 400
 #: Algorithms, tasks and runs; seconds that ranking them may take.

@@ -6,15 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gnomon.stats import (
-    METRICS,
-    Resamples,
-    Strata,
-    draw_key,
-    metric_named,
-    percentile_interval,
-    quantiles,
-)
+from gnomon.stats import METRICS, Resamples, Strata, draw_key, metric_named, quantiles
 from strategies_scores import ragged_runs
 
 
@@ -71,7 +63,7 @@ def test_interval_of_a_mean_is_scipys():
     x = np.random.default_rng(1).gamma(2.0, size=12)
     n = 40_000
     replicates = replicates_of("mean", x, n_resamples=n, key=draw_key(np.random.default_rng(2)))
-    low, high = percentile_interval(replicates, 0.95)
+    low, high = quantiles(replicates, [0.025, 0.975])
     scipys = stats.bootstrap(
         (x,), np.mean, n_resamples=n, method="percentile", rng=np.random.default_rng(3)
     ).confidence_interval
@@ -100,7 +92,7 @@ def test_coverage_of_a_sample_that_is_large():
         replicates = replicates_of(
             "mean", rng.normal(size=(60, 2)), n_resamples=999, key=draw_key(rng)
         )
-        low, high = percentile_interval(replicates, 0.9)
+        low, high = quantiles(replicates, [0.05, 0.95])
         hits += bool(low <= 0.0 <= high)
     assert stats.binomtest(hits, n_tables, 0.9).pvalue > 0.01
 

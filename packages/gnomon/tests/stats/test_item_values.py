@@ -67,7 +67,7 @@ def test_what_items_have_not_is_refused_with_its_remedy():
     with pytest.raises(ScoreDataError, match="per_task applies to tasks"):
         estimate(binary, per_task=True)
     with pytest.raises(ScoreDataError, match="method applies to tasks"):
-        estimate(binary, method="bca")
+        estimate(binary, method="percentile")
     with pytest.raises(ScoreDataError, match="by applies to items, found tasks"):
         estimate(ScoreTable.from_arrays({"a": [[1], [2]]}), by="topic")
 

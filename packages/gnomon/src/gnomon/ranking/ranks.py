@@ -26,8 +26,8 @@ from gnomon.scores.normalization import with_left_out
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable, Units
+from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement, table_samples
 from gnomon.stats.estimates import Resampling
-from gnomon.stats.improvement import PairwiseImprovement, pairwise_improvement, table_samples
 from gnomon.stats.item_results import compare_items
 from gnomon.stats.items import Items, counted_as
 from gnomon.stats.rank_tests import tiers as tiers
@@ -216,7 +216,7 @@ def rank(
 
     Every two algorithms are compared by P(X > Y), averaged over the tasks that both have, with the
     test and the correction of :func:`gnomon.stats.compare`
-    (:func:`gnomon.stats.improvement.pairwise_improvement`). The rank of an algorithm
+    (:func:`gnomon.stats.all_pairs.pairwise_improvement`). The rank of an algorithm
     lies between 1 plus the number of algorithms that are significantly better and K minus the
     number that are significantly worse; all these intervals hold together. The order is by the mean
     probability of winning against the others, ties by name. Tiers are the longest runs of

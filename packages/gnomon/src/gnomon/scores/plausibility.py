@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,14 +93,14 @@ def _respelled(tasks: Sequence[str]) -> list[str]:
 
 
 def _scores_of_runs(table: ScoreTable) -> dict[str, dict[Any, tuple[Any, ...]]]:
-    """Return the scores of each run by task, by algorithm and run; of large tables none."""
+    """Return the finite scores of each run by task, by algorithm and run; of large tables none."""
     found: dict[str, dict[Any, list[Any]]] = {}
     if len(table) > MOST_ROWS:
         return {}
     names = ("algorithm", "task", "run")
     columns = [table.rows.tolist(name) for name in names]
-    for algorithm, task, run, score in zip(*columns, table.rows["score"].tolist(), strict=True):
-        if score == score:
+    for algorithm, task, run, score in zip(*columns, table.effective_scores.tolist(), strict=True):
+        if isfinite(score):
             found.setdefault(algorithm, {}).setdefault(run, []).append((task, score))
     return {a: {run: tuple(sorted(x)) for run, x in runs.items()} for a, runs in found.items()}
 
@@ -154,15 +155,17 @@ def _cell_sizes(table: ScoreTable) -> IntArray:
 
 
 def _are_copies(table: ScoreTable) -> bool:
-    """Return whether scores differ, but never between the runs of a cell."""
-    known = ~np.isnan(table.effective_scores)
+    """Return whether finite scores differ, but never between the runs of a cell.
+
+    Censored runs are equal for another reason.
+    """
+    known = np.isfinite(table.effective_scores)
     score, cell = table.effective_scores[known], _cell_of_row(table)[known]
     n = np.bincount(cell)
     low, high = np.full(n.size, np.inf), np.full(n.size, -np.inf)
     np.minimum.at(low, cell, score)
     np.maximum.at(high, cell, score)
-    # Where no run got there, all are equal for another reason.
-    several = (n > 1) & (np.isfinite(low) | np.isfinite(high))
+    several = n > 1
     is_constant = bool((low[several] == high[several]).all())
     return int(several.sum()) > 1 and is_constant and score.min() != score.max()
 

@@ -25,8 +25,7 @@ Models on the same items?
     :func:`pass_at`, :func:`pass_hat`, :class:`ConfidenceSequence`.
 What it is made of
     arrays of shape (runs, tasks) or :class:`Strata`; aggregates (:func:`mean`,
-    :func:`interquartile_mean`, ...); :class:`Resamples`; intervals (:func:`percentile`,
-    :func:`expanded`).
+    :func:`interquartile_mean`, ...); :class:`Resamples`.
 """
 
 import lazy_loader as _lazy

@@ -2,7 +2,6 @@ from .bootstrap import Resamples as Resamples
 from .bootstrap import draw_key as draw_key
 from .bootstrap import median_curve as median_curve
 from .bootstrap import median_interval as median_interval
-from .bootstrap import percentile_interval as percentile_interval
 from .bootstrap import quantiles as quantiles
 from .claims import ClaimCheck as ClaimCheck
 from .claims import ClaimChecks as ClaimChecks
@@ -22,9 +21,7 @@ from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
 from .improvement import probability_of_improvement as probability_of_improvement
 from .intervals import Interval as Interval
-from .intervals import expanded as expanded
 from .intervals import moderated_variances as moderated_variances
-from .intervals import percentile as percentile
 from .item_plans import ItemPlan as ItemPlan
 from .learning_curves import Curve as Curve
 from .learning_curves import Curves as Curves
@@ -109,7 +106,6 @@ __all__ = [
     "effective_wilson",
     "equivalence",
     "estimate",
-    "expanded",
     "holm",
     "interquartile_mean",
     "mann_whitney",
@@ -124,8 +120,6 @@ __all__ = [
     "optimality_gap",
     "pass_at",
     "pass_hat",
-    "percentile",
-    "percentile_interval",
     "plan",
     "probability_of_improvement",
     "profile",

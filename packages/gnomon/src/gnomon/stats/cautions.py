@@ -10,7 +10,7 @@ import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.intervals import SHARED_LEVEL, runs_are_sorted, shared_effect
+from gnomon.stats.intervals import SHARED_LEVEL
 from gnomon.stats.metrics import Metric
 from gnomon.stats.samples import Strata
 
@@ -94,12 +94,12 @@ def name_large_share(
 
 def name_dependent_runs(strata: Strata, algorithm: str) -> bool:
     """Return whether runs share an effect over tasks, and warn where that is clear."""
-    if runs_are_sorted(strata):
+    if strata.sorted_runs:
         warn(
             f"{algorithm}: the runs of every task are in order of their scores, so their labels "
             "do not identify runs"
         )
-    p_value = shared_effect(strata)
+    p_value = strata.shared_effect
     if p_value < CLEARLY_SHARED:
         warn(
             f"{algorithm}: runs with the same label vary together over tasks (p = {p_value:.2g}); "

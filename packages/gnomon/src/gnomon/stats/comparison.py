@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from itertools import combinations
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -20,19 +19,15 @@ from gnomon.scores.normalization import with_left_out
 from gnomon.scores.plausibility import check_scales
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import ScoreTable, Units
+from gnomon.stats.all_pairs import SIGN_FLIPS
 from gnomon.stats.bootstrap import draw_key
-from gnomon.stats.cautions import name_uneven_runs, shared_tasks, warn
-from gnomon.stats.difference import IMPROVEMENT, ComparisonOptions, Differences
+from gnomon.stats.cautions import warn
+from gnomon.stats.difference import IMPROVEMENT, Differences
 from gnomon.stats.estimates import rule_notes
-from gnomon.stats.improvement import SIGN_FLIPS, table_improvement
-from gnomon.stats.intervals import Method, Variances, checked
+from gnomon.stats.intervals import Method, Rule, Variances, checked
 from gnomon.stats.items import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.rank_tests import holm
-from gnomon.stats.samples import Strata
-
-#: Why tasks are the sample where no algorithm has several runs on a task.
-TASK_SAMPLE = "one run per algorithm and task, so the tasks are treated as a sample of tasks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +224,8 @@ def compare(
     UnknownNameError
         There is no such algorithm, metric, method or kind of variances.
     ScoreDataError
-        The algorithms are one, no task is shared, or runs to be paired have no common labels or
-        were sorted; or an option does not apply to tasks or to items.
+        There is only one algorithm, no task is shared, runs to be paired have no common labels or
+        were sorted, or an option does not apply to tasks or to items.
 
     Warns
     -----
@@ -247,10 +242,11 @@ def compare(
     sac by 3.25 [-1.30, 7.80], p = 0.084
     """
     scores = table_of(scores)
-    check_word("method", method, get_args(Method))
-    check_word("variances", variances, get_args(Variances))
     if sequential is not None:
         check_word("sequential", sequential, ("e",))
+    how: dict[str, Any] = {"level": level, "method": method, "n_resamples": n_resamples}
+    draws = generator(rng)
+    rule = Rule.of(draws, variances=variances, **how)
     pair = chosen_pair(scores, a, b)
     if len(scores.algorithms) < 2:
         raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
@@ -258,42 +254,36 @@ def compare(
     if scores.units == "items":
         refuse_unlike(per_task=per_task, method=method != "auto", gamma=gamma is not None)
         found = _compare_items(scores, pair, metrics, by, sequential, level)
-    else:
-        expect_items(by=by, sequential=sequential)
-        wanted = metric_list(metrics or ((*METRICS[:3], IMPROVEMENT) if pair else IMPROVEMENT))
-        keys = [draw_key(draws) for draws in [generator(rng)] * 2]
-        how = ComparisonOptions(paired, level, method, variances, n_resamples, keys[0], keys[1])
-        with recorded() as notes:
-            refused = _refused(scores, wanted, pair, gamma)
-            if refused and metrics is not None and not per_task:
-                raise ScoreDataError(refused)
-            differences = Differences(scores, how)
-            records = [
-                one
-                for metric in metrics_to_compare(wanted, gamma, scores.higher_is_better)
-                for one in _compared(differences, metric, pair, per_task)
-                if not refused or one.task is not None or one.metric not in METRICS
-            ]
-            if refused:
-                warn(f"not reported: {refused}")
-        settings = made_by(
-            rng,
-            scale=scores.scale,
-            higher_is_better=scores.higher_is_better,
-            correction="holm",
-            family=_family(records),
-            paired=paired,
-            level=level,
-            method=method,
-            variances="own" if paired else variances,
-            n_resamples=n_resamples,
-            gamma=gamma,
-            n_algorithms=len(scores.algorithms),
-            shared_effects=[*differences.shared],
-        )
-        found = Comparisons(tuple(records), settings, tuple(notes))
-    higher = scores.higher_is_better
-    return replace(found, records=tuple(replace(c, better=_better(c, higher)) for c in found))
+        return replace(found, records=tuple(named_better(one, scores) for one in found))
+    expect_items(by=by, sequential=sequential)
+    wanted = metric_list(metrics or ((*METRICS[:3], IMPROVEMENT) if pair else IMPROVEMENT))
+    with recorded() as notes:
+        refused = _refused(scores, wanted, pair, gamma)
+        if refused and metrics is not None and not per_task:
+            raise ScoreDataError(refused)
+        differences = Differences(scores, rule, draw_key(draws), pair=pair, paired=paired)
+        records = [
+            named_better(one, scores)
+            for metric in metrics_to_compare(wanted, gamma, scores.higher_is_better)
+            for one in _compared(differences, metric, per_task)
+            if not refused or one.task is not None or one.metric not in METRICS
+        ]
+        if refused:
+            warn(f"not reported: {refused}")
+    settings = made_by(
+        rng,
+        scale=scores.scale,
+        higher_is_better=scores.higher_is_better,
+        correction="holm",
+        family=_family(records),
+        paired=paired,
+        variances="own" if paired else variances,
+        gamma=gamma,
+        n_algorithms=len(scores.algorithms),
+        shared_effects=[*differences.shared],
+        **how,
+    )
+    return Comparisons(tuple(records), settings, tuple(notes))
 
 
 def _compare_items(
@@ -331,14 +321,15 @@ def _refused(
     return None
 
 
-def _better(one: Comparison, higher_is_better: bool) -> str | None:
-    """Return the algorithm that is better by the value."""
+def named_better(one: Comparison, scores: ScoreTable) -> Comparison:
+    """Return the comparison with the algorithm that is better by the value."""
     improvement = one.metric == IMPROVEMENT
     lead = one.value - (0.5 if improvement else 0.0)
     if not abs(lead) > 0.0:
-        return None
+        return one
     gap = one.metric == "optimality_gap"  # of which less is better, whatever the scores
-    return one.a if (lead > 0.0) == (improvement or (higher_is_better and not gap)) else one.b
+    more_is_better = improvement or (scores.higher_is_better and not gap)
+    return replace(one, better=one.a if (lead > 0.0) == more_is_better else one.b)
 
 
 def _family(found: Sequence[Comparison]) -> str:
@@ -395,22 +386,18 @@ def metrics_to_compare(
     return metrics
 
 
-def _compared(
-    differences: Differences, metric: Metric, pair: tuple[str, str] | None, per_task: bool
-) -> list[Comparison]:
+def _compared(differences: Differences, metric: Metric, per_task: bool) -> list[Comparison]:
     """Return the comparisons of one metric: each pair, followed by its tasks."""
-    pairs = [pair] if pair else list(combinations(differences.scores.algorithms, 2))
+    pairs = differences.pairs
     if metric.name == "median" and len(pairs) > 1:
         warn(
             "median: the error rate over several pairs is not controlled for medians; "
             "take iqm for tests"
         )
-    how = differences.how
-    if metric.name == IMPROVEMENT and not how.paired and how.method == "auto":
-        whole = _improvements(differences, pair)
-    else:
-        whole = corrected([_record(differences, *names, metric, None) for names in pairs])
-    _name_coarse(how, metric, whole)
+    whole = [_record(differences, *names, metric, None) for names in pairs]
+    if metric.name != IMPROVEMENT or not differences.tests_all_pairs:
+        whole = corrected(whole)
+    _name_coarse(differences.rule, metric, whole)
     if not per_task:
         return whole
     table = with_left_out(differences.scores) if metric.name == IMPROVEMENT else differences.scores
@@ -430,71 +417,38 @@ def _record(
     differences: Differences, a: str, b: str, metric: Metric, task: str | None
 ) -> Comparison:
     """Return the comparison, NaN with a warning where something is not estimable."""
-    found = differences.of(a, b, metric, task)
-    where = f"{metric.name} of {a} and {b}" + (f" on {task}" if task else "")
-    value, interval, p_value = found.value, found.interval(differences.how.level), found.p_value
+    found, level = differences.of(a, b, metric, task), differences.rule.level
+    value, interval, fault = found.value, found.interval(level), None
     if not math.isfinite(value):
-        warn(f"{where}: not estimable, some runs are infinite (censored)")
-        value = math.nan
-    elif interval.method == SIGN_FLIPS:
-        warn(f"{where}: {TASK_SAMPLE}")
+        value, fault = math.nan, "not estimable, some runs are infinite (censored)"
     elif found.at is None:
-        tasks = [task] if task else differences.scores.shared_tasks([a, b])
-        single = [
-            name
-            for name in (a, b)
-            if max(differences.scores.runs(name, one).size for one in tasks) == 1
-        ]
-        warn(f"{where}: interval not estimable from one run per task of {listed(single)}")
-    else:
+        fault = _why_single(differences, a, b, task)
+    elif metric.name != IMPROVEMENT or task or not differences.tests_all_pairs:
         interval, fault = checked(interval, found.size)
-        if fault is not None:
-            warn(f"{where}: {fault}")
-    ends = interval.low, interval.high, p_value, p_value, differences.how.level
+    if fault is not None:
+        warn(f"{metric.name} of {a} and {b}{f' on {task}' if task else ''}: {fault}")
+    ends = interval.low, interval.high, found.p_value, found.p_adjusted, level
     return Comparison(a, b, metric.name, task, value, *ends, interval.method)
 
 
-def _improvements(differences: Differences, pair: tuple[str, str] | None) -> list[Comparison]:
-    """Return P(a better than b) of all pairs, from the function that :func:`rank` uses."""
-    scores = differences.scores if pair is None else differences.scores.select(algorithms=pair)
-    names = scores.algorithms if pair is None else pair
-    places = [scores.algorithms.index(name) for name in names]
-    if (scores.run_counts == 0).any():
-        for two in combinations(names, 2):
-            shared_tasks(with_left_out(scores), two)
-    for name in names:
-        tasks = scores.tasks_of(name)
-        if tasks:
-            name_uneven_runs(Strata.from_table(scores, name), tasks, name)
-    found = table_improvement(scores, level=differences.how.level)
-    most = scores.run_counts[places].max(axis=1)
-    single = [name for name, n in zip(names, most, strict=True) if n == 1]
-    if found.sample == "tasks":
-        warn(f"{IMPROVEMENT}: {TASK_SAMPLE}")
-    elif single:
-        warn(f"{IMPROVEMENT}: interval not estimable from one run per task of {listed(single)}")
-    records = []
-    for (a, i), (b, j) in combinations(zip(names, places, strict=True), 2):
-        alone = found.n_shared[i, j] == 1 and found.sample == "runs"
-        value, low, high, p_value, p_adjusted = (
-            float(of[i, j]) for of in (found.value, *found.ends, found.p_value, found.p_adjusted)
-        )
-        method = "newcombe" if alone else "delong" if found.sample == "runs" else SIGN_FLIPS
-        ends = low, high, p_value, p_adjusted, differences.how.level
-        records.append(Comparison(a, b, IMPROVEMENT, None, value, *ends, method))
-    return records
+def _why_single(differences: Differences, a: str, b: str, task: str | None) -> str:
+    """Return which algorithms have one run per task."""
+    tasks = [task] if task else differences.scores.shared_tasks([a, b])
+    runs = differences.scores.runs
+    single = [name for name in (a, b) if max(runs(name, one).size for one in tasks) == 1]
+    return f"interval not estimable from one run per task of {listed(single)}"
 
 
-def _name_coarse(how: ComparisonOptions, metric: Metric, found: Sequence[Comparison]) -> None:
+def _name_coarse(rule: Rule, metric: Metric, found: Sequence[Comparison]) -> None:
     """Warn if resamples are too few for any pair to be separated after correction."""
     tested = [one for one in found if not math.isnan(one.p_value)]
-    if how.method != "percentile" or not tested:
+    if rule.method != "percentile" or not tested:
         return
-    least, alpha = 2.0 / (how.n_resamples + 1), 1.0 - how.level
+    least, alpha = 2.0 / (rule.n_resamples + 1), 1.0 - rule.level
     if len(tested) * least > alpha:
         needed = math.ceil(2.0 * len(tested) / alpha)
         warn(
-            f"{metric.name}: {how.n_resamples:,} resamples give no p-value below "
+            f"{metric.name}: {rule.n_resamples:,} resamples give no p-value below "
             f"{least:.2g}, which corrected over {len(tested)} pairs is above {alpha:.2g}: no "
             f"pair can be separated; take {needed:,} resamples or more"
         )

@@ -2,7 +2,7 @@
 
 The squared standard errors of the two algorithms, by the rule of :mod:`gnomon.stats.intervals`,
 add; they are computed once for each algorithm of a table. Runs that are pairs have the standard
-error of their differences. P(X > Y) is in :mod:`gnomon.stats.improvement`.
+error of their differences. P(X > Y) is in :mod:`gnomon.stats.all_pairs`.
 """
 
 from __future__ import annotations
@@ -10,102 +10,92 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, listed
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap import Resamples
-from gnomon.stats.cautions import name_dependent_runs, name_uneven_runs, shared_tasks, warn
-from gnomon.stats.improvement import (
+from gnomon.stats.all_pairs import (
     SIGN_FLIPS,
-    paired_samples,
+    PairwiseImprovement,
     pairwise_improvement,
-    placements,
-    resampled_improvement,
+    table_samples,
 )
+from gnomon.stats.cautions import name_dependent_runs, name_uneven_runs, shared_tasks, warn
+from gnomon.stats.estimates import drawn_of, on_tasks, spread_of
+from gnomon.stats.improvement import placements, resampled_improvement
 from gnomon.stats.intervals import (
+    NO_INTERVAL,
+    Drawn,
     Interval,
-    Method,
-    StandardError,
-    Variances,
-    percentile,
-    runs_are_sorted,
+    Rule,
+    Student,
     standard_error,
     table_variances,
 )
 from gnomon.stats.medians import MedianProfile, paired_correlation
-from gnomon.stats.metrics import Metric, metric_named
+from gnomon.stats.metrics import Metric, median, metric_named
 from gnomon.stats.samples import Strata
 
 #: The metric that is no difference: see :mod:`gnomon.stats.improvement`.
 IMPROVEMENT = "probability_of_improvement"
-#: On one task the median is that of its runs.
-MEDIAN_OF_RUNS = Metric("median", lambda s: np.median(s.values, axis=-1), of_batch=True)
+#: Why tasks are the sample where no algorithm has several runs on a task.
+TASK_SAMPLE = "one run per algorithm and task, so the tasks are treated as a sample of tasks"
 
-
-def on_tasks(metric: Metric, n_tasks: int) -> Metric:
-    """Return what a median is on few tasks: on one that of its runs, on two the mean."""
-    if metric.name != "median" or n_tasks > 2:
-        return metric
-    return MEDIAN_OF_RUNS if n_tasks == 1 else metric_named("mean")
-
-
-@dataclass(frozen=True)
-class ComparisonOptions:
-    """What all comparisons of one call share."""
-
-    paired: bool
-    level: float
-    method: Method
-    variances: Variances
-    n_resamples: int
-    key: np.uint64
-    other_key: np.uint64
+Spread = Student | MedianProfile | Drawn
 
 
 @dataclass(frozen=True, eq=False)
 class Difference:
     """A difference of two algorithms: its value, its p-value and its interval at any level.
 
-    `size` is that of the two numbers that were subtracted, relative to which rounding is judged;
+    `size` is that of the two numbers that were subtracted, relative to which rounding is judged.
     `at` returns the interval at a level, and is None if there is none.
     """
 
     value: float
-    p_value: float
-    size: float
+    p_value: float = math.nan
     at: Callable[[float], Interval] | None = None
+    size: float = 1.0
+    #: Where all pairs are tested together.
+    p_adjusted: float = math.nan
 
     def interval(self, level: float) -> Interval:
         """Return the interval at a level."""
-        return Interval(math.nan, math.nan, "none") if self.at is None else self.at(level)
+        return NO_INTERVAL if self.at is None else self.at(level)
 
 
 class Differences:
-    """The differences of the algorithms of a table; errors are computed once per algorithm.
+    """The differences of the algorithms of a table; errors are computed once per algorithm."""
 
-    Parameters
-    ----------
-    scores : ScoreTable
-    how : ComparisonOptions
-    """
-
-    def __init__(self, scores: ScoreTable, how: ComparisonOptions) -> None:
-        self.scores, self.how = scores, how
-        self._variances = table_variances(scores, how.variances)
+    def __init__(
+        self,
+        scores: ScoreTable,
+        rule: Rule,
+        other_key: np.uint64,
+        *,
+        pair: tuple[str, str] | None = None,
+        paired: bool = False,
+    ) -> None:
+        self.scores, self.rule, self.paired = scores, rule, paired
+        self.pairs = [pair] if pair else list(combinations(scores.algorithms, 2))
+        #: P(X > Y) of all pairs has tests of its own, in which all of them are corrected together.
+        self.tests_all_pairs = not paired and rule.method == "auto"
+        #: The second algorithm is drawn apart from the first, unless runs are pairs.
+        self._second = rule if paired else replace(rule, key=other_key)
+        self._variances = table_variances(scores, rule.variances)
         self._whole = with_left_out(scores)
+        self._tested = self._whole if pair is None else self._whole.select(algorithms=pair)
         self._has_gaps = bool((scores.run_counts == 0).any())
         # Of each algorithm once, and not for every pair.
-        self._runs = cache(self._read)
-        self._value = cache(
-            lambda name, tasks, metric: float(metric.value(self._runs(name, tasks)))
-        )
-        self._error = cache(self._error_of)
-        self._profile = cache(lambda name, tasks: MedianProfile.of(self._runs(name, tasks)))
+        self._runs = cache(lambda name, tasks: Strata.from_table(scores, name, tasks))
+        self._value = cache(lambda name, tasks, metric: metric.value(self._runs(name, tasks)))
+        self._spread = cache(self._spread_of)
+        self._improvement = cache(self._improvement_on)
         self._doubted: set[tuple[str, tuple[str, ...]]] = set()
         #: Algorithms whose runs share an effect over tasks.
         self.shared: dict[str, None] = {}
@@ -113,107 +103,109 @@ class Differences:
     def of(self, a: str, b: str, metric: Metric, task: str | None = None) -> Difference:
         """Return the difference of two algorithms, over the tasks that both have or on one."""
         if metric.name == IMPROVEMENT:
-            return self._improvement(a, b, task)
+            return self._improvement_of(a, b, task)
         tasks = (task,) if task else self._shared_tasks(a, b)
         metric = on_tasks(metric, len(tasks))
-        if self.how.paired:
+        if self.paired:
             x, y = _pairs(self.scores, a, b, tasks)
             of_x, of_y = float(metric.value(x)), float(metric.value(y))
         else:
             x, y = self._runs(a, tasks), self._runs(b, tasks)
-            of_x, of_y = self._value(a, tasks, metric), self._value(b, tasks, metric)
+            of_x, of_y = (float(self._value(name, tasks, metric)) for name in (a, b))
         if task is None:
             self._name_doubts(((a, x), (b, y)), tasks)
         value, size = of_x - of_y, max(abs(of_x), abs(of_y))
         if min(x.counts.max(), y.counts.max()) == 1 or not math.isfinite(value):
-            return Difference(value, math.nan, size)
-        of_tasks = metric.name == "median" and len(tasks) > 2
-        if self.how.method == "auto" and of_tasks and _finite(x) and _finite(y):
-            profile = self._median_difference((a, x), (b, y), tasks)
-            return Difference(value, profile.p_value(), size, profile.interval)
-        if self.how.method == "auto":
-            if self.how.paired:
-                error = _paired_error(x, y, metric, self.how)
-            else:
-                error = self._error(a, tasks, metric).minus(self._error(b, tasks, metric))
-            at = partial(error.interval, value)
-            if error.error <= 1e-12 * size:
-                return Difference(value, self._p_without_variance(x, y, value), size, at)
-            if math.isfinite(error.error):
-                return Difference(value, error.p_value(value), size, at)
-        drawn = [
-            Resamples(strata, n_resamples=self.how.n_resamples, key=key).of(metric)
-            for strata, key in ((x, self.how.key), (y, self._second_key))
-        ]
-        with np.errstate(invalid="ignore"):
-            moved = drawn[0] - drawn[1]  # NaN where both are infinite
-        return Difference(value, _resampled_p_value(moved, 0.0), size, partial(percentile, moved))
-
-    @property
-    def _second_key(self) -> np.uint64:
-        """The key of the second algorithm's draws: the same for pairs."""
-        return self.how.key if self.how.paired else self.how.other_key
+            return Difference(value, size=size)
+        spread: Spread | None = None
+        if self.rule.method == "auto":
+            spread = (
+                _paired_spread(x, y, metric, self.rule)
+                if self.paired
+                else minus(self._spread(a, tasks, metric), self._spread(b, tasks, metric))
+            )
+        if spread is None:
+            spread = drawn_of(x, metric, self.rule).minus(drawn_of(y, metric, self._second))
+        p_value = spread.p_value()
+        if isinstance(spread, Student) and spread.error <= 1e-12 * size:
+            p_value = self._p_without_variance(x, y, value)
+        return Difference(value, p_value, spread.interval, size)
 
     def _shared_tasks(self, a: str, b: str) -> tuple[str, ...]:
         return shared_tasks(self.scores, (a, b)) if self._has_gaps else self.scores.tasks
 
-    def _read(self, name: str, tasks: tuple[str, ...]) -> Strata:
-        return Strata.from_table(self.scores, name, tasks)
-
-    def _error_of(self, name: str, tasks: tuple[str, ...], metric: Metric) -> StandardError:
-        """Return the standard error of one algorithm."""
+    def _spread_of(self, name: str, tasks: tuple[str, ...], metric: Metric) -> Spread:
         variances = np.array([self._variances[name][task] for task in tasks])
-        options: dict[str, Any] = {"n_resamples": self.how.n_resamples, "key": self.how.key}
-        return standard_error(self._runs(name, tasks), metric, variances, **options)
+        return spread_of(self._runs(name, tasks), metric, variances, self.rule)
 
-    def _median_difference(
-        self, a: tuple[str, Strata], b: tuple[str, Strata], tasks: tuple[str, ...]
-    ) -> MedianProfile:
-        if not self.how.paired:
-            return self._profile(a[0], tasks).minus(self._profile(b[0], tasks))
-        options: dict[str, Any] = {"n_resamples": self.how.n_resamples, "key": self.how.key}
-        correlation = paired_correlation(a[1], b[1], **options)
-        of_a, of_b = MedianProfile.of(a[1]), MedianProfile.of(b[1])
-        return of_a.minus(of_b, correlation)
-
-    def _improvement(self, a: str, b: str, task: str | None) -> Difference:
+    def _improvement_of(self, a: str, b: str, task: str | None) -> Difference:
         """Return P(X > Y) of two algorithms, on tasks that normalising left out too."""
+        if self.tests_all_pairs:
+            return self._tested_improvement(a, b, task)
         tasks = (task,) if task else shared_tasks(self._whole, (a, b))
-        if self.how.paired:
-            x, y = _pairs(self._whole, a, b, tasks)
-        else:
-            x, y = (Strata.from_table(self._whole, name, tasks) for name in (a, b))
-        higher = self.scores.higher_is_better
-        if not self.how.paired and self.how.method == "auto":
-            if min(x.counts.max(), y.counts.max()) == 1 and x.n_tasks == 1:
-                won, _ = placements(x, y, higher_is_better=higher)
-                return Difference(float(won.task_means.mean()), math.nan, 1.0)
-            found = pairwise_improvement(paired_samples(x, y, higher))
-            of_runs = "newcombe" if x.n_tasks == 1 else "delong"
-            method = SIGN_FLIPS if found.sample == "tasks" else of_runs
-
-            def at(level: float) -> Interval:
-                low, high = found.interval(level)
-                return Interval(float(low[0, 1]), float(high[0, 1]), method)
-
-            return Difference(float(found.value[0, 1]), float(found.p_value[0, 1]), 1.0, at)
+        x, y = (
+            _pairs(self._whole, a, b, tasks)
+            if self.paired
+            else (Strata.from_table(self._whole, name, tasks) for name in (a, b))
+        )
+        higher, rule = self.scores.higher_is_better, self.rule
         won, lost = placements(x, y, higher_is_better=higher)
         value = float(won.task_means.mean())
         if min(x.counts.max(), y.counts.max()) == 1:
-            return Difference(value, math.nan, 1.0)
-        if self.how.paired and self.how.method == "auto":
-            error = _paired_error(won, lost, metric_named("mean"), self.how)
-            if error.error == 0.0:
-                p_value = self._p_without_variance(x, y, value - 0.5)
+            return Difference(value)
+        if rule.method == "percentile":
+            keys = rule.key, self._second.key
+            how: dict[str, Any] = {"n_resamples": rule.n_resamples, "higher_is_better": higher}
+            drawn = Drawn(value, resampled_improvement(x, y, keys=keys, **how))
+            return Difference(value, drawn.p_value(0.5), drawn.interval)
+        error = replace(_paired_error(won, lost, metric_named("mean"), rule), value=value)
+        p_value = error.p_value(0.5)
+        if error.error == 0.0:
+            p_value = self._p_without_variance(x, y, value - 0.5)
+        return Difference(value, p_value, error.interval)
+
+    def _tested_improvement(self, a: str, b: str, task: str | None) -> Difference:
+        names, found = self._improvement(task)
+        i, j = names.index(a), names.index(b)
+        method = "newcombe" if found.n_shared[i, j] == 1 else "delong"
+        if found.sample == "tasks":
+            method = SIGN_FLIPS
+
+        def at(level: float) -> Interval:
+            if level == found.level:
+                low, high = (end[i, j] for end in found.ends)
             else:
-                p_value = error.p_value(value - 0.5)
-            return Difference(value, p_value, 1.0, partial(error.interval, value))
-        options: dict[str, Any] = {
-            "n_resamples": self.how.n_resamples,
-            "keys": (self.how.key, self._second_key),
-        }
-        drawn = resampled_improvement(x, y, higher_is_better=higher, **options)
-        return Difference(value, _resampled_p_value(drawn, 0.5), 1.0, partial(percentile, drawn))
+                low, high = (end[0] for end in found.interval(level, ([i], [j])))
+            return Interval(float(low), float(high), method)
+
+        value, p_value = float(found.value[i, j]), float(found.p_value[i, j])
+        known = None if task and math.isnan(p_value) else at
+        return Difference(value, p_value, known, p_adjusted=float(found.p_adjusted[i, j]))
+
+    def _improvement_on(self, task: str | None) -> tuple[tuple[str, ...], PairwiseImprovement]:
+        """Return P(X > Y) of all pairs on one task, or on all, with warnings about these."""
+        table = self._tested
+        if task is not None:
+            table = table.select(tasks=[task])
+            return table.algorithms, self._over_pairs(table)
+        if (table.run_counts == 0).any():
+            for two in self.pairs:
+                shared_tasks(table, two)
+        scores = self.scores.select(algorithms=table.algorithms)
+        for name in scores.algorithms:
+            if tasks := scores.tasks_of(name):
+                name_uneven_runs(Strata.from_table(scores, name), tasks, name)
+        found = self._over_pairs(table)
+        most = zip(table.algorithms, table.run_counts.max(axis=1), strict=True)
+        single = [name for name, n in most if n == 1]
+        if found.sample == "tasks":
+            warn(f"{IMPROVEMENT}: {TASK_SAMPLE}")
+        elif single:
+            warn(f"{IMPROVEMENT}: interval not estimable from one run per task of {listed(single)}")
+        return table.algorithms, found
+
+    def _over_pairs(self, table: ScoreTable) -> PairwiseImprovement:
+        return pairwise_improvement(table_samples(table), level=self.rule.level)
 
     def _p_without_variance(self, x: Strata, y: Strata, value: float) -> float:
         """Return the p-value of a permutation test where no run varies.
@@ -223,9 +215,7 @@ class Differences:
         if value == 0.0:
             return 1.0
         n_x, n_y = int(x.counts.min()), int(y.counts.min())
-        if self.how.paired:
-            return 2.0 ** (1 - n_x)
-        return min(1.0, 2.0 / math.comb(n_x + n_y, n_x))
+        return 2.0 ** (1 - n_x) if self.paired else min(1.0, 2.0 / math.comb(n_x + n_y, n_x))
 
     def _name_doubts(self, both: Sequence[tuple[str, Strata]], tasks: Sequence[str]) -> None:
         """Warn once about each algorithm's runs on these tasks."""
@@ -235,40 +225,48 @@ class Differences:
                 continue
             self._doubted.add(key)
             name_uneven_runs(strata, tasks, name)
-            if self.how.method == "auto" and name_dependent_runs(strata, name):
+            if self.rule.method == "auto" and name_dependent_runs(strata, name):
                 self.shared[name] = None
 
 
-def _finite(strata: Strata) -> bool:
-    return bool(np.isfinite(strata.values).all())
+def minus(one: Spread, other: Spread) -> Spread | None:
+    """Return the spread of a difference; None if either has resamples, which are drawn anew."""
+    if isinstance(one, Student) and isinstance(other, Student):
+        return one.minus(other)
+    if isinstance(one, MedianProfile) and isinstance(other, MedianProfile):
+        return one.minus(other)
+    return None
 
 
-def _resampled_p_value(drawn: FloatArray, neutral: float) -> float:
-    """Return the two-sided p-value of resampled differences."""
-    beyond = min(int(np.sum(drawn <= neutral)), int(np.sum(drawn >= neutral)))
-    return min(1.0, 2.0 * (beyond + 1) / (drawn.size + 1))
+def _paired_spread(x: Strata, y: Strata, metric: Metric, rule: Rule) -> Spread | None:
+    """Return the spread of a difference whose runs are pairs; None if some are infinite."""
+    if metric.value is median and x.is_finite and y.is_finite:
+        correlation = paired_correlation(x, y, n_resamples=rule.n_resamples, key=rule.key)
+        return MedianProfile.of(x).minus(MedianProfile.of(y), correlation)
+    found = _paired_error(x, y, metric, rule)
+    return found if math.isfinite(found.error) else None
 
 
-def _paired_error(x: Strata, y: Strata, metric: Metric, how: ComparisonOptions) -> StandardError:
-    """Return the standard error of a difference whose runs are pairs, by their own variances."""
-    pairs = Strata(x.values - y.values, x.starts, x.same_runs)
-    options: dict[str, Any] = {"n_resamples": how.n_resamples, "key": how.key}
-    plain = standard_error(pairs, metric_named("mean"), pairs.task_variances, **options)
+def _paired_error(x: Strata, y: Strata, metric: Metric, rule: Rule) -> Student:
+    """Return a difference whose runs are pairs with its error, by their own variances."""
+
+    def of_mean(values: FloatArray) -> Student:
+        pairs = Strata(values, x.starts, x.same_runs)
+        return standard_error(pairs, metric_named("mean"), pairs.task_variances, rule)
+
+    plain = of_mean(x.values - y.values)
     if metric.each is not None:
-        differences = metric.each(x.values) - metric.each(y.values)
-        pairs = Strata(differences, x.starts, x.same_runs)
-        found = standard_error(pairs, metric_named("mean"), pairs.task_variances, **options)
+        found = of_mean(metric.each(x.values) - metric.each(y.values))
         return replace(found, df=min(found.df, plain.df))
-    drawn = [Resamples(one, **options).of(metric) for one in (x, y)]
-    runs = 1.0 / float(np.mean(1.0 / x.counts))
-    spread = float((drawn[0] - drawn[1]).std(ddof=1)) * math.sqrt(runs / max(runs - 1.0, 1.0))
-    return StandardError(spread, plain.df)
+    drawn = drawn_of(x, metric, rule).minus(drawn_of(y, metric, rule))
+    inflation = x.mean_runs / max(x.mean_runs - 1.0, 1.0)
+    return Student(drawn.value, float(drawn.values.std(ddof=1)) * math.sqrt(inflation), plain.df)
 
 
 def _pairs(table: ScoreTable, a: str, b: str, tasks: Sequence[str]) -> tuple[Strata, Strata]:
     """Return the runs of both algorithms that have the same label, in the same order."""
     for name in (a, b):
-        if runs_are_sorted(Strata.from_table(table, name, tasks)):
+        if Strata.from_table(table, name, tasks).sorted_runs:
             raise ScoreDataError(
                 f"paired: the runs of {name} are in order of their scores on every task, so their "
                 "labels do not identify pairs"

@@ -7,17 +7,16 @@ tests: that the difference is above minus the margin, and that it is below the m
 and Hsu 1996). They do so exactly if the 1 - 2 alpha interval lies inside the margin.
 
 Tests are made by inverting the interval of :func:`~gnomon.stats.comparison.compare`,
-and so have its standard error and degrees of freedom, whatever method it takes: p is the alpha at
-which one end of the 1 - 2 alpha interval just touches the margin.
+and so have its standard error and degrees of freedom, whatever method it takes: p is the least
+alpha whose 1 - 2 alpha interval lies inside the margin.
 """
 
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,19 +26,27 @@ from gnomon.results import Results, Row, generator, noted
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.bootstrap import draw_key
-from gnomon.stats.comparison import Comparison, compare, metrics_to_compare
-from gnomon.stats.difference import IMPROVEMENT, ComparisonOptions, Differences
-from gnomon.stats.intervals import Method, Variances, checked
+from gnomon.stats.comparison import (
+    Comparison,
+    Comparisons,
+    chosen_pair,
+    compare,
+    metrics_to_compare,
+)
+from gnomon.stats.difference import IMPROVEMENT, Difference, Differences
+from gnomon.stats.intervals import Method, Rule, Variances, checked
+from gnomon.stats.items import Differences as ItemDifferences
 from gnomon.stats.items import Items, counted_as
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list
 from gnomon.stats.rank_tests import holm
 
-#: The smallest p-value that is searched for.
-LEAST_P = 1e-9
-#: The highest alpha tried: the interval of a higher one is as good as a point, which is refused.
-MOST_P = 0.4999
+#: The smallest p-value that is searched for, and the highest alpha tried: the interval of a higher
+#: one is as good as a point, which is refused.
+LEAST_P, MOST_P = 1e-9, 0.4999
+#: Halvings of the logarithm of alpha: to a relative precision of 1e-6.
+N_HALVINGS = 25
 
-#: From alpha to the ends of the 1 - 2 alpha interval.
+#: From a level to the ends of the interval.
 Ends = Callable[[float], tuple[float, float]]
 
 
@@ -197,35 +204,29 @@ def equivalence(
     0.1: p = 0.363, cannot tell
     1.0: p = 0.000, equivalent
     """
-    scores = table_of(scores)
-    scores = counted_as(scores, units, cluster)
+    scores = counted_as(table_of(scores), units, cluster)
     of_items = scores.units == "items"
     wanted = metric_list(metrics or ("mean" if of_items else METRICS[:3]))
     _check_margin(margin, wanted)
     seed = int(generator(rng).integers(2**63)) if isinstance(rng, np.random.Generator) else rng
-    options: dict[str, Any] = {"paired": paired, "level": level, "method": method}
-    options |= {"variances": variances, "n_resamples": n_resamples, "gamma": gamma}
-    first = compare(scores, a, b, wanted, per_task=per_task, rng=seed, **options)
-    with noted():  # earlier notes
-        if of_items:
-            ends_of = _ends_of_items(scores)
-        else:
-            keys = [draw_key(draws) for draws in [generator(seed)] * 2]
-            how = ComparisonOptions(paired, level, method, variances, n_resamples, *keys)
-            differences = Differences(scores, how)
-            kinds = metrics_to_compare(wanted, gamma, scores.higher_is_better)
-            by_name = {metric.name: metric for metric in kinds}
-
-            def ends_of(one: Comparison) -> Ends:
-                difference = differences.of(one.a, one.b, by_name[one.metric], one.task)
-
-                def ends(alpha: float) -> tuple[float, float]:
-                    interval, _ = checked(difference.interval(1.0 - 2.0 * alpha), difference.size)
-                    return interval.low, interval.high
-
-                return ends
-
-        found = [_tested(one, margin, ends_of(one), n_resamples) for one in first]
+    how: dict[str, Any] = {"level": level, "method": method}
+    how |= {"variances": variances, "n_resamples": n_resamples}
+    asked: dict[str, Any] = {"per_task": per_task, "paired": paired, "gamma": gamma, "rng": seed}
+    first = compare(scores, a, b, wanted, **asked, **how)
+    if of_items:
+        all_ends = _ends_of_items(scores, first)
+    else:
+        draws = generator(seed)
+        rule = Rule.of(draws, **how)
+        pair = chosen_pair(scores, a, b)
+        differences = Differences(scores, rule, draw_key(draws), pair=pair, paired=paired)
+        kinds = metrics_to_compare(wanted, gamma, scores.higher_is_better)
+        all_ends = _ends_of_tasks(differences, first, {metric.name: metric for metric in kinds})
+    with noted():  # the warnings of `compare` once more
+        found = [
+            _tested(one, margin, ends, n_resamples)
+            for one, ends in zip(first, all_ends, strict=True)
+        ]
     records = tuple(_judged(one, p) for one, p in zip(found, _corrected(found), strict=True))
     return Equivalences(records, {**first.settings, "margin": margin}, first.warnings)
 
@@ -244,20 +245,29 @@ def _check_margin(margin: float, metrics: Sequence[str | Metric]) -> None:
         )
 
 
-def _ends_of_items(scores: ScoreTable) -> Callable[[Comparison], Ends]:
-    """Return what gives the same ends of comparisons of items, which are read once."""
-    items = lru_cache(maxsize=None)(lambda metric: Items(scores, metric))
+def _ends_of_items(scores: ScoreTable, first: Comparisons) -> Iterator[Ends]:
+    items = cache(lambda metric: Items(scores, metric))
+    for one in first:
+        of = items(one.metric).differences([(one.a, one.b)])
 
-    def ends_of(found: Comparison) -> Ends:
-        of = items(found.metric).differences([(found.a, found.b)])
-
-        def ends(alpha: float) -> tuple[float, float]:
-            low, high = of.interval(1.0 - 2.0 * alpha)
+        def ends(level: float, of: ItemDifferences = of) -> tuple[float, float]:
+            low, high = of.interval(level)
             return float(low[0]), float(high[0])
 
-        return ends
+        yield ends
 
-    return ends_of
+
+def _ends_of_tasks(
+    differences: Differences, first: Comparisons, metrics: Mapping[str, Metric]
+) -> Iterator[Ends]:
+    for one in first:
+        found = differences.of(one.a, one.b, metrics[one.metric], one.task)
+
+        def ends(level: float, found: Difference = found) -> tuple[float, float]:
+            interval, _ = checked(found.interval(level), found.size)
+            return interval.low, interval.high
+
+        yield ends
 
 
 def _tested(found: Comparison, margin: float, ends: Ends, n_resamples: int) -> Equivalence:
@@ -267,7 +277,7 @@ def _tested(found: Comparison, margin: float, ends: Ends, n_resamples: int) -> E
     low, high = math.nan, math.nan
     p_value = math.nan
     if math.isfinite(found.low) and math.isfinite(found.high):
-        low, high = ends(1.0 - found.level)
+        low, high = ends(2.0 * found.level - 1.0)
         p_value = _p_value(found.value, least, most, ends)
         if found.method == "percentile":  # resamples show no smaller one
             p_value = max(p_value, 1.0 / (n_resamples + 1))
@@ -287,36 +297,29 @@ def _tested(found: Comparison, margin: float, ends: Ends, n_resamples: int) -> E
 def _p_value(value: float, least: float, most: float, ends: Ends) -> float:
     """Return the larger p-value of the two tests: that the truth is above `least`, below `most`."""
 
-    def p_of(limit: float, side: int) -> float:
-        """Return the p-value of the truth being beyond a limit; side 1 is above, 0 below."""
-        sign = 1.0 if side else -1.0
-        if sign * (limit - value) > 0.0:
-            return _touching(lambda alpha: sign * (limit - ends(alpha)[side]))
-        return 1.0 - _touching(lambda alpha: sign * (ends(alpha)[1 - side] - limit))
+    def inside(low: float, high: float) -> bool:
+        return least < low and high < most
 
-    nearer = 1 if most - value <= value - least else 0
-    found = p_of(most if nearer else least, nearer)
-    if found < 0.5:
-        end = ends(found)[1 - nearer]
-        if (end > least) if nearer else (end < most):
-            return found  # the other test succeeds with less
-    return max(found, p_of(least if nearer else most, 1 - nearer))
+    def outside(low: float, high: float) -> bool:
+        return low > most or high < least
+
+    if least < value < most:
+        return _least_alpha(inside, ends)
+    return 1.0 - _least_alpha(outside, ends)
 
 
-def _touching(distance: Callable[[float], float]) -> float:
-    """Return the alpha, at most one half, from which on an end keeps a distance from a limit."""
-    from scipy import optimize
-
-    def gap(logarithm: float) -> float:
-        found = distance(math.exp(logarithm))
-        return found if math.isfinite(found) else -sys.float_info.max / 4
-
-    least, most = math.log(LEAST_P), math.log(MOST_P)
-    if gap(least) >= 0.0:
+def _least_alpha(holds: Callable[[float, float], bool], ends: Ends) -> float:
+    """Return the least alpha, at most one half, for whose 1 - 2 alpha interval this holds."""
+    if holds(*ends(1.0 - 2.0 * LEAST_P)):
         return LEAST_P
-    if gap(most) <= 0.0:
+    if not holds(*ends(1.0 - 2.0 * MOST_P)):
         return 0.5
-    return math.exp(optimize.brentq(gap, least, most, xtol=1e-6))
+    low, high = math.log(LEAST_P), math.log(MOST_P)
+    for _ in range(N_HALVINGS):
+        middle = (low + high) / 2.0
+        beyond = holds(*ends(1.0 - 2.0 * math.exp(middle)))
+        low, high = (low, middle) if beyond else (middle, high)
+    return math.exp(high)
 
 
 def _share(low: float, high: float, least: float, most: float) -> float:

@@ -14,7 +14,7 @@ from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_
 from gnomon.scores.plausibility import check_scales
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.bootstrap import Resamples, draw_key, median_interval, replicates
+from gnomon.stats.bootstrap import median_interval, replicates
 from gnomon.stats.cautions import (
     check_target,
     check_tasks,
@@ -26,21 +26,26 @@ from gnomon.stats.cautions import (
     warn,
 )
 from gnomon.stats.intervals import (
+    NO_INTERVAL,
+    Drawn,
     Interval,
     Method,
+    Rule,
+    Student,
     Variances,
     checked,
-    expanded,
-    percentile,
     standard_error,
     table_variances,
 )
 from gnomon.stats.items import counted_as, expect_items, refuse_unlike
 from gnomon.stats.medians import MedianProfile
-from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named, metrics_for
+from gnomon.stats.metrics import Metric, Metrics, median, metric_list, metric_named, metrics_for
 from gnomon.stats.samples import Strata
 
 Resampling = Literal["runs", "runs_and_tasks"]
+
+#: On one task the median is that of its runs.
+MEDIAN_OF_RUNS = Metric("median", lambda s: np.median(s.values, axis=-1), of_batch=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +205,7 @@ def estimate(
         have ``auto`` only.
     resampling : str
         ``runs`` inside each task, or ``runs_and_tasks`` where the tasks, at least 6, are a sample
-        too: ``auto`` is then the expanded percentile interval (:func:`gnomon.stats.expanded`).
+        too: ``auto`` is then the percentile interval, expanded for few tasks (Hesterberg 2015).
     variances : str
         ``moderated`` over the algorithms of the table, or each algorithm's ``own``, so that its
         interval does not depend on the others.
@@ -243,10 +248,9 @@ def estimate(
     median: 2.850 [1.982, 3.743] profile
     """
     scores = table_of(scores)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"expected a level between 0 and 1, found {level}")
     check_word("resampling", resampling, get_args(Resampling))
-    check_word("variances", variances, get_args(Variances))
+    how: dict[str, Any] = {"method": method, "n_resamples": n_resamples, "variances": variances}
+    rule = Rule.of(generator(rng), level=level, **how)
     scores = counted_as(scores, units, cluster)
     if scores.units == "items":
         unlike = {"resampling": resampling != "runs", "variances": variances != "moderated"}
@@ -257,19 +261,17 @@ def estimate(
         refuse_unlike(per_task=per_task, gamma=gamma is not None, **unlike)
         return estimate_items(scores, metrics, by=by, level=level)
     expect_items(by=by)
-    check_word("method", method, get_args(Method))
-    key = draw_key(generator(rng))
-    how = _Settings(level, str(method), resampling, n_resamples, gamma, key)
     with recorded() as notes:
-        spread = table_variances(scores, variances)
+        spreads = table_variances(scores, variances)
+        asked = _Asked(rule, resampling == "runs_and_tasks", gamma, spreads)
         if per_task:
-            found = tuple(_of_tasks(scores, metrics, how, spread))
+            found = tuple(_of_tasks(scores, metrics, asked))
         else:
             wanted = metrics_for(metrics, gamma=gamma, higher_is_better=scores.higher_is_better)
             tasks = shared_tasks(scores)
             names = [metric.name for metric in wanted]
             check_scales(scores, names, tasks=tasks, gamma=gamma)
-            found = tuple(_of_table(scores, tasks, wanted, how, spread))
+            found = tuple(_of_table(scores, tasks, wanted, asked))
     direction = "higher" if scores.higher_is_better else "lower"
     settings = made_by(
         rng,
@@ -277,151 +279,107 @@ def estimate(
         scale=scores.scale,
         higher_is_better=scores.higher_is_better,
         level=level,
-        method=method,
         resampling=resampling,
-        variances=variances,
-        n_resamples=n_resamples,
         gamma=gamma,
         n_algorithms=len(scores.algorithms),
-        shared_effects=how.shared,
+        shared_effects=asked.shared,
+        **how,
     )
     return Estimates(found, settings, tuple(notes))
 
 
 @dataclass(frozen=True)
-class _Settings:
+class _Asked:
     """What all estimates of one call share."""
 
-    level: float
-    method: str
-    resampling: Resampling
-    n_resamples: int
+    rule: Rule
+    draw_tasks: bool
     gamma: float | None
-    key: np.uint64
+    variances: Mapping[str, Mapping[str, float]]
     #: Algorithms whose runs share an effect over tasks: filled by the estimates.
     shared: list[str] = field(default_factory=list)
 
-    @property
-    def draw_tasks(self) -> bool:
-        return self.resampling == "runs_and_tasks"
-
 
 def _of_table(
-    scores: ScoreTable,
-    tasks: Sequence[str],
-    metrics: Sequence[Metric],
-    how: _Settings,
-    spread: Mapping[str, Mapping[str, float]],
+    scores: ScoreTable, tasks: Sequence[str], metrics: Sequence[Metric], asked: _Asked
 ) -> Iterator[Estimate]:
     """Yield the estimates over some tasks that all algorithms have."""
     samples = [Strata.from_table(scores, name, tasks) for name in scores.algorithms]
-    if how.draw_tasks:
+    rule, draw_tasks, drawn = asked.rule, asked.draw_tasks, None
+    if draw_tasks:
         check_tasks(tasks, metrics)
-    drawn = None
-    if how.draw_tasks or how.method == "percentile":
-        drawn = replicates(
-            samples,
-            metrics,
-            n_resamples=how.n_resamples,
-            key=how.key,
-            draw_tasks=how.draw_tasks,
-        )
+    if draw_tasks or rule.method == "percentile":
+        draws: dict[str, Any] = {"n_resamples": rule.n_resamples, "key": rule.key}
+        drawn = replicates(samples, metrics, draw_tasks=draw_tasks, **draws)
     for i, (name, strata) in enumerate(zip(scores.algorithms, samples, strict=True)):
-        if how.gamma is not None and any(metric.name == "optimality_gap" for metric in metrics):
-            check_target(how.gamma, strata, name)
+        if asked.gamma is not None and any(metric.name == "optimality_gap" for metric in metrics):
+            check_target(asked.gamma, strata, name)
         name_uneven_runs(strata, tasks, name)
-        of = np.array([spread[name][task] for task in tasks])
+        variances = np.array([asked.variances[name][task] for task in tasks])
         if drawn is None and strata.counts.max() > 1:
-            name_large_share(strata, of, tasks, name)
+            name_large_share(strata, variances, tasks, name)
             if name_dependent_runs(strata, name):
-                how.shared.append(name)
+                asked.shared.append(name)
         for j, metric in enumerate(metrics):
-            if metric.name == "median" and len(tasks) == 1 and not how.draw_tasks:
-                yield replace(_median_of_runs(name, tasks[0], strata.values, how), task=None)
+            if metric.value is median and len(tasks) == 1 and not draw_tasks:
+                yield replace(_median_of_runs(name, tasks[0], strata.values, rule), task=None)
                 continue
-            value, reason = float(metric.value(strata)), None
-            interval = Interval(math.nan, math.nan, "none")
+            value, interval, fault = float(metric.value(strata)), NO_INTERVAL, None
             if not math.isfinite(value):
-                value, reason = math.nan, "not estimable, some runs are infinite (censored)"
-            elif strata.counts.max() == 1 and not how.draw_tasks:
-                reason = "interval not estimable from one run per task"
+                value, fault = math.nan, "not estimable, some runs are infinite (censored)"
+            elif strata.counts.max() == 1 and not draw_tasks:
+                fault = "interval not estimable from one run per task"
             else:
                 if drawn is None:
-                    options: dict[str, Any] = {
-                        "level": how.level,
-                        "n_resamples": how.n_resamples,
-                        "key": how.key,
-                    }
-                    interval = interval_of(metric, value, strata, of, **options)
-                elif how.method == "percentile":
-                    interval = percentile(drawn[i, j], how.level)
+                    interval = spread_of(strata, metric, variances, rule).interval(rule.level)
                 else:
-                    interval = expanded(
-                        drawn[i, j], value, strata.n_tasks, how.level, metric.bounds
-                    )
-                interval, reason = checked(interval)
-                if how.draw_tasks and reason is None and metric.name != "median":
+                    one = Drawn(value, drawn[i, j])
+                    if rule.method == "percentile":
+                        interval = one.interval(rule.level)
+                    else:
+                        interval = one.expanded(rule.level, strata.n_tasks, metric.bounds)
+                interval, fault = checked(interval)
+                if draw_tasks and fault is None and metric.value is not median:
                     name_far_task(strata, tasks, metric.name, name)
-            if reason is not None:
-                warn(f"{metric.name} of {name}: {reason}")
-            yield _record(name, metric.name, value, interval, strata, how)
+            if fault is not None:
+                warn(f"{metric.name} of {name}: {fault}")
+            ends = interval.low, interval.high, rule.level, interval.method
+            size = strata.n_runs, strata.n_tasks
+            yield Estimate(name, metric.name, None, value, *ends, *size)
 
 
-def interval_of(
-    metric: Metric,
-    value: float,
-    strata: Strata,
-    variances: FloatArray,
-    *,
-    level: float,
-    n_resamples: int,
-    key: np.uint64,
-    method: Method = "auto",
-) -> Interval:
-    """Return the interval of a metric of one algorithm.
+def on_tasks(metric: Metric, n_tasks: int) -> Metric:
+    """Return what a median is on few tasks: on one that of its runs, on two the mean."""
+    if metric.value is not median or n_tasks > 2:
+        return metric
+    return MEDIAN_OF_RUNS if n_tasks == 1 else metric_named("mean")
 
-    Parameters
-    ----------
-    metric : Metric
-    value : float
-        Its finite value.
-    strata : Strata
-        The scores, at least one task with two runs.
-    variances : ndarray of float, shape (tasks,)
-        As in :func:`~gnomon.stats.intervals.standard_error`.
-    level, n_resamples, method
-        As in :func:`estimate`.
-    key : uint64
-        From :func:`~gnomon.stats.draw_key`.
+
+def spread_of(
+    strata: Strata, metric: Metric, variances: FloatArray, rule: Rule
+) -> Student | MedianProfile | Drawn:
+    """Return a metric of one algorithm with its spread, at least one task having two runs.
+
+    This is the one place that decides how an interval is made, for estimates, differences, curves
+    and plans.
     """
-    if metric.name == "median" and strata.n_tasks == 1:
-        _, low, high = median_interval(strata.values, level=level)
-        return Interval(low, high, "percentile")
-    if method == "auto" and metric.name == "median" and np.isfinite(strata.values).all():
-        if strata.n_tasks > 2:
-            return MedianProfile.of(strata).interval(level)
-        metric = metric_named("mean")  # the same number
-    if method == "auto":
-        error = standard_error(strata, metric, variances, n_resamples=n_resamples, key=key)
-        if math.isfinite(error.error):
-            return error.interval(value, level, metric.bounds)
-    resamples = Resamples(strata, n_resamples=n_resamples, key=key)
-    return percentile(resamples.of(metric), level)
+    metric = on_tasks(metric, strata.n_tasks)
+    if rule.method == "auto":
+        if metric.value is median and strata.is_finite:
+            return MedianProfile.of(strata)
+        found = standard_error(strata, metric, variances, rule)
+        if math.isfinite(found.error):
+            return found
+    return drawn_of(strata, metric, rule)
 
 
-def _record(
-    name: str, metric: str, value: float, interval: Interval, strata: Strata, how: _Settings
-) -> Estimate:
-    ends = interval.low, interval.high, how.level, interval.method
-    return Estimate(name, metric, None, value, *ends, strata.n_runs, strata.n_tasks)
+def drawn_of(strata: Strata, metric: Metric, rule: Rule) -> Drawn:
+    """Return a metric of one algorithm with its values in resamples."""
+    found = replicates([strata], [metric], n_resamples=rule.n_resamples, key=rule.key)
+    return Drawn(float(metric.value(strata)), found[0, 0])
 
 
-def _of_tasks(
-    scores: ScoreTable,
-    metrics: Metrics | None,
-    how: _Settings,
-    spread: Mapping[str, Mapping[str, float]],
-) -> Iterator[Estimate]:
+def _of_tasks(scores: ScoreTable, metrics: Metrics | None, asked: _Asked) -> Iterator[Estimate]:
     """Yield the estimates of each task by itself."""
     for task in scores.tasks:
         cells = scores.select(tasks=[task])
@@ -429,17 +387,17 @@ def _of_tasks(
         for metric in metric_list(metrics or "median"):
             if metric == "median":
                 for name in cells.algorithms:
-                    yield _median_of_runs(name, task, cells.runs(name, task), how)
+                    yield _median_of_runs(name, task, cells.runs(name, task), asked.rule)
                 continue
-            one = metrics_for(metric, gamma=how.gamma, higher_is_better=scores.higher_is_better)
+            one = metrics_for(metric, gamma=asked.gamma, higher_is_better=scores.higher_is_better)
             if present:
-                for found in _of_table(cells.select(algorithms=present), [task], one, how, spread):
+                for found in _of_table(cells.select(algorithms=present), [task], one, asked):
                     yield replace(found, task=task)
 
 
-def _median_of_runs(algorithm: str, task: str, runs: FloatArray, how: _Settings) -> Estimate:
+def _median_of_runs(algorithm: str, task: str, runs: FloatArray, rule: Rule) -> Estimate:
     """Estimate the median of an algorithm's runs on a task, which may be infinite."""
-    value, low, high = median_interval(runs, level=how.level)
+    value, low, high = median_interval(runs, level=rule.level)
     interval, fault = checked(Interval(low, high, "percentile"))
     if runs.size == 1:
         fault = "interval not estimable from one run"
@@ -448,5 +406,5 @@ def _median_of_runs(algorithm: str, task: str, runs: FloatArray, how: _Settings)
         fault = f"not estimable, {why}"
     if fault is not None:
         warn(f"median of {algorithm} on {task}: {fault}")
-    ends = interval.low, interval.high, how.level, interval.method
+    ends = interval.low, interval.high, rule.level, interval.method
     return Estimate(algorithm, "median", task, value, *ends, runs.size, 1)

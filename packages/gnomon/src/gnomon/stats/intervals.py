@@ -3,15 +3,15 @@
 1. The variance of each algorithm's runs on each task is moderated over the algorithms of the table
    (:func:`moderated_variances`), and the residuals of the runs are rescaled to it.
 2. The standard error is the standard deviation of the metric over bootstrap resamples of the
-   residuals within tasks, times sqrt(R/(R - 1)). Of a metric that is a mean of some function of the
-   scores it is known without drawing: for the mean this is Welch's standard error.
+   residuals within tasks, times sqrt(R/(R - 1)). For a metric that is a mean of some function of
+   the scores it has a closed form: for the mean this is Welch's standard error.
 3. The degrees of freedom are Satterthwaite's over tasks, with R - 1 each; for a difference of two
    algorithms the squared errors add.
-4. Where the runs share an effect over tasks (:func:`shared_effect`), the error is that of whole
-   runs, if this gives the wider interval.
+4. Where the runs share an effect over tasks (:attr:`Strata.shared_effect`), the error is that of
+   whole runs, if this gives the wider interval.
 
 The median of task means has the profile of its likelihood (:mod:`gnomon.stats.medians`), and where
-tasks are a sample the percentile interval is expanded (:func:`expanded`).
+tasks are a sample the percentile interval is expanded (:meth:`Drawn.expanded`).
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 
+from gnomon.errors import check_word
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap import percentile_interval, replicates
+from gnomon.stats.bootstrap import draw_key, quantiles, replicates
 from gnomon.stats.metrics import Metric
 from gnomon.stats.samples import Strata
 
@@ -32,55 +33,60 @@ Method = Literal["auto", "percentile"]
 #: Whose variances: moderated over those of the table, or an algorithm's own.
 Variances = Literal["moderated", "own"]
 
-#: A width that is none, as a share of the numbers it comes from: what sums of a million terms lose.
+#: A difference of the ends up to this share of the scores is rounding.
 ROUNDING = 1e-12
 #: Weight of the prior in degrees of freedom (Smyth 2004 estimates it; one-digit choice).
 PRIOR_DF = 2.0
 #: Level of the test for effects that runs share over tasks.
 SHARED_LEVEL = 0.2
-#: Tasks from which on runs in order of their scores were sorted, and not so by chance.
-SORTED_TASKS = 5
 #: Scores times resamples at most, for one metric of one algorithm; and the fewest resamples.
 MOST_DRAWS, LEAST_RESAMPLES = 20_000_000, 200
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """How the intervals of one call are made."""
+
+    level: float
+    method: Method
+    n_resamples: int
+    key: np.uint64
+    variances: Variances = "moderated"
+
+    @classmethod
+    def of(
+        cls,
+        draws: np.random.Generator,
+        *,
+        level: float,
+        method: Method,
+        n_resamples: int,
+        variances: Variances = "moderated",
+    ) -> Rule:
+        """Return a rule, once its level and words are checked."""
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"expected a level between 0 and 1, found {level}")
+        check_word("method", method, get_args(Method))
+        check_word("variances", variances, get_args(Variances))
+        return cls(level, method, n_resamples, draw_key(draws), variances)
+
+
+@dataclass(frozen=True, slots=True)
 class Interval:
-    """Two ends, and how far they depend on the draws.
-
-    Parameters
-    ----------
-    low, high : float
-        The ends.
-    method : str
-        ``student``, ``profile`` (of medians), ``percentile`` or ``expanded``.
-
-    Examples
-    --------
-    >>> Interval(0.4, 0.6, "percentile").high
-    0.6
-    """
+    """Two ends, and how they were made: student, profile, percentile, expanded or none."""
 
     low: float
     high: float
     method: str
 
 
+NO_INTERVAL = Interval(math.nan, math.nan, "none")
+
+
 def checked(interval: Interval, scale: float = 0.0) -> tuple[Interval, str | None]:
-    """Return an interval, with NaN for ends that mean nothing, and what is wrong with it in words.
+    """Return an interval, NaN where it has no width, and what is wrong with it in words.
 
-    Parameters
-    ----------
-    interval : Interval
-    scale : float
-        Size of the numbers that were subtracted, relative to which rounding is judged.
-
-    Examples
-    --------
-    >>> checked(Interval(0.5, math.inf, "percentile"))[1]
-    'interval without an upper end, some resamples are infinite (censored)'
-    >>> checked(Interval(0.5, 0.5, "percentile"))[0].low
-    nan
+    `scale` is the size of the numbers that were subtracted, relative to which rounding is judged.
     """
     low, high = interval.low, interval.high
     if math.isnan(low) or math.isnan(high):
@@ -96,59 +102,79 @@ def checked(interval: Interval, scale: float = 0.0) -> tuple[Interval, str | Non
     return interval, None
 
 
-def percentile(values: FloatArray, level: float) -> Interval:
-    """Return the interval between the quantiles of a metric's values in resamples.
+@dataclass(frozen=True, slots=True)
+class Student:
+    """An estimate or a difference with its standard error and degrees of freedom."""
 
-    Examples
-    --------
-    >>> found = percentile(np.arange(101.0), 0.9)
-    >>> round(found.low), round(found.high)
-    (5, 95)
-    """
-    low, high = map(float, percentile_interval(values, level))
-    return Interval(low, high, "percentile")
+    value: float
+    error: float
+    df: float
+    #: Limits of the metric, which no end exceeds.
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    def half_width(self, level: float) -> float:
+        """Return half of the width of the interval."""
+        from scipy import special
+
+        return float(special.stdtrit(self.df, (1.0 + level) / 2.0)) * self.error
+
+    def interval(self, level: float) -> Interval:
+        """Return the interval at a level."""
+        half, (least, most) = self.half_width(level), self.bounds
+        return Interval(max(self.value - half, least), min(self.value + half, most), "student")
+
+    def p_value(self, neutral: float = 0.0) -> float:
+        """Return the two-sided p-value of a hypothesis; NaN without an error."""
+        from scipy import special
+
+        if not self.error > 0.0:
+            return math.nan
+        return float(2.0 * special.stdtr(self.df, -abs(self.value - neutral) / self.error))
+
+    def minus(self, other: Student) -> Student:
+        """Return the difference of two independent estimates."""
+        squares = np.square([self.error, other.error])
+        df = satterthwaite(squares, np.array([self.df, other.df]))
+        return Student(self.value - other.value, math.sqrt(squares.sum()), float(df))
 
 
-def expanded(
-    values: FloatArray,
-    value: float,
-    n_tasks: int,
-    level: float,
-    bounds: tuple[float, float] = (-math.inf, math.inf),
-) -> Interval:
-    """Return the expanded percentile interval of a metric where tasks are a sample.
+@dataclass(frozen=True, eq=False, slots=True)
+class Drawn:
+    """An estimate or a difference with its values in resamples."""
 
-    The distance of the ends from the estimate is multiplied by sqrt(T/(T - 1)), T the number of
-    tasks, and by the ratio of Student's to the normal quantile, with T - 1 degrees of freedom
-    (after Hesterberg 2015).
+    value: float
+    values: FloatArray
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_resamples,)
-        The metric in each resample of tasks and runs.
-    value : float
-        The metric of the data.
-    n_tasks : int
-        Number of tasks, at least 2.
-    level : float
-        Confidence level.
-    bounds : (float, float)
-        Limits of the metric, which no end exceeds.
+    def interval(self, level: float) -> Interval:
+        """Return the interval between quantiles."""
+        low, high = quantiles(self.values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+        return Interval(float(low), float(high), "percentile")
 
-    Examples
-    --------
-    >>> found = expanded(np.arange(101.0), 50.0, 6, 0.9)
-    >>> round(found.low, 1), round(found.high, 1)
-    (-10.4, 110.4)
-    """
-    from scipy import special
+    def expanded(self, level: float, n_tasks: int, bounds: tuple[float, float]) -> Interval:
+        """Return the interval where tasks, at least 2, are a sample (after Hesterberg 2015).
 
-    inner, upper = percentile(values, level), (1.0 + level) / 2.0
-    ratio = float(special.stdtrit(n_tasks - 1.0, upper) / special.ndtri(upper))
-    factor = math.sqrt(n_tasks / (n_tasks - 1.0)) * ratio
-    low, high = (value + (end - value) * factor for end in (inner.low, inner.high))
-    low, high = max(low, bounds[0]), min(high, bounds[1])
-    return Interval(low, high, "expanded")
+        The distance of the percentile ends from the estimate is multiplied by sqrt(T/(T - 1)), T
+        the number of tasks, and by the ratio of Student's to the normal quantile, with T - 1
+        degrees of freedom.
+        """
+        from scipy import special
+
+        inner, upper = self.interval(level), (1.0 + level) / 2.0
+        ratio = float(special.stdtrit(n_tasks - 1.0, upper) / special.ndtri(upper))
+        factor = math.sqrt(n_tasks / (n_tasks - 1.0)) * ratio
+        low, high = (self.value + (end - self.value) * factor for end in (inner.low, inner.high))
+        return Interval(max(low, bounds[0]), min(high, bounds[1]), "expanded")
+
+    def p_value(self, neutral: float = 0.0) -> float:
+        """Return the two-sided p-value of a hypothesis, at least 2/(n + 1)."""
+        beyond = min(int(np.sum(self.values <= neutral)), int(np.sum(self.values >= neutral)))
+        return min(1.0, 2.0 * (beyond + 1) / (self.values.size + 1))
+
+    def minus(self, other: Self) -> Drawn:
+        """Return the difference of two estimates that were drawn apart, or in pairs."""
+        with np.errstate(invalid="ignore"):
+            moved = self.values - other.values  # NaN where both are infinite
+        return Drawn(self.value - other.value, moved)
 
 
 def moderated_variances(variances: FloatArray, dfs: FloatArray) -> FloatArray:
@@ -159,24 +185,8 @@ def moderated_variances(variances: FloatArray, dfs: FloatArray) -> FloatArray:
     of an algorithm's variance over s_t, and d = R - 1, the result is
     ``(2 r_a s_t + d v_at) / (2 + d)``.
 
-    Parameters
-    ----------
-    variances : ndarray of float, shape (algorithms, tasks)
-        Each algorithm's own.
-    dfs : ndarray of float, shape (algorithms, tasks)
-        Their degrees of freedom d; 0 where a variance is not known, for want of a second run.
-
-    Returns
-    -------
-    ndarray of float, shape (algorithms, tasks)
-        The own variance where no other algorithm's is known; NaN where none is.
-
-    Examples
-    --------
-    >>> own = np.array([[1.0, 3.0], [3.0, 1.0]])
-    >>> moderated_variances(own, np.full((2, 2), 2.0))
-    array([[1.5, 2.5],
-           [2.5, 1.5]])
+    Both arrays are (algorithms, tasks); d is 0 where a variance is not known, for want of a second
+    run. The own variance stays where no other algorithm's is known; NaN where none is.
     """
     known = dfs > 0.0
     own = np.where(known, variances, np.nan)
@@ -191,26 +201,25 @@ def moderated_variances(variances: FloatArray, dfs: FloatArray) -> FloatArray:
 
 
 def table_variances(scores: ScoreTable, variances: Variances) -> Mapping[str, Mapping[str, float]]:
-    """Return for each algorithm and task the variance to use for its runs.
-
-    A single run takes the mean variance of the algorithm's other tasks if nothing else is known.
-    """
+    """Return for each algorithm and task the variance to use for its runs."""
     names, place = scores.algorithms, {task: t for t, task in enumerate(scores.tasks)}
     own, dfs = np.zeros((2, len(names), len(scores.tasks)))
     for i, name in enumerate(names):
-        tasks = scores.tasks_of(name)
-        if tasks:
+        if tasks := scores.tasks_of(name):
             strata, places = Strata.from_table(scores, name, tasks), [place[t] for t in tasks]
             own[i, places], dfs[i, places] = strata.task_variances, strata.counts - 1
-    found = variances_to_use(own, dfs, variances)
+    rows = variances_to_use(own, dfs, variances).tolist()
     return {
-        name: dict(zip(scores.tasks, row.tolist(), strict=True))
-        for name, row in zip(names, found, strict=True)
+        name: dict(zip(scores.tasks, row, strict=True))
+        for name, row in zip(names, rows, strict=True)
     }
 
 
 def variances_to_use(own: FloatArray, dfs: FloatArray, variances: Variances) -> FloatArray:
-    """Return the variances to use, (algorithms, tasks), from own ones with degrees of freedom."""
+    """Return the variances to use, (algorithms, tasks), from own ones with degrees of freedom.
+
+    A single run takes the mean variance of the algorithm's other tasks if nothing else is known.
+    """
     dfs = np.where(np.isfinite(own), dfs, 0.0)  # censored runs have no variance
     found = moderated_variances(own, dfs) if variances == "moderated" else own
     found = np.where((found == 0.0) & (dfs == 0.0), np.nan, found)
@@ -229,118 +238,30 @@ def satterthwaite(variances: FloatArray, dfs: FloatArray) -> FloatArray:
     return np.asarray(np.fmax(dfs.min(), np.where(total[..., 0] == 0.0, 0.0, df)))
 
 
-@dataclass(frozen=True, slots=True)
-class StandardError:
-    """The standard error of an estimate or of a difference, with its degrees of freedom.
+def standard_error(strata: Strata, metric: Metric, variances: FloatArray, rule: Rule) -> Student:
+    """Return a metric of one algorithm with its standard error by the rule of this module.
 
-    Parameters
-    ----------
-    error : float
-    df : float
-        Satterthwaite's degrees of freedom.
-    shared : bool
-        Whether it allows for an effect that runs share over tasks.
-
-    Examples
-    --------
-    >>> round(StandardError(0.5, 4.0).half_width(0.95), 3)
-    1.388
+    At least one task has two runs; `variances` are those to use for the runs of each task. The
+    error is NaN where some resamples are infinite. No resamples are drawn where it has a closed
+    form, and fewer of very many scores.
     """
-
-    error: float
-    df: float
-    shared: bool = False
-
-    def half_width(self, level: float) -> float:
-        """Return half of the width of the interval."""
-        from scipy import special
-
-        return float(special.stdtrit(self.df, (1.0 + level) / 2.0)) * self.error
-
-    def interval(
-        self, value: float, level: float, bounds: tuple[float, float] = (-math.inf, math.inf)
-    ) -> Interval:
-        """Return the interval around an estimate, within its bounds."""
-        half = self.half_width(level)
-        low, high = max(value - half, bounds[0]), min(value + half, bounds[1])
-        return Interval(low, high, "student")
-
-    def p_value(self, distance: float) -> float:
-        """Return the two-sided p-value of an estimate at a distance from the hypothesis."""
-        from scipy import special
-
-        if not self.error > 0.0:
-            return math.nan
-        return float(2.0 * special.stdtr(self.df, -abs(distance) / self.error))
-
-    def minus(self, other: StandardError) -> Self:
-        """Return the error of the difference of two independent estimates."""
-        squares = np.square([self.error, other.error])
-        return type(self)(
-            float(np.sqrt(squares.sum())),
-            float(satterthwaite(squares, np.array([self.df, other.df]))),
-            self.shared or other.shared,
-        )
-
-
-def standard_error(
-    strata: Strata,
-    metric: Metric,
-    variances: FloatArray,
-    *,
-    n_resamples: int,
-    key: np.uint64,
-) -> StandardError:
-    """Return the standard error of a metric of one algorithm by the rule of this module.
-
-    Parameters
-    ----------
-    strata : Strata
-        The scores, at least one task with two runs.
-    metric : Metric
-    variances : ndarray of float, shape (tasks,)
-        The variance to use for the runs of each task; see :func:`table_variances`.
-    n_resamples : int
-        At most; fewer of many scores. None are drawn where the error is known without.
-    key : uint64
-        From :func:`~gnomon.stats.draw_key`.
-
-    Returns
-    -------
-    StandardError
-        NaN where some resamples are infinite.
-
-    Examples
-    --------
-    >>> from gnomon.stats import metric_named
-    >>> x, of_mean = Strata.from_runs([[1.0, 2.0, 3.0], [4.0, 4.0, 7.0]]), metric_named("mean")
-    >>> key = np.uint64(0)
-    >>> found = standard_error(x, of_mean, x.task_variances, n_resamples=200, key=key)
-    >>> round(found.error**2, 3), round(found.df, 2)
-    (0.333, 3.2)
-    """
-    drawn = _residual_sample(strata, variances)
-    n = 0
+    drawn, counts = _residual_sample(strata, variances), strata.counts
+    n = min(rule.n_resamples, max(LEAST_RESAMPLES, MOST_DRAWS // drawn.n_scores))
     if metric.each is not None:
-        spread = _known_spread(drawn, metric.each(drawn.values))
+        within = drawn.variances_of(metric.each(drawn.values)) * (drawn.counts - 1)
+        spread = math.sqrt(float(np.sum(within / np.square(drawn.counts)))) / drawn.n_tasks
     else:
-        n = min(n_resamples, max(LEAST_RESAMPLES, MOST_DRAWS // drawn.n_scores))
-        spread = _deviation(replicates([drawn], [metric], n_resamples=n, key=key)[0, 0])
+        spread = _deviation(replicates([drawn], [metric], n_resamples=n, key=rule.key)[0, 0])
     with np.errstate(invalid="ignore"):
-        df = float(satterthwaite(variances / strata.counts, np.maximum(strata.counts - 1, 1)))
-    found = StandardError(spread * math.sqrt(_inflation(drawn)), df)
-    if shared_effect(strata) < SHARED_LEVEL:
-        whole = _error_of_whole_runs(strata, metric, n, key)
+        df = float(satterthwaite(variances / counts, np.maximum(counts - 1, 1)))
+    value = float(metric.value(strata))
+    found = Student(value, spread * math.sqrt(_inflation(drawn)), df, metric.bounds)
+    if strata.shared_effect < SHARED_LEVEL:
+        whole = replace(found, error=_error_of_whole_runs(strata, metric, n, rule.key),
+                        df=counts[0] - 1.0)  # fmt: skip
         if whole.half_width(0.95) > found.half_width(0.95):
             return whole
     return found
-
-
-def _known_spread(drawn: Strata, values: FloatArray) -> float:
-    """Return the standard deviation over resamples of the mean of these values."""
-    counts = drawn.counts
-    variances = drawn.variances_of(values) * (counts - 1) / counts
-    return math.sqrt(float(np.sum(variances / counts))) / drawn.n_tasks
 
 
 def _deviation(values: FloatArray) -> float:
@@ -349,8 +270,7 @@ def _deviation(values: FloatArray) -> float:
 
 def _inflation(drawn: Strata) -> float:
     """Return R/(R - 1), R the harmonic mean of the numbers of runs."""
-    runs = drawn.n_tasks / float(np.sum(1.0 / drawn.counts))
-    return runs / (runs - 1.0)
+    return drawn.mean_runs / (drawn.mean_runs - 1.0)
 
 
 def _residual_sample(strata: Strata, variances: FloatArray) -> Strata:
@@ -377,41 +297,12 @@ def _residual_sample(strata: Strata, variances: FloatArray) -> Strata:
     return Strata(np.concatenate(found), drawn.starts)
 
 
-def shared_effect(strata: Strata) -> float:
-    """Return the p-value that runs with one label vary over tasks no more than independent ones.
-
-    A run label often stands for one agent, checkpoint or person on all tasks. The standardised
-    means of the runs are then more spread than those of independent tasks (chi-squared test).
-
-    Examples
-    --------
-    >>> x = Strata.from_matrix([[1.0, 11.0, 5.0], [2.0, 13.0, 9.0], [4.0, 14.0, 9.5]])
-    >>> round(shared_effect(x), 2)
-    0.06
-    """
-    from scipy import special
-
-    if not strata.same_runs or runs_are_sorted(strata):
-        return 1.0
-    x = strata.values.reshape(strata.n_tasks, -1)
-    spread = np.sqrt(strata.task_variances)
-    varied = np.isfinite(x).all(axis=1) & (spread > 0.0)
-    if varied.sum() < 2:
-        return 1.0
-    means = np.mean((x[varied] - x[varied].mean(axis=1, keepdims=True)) / spread[varied, None], 0)
-    statistic = float(varied.sum() * np.sum(np.square(means)))
-    return float(special.chdtrc(x.shape[1] - 1.0, statistic))
-
-
-def _error_of_whole_runs(
-    strata: Strata, metric: Metric, n_resamples: int, key: np.uint64
-) -> StandardError:
+def _error_of_whole_runs(strata: Strata, metric: Metric, n_resamples: int, key: np.uint64) -> float:
     """Return the standard error where runs are drawn for all tasks together."""
     x = strata.values.reshape(strata.n_tasks, -1)
     n = x.shape[1]
     if metric.each is not None:
-        error = float(metric.each(x).mean(axis=0).std(ddof=1)) / math.sqrt(n)
-        return StandardError(error, n - 1.0, True)
+        return float(metric.each(x).mean(axis=0).std(ddof=1)) / math.sqrt(n)
     rng, values, first = np.random.default_rng(key), [], 0
     block = max(1, (1 << 19) // x.size)
     while first < n_resamples:
@@ -419,22 +310,4 @@ def _error_of_whole_runs(
         batch = np.moveaxis(x[:, rows], 0, 1).reshape(len(rows), -1)
         values.append(metric.values(Strata(batch, strata.starts)))
         first += len(rows)
-    spread = _deviation(np.concatenate(values))
-    return StandardError(spread * math.sqrt(n / (n - 1.0)), n - 1.0, True)
-
-
-def runs_are_sorted(strata: Strata) -> bool:
-    """Return whether the runs of every task are in order of their scores, so that labels lie.
-
-    Examples
-    --------
-    >>> runs = np.sort(np.random.default_rng(0).normal(size=(3, 9)), axis=0)
-    >>> runs_are_sorted(Strata.from_matrix(runs))
-    True
-    """
-    if not strata.same_runs or strata.counts[0] < 3 or not np.isfinite(strata.values).all():
-        return False
-    steps = np.diff(strata.values.reshape(strata.n_tasks, -1), axis=1)
-    varied = np.any(steps != 0.0, axis=1)
-    up, down = (np.all(sign * steps >= 0.0) for sign in (1.0, -1.0))
-    return bool(varied.sum() >= SORTED_TASKS and (up or down))
+    return _deviation(np.concatenate(values)) * math.sqrt(n / (n - 1.0))

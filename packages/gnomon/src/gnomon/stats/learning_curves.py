@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args, overload
+from dataclasses import dataclass, replace
+from typing import Literal, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -27,21 +27,22 @@ from gnomon.scores.plausibility import check_scales
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.steps import Grid, early_ends, on_grid, refuse_unequal_lengths
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap import Resamples, draw_key
+from gnomon.stats.bootstrap import median_interval
 from gnomon.stats.cautions import name_dependent_runs, shared_tasks, warn
-from gnomon.stats.difference import on_tasks
-from gnomon.stats.estimates import Estimate, Estimates, interval_of
+from gnomon.stats.estimates import Estimate, Estimates, drawn_of, on_tasks, spread_of
 from gnomon.stats.intervals import (
+    NO_INTERVAL,
+    Drawn,
     Interval,
     Method,
-    StandardError,
+    Rule,
+    Student,
     checked,
-    percentile,
     satterthwaite,
     standard_error,
     variances_to_use,
 )
-from gnomon.stats.metrics import Metric, Metrics, metric_named, metrics_for
+from gnomon.stats.metrics import Metric, Metrics, median, metric_named, metrics_for
 from gnomon.stats.samples import Strata
 
 CurveSummary = Literal["area", "best", "final", "time_to_threshold"]
@@ -241,31 +242,35 @@ def curves(
     ('area(mean)', 3.0)
     """
     scores = table_of(scores)
-    check_word("method", method, get_args(Method))
-    wanted = metrics_for(metrics, gamma=gamma, higher_is_better=scores.higher_is_better)
-    names = [metric.name for metric in wanted]
-    check_scales(scores.last_step(), names, tasks=shared_tasks(scores.last_step()), gamma=gamma)
-    draws = generator(rng)
+    rule = Rule.of(generator(rng), level=level, method=method, n_resamples=n_resamples)
+    higher = scores.higher_is_better
+    wanted = metrics_for(metrics, gamma=gamma, higher_is_better=higher)
+    names, last = [metric.name for metric in wanted], scores.last_step()
+    check_scales(last, names, tasks=shared_tasks(last), gamma=gamma)
     settings = made_by(
         rng,
         scale=scores.scale,
-        higher_is_better=scores.higher_is_better,
+        higher_is_better=higher,
         level=level,
+        method=method,
         n_resamples=n_resamples,
         gamma=gamma,
     )
-    settings["method"] = method
-    options = _Options(level, method, n_resamples, scores.higher_is_better, summary, threshold)
     if summary is None:
         with recorded() as notes:
             along = _strata_by_step(on_grid(scores, grid))
-            drawn = tuple(_aggregate(along, wanted, options, draw_key(draws)))
+            drawn = tuple(_aggregate(along, wanted, rule))
         return Curves(drawn, settings | {"step": step}, tuple(notes))
+    reduce = _reducing(summary, threshold, higher)
     with recorded() as notes:
         if summary in OF_LENGTH:
             refuse_unequal_lengths(scores, OF_LENGTH[summary])
         along = _strata_by_step(on_grid(scores, grid), complete=True)
-        found = [one for metric in wanted for one in _summarized(along, metric, options, draws)]
+        found = [
+            _summarized(name, *of, metric, _Summary(summary, threshold, higher, reduce), rule)
+            for metric in wanted
+            for name, of in along.items()
+        ]
     settings |= {
         "title": f"{summary} of the aggregate curve, which is not that of each run's own",
         "summary": summary,
@@ -274,40 +279,25 @@ def curves(
     return Estimates(tuple(found), settings, tuple(notes))
 
 
-@dataclass(frozen=True)
-class _Options:
-    """What is asked of every curve of one call."""
-
-    level: float
-    method: Method
-    n_resamples: int
-    higher_is_better: bool
-    summary: CurveSummary | None
-    threshold: float | None
-
-
 def _aggregate(
-    found: Mapping[str, tuple[FloatArray, Sequence[Strata]]],
-    metrics: Sequence[Metric],
-    options: _Options,
-    key: np.uint64,
+    along: Mapping[str, tuple[FloatArray, Sequence[Strata]]], metrics: Sequence[Metric], rule: Rule
 ) -> Iterator[Curve]:
     """Yield the metrics of each algorithm along its steps."""
-    variances = _variances(found)
-    for algorithm, (steps, at_steps) in found.items():
-        if options.method == "auto":
+    variances = _variances(along)
+    for algorithm, (steps, at_steps) in along.items():
+        if rule.method == "auto":
             name_dependent_runs(at_steps[-1], algorithm)
         for metric in metrics:
             rows = [
-                _banded(x, variances[algorithm, step], metric, options, key)
-                for step, x in zip(steps.tolist(), at_steps, strict=True)
+                _banded(strata, variances[algorithm, step], metric, rule)
+                for step, strata in zip(steps.tolist(), at_steps, strict=True)
             ]
             faults = Counter(fault for *_, fault in rows if fault is not None)
             for fault, n in faults.items():
                 where = "" if n == len(rows) else f" at {n} of {len(rows)} steps"
                 warn(f"{metric.name} of {algorithm}{where}: {fault}")
             value, low, high = np.array([ends for *ends, _ in rows]).T
-            yield Curve(algorithm, metric.name, steps, value, low, high, options.level)
+            yield Curve(algorithm, metric.name, steps, value, low, high, rule.level)
 
 
 def _variances(
@@ -328,7 +318,7 @@ def _variances(
 
 
 def _banded(
-    strata: Strata, variances: FloatArray, metric: Metric, options: _Options, key: np.uint64
+    strata: Strata, variances: FloatArray, metric: Metric, rule: Rule
 ) -> tuple[float, float, float, str | None]:
     """Return the metric at one step, the ends of its interval, and what is wrong with them."""
     value = float(on_tasks(metric, strata.n_tasks).value(strata))
@@ -336,10 +326,16 @@ def _banded(
         return np.nan, np.nan, np.nan, "not estimable, some runs are infinite (censored)"
     if strata.counts.max() == 1:
         return value, np.nan, np.nan, "band not estimable from one run per task"
-    how: dict[str, Any] = {"level": options.level, "n_resamples": options.n_resamples, "key": key}
-    found = interval_of(metric, value, strata, variances, method=options.method, **how)
-    shown, fault = checked(found)
+    shown, fault = checked(_interval_at(strata, variances, metric, rule))
     return value, shown.low, shown.high, fault
+
+
+def _interval_at(strata: Strata, variances: FloatArray, metric: Metric, rule: Rule) -> Interval:
+    """Return the interval of a metric at one step, as that of an estimate."""
+    if metric.value is median and strata.n_tasks == 1:
+        _, low, high = median_interval(strata.values, level=rule.level)
+        return Interval(low, high, "percentile")
+    return spread_of(strata, metric, variances, rule).interval(rule.level)
 
 
 def _strata_by_step(
@@ -440,75 +436,87 @@ def summarize_runs(
     )
 
 
+@dataclass(frozen=True)
+class _Summary:
+    """A number about a curve, and the function that reduces curves, (..., steps), to it."""
+
+    name: CurveSummary
+    threshold: float | None
+    higher_is_better: bool
+    reduce: Reduce
+
+
 def _summarized(
-    curves: Mapping[str, tuple[FloatArray, Sequence[Strata]]],
+    algorithm: str,
+    steps: FloatArray,
+    at_steps: Sequence[Strata],
     metric: Metric,
-    options: _Options,
-    rng: np.random.Generator,
-) -> Iterator[Estimate]:
-    """Yield one number about each algorithm's aggregate curve."""
-    assert options.summary is not None
-    reduce = _reducing(options.summary, options.threshold, options.higher_is_better)
-    for algorithm, (steps, at_steps) in curves.items():
-        of = on_tasks(metric, at_steps[0].n_tasks)
-        values = np.array([of.value(strata) for strata in at_steps])
-        value = float(reduce(steps, values[None, :])[0])
-        strata, key = at_steps[0], draw_key(rng)
-        found = Interval(math.nan, math.nan, "none")
-        fault: str | None = "interval not estimable from one run per task"
-        if strata.counts.max() > 1:
-            found = _interval(steps, at_steps, of, values, reduce, options, key)
-            found, fault = _checked(options, found)
-            by_choice = options.method == "percentile" and options.summary != "time_to_threshold"
-            if fault is None and found.method == "percentile" and not by_choice:
-                fault = "the interval is from resamples, and too short with few runs"
-        if fault is not None:
-            warn(f"{options.summary} of {algorithm}: {fault}")
-        name = f"{options.summary}({metric.name})"
-        ends = found.low, found.high, options.level, found.method
-        yield Estimate(algorithm, name, None, value, *ends, strata.n_runs, strata.n_tasks)
+    summary: _Summary,
+    rule: Rule,
+) -> Estimate:
+    """Return one number about an algorithm's aggregate curve."""
+    strata, of_tasks = at_steps[0], on_tasks(metric, at_steps[0].n_tasks)
+    values = np.array([float(of_tasks.value(one)) for one in at_steps])
+    value = float(summary.reduce(steps, values[None, :])[0])
+    found, fault = NO_INTERVAL, None
+    if strata.counts.max() == 1:
+        fault = "interval not estimable from one run per task"
+    else:
+        found = _summary_interval(steps, at_steps, metric, values, summary, rule)
+        is_time = summary.name == "time_to_threshold"
+        if is_time and np.isinf(found.high):
+            often = "not always" if np.isfinite(found.low) else "seldom or never"
+            shown = f"the threshold {summary.threshold:g}"
+            fault = f"{shown} is {often} reached by the resampled curves"
+        else:
+            found, fault = checked(found)
+        if fault is None and found.method == "percentile" and (is_time or rule.method == "auto"):
+            fault = "the interval is from resamples, and too short with few runs"
+    if fault is not None:
+        warn(f"{summary.name} of {algorithm}: {fault}")
+    ends = found.low, found.high, rule.level, found.method
+    name = f"{summary.name}({metric.name})"
+    return Estimate(algorithm, name, None, value, *ends, strata.n_runs, strata.n_tasks)
 
 
-def _interval(
+def _summary_interval(
     steps: FloatArray,
     at_steps: Sequence[Strata],
     metric: Metric,
     values: FloatArray,
-    reduce: Reduce,
-    options: _Options,
-    key: np.uint64,
+    summary: _Summary,
+    rule: Rule,
 ) -> Interval:
     """Return the interval of one number about a curve; runs are drawn as whole curves."""
-    # The same key: the same runs at every step.
-    how: dict[str, Any] = {"n_resamples": options.n_resamples, "key": key}
 
-    def at(place: int, level: float) -> Interval:
-        strata, value = at_steps[place], float(values[place])
-        return interval_of(metric, value, strata, strata.task_variances, level=level, **how)
+    def at(place: int) -> Interval:
+        strata, auto = at_steps[place], replace(rule, method="auto")
+        return _interval_at(strata, strata.task_variances, metric, auto)
 
-    students = options.method == "auto" and bool(np.isfinite(values).all())
-    if students and options.summary == "final":
-        return at(-1, options.level)
+    first, of_tasks = at_steps[0], on_tasks(metric, at_steps[0].n_tasks)
+    students = rule.method == "auto" and bool(np.isfinite(values).all())
+    if students and summary.name == "final":
+        return at(-1)
     weights = _weights(steps)
-    if students and options.summary == "area" and metric.each is not None:
+    value = float(weights @ values)
+    if students and summary.name == "area" and metric.each is not None:
         of_runs = weights @ np.stack([metric.each(one.values) for one in at_steps])
-        areas = Strata(of_runs, at_steps[0].starts, at_steps[0].same_runs)
-        exact = standard_error(areas, metric_named("mean"), areas.task_variances, **how)
-        return exact.interval(float(weights @ values), options.level, metric.bounds)
-    drawn = np.stack([Resamples(one, **how).of(metric) for one in at_steps], axis=1)
-    if not students or options.summary == "time_to_threshold" or not np.isfinite(drawn).all():
-        return percentile(reduce(steps, drawn), options.level)
+        areas = Strata(of_runs, first.starts, first.same_runs)
+        exact = standard_error(areas, metric_named("mean"), areas.task_variances, rule)
+        return replace(exact, value=value, bounds=metric.bounds).interval(rule.level)
+    # The same key: the same runs at every step.
+    drawn = np.stack([drawn_of(one, of_tasks, rule).values for one in at_steps], axis=1)
+    if not students or summary.name == "time_to_threshold" or not np.isfinite(drawn).all():
+        return Drawn(math.nan, summary.reduce(steps, drawn)).interval(rule.level)
     # The variance of resamples is (R - 1)/R of the unbiased one.
-    runs = 1.0 / float(np.mean(1.0 / at_steps[0].counts))
-    noise = (drawn - values) * math.sqrt(runs / max(runs - 1.0, 1.0))
-    if options.summary == "best":
-        best = int(values.argmax() if options.higher_is_better else values.argmin())
-        return _without_luck(at(best, options.level), noise, values, options.higher_is_better)
-    area = Strata(weights @ np.stack([one.values for one in at_steps]), at_steps[0].starts)
+    noise = (drawn - values) * math.sqrt(first.mean_runs / max(first.mean_runs - 1.0, 1.0))
+    if summary.name == "best":
+        best = int(values.argmax() if summary.higher_is_better else values.argmin())
+        return _without_luck(at(best), noise, values, summary.higher_is_better)
+    area = Strata(weights @ np.stack([one.values for one in at_steps]), first.starts)
     df = satterthwaite(area.task_variances / area.counts, np.maximum(area.counts - 1.0, 1.0))
-    spread = float((noise @ weights).std(ddof=1))
-    error = StandardError(spread, float(df))
-    return error.interval(float(weights @ values), options.level, metric.bounds)
+    error = float((noise @ weights).std(ddof=1))
+    return Student(value, error, float(df), metric.bounds).interval(rule.level)
 
 
 #: How many times luck counts: where steps are equal, noise added to noise raises the best of them
@@ -543,15 +551,6 @@ def _weights(steps: FloatArray) -> FloatArray:
     return np.asarray(weights / (steps[-1] - steps[0]))
 
 
-def _checked(options: _Options, interval: Interval) -> tuple[Interval, str | None]:
-    """Return an interval and what is wrong with it; an infinite time is that of no arrival."""
-    if options.summary == "time_to_threshold" and np.isinf(interval.high):
-        often = "not always" if np.isfinite(interval.low) else "seldom or never"
-        reached = f"the threshold {options.threshold:g} is {often} reached by the resampled curves"
-        return interval, reached
-    return checked(interval)
-
-
 def _reducing(summary: CurveSummary, threshold: float | None, higher_is_better: bool) -> Reduce:
     """Return the function of (steps, curves) that reduces the last axis."""
     check_word("summary", summary, get_args(CurveSummary))
@@ -560,17 +559,10 @@ def _reducing(summary: CurveSummary, threshold: float | None, higher_is_better: 
             raise ScoreDataError("time_to_threshold: expected a threshold; found none")
         return lambda steps, x: _first_time(steps, x, threshold, higher_is_better)
     if summary == "area":
-        return _mean_height
+        return lambda steps, x: np.asarray(x @ _weights(steps))
     if summary == "best":
         return lambda steps, x: x.max(axis=-1) if higher_is_better else x.min(axis=-1)
     return lambda steps, x: x[..., -1]
-
-
-def _mean_height(steps: FloatArray, curves: FloatArray) -> FloatArray:
-    """Return the area under each curve over the range of its steps."""
-    if steps.size == 1:
-        return curves[..., 0]
-    return np.asarray(np.trapezoid(curves, steps, axis=-1) / (steps[-1] - steps[0]))
 
 
 def _first_time(

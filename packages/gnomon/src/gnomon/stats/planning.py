@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import Any, Literal
@@ -21,16 +21,17 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.results import FieldRecord, Results, made_by, recorded
+from gnomon.scores.plausibility import check_scales
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.cautions import shared_tasks
 from gnomon.stats.comparison import chosen_pair, metrics_to_compare
-from gnomon.stats.difference import IMPROVEMENT, on_tasks
+from gnomon.stats.difference import IMPROVEMENT, Spread, minus
+from gnomon.stats.estimates import spread_of
 from gnomon.stats.improvement import placements
-from gnomon.stats.intervals import StandardError, standard_error
+from gnomon.stats.intervals import Rule, Student
 from gnomon.stats.item_plans import ItemPlan, item_plan_notes, plan_items
 from gnomon.stats.items import counted_as, expect_items, refuse_unlike
-from gnomon.stats.medians import MedianProfile
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named
 from gnomon.stats.samples import Strata
 from gnomon.stats.sequential import SequentialResult, sequential_compare
@@ -41,8 +42,8 @@ Way = Literal["power", "widths", "sequential"]
 DEFAULT_RUNS = (3, 5, 10, 20, 40)
 #: Share of pilots that respect the limit of the difference for which the power is.
 ASSURANCE = 0.8
-#: Resamples of a standard error that is not known without.
-N_RESAMPLES = 2000
+#: The error of a pilot is by its own variances.
+RULE = Rule(0.95, "auto", 2000, np.uint64(0), "own")
 #: The normal probability within one standard deviation.
 ONE_DEVIATION = 0.6826894921370859
 #: Nodes of an integral over the standard deviation: exact to 1e-7 from one degree of freedom on.
@@ -216,8 +217,9 @@ def plan(
     Raises
     ------
     ScoreDataError
-        There are too few algorithms, runs or looks for that way, or runs do not vary; items are
-        given for a table of tasks, or for items a way that they do not have.
+        There are too few algorithms, runs or looks for that way, or runs do not vary; raw scores of
+        tasks lie on unlike scales; items are given for a table of tasks, or for items a way that
+        they do not have.
 
     References
     ----------
@@ -252,12 +254,14 @@ def plan(
             found = plan_items(
                 scores, pair, wanted, items=items, epochs=counts, power=power, level=level
             )
-        elif way == "power":
-            found = _powers(scores, wanted, counts or DEFAULT_RUNS, level, gamma)
-        elif way == "widths":
-            found = _widths(scores, wanted, counts, level, gamma)
-        else:
+        elif way == "sequential":
             found = _looks(scores, pair, wanted, counts, level, gamma, rng)
+        elif way == "power":
+            check_scales(scores, wanted, gamma=gamma)
+            found = _powers(scores, wanted, counts or DEFAULT_RUNS, level, gamma)
+        else:
+            check_scales(scores, wanted, gamma=gamma)
+            found = _widths(scores, wanted, counts, level, gamma)
         records = tuple(found)
     settings = made_by(
         rng,
@@ -273,27 +277,26 @@ def plan(
 
 @dataclass(frozen=True)
 class _Pilot:
-    """The error of a pilot, and its least value with each number of runs."""
+    """What a pilot shows of a metric or a difference, with the mean number of its runs."""
 
-    distance: float
-    error: StandardError
+    seen: Student
     runs: float
     #: Tasks, where the rank sums bound the error from below.
     n_tasks: int = 0
 
-    def error_of(self, runs: int) -> StandardError:
-        """Return the error of a study."""
-        size = self.error.error * math.sqrt(self.runs / runs)
+    def study(self, runs: int) -> Student:
+        """Return what a study of so many runs would show."""
+        error = self.seen.error * math.sqrt(self.runs / runs)
         if self.n_tasks:
-            size = max(size, math.sqrt((2 * runs + 1) / (12.0 * runs**2 * self.n_tasks)))
-        df = self.error.df * (runs - 1.0) / max(self.runs - 1.0, 1.0)
-        return StandardError(size, max(df, runs - 1.0))
+            error = max(error, math.sqrt((2 * runs + 1) / (12.0 * runs**2 * self.n_tasks)))
+        df = self.seen.df * (runs - 1.0) / max(self.runs - 1.0, 1.0)
+        return replace(self.seen, error=error, df=max(df, runs - 1.0))
 
     def power(self, distance: float, runs: int, level: float) -> float:
         """Return the power of a study to find a true difference."""
         from scipy import special
 
-        study = self.error_of(runs)
+        study = self.study(runs)
         center = distance / study.error
         deviations, weights = _deviations(study.df)
         beyond = float(special.stdtrit(study.df, (1.0 + level) / 2.0)) * deviations
@@ -313,9 +316,10 @@ def _powers(
     for metric in metrics_to_compare(metrics, gamma, scores.higher_is_better):
         for a, b in combinations(scores.algorithms, 2):
             pilot = _pilot_of_pair(scores, a, b, metric)
-            seen, tail = pilot.distance / pilot.error.error, (1.0 - level) / 2.0
+            error, tail = pilot.seen.error, (1.0 - level) / 2.0
+            t = abs(pilot.seen.value) / error
             power, low, high = (
-                max(noncentrality(seen, pilot.error.df, share), 0.0) * pilot.error.error
+                max(noncentrality(t, pilot.seen.df, share), 0.0) * error
                 for share in (ASSURANCE, 1.0 - tail, tail)
             )
             for n in runs:
@@ -324,43 +328,50 @@ def _powers(
 
 
 def _pilot_of_pair(scores: ScoreTable, a: str, b: str, metric: Metric) -> _Pilot:
-    """Return the difference of two algorithms, its error and the numbers of runs."""
     tasks = shared_tasks(scores, (a, b))
     x, y = (_pilot_runs(scores, name, tasks) for name in (a, b))
     if not (x.task_variances.any() or y.task_variances.any()):
         raise ScoreDataError(f"{a} and {b}: expected pilot runs that vary; on each task all agree")
     runs = 1.0 / float(np.mean(np.concatenate([1.0 / x.counts, 1.0 / y.counts])))
-    if metric.name == IMPROVEMENT:
-        won = placements(x, y, higher_is_better=scores.higher_is_better)
-        distance = abs(float(won[0].task_means.mean()) - 0.5)
-        errors = [_error(one, metric_named("mean")) for one in won]
-        pilot = _Pilot(distance, errors[0].minus(errors[1]), runs, len(tasks))
-        if pilot.error.error > 0.0:
-            return pilot
-        # All pairs won: the placements do not vary, and the rank sums give the error.
-        error = StandardError(pilot.error_of(round(runs)).error, 2.0 * (runs - 1.0) * len(tasks))
-        return _Pilot(distance, error, runs, len(tasks))
-    metric = on_tasks(metric, len(tasks))
-    distance = abs(float(metric.value(x)) - float(metric.value(y)))
-    if metric.name == "median" and len(tasks) > 2:
-        interval = MedianProfile.of(x).minus(MedianProfile.of(y)).interval(ONE_DEVIATION)
-        df = _error(x, metric_named("mean")).minus(_error(y, metric_named("mean"))).df
-        return _Pilot(distance, StandardError((interval.high - interval.low) / 2.0, df), runs)
-    return _Pilot(distance, _error(x, metric).minus(_error(y, metric)), runs)
+    if metric.name != IMPROVEMENT:
+        return _Pilot(_student(metric, x, y), runs)
+    won = placements(x, y, higher_is_better=scores.higher_is_better)
+    lead = float(won[0].task_means.mean()) - 0.5
+    pilot = _Pilot(replace(_student(metric_named("mean"), *won), value=lead), runs, len(tasks))
+    if pilot.seen.error > 0.0:
+        return pilot
+    # All pairs won: the placements do not vary, and the rank sums give the error.
+    df = 2.0 * (runs - 1.0) * len(tasks)
+    return replace(pilot, seen=Student(lead, pilot.study(round(runs)).error, df))
+
+
+def _student(metric: Metric, *samples: Strata) -> Student:
+    """Return a metric of one algorithm, or its difference of two, with a standard error.
+
+    That of a median is half of its interval of one deviation, with the degrees of freedom of the
+    mean.
+    """
+
+    def spread(one: Metric) -> Spread:
+        first, *others = (spread_of(x, one, x.task_variances, RULE) for x in samples)
+        found = minus(first, others[0]) if others else first
+        assert found is not None  # all runs are finite
+        return found
+
+    found = spread(metric)
+    if isinstance(found, Student):
+        return found
+    interval, of_mean = found.interval(ONE_DEVIATION), spread(metric_named("mean"))
+    assert isinstance(of_mean, Student)
+    return Student(found.value, (interval.high - interval.low) / 2.0, of_mean.df)
 
 
 def _pilot_runs(scores: ScoreTable, name: str, tasks: Sequence[str]) -> Strata:
     """Return finite runs, at least two per task."""
     pilot = Strata.from_table(scores, name, tasks)
-    if pilot.counts.min() < 2 or not np.isfinite(pilot.values).all():
+    if pilot.counts.min() < 2 or not pilot.is_finite:
         raise ScoreDataError(f"{name}: expected at least two finite pilot runs on every task")
     return pilot
-
-
-def _error(pilot: Strata, metric: Metric) -> StandardError:
-    return standard_error(
-        pilot, metric, pilot.task_variances, n_resamples=N_RESAMPLES, key=np.uint64(0)
-    )
 
 
 def _widths(
@@ -371,25 +382,17 @@ def _widths(
     gamma: float | None,
 ) -> Iterator[IntervalWidth]:
     for name in scores.algorithms:
-        tasks = scores.tasks_of(name)
-        strata = _pilot_runs(scores, name, tasks)
+        strata = _pilot_runs(scores, name, scores.tasks_of(name))
         if not strata.task_variances.any():
             raise ScoreDataError(f"{name}: expected pilot runs that vary; on each task all agree")
         now = int(strata.counts.min())
         for metric in metrics_to_compare(metrics, gamma, scores.higher_is_better):
             if metric.name == IMPROVEMENT:
                 raise ScoreDataError(f"{IMPROVEMENT}: expected a metric of one algorithm")
-            of_tasks = on_tasks(metric, len(tasks))
-            error = _error(strata, of_tasks)
-            if of_tasks.name == "median" and len(tasks) > 2:
-                interval = MedianProfile.of(strata).interval(ONE_DEVIATION)
-                error = StandardError(
-                    (interval.high - interval.low) / 2.0, _error(strata, metric_named("mean")).df
-                )
-            pilot = _Pilot(0.0, error, 1.0 / float(np.mean(1.0 / strata.counts)))
-            own = 2.0 * pilot.error_of(now).half_width(level)
+            pilot = _Pilot(_student(metric, strata), strata.mean_runs)
+            own = 2.0 * pilot.study(now).half_width(level)
             for n in sorted({now, *(runs or (2 * now, 3 * now, 4 * now, 6 * now))}):
-                width = 2.0 * pilot.error_of(n).half_width(level)
+                width = 2.0 * pilot.study(n).half_width(level)
                 yield IntervalWidth(name, metric.name, n, width, width / own if own else math.nan)
 
 

@@ -18,6 +18,8 @@ IntArray = npt.NDArray[np.int64]
 
 #: Of one table a float, of a batch of tables an array: one number for each.
 Number: TypeAlias = Any
+#: Tasks from which on runs in order of their scores were sorted, and not so by chance.
+SORTED_TASKS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +142,16 @@ class Strata:
         least, most = int(self.counts.min()), int(self.counts.max())
         return least if least == most else (least, most)
 
+    @property
+    def mean_runs(self) -> float:
+        """Harmonic mean of the numbers of runs."""
+        return 1.0 / float(np.mean(1.0 / self.counts))
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no score is infinite (censored)."""
+        return bool(np.isfinite(self.values).all())
+
     @cached_property
     def units(self) -> FloatArray:
         """Weight of a score of each task, shape (tasks,): every task has the same in all.
@@ -191,6 +203,37 @@ class Strata:
     def per_task(self) -> list[FloatArray]:
         """Return the scores of each task."""
         return [self.values[..., a:b] for a, b in pairwise(self.starts.tolist())]
+
+    @cached_property
+    def sorted_runs(self) -> bool:
+        """Whether the runs of every task are in order of their scores, so that labels lie."""
+        if not self.same_runs or self.counts[0] < 3 or not self.is_finite:
+            return False
+        steps = np.diff(self.values.reshape(self.n_tasks, -1), axis=1)
+        varied = np.any(steps != 0.0, axis=1)
+        up, down = (np.all(sign * steps >= 0.0) for sign in (1.0, -1.0))
+        return bool(varied.sum() >= SORTED_TASKS and (up or down))
+
+    @cached_property
+    def shared_effect(self) -> float:
+        """The p-value that runs with one label vary over tasks no more than independent ones.
+
+        A run label often stands for one agent, checkpoint or person on all tasks. The standardised
+        means of the runs are then more spread than those of independent tasks (chi-squared test).
+        """
+        from scipy import special
+
+        if not self.same_runs or self.sorted_runs:
+            return 1.0
+        x = self.values.reshape(self.n_tasks, -1)
+        spread = np.sqrt(self.task_variances)
+        varied = np.isfinite(x).all(axis=1) & (spread > 0.0)
+        if varied.sum() < 2:
+            return 1.0
+        centred = x[varied] - x[varied].mean(axis=1, keepdims=True)
+        means = np.mean(centred / spread[varied, None], axis=0)
+        statistic = float(varied.sum() * np.sum(np.square(means)))
+        return float(special.chdtrc(x.shape[1] - 1.0, statistic))
 
     def tables(self) -> list[Strata]:
         """Return the tables of a batch with one leading axis."""

@@ -290,7 +290,9 @@ async def _play(host: str, port: int) -> list[float]:
     async def person(k: int) -> None:
         draws = random.Random(k)
         connection = await _Connection.to(host, port)
-        status, data = await connection.ask("POST", "/api/play/puzzle-1")
+        status, data = await connection.ask(
+            "POST", "/api/play/games", json.dumps({"rule": "puzzle-1"}).encode()
+        )
         if status != 201:
             raise AssertionError(f"expected status 201, found {status}: {data[:200]!r}")
         key = json.loads(data)["key"]

@@ -108,9 +108,7 @@ def erase_account(database: Database, settings: Settings, account_id: int, *, by
             session.get_one(Season, season).touch()
         note(session, "account erased", "account", account.id, by=by)
     for season in seasons:
-        files = [*settings.archives.glob(f"{season}-*.zip"), settings.snapshots / f"{season}.json"]
-        for path in files:
-            path.unlink(missing_ok=True)
+        (settings.snapshots / f"{season}.json").unlink(missing_ok=True)
 
 
 def _erase_texts(submission: Submission) -> None:

@@ -12,6 +12,7 @@ import gohr
 from gnomon_board import Settings
 from gnomon_board.cli import main
 from gnomon_board.studies import StudyPlan
+from gohr.experiments import score_trial
 from gohr.people import read_transcripts
 from serving import serving
 from small_season import empty_board
@@ -22,7 +23,6 @@ title = "Which rules do people find?"
 consent = "Every attempt is kept."
 episodes = 1
 horizon = 4
-already = { a = 9 }
 [lists]
 a = ["anything-goes"]
 b = ["clockwise"]
@@ -54,12 +54,12 @@ def study(monkeypatch, capsys, data):
 def play(client: httpx.Client, invitation: str) -> None:
     """Join a study, and play its only game to the end."""
     player = client.post(f"/api{invitation}", json={"agree": True}).json()["address"]
-    game = client.post(f"/api{player}/begin").json()["address"]
+    game = client.post(f"/api{player}/go-on").json()["address"]
     view = client.get(f"/api{game}").json()["view"]
     while view["state"] == "playing":
         body = {"cell": view["pieces"][0]["cell"], "bucket": 0}
         view = client.post(f"/api{game}/attempts", json=body).json()["view"]
-    end = client.post(f"/api{game}/continue").json()["address"]
+    end = client.post(f"/api{player}/go-on").json()["address"]
     assert "Thank you" in client.get(end).text
 
 
@@ -85,7 +85,8 @@ def test_a_study_from_its_plan_to_its_files(study, data, tmp_path):
     found = {Path(each["path"]).name: Path(each["path"]) for each in paths}
     (series,) = read_transcripts(found["pilot-transcript.csv"])
     assert series.player == "pilot-0001"
-    assert gohr.score(found["run"], "tce").runs("people", "anything-goes").tolist() == [0.0]
+    scores = gohr.score(found["run"], "tce")
+    assert scores.runs("people", series.rule).tolist() == [score_trial(series.log, "tce")]
     assert {"anything-goes.txt", "clockwise.txt"} <= set(found), "also what nobody has played yet"
     again = StudyPlan.from_toml(found["study_plan.json"].read_text())
     assert again.rules == ("anything-goes", "clockwise")

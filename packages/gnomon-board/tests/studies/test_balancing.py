@@ -23,19 +23,6 @@ def test_those_who_left_take_no_place():
     assert next_list(["a", "b", "c"], players, rng=RNG) == "c"
 
 
-def test_lists_that_lack_players_are_dealt_first():
-    # The worked example of the reference: 9 + 1 - 2 = 8, 7 + 0 - 0 = 7, 4 + 3 + 1 = 8.
-    done, active = (True, 9, 2 * ACTIVE_S), (False, 9, 1.0)
-    numbers = {"a": (9, 1), "b": (7, 0), "c": (4, 3)}
-    players = [
-        PlayerCount(name, *kind)
-        for name, each in numbers.items()
-        for kind, n in zip((done, active), each, strict=True)
-        for _ in range(n)
-    ]
-    assert next_list("abc", players, {"a": 2, "c": -1}, rng=RNG) == "b"
-
-
 def test_of_equal_lists_each_is_as_likely():
     dealt = Counter(next_list("abc", [], rng=RNG) for _ in range(3000))
     assert all(abs(dealt[name] - 1000) < 110 for name in "abc")

@@ -48,7 +48,6 @@ def test_a_plan_is_read(tmp_path):
             "expected a number of successes for",
         ),
         ('language = "tlh"', "expected one of de, en"),
-        ("already = {b = 2}", "there is no list 'b'"),
         ('rule_texts = {"../x" = "(*,*,*,*,*)"}', "'../x': expected letters"),
         ("colour = 3", "field 'colour'"),
         ('recruitment = {finished = {url = "https://{PID}/done"}}', "field 'recruitment.finished"),

@@ -43,12 +43,21 @@ def test_a_commit_is_seen_by_the_next_request(client, database):
         assert f"/seasons/season-{n}" in client.get("/").text
 
 
-def test_somebody_who_is_signed_in_gets_a_page_of_their_own(client, database, settings, opened):
+def test_a_signed_in_reader_shares_only_what_is_the_same_for_all(
+    client, database, settings, opened, token
+):
     fill(database, settings)
     client.get("/seasons/filled")
+    first = client.get("/submissions/1")
+    client.post("/api/session", json={"token": token})
+    client.get("/seasons/filled")
     opened.clear()
-    assert client.get("/seasons/filled", headers={"Cookie": "gnomon_session=x"}).status_code == 200
+    assert client.get("/seasons/filled").status_code == 200
+    assert opened == []
+    own = client.get("/submissions/1")
     assert opened
+    assert own.headers["cache-control"] == "no-store"
+    assert "etag" in first.headers
 
 
 def test_other_hosts_and_encodings_have_answers_of_their_own(client, database, settings):

@@ -103,7 +103,7 @@ def held(server: Server) -> tuple[int, float]:
 
 def play_on(client: httpx.Client, n: int) -> None:
     """Begin a game as a person does, and make five attempts."""
-    began = client.post("/api/play/clockwise", json={})
+    began = client.post("/api/play/games", json={"rule": "clockwise"})
     assert began.status_code in (200, 201), began.text
     key = began.json()["key"]
     view = client.get(f"/api/play/games/{key}").json()["view"]

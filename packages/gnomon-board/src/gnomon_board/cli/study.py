@@ -90,6 +90,49 @@ def links(
             answer.say(f"{record['player']}  {record['link']}")
 
 
+PlayerArgument = Annotated[str, typer.Argument(help="The pseudonym of a player.")]
+
+
+@app.command()
+def link(
+    name: StudyArgument,
+    player: PlayerArgument,
+    public_url: UrlOption = _URL,
+    data: DataOption = DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Print a new link for a player who lost the old one, which ends."""
+    with board_answering("study link", data, database, as_json) as (answer, opened):
+        from gnomon_board.studies.store import first_account, new_link, study_named
+
+        with opened.writing() as session:
+            study = study_named(session, name)
+            key = new_link(session, study, player, by=first_account(session))
+        address = f"{public_url.rstrip('/')}/players/{key}"
+        answer.results([{"player": player, "link": address}])
+        answer.say(f"{player}  {address}")
+
+
+@app.command()
+def exclude(
+    name: StudyArgument,
+    player: PlayerArgument,
+    data: DataOption = DATA,
+    database: DatabaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Exclude a player from the lists and run folders, or include the player again."""
+    with board_answering("study exclude", data, database, as_json) as (answer, opened):
+        from gnomon_board.studies.store import exclude, first_account, study_named
+
+        with opened.writing() as session:
+            study = study_named(session, name)
+            excluded = exclude(session, study, player, by=first_account(session))
+        answer.results([{"player": player, "excluded": excluded}])
+        answer.say(f"{player} is {'excluded' if excluded else 'included again'}")
+
+
 @app.command("list")
 def list_(
     data: DataOption = DATA, database: DatabaseOption = "", as_json: JsonOption = False

@@ -43,9 +43,8 @@ class StudyAssignment(Base):
     for whom a personal link was made has no list before the consent. ``identity`` is the hash of
     the recruiter's identifier of the player; ``identifiers`` are stored as received, and exported
     only on request. ``step`` counts the pages after the consent. ``ending`` is ``finished``,
-    ``left`` or ``screened out``, and empty before the end. ``end_key`` is the hash of the key after
-    the last game, which leads to the final pages. ``browser`` and ``device`` are names such as
-    ``Firefox 128`` and ``phone``.
+    ``left`` or ``screened out``, and empty before the end. ``browser`` and ``device``
+    are names such as ``Firefox 128`` and ``phone``.
     """
 
     __tablename__ = "study_assignments"
@@ -65,7 +64,6 @@ class StudyAssignment(Base):
     ending: Mapped[str] = mapped_column(String(16), default="")
     completion_code: Mapped[Name] = mapped_column(default="")
     excluded_at: Mapped[datetime.datetime | None]
-    end_key: Mapped[Sha256 | None] = mapped_column(unique=True)
     browser: Mapped[Name | None]
     device: Mapped[Name | None]
     study: Mapped[Study] = relationship(back_populates="assignments")
@@ -90,7 +88,10 @@ class StudyAnswer(Base):
 
 
 class PlaySession(Base):
-    """A game of one person on one rule; ``key`` is the hash of the key in the browser."""
+    """A game of one person on one rule.
+
+    ``key`` is the hash of the key in the browser; the game of a study is found by its player's.
+    """
 
     __tablename__ = "play_sessions"
     id: Mapped[Id]

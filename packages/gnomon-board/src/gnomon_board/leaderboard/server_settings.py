@@ -134,11 +134,6 @@ class Settings:
         return self.data / "standings"
 
     @property
-    def archives(self) -> Path:
-        """The folder of archives of seasons; it may be deleted at any time."""
-        return self.data / "archives"
-
-    @property
     def incoming(self) -> Path:
         """The folder of incomplete uploads."""
         return self.data / "incoming"

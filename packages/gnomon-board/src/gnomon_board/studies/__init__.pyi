@@ -9,7 +9,7 @@ from .plan import read_plan as read_plan
 from .plan_check import CheckedPlan as CheckedPlan
 from .plan_check import check_plan as check_plan
 from .play import find_game as find_game
-from .puzzle import puzzles as puzzles
+from .play import puzzles as puzzles
 from .store import make_study as make_study
 from .store import personal_links as personal_links
 from .store import study_named as study_named

@@ -30,7 +30,7 @@ from gnomon_board.studies.participants import player_counts
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game
 from gnomon_board.studies.store import points_of_players
-from gohr import BoardSpec, ExperimentConfig, RunFolder, TrialLog, available_rules
+from gohr import BoardSpec, ExperimentConfig, RunFolder, TrialLog
 from gohr.errors import NotCompilableError
 from gohr.experiments import (
     LearnerEntry,
@@ -51,7 +51,6 @@ from gohr.people import (
     transcript_text,
     trial_log,
 )
-from gohr.rules import load_rule_text
 
 _GUARDED = "an apostrophe stands before text that a spreadsheet takes for a formula"
 #: The columns of each table, with their meanings.
@@ -126,11 +125,6 @@ def games_of(session: Session, study: Study) -> list[PlayedGame]:
     ]
 
 
-def study_transcript(session: Session, study: Study) -> str:
-    """Return every attempt, in the detailed format of the reference game server."""
-    return transcript_text(games_of(session, study))
-
-
 def write_study(
     session: Session, study: Study, folder: Path, *, identifiers: bool = False
 ) -> list[Path]:
@@ -151,7 +145,6 @@ def write_study(
     }
     if identifiers:
         tables["identifiers"] = _identifiers(session, study)
-    # No file contains a rule of a season that is still hidden.
     rules = _rules(StudyPlan.from_record(study.plan), games)
     files = {f"{name}.csv": _table_text(name, rows) for name, rows in tables.items()}
     files |= {
@@ -164,7 +157,7 @@ def write_study(
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / name, text.encode())
-    folders = by_run_folder(game for game in games if game.rule in rules)
+    folders = by_run_folder(games)
     runs = [write_study_run(folder / name, study.name, each, trials) for name, each in folders]
     return [*(folder / name for name in files), *(run.path for run in runs if run is not None)]
 
@@ -181,11 +174,9 @@ def trial_numbers(session: Session, study: Study, games: Sequence[PlayedGame]) -
 
 
 def _rules(plan: StudyPlan, games: Sequence[PlayedGame]) -> dict[str, str]:
-    """Return the texts of the rules for an analysis, without hidden ones of a season."""
-    ours = available_rules()
-    texts = {name: load_rule_text(name) for name in plan.rules if name in ours} | plan.rule_texts
-    # As played, even if the library has changed since.
-    return texts | {game.rule: game.session.game.rule_text for game in games if game.rule in texts}
+    """Return the texts of all rules, as they were played even if the library has changed since."""
+    played = {game.rule: game.session.game.rule_text for game in games}
+    return {name: plan.rule_text(name) or "" for name in plan.rules} | played
 
 
 def _participants(

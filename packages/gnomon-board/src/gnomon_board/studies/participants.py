@@ -1,51 +1,40 @@
 """Participants of a study: joining, the pages before and after play, leaving, the next series.
 
 A participant is identified by a key, which is in the address of the participant's page and in a
-cookie, so that the invitation leads back to that page. The key of the first game is derived from
-it, and each further one from the key before, never in reverse.
+cookie, so that the invitation leads back to that page. Series ``n`` is played with the key
+``KEY.n``.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from gnomon.errors import UnknownNameError
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import (
     PlayAttempt,
     PlaySession,
-    Season,
-    SeasonRule,
     Study,
     StudyAnswer,
     StudyAssignment,
 )
-from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal
+from gnomon_board.errors import Conflict, Missing, NotAllowed
 from gnomon_board.studies.languages import texts
 from gnomon_board.studies.plan import StudyPlan, checked_answers
-from gnomon_board.studies.play import begin_game, end_study
-from gnomon_board.studies.puzzle import Puzzle, puzzle_named
+from gnomon_board.studies.play import Puzzle, begin_game, end_study, rebuild_game
 from gnomon_board.tokens import digest_of
 from gohr.people import SeriesPlan
 
 #: The steps of a participant, in this order; pages that the plan does not have are skipped.
 Step = Literal["consent", "instructions", "quiz", "play", "demographics", "end"]
-
-
-def next_key(key: str) -> str:
-    """Return the key that follows a key; this cannot be inverted."""
-    digest = hashlib.sha256(b"next " + key.encode()).digest()
-    return base64.urlsafe_b64encode(digest)[:32].decode()
 
 
 def find_invitation(session: Session, key: str) -> Study:
@@ -67,12 +56,7 @@ def check_open(study: Study) -> None:
 
 def find_player(session: Session, key: str) -> StudyAssignment:
     """Return the player of a key; raises Missing if there is none."""
-    digest = digest_of(key)
-    found = session.scalar(
-        select(StudyAssignment).where(
-            or_(StudyAssignment.key == digest, StudyAssignment.end_key == digest)
-        )
-    )
+    found = session.scalar(select(StudyAssignment).where(StudyAssignment.key == digest_of(key)))
     if found is None:
         raise Missing("there is no such player")
     return found
@@ -152,14 +136,14 @@ def add_player(session: Session, study: Study, key: str) -> StudyAssignment:
 
 
 def consent(session: Session, player: StudyAssignment, agent: str = "") -> None:
-    """Store a player's consent and browser, and assign the list that lacks most players."""
+    """Store a player's consent and browser, and assign the list with the fewest players."""
     if player.consented_at is not None:
         return
     study = session.get_one(Study, player.study_id, with_for_update=True)
     plan = StudyPlan.from_record(study.plan)
     counts = [count for other, count in player_counts(session, study) if other.id != player.id]
     rng = np.random.default_rng(secrets.randbits(64))
-    player.rule_list = next_list(list(plan.lists), counts, plan.already, rng=rng)
+    player.rule_list = next_list(list(plan.lists), counts, rng=rng)
     player.consented_at = now()
     player.browser, player.device = browser_of(agent), device_of(agent)
     session.flush()
@@ -345,80 +329,49 @@ def leave(session: Session, player: StudyAssignment) -> None:
 # -- series ----------------------------------------------------------------------------------------
 
 
-def go_on(session: Session, assignment: StudyAssignment, series: int, key: str) -> str | None:
-    """Begin game number ``series``, or find it if it has begun.
+def next_game(session: Session, player: StudyAssignment, key: str) -> str | None:
+    """Return the key of the game to play now, which is begun if necessary; None after the last.
 
-    Series count from 0. ``key`` is that of the player for the first game, else that of the previous
-    game, which must be over.
+    ``key`` is that of the player. A game that is over is left after its guess.
 
-    Raises Conflict: the previous game is in progress, the player has not completed the preceding
-    pages, or the player does not take part.
-
-    Returns the key of the game; None at the end of the list.
+    Raises Conflict: the player has not completed the pages before play.
     """
     # A form sent twice at the same time creates one game.
-    session.refresh(assignment, with_for_update=True)
-    plan = StudyPlan.from_record(assignment.study.plan)
-    if assignment.ending not in ("", "finished"):
-        raise Conflict("expected a player who takes part")
-    if step_of(assignment, plan)[0] in ("consent", "instructions", "quiz"):
+    session.refresh(player, with_for_update=True)
+    plan = StudyPlan.from_record(player.study.plan)
+    if step_of(player, plan)[0] in ("consent", "instructions", "quiz"):
         raise Conflict("expected a player who has gone through the pages before play")
-    listed = plan.series(assignment.rule_list)
-    if series:
-        before = session.scalar(select(PlaySession).where(PlaySession.key == digest_of(key)))
-        if before is None or before.state != "ended":
-            raise Conflict("expected a game that is over; this one is in progress")
-    if series >= len(listed):
+    if player.ending not in ("", "finished"):
         return None
-    following = next_key(key)
-    if session.scalar(select(PlaySession).where(PlaySession.key == digest_of(following))) is None:
-        puzzle = puzzle_for(session, plan, listed[series], series + 1)
-        text = plan.rule_texts.get(listed[series].rule)
-        begin_game(session, puzzle, assignment=assignment, series=series, key=following, text=text)
-    return following
-
-
-def end_key(player: StudyAssignment, key: str) -> str:
-    """Return the key that leads from a player's last game to the pages at the end."""
-    following = next_key(key)
-    player.end_key = digest_of(following)
-    return following
-
-
-def puzzle_for(session: Session, plan: StudyPlan, series: SeriesPlan, number: int) -> Puzzle:
-    """Return a series as a puzzle, which players see by number only.
-
-    Raises Refusal: there is no such rule.
-    """
-    known = _rule_of(session, plan, series.rule)
-    return replace(
-        known,
-        shown=texts(plan.language)["puzzle"].format(n=number),
-        episodes=series.episodes,
-        horizon=series.horizon,
-        board=series.spec(),
-        terms=series.terms(),
-    )
-
-
-def _rule_of(session: Session, plan: StudyPlan, rule: str) -> Puzzle:
-    """Return a rule of a plan: from the plan's texts, the library, or ``season/rule``."""
-    if rule in plan.rule_texts:
-        return Puzzle(rule, "", plan.rule_texts[rule])
-    season, slash, name = rule.partition("/")
-    if slash:
-        found = session.scalar(
-            select(SeasonRule)
-            .join(Season, SeasonRule.season_id == Season.id)
-            .where(Season.name == season, SeasonRule.name == name)
+    listed = plan.series(player.rule_list)
+    for series in range(max(player.n_played - 1, 0), len(listed)):
+        row = session.scalar(
+            select(PlaySession).where(
+                PlaySession.assignment_id == player.id, PlaySession.series == series
+            )
         )
-        if found is None:
-            raise Refusal(f"plan: there is no rule {rule[:128]!r}")
-        return Puzzle(found.name, "", found.text, found.id)
-    try:
-        return puzzle_named(rule)
-    except UnknownNameError as error:
-        raise Refusal(f"plan: {error}") from None
+        if row is None:
+            text = plan.rule_texts.get(listed[series].rule)
+            puzzle = _puzzle(plan, listed[series], series + 1)
+            begin_game(session, puzzle, player=player, series=series, text=text)
+        elif row.state == "ended" and not rebuild_game(session, row).guess_due:
+            continue
+        return f"{key}.{series}"
+    return None
+
+
+def _puzzle(plan: StudyPlan, series: SeriesPlan, number: int) -> Puzzle:
+    """Return a series as a puzzle, which players see by number only."""
+    return Puzzle(
+        series.rule,
+        texts(plan.language)["puzzle"].format(n=number),
+        plan.rule_text(series.rule) or "",
+        None,
+        series.episodes,
+        series.horizon,
+        series.spec(),
+        series.terms(),
+    )
 
 
 # -- assignment to lists ---------------------------------------------------------------------------
@@ -450,21 +403,12 @@ class PlayerCount:
 
 
 def next_list(
-    names: Sequence[str],
-    players: Iterable[PlayerCount],
-    already: Mapping[str, int] | None = None,
-    *,
-    rng: np.random.Generator,
+    names: Sequence[str], players: Iterable[PlayerCount], *, rng: np.random.Generator
 ) -> str:
-    """Return the list that lacks most players; choose at random among ties.
-
-    It is the list with the least C + R - D, where C players have finished, R are active, and D =
-    `already` more players than in the other lists are wanted (negative: fewer), as in the reference
-    game server; there R counts registrations within the last hour, here active players.
-    """
-    expected = {name: -(already or {}).get(name, 0) for name in names}
+    """Return the list with the fewest players who have finished or are active; ties are random."""
+    counts = dict.fromkeys(names, 0)
     for player in players:
-        if player.rule_list in expected and player.counts:
-            expected[player.rule_list] += 1
-    least = min(expected.values())
-    return str(rng.choice([name for name in names if expected[name] == least]))
+        if player.rule_list in counts and player.counts:
+            counts[player.rule_list] += 1
+    least = min(counts.values())
+    return str(rng.choice([name for name in names if counts[name] == least]))

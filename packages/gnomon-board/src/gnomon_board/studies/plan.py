@@ -7,7 +7,6 @@ import json
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -17,10 +16,11 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.files import parse_toml, read_text
 from gnomon_board.studies.languages import available_languages
+from gohr import available_rules
 from gohr.errors import ConfigError
 from gohr.game import read_board_file
 from gohr.people import BoardPlan, MemoryAids, Part, SeriesPlan
-from gohr.rules import read_rule_file
+from gohr.rules import load_rule_text, read_rule_file
 
 
 class AnswerError(GnomonError):
@@ -97,25 +97,6 @@ class Question(Part):
         return text
 
 
-@dataclass(frozen=True)
-class AskedQuestion:
-    """A question without its answer."""
-
-    name: str
-    title: str
-    kind: str
-    choices: tuple[str, ...]
-    least: int | None
-    most: int | None
-    required: bool
-
-
-def without_answers(questions: Sequence[Question]) -> tuple[AskedQuestion, ...]:
-    """Return the public part of questions."""
-    shown = {*AskedQuestion.__dataclass_fields__}
-    return tuple(AskedQuestion(**each.model_dump(include=shown)) for each in questions)
-
-
 class Quiz(Part):
     """Questions on the instructions; a player who fails ``tries`` times is screened out."""
 
@@ -163,6 +144,12 @@ class Completion(Part):
 
     Without a ``code`` each participant gets one of their own. In ``url``, ``{code}`` and the name
     of an identifier in braces stand for their values.
+
+    Examples
+    --------
+    >>> plan = Completion(url="https://panel.example/done?cc={code}&pid={PID}")
+    >>> plan.address("C1", {"PID": "a b"})
+    'https://panel.example/done?cc=C1&pid=a%20b'
     """
 
     code: Annotated[str, Field(max_length=64)] = ""
@@ -170,6 +157,17 @@ class Completion(Part):
     url: Annotated[
         str, Field(max_length=2000, pattern=r"^($|https?://[^\s{}/?#\\]+([/?#][^\s]*)?$)")
     ] = ""
+
+    def new_code(self) -> str:
+        """Return the code of a participant: the plan's, or a new one."""
+        return self.code or "".join(secrets.choice(_ALPHABET) for _ in range(8))
+
+    def address(self, code: str, identifiers: Mapping[str, str]) -> str:
+        """Return the address to which a participant is sent, or an empty string."""
+        address = self.url
+        for name, value in {"code": code, **identifiers}.items():
+            address = address.replace(f"{{{name}}}", quote(value, safe=""))
+        return address
 
 
 class Recruitment(Part):
@@ -198,37 +196,8 @@ class Recruitment(Part):
 
     def completion(self, ending: Ending) -> Completion | None:
         """Return the completion for an ending; None if the plan has none."""
-        return {
-            "finished": self.finished,
-            "left": self.left,
-            "screened out": self.screened_out,
-        }[ending]
-
-
-def completion_code(completion: Completion | None) -> str:
-    """Return the code of a participant: the plan's, or a new one."""
-    if completion is None:
-        return ""
-    return completion.code or "".join(secrets.choice(_ALPHABET) for _ in range(8))
-
-
-def completion_address(
-    completion: Completion | None, code: str, identifiers: Mapping[str, str]
-) -> str:
-    """Return the address to which a participant is sent, or an empty string.
-
-    Examples
-    --------
-    >>> plan = Completion(url="https://panel.example/done?cc={code}&pid={PID}")
-    >>> completion_address(plan, "C1", {"PID": "a b"})
-    'https://panel.example/done?cc=C1&pid=a%20b'
-    """
-    if completion is None:
-        return ""
-    address = completion.url
-    for name, value in {"code": code, **identifiers}.items():
-        address = address.replace(f"{{{name}}}", quote(value, safe=""))
-    return address
+        endings = {"finished": self.finished, "left": self.left, "screened out": self.screened_out}
+        return endings[ending]
 
 
 # -- the plan --------------------------------------------------------------------------------------
@@ -262,7 +231,6 @@ class StudyPlan(Part):
     show_curves: bool = False
     board: BoardPlan = BoardPlan()
     defaults: dict[str, Any] = Field(default_factory=dict)
-    already: dict[str, int] = Field(default_factory=dict)
     rule_texts: dict[str, Annotated[str, Field(max_length=100_000)]] = Field(default_factory=dict)
     language: str = "en"
     instructions: Annotated[tuple[_Page, ...], Field(max_length=50)] = ()
@@ -312,9 +280,6 @@ class StudyPlan(Part):
     def _every_series_can_be_played(self) -> StudyPlan:
         for name in self.lists:
             self.series(name)
-        unknown = set(self.already) - set(self.lists)
-        if unknown:
-            raise ValueError(f"already: there is no list {min(unknown)!r}")
         return self
 
     def series(self, name: str) -> tuple[SeriesPlan, ...]:
@@ -340,6 +305,12 @@ class StudyPlan(Part):
     def rules(self) -> tuple[str, ...]:
         """Every rule of the plan, once, in the order of the lists."""
         return tuple(dict.fromkeys(each.rule for name in self.lists for each in self.series(name)))
+
+    def rule_text(self, name: str) -> str | None:
+        """Return the text of a rule of the plan or of the library; None if there is none."""
+        if name in self.rule_texts:
+            return self.rule_texts[name]
+        return load_rule_text(name) if name in available_rules() else None
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], where: str = "study plan") -> StudyPlan:

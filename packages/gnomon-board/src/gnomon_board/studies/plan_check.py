@@ -5,7 +5,7 @@ A plan with an error cannot become a study; a warning marks a probable mistake.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -18,10 +18,8 @@ from gohr import Board, BoardSpec, available_rules, parse
 from gohr.errors import RuleSyntaxError
 from gohr.game import check_rule, random_way
 from gohr.people import SeriesPlan, deal_boards, points_of
-from gohr.rules import info_of, load_rule_text
+from gohr.rules import info_of
 
-#: Function that returns the text of ``season/rule``; None without a server.
-RuleFinder = Callable[[str], str | None]
 #: Number of boards per series that are dealt and played; given boards are all played.
 _N_BOARDS = 3
 #: Plays of a board by random accepted moves before it counts as impossible to clear. A board that
@@ -84,14 +82,8 @@ class CheckedPlan:
         return "\n".join(lines)
 
 
-def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> CheckedPlan:
+def check_plan(plan: StudyPlan) -> CheckedPlan:
     """Check a plan, and list the screens of each of its lists.
-
-    Parameters
-    ----------
-    plan : StudyPlan
-    find_rule : callable, optional
-        Returns the text of a rule of a season.
 
     Returns
     -------
@@ -101,7 +93,7 @@ def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> Ch
     series = {name: plan.series(name) for name in plan.lists}
     screens = [screen for name in plan.lists for screen in _screens(plan, name)]
     findings: list[PlanFinding] = []
-    texts = {rule: rule_text(plan, rule, find_rule) for rule in plan.rules}
+    texts = {rule: plan.rule_text(rule) for rule in plan.rules}
     for name, listed in series.items():
         for number, each in enumerate(listed, 1):
             where = f"{name}, series {number}"
@@ -110,30 +102,17 @@ def check_plan(plan: StudyPlan, find_rule: RuleFinder = lambda name: None) -> Ch
                 findings += _deal_findings(each, text, where)
     for rule, text in texts.items():
         specs = [e.spec() for listed in series.values() for e in listed if e.rule == rule]
-        findings += _rule_findings(rule, text, specs)
+        findings += _rule_findings(plan, rule, text, specs)
     return CheckedPlan(tuple(screens), (*findings, *_plan_findings(plan)))
 
 
-def rule_text(plan: StudyPlan, name: str, find_rule: RuleFinder) -> str | None:
-    """Return the text of a rule: of the plan, of the library, or of a season."""
-    if name in plan.rule_texts:
-        return plan.rule_texts[name]
-    if name in available_rules():
-        return load_rule_text(name)
-    return find_rule(name)
-
-
 def _rule_findings(
-    name: str, text: str | None, specs: Sequence[BoardSpec]
+    plan: StudyPlan, name: str, text: str | None, specs: Sequence[BoardSpec]
 ) -> Iterator[PlanFinding]:
     where = f"rule {name}"
     if text is None:
-        in_season = "/" in name or name.startswith("puzzle-")
-        severity: Literal["note", "error"] = "note" if in_season else "error"
-        remedy = "looked up when the study is made"
-        if not in_season:
-            remedy = str(UnknownNameError("rule", name, available_rules()))
-        yield PlanFinding(severity, where, remedy)
+        message = str(UnknownNameError("rule", name, [*plan.rule_texts, *available_rules()]))
+        yield PlanFinding("error", where, message)
         return
     shapes = [name for spec in specs for name in spec.shape_palette]
     colors = [name for spec in specs for name in spec.color_palette]

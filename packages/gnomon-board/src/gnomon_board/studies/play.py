@@ -1,28 +1,151 @@
-"""Games of people in the database: creation, look-up by key, and storage of each attempt."""
+"""Puzzles and games of people: creation, look-up by key, and storage of each attempt.
+
+A puzzle is a rule that can be played: a rule of the library, by its name or by a number that
+reveals nothing, or a rule of a season once it is public. The game of a study is found by
+the key of its player and the number of the series, ``KEY.0``; any other game has its own key.
+"""
 
 from __future__ import annotations
 
 import datetime
+import hashlib
+import re
 import secrets
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from threading import Lock
 from typing import Any, cast
 
 from sqlalchemy import Table, bindparam, select
 from sqlalchemy.orm import Session
 
+from gnomon.errors import UnknownNameError
 from gnomon_board.database.columns import now
-from gnomon_board.database.schema import PlayAttempt, SeasonRule, StudyAnswer, StudyAssignment
+from gnomon_board.database.schema import (
+    Entry,
+    EntryAttempt,
+    PlayAttempt,
+    Season,
+    SeasonRule,
+    StudyAnswer,
+    StudyAssignment,
+    Submission,
+    VerifiedTrial,
+)
 from gnomon_board.database.schema import PlaySession as Row
-from gnomon_board.errors import Conflict, Missing
-from gnomon_board.studies.plan import Ending, StudyPlan, completion_code
-from gnomon_board.studies.puzzle import Puzzle
+from gnomon_board.errors import Conflict, Missing, NotAllowed
+from gnomon_board.studies.plan import Ending, StudyPlan
 from gnomon_board.tokens import digest_of
-from gohr import BoardSpec
-from gohr.people import Attempt, ClientTimes, Game, PlaySession, SeriesTerms
+from gohr import BoardSpec, available_rules
+from gohr.experiments import season_board_spec
+from gohr.game import DEFAULT_SPEC
+from gohr.people import (
+    DEFAULT_TERMS,
+    Attempt,
+    ClientTimes,
+    Game,
+    PlaySession,
+    SeriesTerms,
+    Yardstick,
+)
 from gohr.rules import load_rule_text
+
+#: Limits of a game outside of studies: boards, and attempts on a board.
+_EPISODES, _HORIZON = 20, 100
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzle:
+    """A rule that can be played.
+
+    ``rule`` is its own name, ``shown`` the name that players see, ``text`` the rule itself.
+    """
+
+    rule: str
+    shown: str
+    text: str
+    season_rule_id: int | None = None
+    episodes: int = _EPISODES
+    horizon: int = _HORIZON
+    board: BoardSpec = DEFAULT_SPEC
+    terms: SeriesTerms = DEFAULT_TERMS
+
+
+@cache
+def puzzles() -> tuple[str, ...]:
+    """Return the names of the rules in the order of their numbers, from 1."""
+    return tuple(sorted(available_rules(), key=lambda name: hashlib.sha256(name.encode()).digest()))
+
+
+def puzzle_named(name: str) -> Puzzle:
+    """Return the puzzle of a rule's name, or of ``puzzle-7``, which hides the name.
+
+    Raises UnknownNameError: there is no such rule.
+
+    Examples
+    --------
+    >>> puzzle_named("puzzle-7").shown, puzzle_named("clockwise").shown
+    ('Puzzle 7', 'clockwise')
+    """
+    numbered = re.fullmatch(r"puzzle-([1-9][0-9]{0,3})", name)
+    if numbered and int(numbered[1]) <= len(puzzles()):
+        rule = puzzles()[int(numbered[1]) - 1]
+        return Puzzle(rule, f"Puzzle {numbered[1]}", load_rule_text(rule))
+    if numbered or name not in available_rules():
+        raise UnknownNameError("rule", name, available_rules())
+    return Puzzle(name, name, load_rule_text(name))
+
+
+def puzzle_of(season: Season, rule: SeasonRule) -> Puzzle:
+    """Return a rule of a season as a puzzle, on boards like those of its learners.
+
+    Raises NotAllowed: the rule is still hidden, and playing it would reveal something of it.
+    """
+    if rule.visibility == "hidden" and season.revealed_at is None:
+        raise NotAllowed("this rule is hidden until the season is revealed")
+    return Puzzle(
+        rule.name,
+        rule.name,
+        rule.text,
+        rule.id,
+        min(_EPISODES, season.episodes),
+        season.horizon,
+        season_board_spec(season.board),
+    )
+
+
+def verified_learners(session: Session, row: Row, n_boards: int) -> tuple[Yardstick, ...]:
+    """Return the three verified learners with the fewest errors on a season's rule.
+
+    Errors are those of the first boards. Other games have no verified learners beside them, since
+    these would reveal the rule.
+    """
+    if row.season_rule_id is None:
+        return ()
+    trials = (
+        select(Entry.id, Entry.name, VerifiedTrial.curve)
+        .join(EntryAttempt, EntryAttempt.entry_id == Entry.id)
+        .join(Submission, Submission.attempt_id == EntryAttempt.id)
+        .join(VerifiedTrial, VerifiedTrial.submission_id == Submission.id)
+        .where(VerifiedTrial.rule_id == row.season_rule_id, Submission.state == "verified")
+        .where(Entry.withdrawn_at.is_(None))
+        .order_by(VerifiedTrial.id)
+    )
+    curves: dict[tuple[int, str], list[list[int]]] = defaultdict(list)
+    for entry, name, curve in session.execute(trials):
+        if len(curve) >= n_boards:
+            curves[entry, name].append(curve[:n_boards])
+    found = [
+        Yardstick.of(name, "", "on this leaderboard", own, entry)
+        for (entry, name), own in curves.items()
+        if len(own) >= 3
+    ]
+    return tuple(sorted(found, key=lambda each: each.median[-1])[:3])
+
+
+# -- games -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,28 +185,27 @@ def begin_game(
     session: Session,
     puzzle: Puzzle,
     *,
-    assignment: StudyAssignment | None = None,
+    player: StudyAssignment | None = None,
     series: int = 0,
-    key: str = "",
-    **more: Any,
+    text: str | None = None,
 ) -> str:
-    """Create a game, and return its key, without which it cannot be found.
+    """Create a game, and return its key, which is of no use for the game of a study.
 
-    ``more`` is stored with the settings of the game.
+    ``text`` is the text of a rule that only the study has.
     """
-    key = key or secrets.token_urlsafe(24)
+    key = secrets.token_urlsafe(24)
     settings = {
         "shown": puzzle.shown,
         "episodes": puzzle.episodes,
         "horizon": puzzle.horizon,
         "gave_up": False,
         "terms": puzzle.terms.model_dump(mode="json"),
-        **more,
+        "text": text,
     }
     session.add(
         Row(
             key=digest_of(key),
-            assignment_id=None if assignment is None else assignment.id,
+            assignment_id=None if player is None else player.id,
             season_rule_id=puzzle.season_rule_id,
             rule=puzzle.rule,
             series=series,
@@ -105,7 +227,15 @@ def find_game(session: Session, key: str) -> StoredGame:
 
 
 def _row_of(session: Session, key: str) -> Row:
-    row = session.scalar(select(Row).where(Row.key == digest_of(key)))
+    player, of_study, series = key.partition(".")
+    query = select(Row).where(Row.key == digest_of(key))
+    if of_study:
+        query = (
+            select(Row)
+            .join(StudyAssignment, Row.assignment_id == StudyAssignment.id)
+            .where(StudyAssignment.key == digest_of(player), Row.series == int(series))
+        )
+    row = session.scalar(query)
     if row is None:
         raise Missing("there is no such game")
     return row
@@ -280,7 +410,8 @@ def end_series(player: StudyAssignment, series: int) -> None:
 def end_study(player: StudyAssignment, plan: StudyPlan, ending: Ending) -> None:
     """Store the ending of a study for a player, with its completion code."""
     player.ending = ending
-    player.completion_code = completion_code(plan.recruitment.completion(ending))
+    completion = plan.recruitment.completion(ending)
+    player.completion_code = "" if completion is None else completion.new_code()
     if ending == "finished":
         player.finished_at = now()
 

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import datetime
-import re
 import secrets
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon_board.accounts import clean_name, clean_text, note
 from gnomon_board.database.columns import now
-from gnomon_board.database.schema import (
-    Account,
-    PlaySession,
-    Season,
-    SeasonRule,
-    Study,
-    StudyAssignment,
-)
+from gnomon_board.database.schema import Account, PlaySession, Study, StudyAssignment
 from gnomon_board.errors import Conflict, Missing, Refusal
-from gnomon_board.studies.participants import add_player, player_counts, puzzle_for
+from gnomon_board.studies.participants import add_player, player_counts
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.plan_check import check_plan
-from gnomon_board.studies.puzzle import puzzle_named
 from gnomon_board.tokens import digest_of
 
 
@@ -33,13 +24,9 @@ def make_study(session: Session, plan: StudyPlan, *, by: int) -> tuple[Study, st
 
     Raises Refusal: a rule of the plan does not exist, or a study of that name does.
     """
-    checked = check_plan(plan, lambda name: rule_of_season(session, name))
-    for finding in checked.findings:
+    for finding in check_plan(plan).findings:
         if finding.severity == "error":
             raise Refusal(f"plan: {finding.where}: {finding.message}")
-    for name in plan.lists:
-        for series in plan.series(name):
-            puzzle_for(session, plan, series, 1)
     if session.scalar(select(Study).where(Study.name == plan.name)) is not None:
         raise Conflict(f"there is a study {plan.name!r} already")
     key = secrets.token_urlsafe(24)
@@ -102,6 +89,8 @@ class PlayerRecord:
     points: int
     completion_code: str
     excluded: bool
+    browser: str | None
+    device: str | None
 
 
 def players_of(session: Session, study: Study) -> list[PlayerRecord]:
@@ -119,27 +108,20 @@ def players_of(session: Session, study: Study) -> list[PlayerRecord]:
             points.get(player.id, 0),
             player.completion_code,
             player.excluded_at is not None,
+            player.browser,
+            player.device,
         )
         for player, count in player_counts(session, study)
     ]
 
 
 def points_of_players(session: Session, study: Study) -> dict[int, int]:
-    """Return the points of each player."""
-    return _points(session, StudyAssignment.study_id == study.id)
-
-
-def points_of_player(session: Session, player: StudyAssignment) -> int:
-    """Return the points of one player."""
-    return _points(session, StudyAssignment.id == player.id).get(player.id, 0)
-
-
-def _points(session: Session, whose: ColumnElement[bool]) -> dict[int, int]:
+    """Return the points of each player of a study."""
     found: dict[int, int] = {}
     rows = session.execute(
         select(StudyAssignment.id, PlaySession.settings)
         .join(StudyAssignment, PlaySession.assignment_id == StudyAssignment.id)
-        .where(whose)
+        .where(StudyAssignment.study_id == study.id)
     )
     for player, settings in rows:
         found[player] = found.get(player, 0) + settings.get("points", 0)
@@ -151,18 +133,32 @@ def exclude(session: Session, study: Study, player: str, *, by: int) -> bool:
 
     Raises Missing: there is no such player.
     """
-    found = session.scalar(
-        select(StudyAssignment).where(
-            StudyAssignment.study_id == study.id, StudyAssignment.player == player
-        )
-    )
-    if found is None:
-        raise Missing("there is no such player")
+    found = _player_named(study, player)
     found.excluded_at = now() if found.excluded_at is None else None
     out = found.excluded_at is not None
     what = "player excluded" if out else "player restored"
     note(session, what, "study", study.id, by=by, public=False, player=player)
     return out
+
+
+def new_link(session: Session, study: Study, player: str, *, by: int) -> str:
+    """Return a new key for a player who lost the old one, which ends.
+
+    The player continues at the same step.
+
+    Raises Missing: there is no such player.
+    """
+    key = secrets.token_urlsafe(24)
+    _player_named(study, player).key = digest_of(key)
+    note(session, "personal link renewed", "study", study.id, by=by, public=False, player=player)
+    return key
+
+
+def _player_named(study: Study, player: str) -> StudyAssignment:
+    found = next((each for each in study.assignments if each.player == player), None)
+    if found is None:
+        raise Missing(f"study {study.name!r} has no player {player[:64]!r}")
+    return found
 
 
 def personal_links(session: Session, study: Study, n: int, *, by: int) -> list[tuple[str, str]]:
@@ -180,18 +176,6 @@ def personal_links(session: Session, study: Study, n: int, *, by: int) -> list[t
         found.append((add_player(session, study, key).player, key))
     note(session, "personal links made", "study", study.id, by=by, public=False, n=n)
     return found
-
-
-def rule_of_season(session: Session, name: str) -> str | None:
-    """Return the text of ``season/rule``, or of a numbered puzzle."""
-    season, slash, rule = name.partition("/")
-    if not slash:
-        return puzzle_named(name).text if re.fullmatch(r"puzzle-\d+", name) else None
-    return session.scalar(
-        select(SeasonRule.text)
-        .join(Season, SeasonRule.season_id == Season.id)
-        .where(Season.name == season, SeasonRule.name == rule)
-    )
 
 
 def study_named(session: Session, name: str) -> Study:

@@ -6,7 +6,6 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 from anyio.to_thread import current_default_thread_limiter
@@ -25,15 +24,23 @@ from gnomon_board.database.engine import Database
 from gnomon_board.errors import NoRoom, TooMany
 from gnomon_board.leaderboard.server_health import no_room
 from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.web import pages
-from gnomon_board.web.answer_cache import AnswerCache
+from gnomon_board.web import (
+    account_pages,
+    board_pages,
+    learner_pages,
+    play_pages,
+    study_pages,
+    submission_pages,
+)
 from gnomon_board.web.api import administration, hidden_play, monitoring, seasons, submissions
 from gnomon_board.web.api.dependencies import is_known
 from gnomon_board.web.api.records import Problem, status_of
 from gnomon_board.web.limits import Intake
 from gnomon_board.web.middleware import AT_ONCE, HEADERS, Gate
+from gnomon_board.web.page_cache import AnswerCache
 from gnomon_board.web.request_log import HEADER as REQUEST_ID
 from gnomon_board.web.request_log import current_request
+from gnomon_board.web.templating import STATIC, error_page
 
 #: In the order in which their paths are tried.
 _ROUTERS = (
@@ -44,10 +51,14 @@ _ROUTERS = (
     administration.router,
     administration.moderation_router,
     hidden_play.router,
-    pages.router,
+    board_pages.router,
+    learner_pages.router,
+    submission_pages.router,
+    account_pages.router,
+    play_pages.router,
+    study_pages.router,
 )
 _log = logging.getLogger("gnomon.server")
-_STATIC = Path(__file__).with_name("pages") / "static"
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem} for status in (400, 401, 403, 404, 409, 413, 422, 429)
 }
@@ -97,7 +108,7 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     app.add_exception_handler(OSError, _disk)
     app.add_exception_handler(Exception, _failed)
     app.router.routes.extend(_routes())
-    app.mount("/static", StaticFiles(directory=_STATIC), name="static")
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return app
 
 
@@ -171,7 +182,7 @@ def _told(request: Request, status: int, detail: str, headers: dict[str, str]) -
     path, wanted = request.url.path, request.headers.get("accept", "")
     if path.startswith("/api") or "text/html" not in wanted:
         return JSONResponse({"detail": detail}, status, headers)
-    answer = pages.error_page(request, status, detail)
+    answer = error_page(request, status, detail)
     answer.headers.update(headers)
     return answer
 

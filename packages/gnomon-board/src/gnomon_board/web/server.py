@@ -176,7 +176,7 @@ def warm_up(app: FastAPI) -> None:
 
     It takes a second of processor time, which would block an event loop.
     """
-    from gnomon_board.web.pages.templating import compile_templates
+    from gnomon_board.web.templating import compile_templates
 
     for route in app.routes:  # each is built when a path is first compared with it
         route.matches({"type": "http", "method": "GET", "path": "/-", "headers": []})

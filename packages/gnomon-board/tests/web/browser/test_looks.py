@@ -29,7 +29,7 @@ PAGES = {
     "sign-in": "/account",
     "submit": "/submit",
     "puzzles": "/play",
-    "puzzle": "/play/puzzle-7",
+    "puzzle": "/play?rule=puzzle-7",
     "problem": "/seasons/none",
 }
 
@@ -94,7 +94,7 @@ def test_every_page_has_no_barriers(open_page, screenshots, name, look, width):
 def test_a_game_and_its_result_have_no_barriers(open_page, screenshots, look, width):
     theme = "dark" if look == "dark" else "light"
     options = {"color_scheme": theme, "width": width, "reduced_motion": "reduce"}
-    page = open_page("/play/puzzle-7", **options)
+    page = open_page("/play?rule=puzzle-7", **options)
     page.get_by_role("button", name="Deal the first board").click()
     page.locator("button.piece").first.wait_for()
     for n in range(6):

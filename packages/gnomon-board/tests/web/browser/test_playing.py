@@ -92,7 +92,7 @@ def test_a_study_is_played_to_its_end_with_a_mouse(open_page, invitation):
 
 
 def test_a_move_that_is_refused_puts_the_piece_back(open_page):
-    page = open_page(f"/play/puzzle-{puzzles().index('clockwise') + 1}")
+    page = open_page(f"/play?rule=puzzle-{puzzles().index('clockwise') + 1}")
     page.get_by_role("button", name="Deal the first board").click()
     page.locator("button.piece").first.wait_for()
     piece, other = state(page)["pieces"][:2]
@@ -114,7 +114,7 @@ def test_a_move_that_is_refused_puts_the_piece_back(open_page):
 
 
 def test_dropping_a_piece_anywhere_else_does_nothing(open_page):
-    page = open_page("/play/anything-goes")
+    page = open_page("/play?rule=anything-goes")
     page.get_by_role("button", name="Deal the first board").click()
     # Not the piece that the server drew: the script puts another in its place.
     page.locator("button.piece").first.wait_for()
@@ -176,7 +176,7 @@ def test_a_game_is_played_to_its_end_with_keys_alone(open_page, invitation):
 
 
 def test_escape_lets_a_piece_go(open_page):
-    page = open_page("/play/anything-goes")
+    page = open_page("/play?rule=anything-goes")
     page.get_by_role("button", name="Deal the first board").click()
     page.locator("button.piece").first.click()
     assert page.locator('.piece[aria-pressed="true"]').count() == 1
@@ -188,7 +188,7 @@ def test_escape_lets_a_piece_go(open_page):
 
 
 def test_a_finger_chooses_and_drops(open_page):
-    page = open_page("/play/anything-goes", width=390, has_touch=True, is_mobile=True)
+    page = open_page("/play?rule=anything-goes", width=390, has_touch=True, is_mobile=True)
     page.get_by_role("button", name="Deal the first board").tap()
     page.locator("button.piece").first.tap()
     page.locator('button.bucket[data-bucket="2"]').tap()
@@ -196,7 +196,7 @@ def test_a_finger_chooses_and_drops(open_page):
 
 
 def test_a_finger_drags_a_piece_into_a_bucket(open_page):
-    page = open_page("/play/anything-goes", width=360, has_touch=True, is_mobile=True)
+    page = open_page("/play?rule=anything-goes", width=360, has_touch=True, is_mobile=True)
     page.get_by_role("button", name="Deal the first board").tap()
     page.locator("button.piece").first.wait_for()
     start = page.locator("button.piece").first.bounding_box()
@@ -220,7 +220,7 @@ def test_a_finger_drags_a_piece_into_a_bucket(open_page):
 
 
 def test_a_server_that_does_not_answer_is_told(open_page):
-    page = open_page("/play/anything-goes")
+    page = open_page("/play?rule=anything-goes")
     page.get_by_role("button", name="Deal the first board").click()
     page.locator("button.piece").first.wait_for()
     page.route("**/attempts", lambda route: route.fulfill(status=200, body="not json"))
@@ -234,7 +234,7 @@ def test_a_server_that_does_not_answer_is_told(open_page):
 
 
 def test_a_slip_of_the_hand_does_not_end_the_game(open_page):
-    page = open_page("/play/anything-goes")
+    page = open_page("/play?rule=anything-goes")
     page.get_by_role("button", name="Deal the first board").click()
     page.get_by_text("Stop here", exact=True).click()
     page.get_by_text("You cannot come back to this game.").wait_for()
@@ -248,7 +248,7 @@ def test_a_slip_of_the_hand_does_not_end_the_game(open_page):
 
 
 def test_letters_tell_all_colours_apart(open_page):
-    page = open_page("/play/anything-goes")
+    page = open_page("/play?rule=anything-goes")
     page.get_by_role("button", name="Deal the first board").click()
     page.get_by_label("Letters for colours").check()
     found = {}
@@ -284,7 +284,7 @@ def slow(page, ms):
 
 
 def begun(open_page, **options):
-    page = open_page("/play/anything-goes", **options)
+    page = open_page("/play?rule=anything-goes", **options)
     page.get_by_role("button", name="Deal the first board").click()
     page.locator("button.piece").first.wait_for()
     return page
@@ -390,7 +390,7 @@ def lossy(page, rng, *, ms, share):
 
 def test_a_slow_line_that_loses_requests_and_answers_makes_no_false_error(open_page):
     """300 ms and 5 %: every attempt is made once, however often it is asked for."""
-    page = open_page(f"/play/puzzle-{puzzles().index('clockwise') + 1}")
+    page = open_page(f"/play?rule=puzzle-{puzzles().index('clockwise') + 1}")
     page.get_by_role("button", name="Deal the first board").click()
     page.locator("button.piece").first.wait_for()
     # With this seed a request and three answers of eight attempts are lost, two of one attempt.

@@ -13,8 +13,8 @@ def test_a_learner_leads_to_its_place(lively):
 
 
 def test_an_attempt_that_takes_no_log_says_how_it_is_played(lively):
-    page = lively.get("/entries/11/attempts/1/submit").text
-    plan, command = re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", page, re.DOTALL)
+    page = lively.get("/submit?entry=11").text
+    *_, plan, command = re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", page, re.DOTALL)
     told = tomllib.loads(html.unescape(plan))
     assert (told["season"], told["entry"]) == ("autumn-2026", "Slow and steady")
     assert "gnomon-board play my.toml --to http" in command

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from app_client import AppClient
-from gnomon_board.database import PlayAttempt, StudyAnswer, StudyAssignment
+from gnomon_board.database import PlayAttempt, StudyAnswer, StudyAssignment, now
 from gnomon_board.studies import (
     StudyPlan,
     check_plan,
@@ -107,15 +107,15 @@ def test_pages_come_in_their_order_to_the_code(client, study, database, admin_to
     assert "answer" not in json.dumps(client.get(f"/api{player}").json()["questions"])
     step(client, player, "quiz", q1="y")
     assert where(client, player) == "play"
-    game = client.post(f"/api{player}/begin").json()["address"]
+    game = client.post(f"/api{player}/go-on").json()["address"]
     play_out(client, game)
     # The rule is asked for before anything goes on, and kept once.
-    assert client.post(f"/api{game}/continue").json()["address"] == game
+    assert client.post(f"/api{player}/go-on").json()["address"] == game
     body = {"guess": "Any\0thing", "confidence": 5}
     with ThreadPoolExecutor(4) as pool:
         sent = [pool.submit(client.post, f"/api{game}/guess", json=body) for _ in range(4)]
     assert [each.result().json()["guess_due"] for each in sent] == [False] * 4
-    following = client.post(f"/api{game}/continue").json()["address"]
+    following = client.post(f"/api{player}/go-on").json()["address"]
     assert client.post(f"/api{following}/guess", json=body).status_code == 409
     play_out(client, following)
     with database.reading() as session:
@@ -124,7 +124,7 @@ def test_pages_come_in_their_order_to_the_code(client, study, database, admin_to
         assert assignment.identifiers == {"PID": "abc", "STUDY": "s1"}
         (guess,) = session.scalars(select(StudyAnswer).where(StudyAnswer.page == "guess"))
         assert guess.text == "Anything"
-    end = client.post(f"/api{following}/continue").json()["address"]
+    end = client.post(f"/api{player}/go-on").json()["address"]
     told = client.get(f"/api{end}").json()
     assert (told["step"], told["ending"]) == ("demographics", "finished")
     assert told["completion_code"] == told["completion_url"] == ""
@@ -155,7 +155,7 @@ def test_the_check_lists_every_screen(client, study):
         number = str(client.get(f"/api{player}").json()["number"])
         step(client, player, here, page=number, q1="y")
     seen.append("start")
-    at = client.post(f"/api{player}/begin").json()["address"]
+    at = client.post(f"/api{player}/go-on").json()["address"]
     while at.startswith("/play/"):
         seen.append("series")
         play_out(client, at)
@@ -164,7 +164,7 @@ def test_the_check_lists_every_screen(client, study):
             client.post(f"/api{at}/guess", json={"guess": "any", "confidence": 1})
         assert client.get(f"{at}/result").status_code == 200
         seen.append("result")
-        at = client.post(f"/api{at}/continue").json()["address"]
+        at = client.post(f"/api{player}/go-on").json()["address"]
     seen.append(where(client, at))
     step(client, at, "demographics", age="44")
     seen.append(where(client, at))
@@ -172,23 +172,22 @@ def test_the_check_lists_every_screen(client, study):
     assert seen == [screen.kind for screen in screens]
 
 
-def test_the_same_browser_continues_and_is_asked_for_nothing_twice(
-    client, study, database, admin_token
-):
+def test_the_same_browser_continues_and_is_asked_for_nothing_twice(client, study, database):
     first = join(client, study)
     cookie = client.cookies.jar._cookies["127.0.0.1"]["/"]["gnomon_study_1"]
     assert cookie.value == first.removeprefix("/players/")
     assert cookie.has_nonstandard_attr("HttpOnly")
     to_play(client, first)
-    game = client.post(f"/api{first}/begin").json()["address"]
+    game = client.post(f"/api{first}/go-on").json()["address"]
     play_out(client, game)
     back = client.get(f"{study}?PID=abc")
     assert (back.status_code, back.headers["location"]) == (303, first)
     assert join(client, study) == first
     assert where(client, first) == "play"
-    assert client.post(f"/api{first}/begin").json()["address"] == game
+    assert client.post(f"/api{first}/go-on").json()["address"] == game
     assert client.get(f"/api{game}").json()["guess_due"] is True
-    client.post("/api/studies/1/close", headers=bearer(admin_token))
+    with database.writing() as session:
+        study_named(session, "pilot").closes_at = now()
     assert client.get(f"{study}?PID=abc").headers["location"] == first
     assert client.get(f"{study}?PID=other").status_code == 403
     with database.writing() as session:
@@ -203,7 +202,7 @@ def test_an_identifier_gives_no_access_to_what_was_begun(client, study, app, dat
     """Identifiers are often public: knowing one does not give access to the session."""
     player = join(client, study)
     to_play(client, player)
-    game = client.post(f"/api{player}/begin").json()["address"]
+    game = client.post(f"/api{player}/go-on").json()["address"]
     with AppClient(app) as thief:
         notice = thief.get(f"{study}?PID=abc")
         assert notice.status_code == 409
@@ -233,7 +232,7 @@ def test_a_personal_link_begins_with_the_consent(client, study, database):
     player = f"/players/{key}"
     assert name == "pilot-0001"
     assert where(client, player) == "consent"
-    assert client.post(f"/api{player}/begin").status_code == 409
+    assert client.post(f"/api{player}/go-on").status_code == 409
     assert step(client, player, "consent").status_code == 409
     step(client, player, "consent", agree="yes")
     assert where(client, player) == "instructions"
@@ -247,15 +246,15 @@ def test_who_fails_the_quiz_is_screened_out_and_takes_no_place(client, study, da
     assert step(client, player, "quiz", q1="n").status_code == 200
     page = client.get(f"/api{player}").json()
     assert (page["step"], page["ending"], page["completion_code"]) == ("end", "screened out", "OUT")
-    assert client.post(f"/api{player}/begin").status_code == 409
+    assert client.post(f"/api{player}/go-on").json()["address"] == player
 
 
 def test_the_pages_before_play_cannot_be_passed_over(client, study):
     player = join(client, study)
-    assert client.post(f"/api{player}/begin").status_code == 409
+    assert client.post(f"/api{player}/go-on").status_code == 409
     for page in ("0", "1"):
         step(client, player, "instructions", page=page)
-    assert client.post(f"/api{player}/begin").status_code == 409
+    assert client.post(f"/api{player}/go-on").status_code == 409
     assert where(client, player) == "quiz"
 
 
@@ -272,7 +271,7 @@ def test_wrong_answers_that_are_sent_twice_are_one_try(client, study, database):
     assert 'name="page" value="1"' in client.get(player).text
     assert step(client, player, "quiz", page="1", q1="y").status_code == 200
     with ThreadPoolExecutor(4) as pool:
-        begun = [pool.submit(client.post, f"/api{player}/begin") for _ in range(4)]
+        begun = [pool.submit(client.post, f"/api{player}/go-on") for _ in range(4)]
     assert len({each.result().json()["address"] for each in begun}) == 1
     with database.reading() as session:
         answers = session.scalars(select(StudyAnswer).order_by(StudyAnswer.id))
@@ -282,12 +281,12 @@ def test_wrong_answers_that_are_sent_twice_are_one_try(client, study, database):
 def test_who_leaves_in_the_middle_gets_a_code_and_nothing_goes_on(client, study):
     player = join(client, study)
     to_play(client, player)
-    game = client.post(f"/api{player}/begin").json()["address"]
-    end = client.post(f"/api{game}/leave").json()["address"]
+    game = client.post(f"/api{player}/go-on").json()["address"]
+    end = client.post(f"/api{player}/leave").json()["address"]
     page = client.get(f"/api{end}").json()
     assert (page["step"], page["ending"], page["completion_code"]) == ("end", "left", "LEFT")
     assert "nothing" not in client.get(end).text
-    assert client.post(f"/api{game}/leave").status_code == 409
+    assert client.post(f"/api{player}/leave").status_code == 409
     view = client.get(f"/api{game}").json()["view"]
     move = {"cell": view["pieces"][0]["cell"], "bucket": 0}
     assert client.post(f"/api{game}/attempts", json=move).status_code == 409
@@ -298,7 +297,7 @@ def test_who_leaves_in_the_middle_gets_a_code_and_nothing_goes_on(client, study)
 def test_an_attempt_that_is_asked_for_again_is_made_once(client, study, database):
     player = join(client, study)
     to_play(client, player)
-    game = client.post(f"/api{player}/begin").json()["address"]
+    game = client.post(f"/api{player}/go-on").json()["address"]
     first, second = client.get(f"/api{game}").json()["view"]["pieces"]
     times = {"touch_ms": 300, "action_ms": 900, "away_ms": 20, "animation_ms": 270}
     body = {"cell": first["cell"], "bucket": 1, "episode": 1, "number": 1, "client": times}
@@ -322,21 +321,10 @@ def test_an_attempt_that_is_asked_for_again_is_made_once(client, study, database
         assert len(session.scalars(select(PlayAttempt)).all()) == 2
 
 
-def test_an_excluded_player_is_restored(client, study, database, admin_token):
-    join(client, study)
-    headers = bearer(admin_token)
-    for expected in (True, False):
-        client.post("/api/studies/1/players/pilot-0001/exclude", headers=headers)
-        (player,) = client.get("/api/studies/1", headers=headers).json()["players"]
-        assert player["excluded"] is expected
-    assert client.post("/api/studies/1/players/nobody/exclude", headers=headers).status_code == 404
-    assert client.post("/api/studies/1/players/pilot-0001/exclude").status_code == 401
-
-
 def test_who_is_who_leaves_the_server_only_when_asked_for(client, study, database, tmp_path):
     player = join(client, study)
     to_play(client, player)
-    play_out(client, client.post(f"/api{player}/begin").json()["address"])
+    play_out(client, client.post(f"/api{player}/go-on").json()["address"])
     for name, asked in (("without", False), ("with", True)):
         with database.reading() as session:
             found = study_named(session, "pilot")
@@ -354,7 +342,7 @@ def test_texts_that_look_like_formulas_are_no_formulas_in_csv(
     client.headers["User-Agent"] = "Mozilla/5.0 (Android 14; Mobile; rv:128.0) Firefox/128.0"
     player = join(client, study)
     to_play(client, player)
-    game = client.post(f"/api{player}/begin").json()["address"]
+    game = client.post(f"/api{player}/go-on").json()["address"]
     play_out(client, game)
     formula = '=HYPERLINK("http://x.example","-1")'
     client.post(f"/api{game}/guess", json={"guess": f"{formula}\r\nor so", "confidence": 5})

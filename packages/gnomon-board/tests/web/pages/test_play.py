@@ -21,7 +21,7 @@ NUMBER = puzzles().index("clockwise") + 1
 
 
 def begin(client, rule=f"puzzle-{NUMBER}"):
-    answer = client.post(f"/api/play/{rule}")
+    answer = client.post("/api/play/games", json={"rule": rule})
     assert answer.status_code == 201, answer.text
     return answer.json()["key"], answer.json()["game"]
 
@@ -46,6 +46,8 @@ def test_a_game_is_kept_attempt_by_attempt(client, database):
     with database.reading() as session:
         rows = session.scalars(select(PlayAttempt).order_by(PlayAttempt.id)).all()
         kept = find_game(session, key)
+        (game_row,) = session.scalars(select(PlaySession)).all()
+    assert key not in (game_row.key, str(game_row.settings)), "the database holds no key"
     assert [row.number for row in rows] == list(range(1, len(outcomes) + 1))
     assert [row.outcome == 0 for row in rows] == [each == "accepted" for each in outcomes]
     assert rows[0].board is not None
@@ -81,14 +83,14 @@ def test_boards_go_on_and_the_game_ends(client):
 def test_nothing_that_leaves_the_server_tells_of_the_rule(client):
     key, _ = begin(client)
     told = []
-    for path in (f"/play/puzzle-{NUMBER}", f"/play/games/{key}", "/play"):
+    for path in (f"/play?rule=puzzle-{NUMBER}", f"/play/games/{key}", "/play"):
         told += [client.get(path).text]
     told.append(attempt(client, key, 1, 0).text)
     client.post(f"/api/play/games/{key}/give-up")
     told += [client.get(f"{start}/play/games/{key}/result").text for start in ("", "/api")]
     lines = [str(line) for line in load_rule("clockwise").lines]
     for text in told:
-        without_link = text.replace("/play/clockwise", "").replace("gohr play clockwise", "")
+        without_link = text.replace("/play?rule=clockwise", "").replace("gohr play clockwise", "")
         assert "clockwise" not in without_link.lower()
         assert not any(line in text for line in lines)
         assert load_rule_text("clockwise").splitlines()[0] not in text
@@ -103,13 +105,6 @@ def test_the_game_of_another_cannot_be_found(client):
     assert client.get("/api/play/games/short").status_code == 422
 
 
-def test_the_database_holds_no_key(client, database):
-    key, _ = begin(client)
-    with database.reading() as session:
-        (row,) = session.scalars(select(PlaySession)).all()
-    assert key not in (row.key, str(row.settings))
-
-
 @pytest.mark.parametrize("body", [{}, {"cell": 0, "bucket": 0}, {"cell": 1, "bucket": 4}, []])
 def test_a_move_that_is_none_is_refused(client, body):
     key, _ = begin(client)
@@ -118,25 +113,17 @@ def test_a_move_that_is_none_is_refused(client, body):
 
 @pytest.mark.parametrize("name", ["none", "puzzle-0", "puzzle-9999", "puzzle-07"])
 def test_a_rule_that_there_is_not_is_not_here(client, name):
-    assert client.get(f"/play/{name}").status_code == 404
-
-
-def test_hidden_rules_of_a_season_are_not_played_by_anybody(client, database):
-    from small_season import make_season
-
-    make_season(database, "secret", "hidden")
-    assert client.get("/play/s1-h01").status_code == 404
-    assert client.post("/api/play/s1-h01").status_code == 404
+    assert client.get("/play", params={"rule": name}).status_code == 404
 
 
 def test_the_public_rules_of_a_season_are_played_on_its_boards(client, database):
     from small_season import make_season
 
     make_season(database, "secret", "hidden", board={"pieces": [5, 5], "shapes": [2, 2]})
-    page = client.get("/play/seasons/secret/clockwise").text
+    page = client.get("/play?season=secret&rule=clockwise").text
     assert "Up to 3 boards, 50 attempts each." in page
     assert 'href="/seasons/secret"' in page
-    begun = client.post("/api/play/seasons/secret/clockwise").json()
+    begun = client.post("/api/play/games", json={"season": "secret", "rule": "clockwise"}).json()
     view = begun["game"]["view"]
     assert (view["rule"], view["episodes"], len(view["pieces"])) == ("clockwise", 3, 5)
     assert len({piece["shape"] for piece in view["pieces"]}) <= 2
@@ -150,14 +137,15 @@ def test_hidden_rules_of_a_season_are_played_once_they_are_revealed(client, data
     from small_season import make_season
 
     make_season(database, "secret", "hidden")
-    address = "/play/seasons/secret/s1-h01"
+    assert client.get("/play?rule=s1-h01").status_code == 404
+    address, form = "/play?season=secret&rule=s1-h01", {"season": "secret", "rule": "s1-h01"}
     assert client.get(address).status_code == 403
-    assert client.post(f"/api{address}").status_code == 403
-    assert client.get("/play/seasons/secret/none").status_code == 404
+    assert client.post("/api/play/games", json=form).status_code == 403
+    assert client.get("/play?season=secret&rule=none").status_code == 404
     with database.writing() as session:
         session.scalar(select(Season)).revealed_at = now()
     assert client.get(address).status_code == 200
-    assert client.post(f"/api{address}").status_code == 201
+    assert client.post("/api/play/games", json=form).status_code == 201
 
 
 def test_games_of_one_address_are_limited(app):
@@ -167,11 +155,9 @@ def test_games_of_one_address_are_limited(app):
 
     app.state.settings = replace(app.state.settings, max_play_sessions_per_hour=2)
     with AppClient(app) as client:
-        assert [client.post("/api/play/clockwise").status_code for _ in range(3)] == [
-            201,
-            201,
-            429,
-        ]
+        assert [
+            client.post("/api/play/games", json={"rule": "clockwise"}).status_code for _ in range(3)
+        ] == [201, 201, 429]
 
 
 def test_the_same_attempt_twice_at_once_counts_once(client, database):
@@ -194,12 +180,12 @@ def test_the_same_attempt_twice_at_once_counts_once(client, database):
 
 
 def test_no_page_repeats_the_words_that_models_are_told(client):
-    pages = Path(gnomon_board.__file__).parent / "web/pages/templates/play"
+    pages = Path(gnomon_board.__file__).parent / "web/templates/play"
     written = {path.name: path.read_text("utf-8") for path in pages.glob("*.html")}
     for name, sentence in INSTRUCTIONS.items():
         if name not in ("board", "goal"):  # the board is drawn; the goal is part of other sentences
             assert not [page for page, text in written.items() if sentence in text], name
     key, _ = begin(client)
-    puzzle = unescape(client.get(f"/play/puzzle-{NUMBER}").text)
+    puzzle = unescape(client.get(f"/play?rule=puzzle-{NUMBER}").text)
     assert all(INSTRUCTIONS[name] in puzzle for name in ("rule", "accepted", "later"))
     assert INSTRUCTIONS["replies"] in unescape(client.get(f"/play/games/{key}").text)

@@ -25,11 +25,11 @@ PAGES = [
     "/compare?a=1&b=3",
     "/compare?a=11&b=13",
     "/account",
-    "/account/ask",
     "/submit",
+    "/submit?entry=11",
     "/play",
-    "/play/puzzle-7",
-    "/play/clockwise",
+    "/play?rule=puzzle-7",
+    "/play?season=spring-2026&rule=clockwise",
 ]
 
 

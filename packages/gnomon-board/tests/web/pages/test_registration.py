@@ -38,7 +38,7 @@ def test_who_asks_gets_a_token_once_a_moderator_agrees(client, moderator):
     answer = asked(client, contact="grace@example.org", reason="A learner\nwith memory")
     assert answer.status_code == 201
     claim = answer.json()["claim"]
-    page = f"/account/ask/{claim}"
+    page = f"/account/requests/{claim}"
     assert "waits for a moderator" in client.get(page).text
     assert fetched(client, claim).status_code == 409
     [request] = client.get("/api/token-requests", headers=moderator).json()
@@ -61,7 +61,7 @@ def test_who_is_refused_gets_none_and_is_forgotten(client, database, moderator):
     claim = asked(client).json()["claim"]
     path = "/api/token-requests/1/decision"
     assert client.post(path, json={"grant": False}, headers=moderator).status_code == 200
-    assert "refused" in client.get(f"/account/ask/{claim}").text
+    assert "refused" in client.get(f"/account/requests/{claim}").text
     with database.reading() as session:  # nothing of who asked is kept
         [request] = session.scalars(select(TokenRequest))
         assert (request.name, request.contact, request.reason) == ("", "", "")
@@ -74,7 +74,7 @@ def test_the_switch(client, moderator, database):
     assert fetched(client, asked(client).json()["claim"]).status_code == 200
     switched(client, moderator, "closed")
     assert asked(client, "Linus").status_code == 403
-    assert "takes no new accounts" in client.get("/account/ask").text
+    assert "takes no new accounts" in client.get("/account").text
     assert client.put("/api/registration", json={"registration": "open"}).status_code == 401
     with database.reading() as session:
         done = [record.action for record in session.query(AuditRecord)]
@@ -138,7 +138,7 @@ def test_a_full_list_loses_the_oldest_of_the_largest_network(behind_proxy, datab
         expired = session.get_one(TokenRequest, 2)
     assert (states.count("waiting"), states[1]) == (1000, "expired")
     assert (expired.name, expired.contact) == ("", "")
-    assert "waits for a moderator" in behind_proxy.get(f"/account/ask/{claim}").text
+    assert "waits for a moderator" in behind_proxy.get(f"/account/requests/{claim}").text
     listed = behind_proxy.get("/api/token-requests", headers=moderator).json()
     assert {listed[0]["name"], listed[1]["name"]} == {"Grace", "Linus"}
 
@@ -152,7 +152,7 @@ def test_a_moderator_refuses_many_at_once(client, database, moderator, token):
     assert client.post(path, json=body, headers=bearer(token)).status_code == 403
     assert client.post(path, json=body, headers=moderator).json() == {"refused": 3}
     assert client.post(path, json=body, headers=moderator).json() == {"refused": 0}
-    assert "refused" in client.get(f"/account/ask/{claims[0]}").text
+    assert "refused" in client.get(f"/account/requests/{claims[0]}").text
     [left] = client.get("/api/token-requests", headers=moderator).json()
     assert left["name"] == "Learner 3"
     with database.reading() as session:
@@ -162,7 +162,7 @@ def test_a_moderator_refuses_many_at_once(client, database, moderator, token):
 
 def test_nobody_guesses_a_claim(client):
     asked(client)
-    assert client.get("/account/ask/abc").status_code == 404
+    assert client.get("/account/requests/abc").status_code == 404
     assert fetched(client, "abc").status_code == 404
 
 

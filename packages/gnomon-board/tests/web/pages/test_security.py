@@ -82,7 +82,7 @@ def evil(lively_folder, tmp_path_factory):
         "/submissions/1",
         "/submissions/8",
         "/submissions/1/replay?rule=clockwise",
-        "/entries/1/attempts/1/submit",
+        "/submit?entry=1",
         "/moderation",
         "/submit",
         "/account",
@@ -98,7 +98,7 @@ def test_every_text_is_escaped(evil, path):
 
 
 def test_errors_repeat_what_was_asked_as_text(lively):
-    answer = lively.get("/play/%3Cscript%3Ealert(1)", headers={"Accept": "text/html"})
+    answer = lively.get("/play?rule=%3Cscript%3Ealert(1)", headers={"Accept": "text/html"})
     assert answer.status_code in (404, 422)
     assert "<script>alert" not in answer.text
 
@@ -129,7 +129,6 @@ FORMS = [
     ("/api/submissions/1/refuse", {"reason": "x"}),
     ("/api/submissions/1/requeue", {}),
     ("/api/entries/1/attempts", {}),
-    ("/api/studies", {"plan": ""}),
 ]
 
 
@@ -166,7 +165,11 @@ def test_a_browser_is_not_signed_out_by_a_foreign_page(admin):
 
 def test_json_from_a_foreign_page_is_refused_too(admin):
     body = {"cell": 1, "bucket": 0}
-    begun = admin.post("/api/play/clockwise", headers={"X-CSRF-Token": csrf_of(admin, "/account")})
+    begun = admin.post(
+        "/api/play/games",
+        json={"rule": "clockwise"},
+        headers={"X-CSRF-Token": csrf_of(admin, "/account")},
+    )
     key = begun.json()["key"]
     assert admin.post(f"/api/play/games/{key}/attempts", json=body).status_code == 403
 
@@ -180,7 +183,7 @@ def test_who_may_submit_may_not_moderate(client, season, token):
     sign_in(client, token)
     csrf = csrf_of(client, "/account")
     sent = {"/api/submissions/1/refuse": {}, "/api/submissions/1/requeue": {}}
-    for path, body in (sent | {"/api/studies": {"plan": "x"}}).items():
+    for path, body in (sent).items():
         assert client.post(path, json=body, headers={CSRF_HEADER: csrf}).status_code == 403
     assert client.get("/studies").status_code == 403
 

@@ -126,7 +126,7 @@ def get_config(session: ReadSession, entry: RowId, number: RowId) -> str:
     if season.division != "replayed" and season.revealed_at is None:
         raise NotAllowed(
             f"season {season.name} is of the {season.division} division, which assigns no file; "
-            f"what to do instead: /entries/{entry}/attempts/{number}/submit"
+            f"what to do instead: /submit?entry={entry}"
         )
     return assignment_of(attempt).to_toml()
 

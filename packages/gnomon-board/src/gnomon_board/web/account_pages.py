@@ -1,0 +1,62 @@
+"""Pages of an account: sign-in, tokens, requests for one, and how to enter a learner."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy import select
+
+from gnomon_board.accounts import registration, request_of
+from gnomon_board.database.schema import Entry, Season, Token
+from gnomon_board.leaderboard.entries import find_entry
+from gnomon_board.leaderboard.seasons import takes_entries
+from gnomon_board.tokens import is_live
+from gnomon_board.web.api.dependencies import MaybeCaller, ReadSession, site_of
+from gnomon_board.web.templating import html_response
+
+router = APIRouter(tags=["pages"])
+
+
+@router.get("/account", include_in_schema=False)
+def account(request: Request, session: ReadSession, who: MaybeCaller) -> Response:
+    """Show the signed-in account, or the forms to sign in and to request a token."""
+    if who is None:
+        shown = registration(session)
+        return html_response(request, "sign_in.html", registration=shown)
+    entries = select(Entry).where(Entry.account_id == who.account_id).order_by(Entry.id)
+    tokens = select(Token).where(Token.account_id == who.account_id).order_by(Token.id)
+    return html_response(
+        request,
+        "account.html",
+        account=who.account,
+        scopes=sorted(who.scopes),
+        entries=session.scalars(entries).all(),
+        tokens=[token for token in session.scalars(tokens) if is_live(token)],
+    )
+
+
+@router.get("/account/requests/{claim}", include_in_schema=False)
+def claim(request: Request, session: ReadSession, claim: str) -> Response:
+    """Show the state of a request for a token; the token itself is fetched by a POST."""
+    found = request_of(session, claim)
+    return html_response(request, "claim.html", claim=claim, name=found.name, state=found.state)
+
+
+@router.get("/submit", include_in_schema=False)
+def submit(
+    request: Request,
+    session: ReadSession,
+    who: MaybeCaller,
+    entry: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+) -> Response:
+    """Show how a learner is registered, played and submitted; with ``entry``, for this one."""
+    seasons = session.scalars(select(Season).order_by(Season.id.desc()))
+    return html_response(
+        request,
+        "board/submit.html",
+        seasons=[season for season in seasons if takes_entries(season)],
+        entry=None if entry is None else find_entry(session, entry),
+        may=who is not None and who.may("submit"),
+        server=site_of(request),
+    )

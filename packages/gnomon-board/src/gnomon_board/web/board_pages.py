@@ -1,0 +1,407 @@
+"""Pages of the board: home, the standings of a season, and the files of a season."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from gnomon.files import csv_text
+from gnomon_board.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon_board.errors import Conflict
+from gnomon_board.leaderboard.hidden.begun_attempts import unfinished_attempts
+from gnomon_board.leaderboard.seasons import find_season, takes_entries
+from gnomon_board.leaderboard.server_settings import Settings
+from gnomon_board.leaderboard.standing_snapshots import COUNTED, board_of
+from gnomon_board.leaderboard.standings import (
+    PER_PAGE,
+    Order,
+    StandingQuery,
+    Standings,
+    score_table,
+    select_standings,
+)
+from gnomon_board.web.api.dependencies import CurrentSettings, ReadSession, Slug
+from gnomon_board.web.api.records import EntryRecord, SeasonRecord, SubmissionRecord
+from gnomon_board.web.figures import intervals
+from gnomon_board.web.page_cache import BoardState, CurrentBoard
+from gnomon_board.web.submission_pages import Replay, Step
+from gnomon_board.web.templating import PageLinks, rendered
+
+router = APIRouter(tags=["pages"])
+
+PageNumber = Annotated[int, Query(ge=1, le=100_000, description="Number of the page, from 1.")]
+_TOP = 5
+
+
+@dataclass(frozen=True)
+class SeasonLine:
+    """A season among others; ``is_open``: it takes entries now."""
+
+    name: str
+    title: str
+    division: str
+    description: str
+    n_rules: int
+    n_entries: int
+    n_verified: int
+    is_open: bool
+
+
+def season_lines(session: Session) -> list[SeasonLine]:
+    """Return all seasons, the newest first."""
+    entries = _counts(session, select(Entry.season_id, func.count()).group_by(Entry.season_id))
+    verified = _counts(
+        session,
+        select(Submission.season_id, func.count())
+        .where(Submission.state.in_(COUNTED))
+        .group_by(Submission.season_id),
+    )
+    return [
+        SeasonLine(
+            *(s.name, s.title, s.division, s.description),
+            *(len(s.rules), entries.get(s.id, 0), verified.get(s.id, 0), takes_entries(s)),
+        )
+        for s in session.scalars(select(Season).order_by(Season.id.desc()))
+    ]
+
+
+def _counts(session: Session, query: Select[int, int]) -> dict[int, int]:
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+@router.get("/", include_in_schema=False)
+def home(request: Request, session: ReadSession, board: CurrentBoard) -> Response:
+    """Show the top of the current season, a recorded episode, and the list of seasons."""
+    seasons = season_lines(session)
+    # The newest season that takes entries now, else the newest.
+    line = max(seasons, key=lambda each: each.is_open, default=None)
+    season = find_season(session, line.name) if line else None
+
+    def make() -> str:
+        snapshot = board.snapshot(season) if season else None
+        ranked = snapshot.standings.ranked if snapshot else ()
+        rules = season.rules if season else ()
+        return rendered(
+            "board/home.html",
+            "/",
+            current=line,
+            top=ranked[:_TOP],
+            n_ranked=len(ranked),
+            rule=next((rule.name for rule in rules if rule.visibility == "public"), ""),
+            episode=demonstration(),
+            seasons=seasons,
+            drawn=intervals([each.errors for each in ranked[:_TOP]]),
+        )
+
+    return board.answer(request, season, ("home",), make, state=tuple(seasons))
+
+
+@cache
+def demonstration() -> Replay:
+    """Return the recorded episode of the first page."""
+    told = json.loads(Path(__file__).with_name("demonstration.json").read_bytes())
+    return Replay(**told | {"steps": [Step(**step) for step in told["steps"]]})
+
+
+# -- standings -------------------------------------------------------------------------------------
+
+
+@router.get("/seasons/{name}", include_in_schema=False)
+def standings(
+    request: Request,
+    session: ReadSession,
+    settings: CurrentSettings,
+    board: CurrentBoard,
+    name: Slug,
+    q: Annotated[str, Query(max_length=128)] = "",
+    verified: Annotated[str, Query(pattern="^(yes)?$")] = "",
+    by: Order = "rank",
+    page: PageNumber = 1,
+) -> Response:
+    """Show the standings of a season, fifty at a time: estimates, rank intervals, tiers."""
+    season = find_season(session, name)
+    page = within_pages(session, season, page)
+    asked = StandingQuery("ranked", q.strip(), bool(verified), by, page)
+    # Moves change the state of attempts in play, but not the version of the season.
+    unfinished = unfinished_attempts(session, season.id) if season.division == "hidden" else []
+
+    def make() -> str:
+        snapshot = board.snapshot(season)
+        whole = snapshot.standings if snapshot else Standings(season.name, 0)
+        found = select_standings(whole, asked)
+        # Below the first page stand also the learners without a rank, and the withdrawn ones.
+        below = page == 1 and not verified
+        none = Standings(season.name, 0)
+        others = StandingQuery("unranked", asked.search)
+        values = {"q": asked.search, "verified": verified, "by": by, "page": found.page}
+        defaults = {"q": "", "verified": "", "by": "rank", "page": 1}
+        return rendered(
+            "board/standings.html",
+            f"/seasons/{season.name}",
+            season=SeasonRecord.of(season),
+            standings=whole if snapshot else None,
+            is_current=snapshot is not None and snapshot.is_current,
+            lines=found.lines,
+            n_found=found.n_found,
+            page=found.page,
+            n_pages=found.n_pages,
+            asked=asked,
+            unranked=select_standings(whole if below else none, others),
+            withdrawn=_withdrawn(session, season) if below and not asked.search else [],
+            waiting=_n_waiting(session, season),
+            unfinished=unfinished,
+            links=PageLinks(f"/seasons/{season.name}", values, defaults),
+            drawn=intervals([line.errors for line in found.lines]),
+            bibtex=_bibtex(season, settings),
+        )
+
+    # The result of a search is not cached, since others do not request it.
+    key = () if asked.search else ("standings", asked)
+    return board.answer(request, season, key, make, state=tuple(unfinished))
+
+
+def within_pages(session: Session, season: Season, number: int) -> int:
+    """Return the number of a page, at most that of the last page of all entries.
+
+    This prevents the cache from holding the last page under many numbers.
+    """
+    if number == 1:
+        return 1
+    of_season = select(func.count()).select_from(Entry).where(Entry.season_id == season.id)
+    return min(number, max(1, -(-(session.scalar(of_season) or 0) // PER_PAGE)))
+
+
+def _withdrawn(session: Session, season: Season) -> list[Entry]:
+    gone = Entry.season_id == season.id, Entry.withdrawn_at.is_not(None)
+    query = select(Entry).where(*gone).order_by(Entry.id).limit(PER_PAGE)
+    return list(session.scalars(query))
+
+
+def _n_waiting(session: Session, season: Season) -> int:
+    waiting = Submission.state.in_(("uploading", "queued", "verifying"))
+    query = select(func.count()).select_from(Submission)
+    return session.scalar(query.where(Submission.season_id == season.id, waiting)) or 0
+
+
+class SeasonStandings(BaseModel):
+    """The standings of a season; null while the first ones are computed.
+
+    ``is_current`` is false while newer ones are computed.
+    """
+
+    standings: Standings | None
+    is_current: bool
+
+
+@router.get("/api/seasons/{name}/standings", response_model=SeasonStandings, tags=["seasons"])
+def standings_record(
+    request: Request, session: ReadSession, board: CurrentBoard, name: Slug
+) -> Response:
+    """Return the standings of a season: estimates, rank intervals, tiers."""
+    season = find_season(session, name)
+
+    def make() -> str:
+        snapshot = board.snapshot(season)
+        record = {
+            "standings": snapshot.standings.as_record() if snapshot else None,
+            "is_current": snapshot is not None and snapshot.is_current,
+        }
+        return json.dumps(record, allow_nan=False)
+
+    return board.answer(request, season, ("standings record",), make, "application/json")
+
+
+# -- files of a season -----------------------------------------------------------------------------
+
+#: Values that are the same in all rows, so that the table is self-describing.
+_ABOUT = {"metric": "tce", "unit": "errors", "direction": "lower"}
+_SCORES = (*("algorithm", "task", "run", "score", "ranked", "account", "begun"), *_ABOUT)
+_TRIALS = (
+    *("submission", "entry", "rule", "trial", "tce", "errors_to_learn", "n_episodes"),
+    *("n_attempts", "n_moves", "n_cleared", "log_sha256"),
+)
+
+
+@router.get("/seasons/{name}/scores.csv", response_class=Response)
+def scores_csv(request: Request, session: ReadSession, board: CurrentBoard, name: Slug) -> Response:
+    """Return the scores of a season as a tidy table: learners, rules, trials, errors.
+
+    ``ranked`` marks entries with a rank; ``begun`` counts the attempts dealt to the account.
+    """
+    season = find_season(session, name)
+    answer = board.answer(
+        *(request, season, ("scores",), lambda: _scores(session, board, season)),
+        "text/csv; charset=utf-8",
+    )
+    answer.headers["Content-Disposition"] = f'attachment; filename="{season.name}-scores.csv"'
+    return answer
+
+
+def _scores(session: Session, board: BoardState, season: Season) -> str:
+    """Return the table of scores in the order of the standings' computation, as resamples need."""
+    snapshot = board.snapshot(season)
+    ranked = {line.contender.name for line in snapshot.standings.ranked} if snapshot else set()
+    scores = board_of(session, season)
+    contenders = {each.name: each for each in scores.contenders}
+    table = score_table(scores, scores.contenders) if scores.scores else None
+    return csv_text(
+        (
+            row
+            | {
+                "ranked": "yes" if row["algorithm"] in ranked else "no",
+                "account": contenders[row["algorithm"]].account,
+                "begun": contenders[row["algorithm"]].n_begun,
+                **_ABOUT,
+            }
+            for row in (table.iter_records() if table else ())
+        ),
+        _SCORES,
+    )
+
+
+#: One at a time: for a season with thousands of entries it takes seconds.
+_BUILDING = Lock()
+_README = """{title}
+
+Season {season} of a Gnomon leaderboard at version {version}; citation.bib is its reference.
+A row of scores.csv is a trial; `gnomon rank scores.csv --where ranked=yes` compares the learners.
+In standings.json each account counts once. trials.csv lists the submission of each trial, and the
+SHA-256 of its log. `sha256sum --check SHA256SUMS` checks the files.
+"""
+
+
+@router.get("/seasons/{name}/season.zip", response_class=Response)
+def season_zip(
+    request: Request,
+    session: ReadSession,
+    settings: CurrentSettings,
+    board: CurrentBoard,
+    name: Slug,
+) -> Response:
+    """Return the archive of a season: its tables, standings and citation.
+
+    The same version of a season gives the same bytes; the ETag is their SHA-256.
+    """
+    season = find_season(session, name)
+    snapshot = board.snapshot(season)
+    if snapshot is None or not snapshot.is_current:
+        raise Conflict("the standings are being computed; ask for the archive again in a minute")
+
+    def make() -> bytes:
+        # Other requests do not wait: hundreds of waiting ones would hold all threads.
+        if not _BUILDING.acquire(blocking=False):
+            raise Conflict("an archive is being made; ask again in a minute")
+        try:
+            files = {
+                "README.md": _README.format(
+                    title=season.title, season=season.name, version=season.version
+                ),
+                "citation.bib": _bibtex(season, settings),
+                "standings.json": _json(snapshot.standings.as_record()),
+                "scores.csv": _scores(session, board, season),
+                **_tables(session, season),
+            }
+            return _packed(f"{season.name}-v{season.version}", files)
+        finally:
+            _BUILDING.release()
+
+    answer = board.answer(request, season, ("archive",), make, "application/zip")
+    file = f"{season.name}-v{season.version}.zip"
+    answer.headers["Content-Disposition"] = f'attachment; filename="{file}"'
+    return answer
+
+
+def _tables(session: Session, season: Season) -> dict[str, str]:
+    """Return the season, its entries, submissions and trials, without what is still hidden."""
+    entries = session.scalars(
+        select(Entry)
+        .where(Entry.season_id == season.id)
+        .options(joinedload(Entry.account), selectinload(Entry.attempts))
+        .order_by(Entry.id)
+    )
+    to_entry = joinedload(Submission.attempt).joinedload(EntryAttempt.entry)
+    submissions = session.scalars(
+        select(Submission)
+        .where(Submission.season_id == season.id)
+        .options(to_entry.selectinload(Entry.attempts))
+        .order_by(Submission.id)
+    )
+    trials = session.execute(
+        select(VerifiedTrial, EntryAttempt.entry_id)
+        .join(Submission, VerifiedTrial.submission_id == Submission.id)
+        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
+        .where(Submission.season_id == season.id)
+        .options(joinedload(VerifiedTrial.rule))
+        .order_by(VerifiedTrial.id)
+    )
+    rows = (
+        {
+            "submission": trial.submission_id,
+            "entry": entry,
+            "rule": trial.rule.name,
+            "trial": trial.number,
+            **{name: getattr(trial, name) for name in _TRIALS[4:]},
+        }
+        for trial, entry in trials
+    )
+    now = {"ahead", "expected_s"}
+    records = [SubmissionRecord.of(x).model_dump(mode="json", exclude=now) for x in submissions]
+    return {
+        "season.json": _json(SeasonRecord.of(season).model_dump(mode="json")),
+        "entries.json": _json([EntryRecord.of(x).model_dump(mode="json") for x in entries]),
+        "submissions.json": _json(records),
+        "trials.csv": csv_text(rows, _TRIALS),
+    }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _packed(folder: str, files: Mapping[str, str]) -> bytes:
+    """Return a ZIP file, with checksums, that depends on the files only: no dates, no owners."""
+    data = {name: text.encode() for name, text in files.items()}
+    sums = "".join(f"{hashlib.sha256(x).hexdigest()}  {name}\n" for name, x in data.items())
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in {**data, "SHA256SUMS": sums.encode()}.items():
+            info = zipfile.ZipInfo(f"{folder}/{name}", (1980, 1, 1, 0, 0, 0))
+            info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            packed.writestr(info, content)
+    return out.getvalue()
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%",
+    "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+def _bibtex(season: Season, settings: Settings) -> str:
+    """Return the BibTeX entry of the current version of a season."""
+    site = settings.public_url.rstrip("/")
+    title = "".join(_LATEX.get(letter, letter) for letter in re.sub(r"\s+", " ", season.title))
+    fields = {
+        "title": f"{{{title}}}: standings of a season of the Game of Hidden Rules",
+        "author": f"{{{urlsplit(site).netloc or 'Gnomon leaderboard'}}}",
+        "year": str((season.closes_at or season.created_at).year),
+        "version": str(season.version),
+        "howpublished": rf"\url{{{site}/seasons/{season.name}}}" if site else "",
+    }
+    lines = [f"  {name} = {{{value}}},\n" for name, value in fields.items() if value]
+    return f"@misc{{gnomon-{season.name}-v{season.version},\n{''.join(lines)}}}\n"

@@ -1,0 +1,290 @@
+"""Pages of a learner, of a rule, and of two learners that are compared."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
+
+import numpy as np
+from fastapi import APIRouter, Path, Query, Request, Response
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from gnomon.errors import DegenerateScoresWarning
+from gnomon.results import noted
+from gnomon.stats import median_curve
+from gnomon_board.database.schema import Entry, EntryAttempt, Season, Submission, VerifiedTrial
+from gnomon_board.errors import Missing
+from gnomon_board.leaderboard.entries import find_entry
+from gnomon_board.leaderboard.hidden.begun_attempts import unfinished_attempts
+from gnomon_board.leaderboard.seasons import find_rule, find_season
+from gnomon_board.leaderboard.standing_snapshots import COUNTED, board_of_some
+from gnomon_board.leaderboard.standings import LEVEL, PER_PAGE, Contender, Number, score_table
+from gnomon_board.web.api.dependencies import ReadSession, RowId, Slug
+from gnomon_board.web.api.records import EntryRecord, RuleRecord, SubmissionRecord
+from gnomon_board.web.board_pages import PageNumber, within_pages
+from gnomon_board.web.figures import box_figure, curve_figure, intervals, profile_figure
+from gnomon_board.web.page_cache import CurrentBoard
+from gnomon_board.web.templating import PageLinks, rendered
+from gohr.run_page import MedianCurve
+
+if TYPE_CHECKING:
+    from gnomon.stats import Comparison, Profiles
+
+router = APIRouter(tags=["pages"])
+
+#: Most curves in a figure, other learners in a profile, and learners with a box.
+_MOST_CURVES, _MOST_OTHERS, _MOST_BOXES = 6, 4, 20
+
+
+@dataclass(frozen=True)
+class RuleLine:
+    """The errors of an entry on a rule; ``learned`` counts the trials that found the rule."""
+
+    rule: str
+    hidden: bool
+    n_trials: int
+    median: Number
+    learned: int
+
+
+@router.get("/entries/{entry_id}", include_in_schema=False)
+def learner(
+    request: Request, session: ReadSession, board: CurrentBoard, entry_id: RowId
+) -> Response:
+    """Show an entry: its rank, its attempts, its errors on each rule, its profile."""
+    entry = find_entry(session, entry_id)
+    season = entry.season
+    unfinished = unfinished_attempts(session, season.id, entry.id)
+
+    def make() -> str:
+        snapshot = board.snapshot(season)
+        ranked = snapshot.standings.ranked if snapshot else ()
+        unranked = snapshot.standings.unranked if snapshot else ()
+        standing = next((x for x in (*ranked, *unranked) if x.contender.entry_id == entry.id), None)
+        contenders = [each.contender for each in ranked]
+        others = [each for each in contenders if each.entry_id != entry.id]
+        own = [each for each in contenders if each.entry_id == entry.id]
+        submissions = session.scalars(
+            select(Submission)
+            .join(EntryAttempt)
+            .where(EntryAttempt.entry_id == entry.id)
+            .order_by(EntryAttempt.number)
+        )
+        trials = _trials_by_rule(session, entry)
+        rules = [
+            RuleLine(
+                *(rule.name, rule.visibility == "hidden", len(trials[rule.name])),
+                Number.median([trial.tce for trial in trials[rule.name]]),
+                sum(trial.errors_to_learn is not None for trial in trials[rule.name]),
+            )
+            for rule in season.rules
+            if trials[rule.name]
+        ]
+        curves = _curves(season, trials)
+        profiles = _profiles(session, season, [*own, *others[:_MOST_OTHERS]]) if own else None
+        return rendered(
+            "board/learner.html",
+            f"/entries/{entry_id}",
+            entry=EntryRecord.of(entry),
+            season_title=season.title,
+            division=season.division,
+            standing=standing,
+            submissions={each.attempt.number: SubmissionRecord.of(each) for each in submissions},
+            rules=rules,
+            unfinished=unfinished,
+            page=1 + contenders.index(own[0]) // PER_PAGE if own else 0,
+            rival=others[0].entry_id if others else 0,
+            drawn=intervals([line.median for line in rules]),
+            curves=curve_figure(
+                curves[:_MOST_CURVES], "Errors so far, episode by episode, on each rule"
+            ),
+            n_left_out=max(len(curves) - _MOST_CURVES, 0),
+            profile=profile_figure(
+                profiles, "Share of trials with at most a number of errors, beside other learners"
+            ),
+        )
+
+    return board.answer(request, season, ("entry", entry.id), make, state=tuple(unfinished))
+
+
+def _trials_by_rule(session: Session, entry: Entry) -> dict[str, list[VerifiedTrial]]:
+    """Return the counted trials of an entry on each rule of its season."""
+    query = (
+        select(VerifiedTrial)
+        .join(Submission, VerifiedTrial.submission_id == Submission.id)
+        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
+        .where(EntryAttempt.entry_id == entry.id, Submission.state.in_(COUNTED))
+        .order_by(EntryAttempt.number, VerifiedTrial.number)
+    )
+    found: dict[str, list[VerifiedTrial]] = {rule.name: [] for rule in entry.season.rules}
+    for trial in session.scalars(query):
+        found[trial.rule.name].append(trial)
+    return found
+
+
+def _curves(season: Season, trials: dict[str, list[VerifiedTrial]]) -> list[MedianCurve]:
+    """Return the median curve of each rule with complete curves, the most errors first."""
+    found = []
+    for rule, of_rule in trials.items():
+        curves = [trial.curve for trial in of_rule if len(trial.curve) == season.episodes]
+        if curves:
+            middle, low, high = median_curve(curves, level=LEVEL)
+            if np.isnan(low).any():
+                low = high = middle
+            found.append(MedianCurve(rule, middle, low, high, len(curves)))
+    return sorted(found, key=lambda curve: -curve.values[-1])
+
+
+def _profiles(session: Session, season: Season, shown: Sequence[Contender]) -> Profiles:
+    """Return the profiles of some learners, in this order."""
+    from gnomon.stats import Profiles, profile
+
+    order = [each.name for each in shown]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        table = score_table(board_of_some(session, season, shown), shown)
+        found = profile(table, spacing="data", band="none")
+    return Profiles(tuple(sorted(found, key=lambda one: order.index(one.algorithm))))
+
+
+# -- rules -----------------------------------------------------------------------------------------
+
+RuleName = Annotated[str, Path(min_length=1, max_length=128)]
+
+
+@dataclass(frozen=True)
+class LearnerLine:
+    """The errors of a learner in its trials on a rule, with their median."""
+
+    contender: Contender
+    errors: Sequence[float]
+    median: Number
+
+
+@router.get("/seasons/{season}/rules/{name}", include_in_schema=False)
+def rule(
+    request: Request,
+    session: ReadSession,
+    board: CurrentBoard,
+    season: Slug,
+    name: RuleName,
+    page: PageNumber = 1,
+) -> Response:
+    """Show a rule: its place among the others, and the errors of fifty learners at a time."""
+    found = find_season(session, season)
+    asked = find_rule(found, name)
+    page = within_pages(session, found, page)
+    path = f"/seasons/{season}/rules/{quote(name)}"
+
+    def make() -> str:
+        snapshot = board.snapshot(found)
+        ranked = [line.contender for line in snapshot.standings.ranked] if snapshot else []
+        errors = _errors_by_entry(session, asked.id)
+        learners = [(each, errors[each.entry_id]) for each in ranked if each.entry_id in errors]
+        learners.sort(key=lambda one: (median(one[1]), one[0].name.casefold()))
+        n_pages = max(1, -(-len(learners) // PER_PAGE))
+        number = min(page, n_pages)
+        # Intervals only for the learners of this page: for thousands they take seconds.
+        lines = [
+            LearnerLine(each, own, Number.median(own))
+            for each, own in learners[(number - 1) * PER_PAGE : number * PER_PAGE]
+        ]
+        boxes = {line.contender.name: line.errors for line in lines[:_MOST_BOXES]}
+        return rendered(
+            "board/rule.html",
+            path,
+            season=found.name,
+            season_title=found.title,
+            rule=RuleRecord.of(asked, found),
+            ladder=snapshot.standings.rules if snapshot else (),
+            learners=lines,
+            first=(number - 1) * PER_PAGE + 1,
+            n_learners=len(learners),
+            page=number,
+            n_pages=n_pages,
+            links=PageLinks(path, {"page": number}, {"page": 1}),
+            boxes=box_figure(boxes, "Errors of every trial of each learner"),
+            drawn=intervals([line.median for line in lines]),
+        )
+
+    return board.answer(request, found, ("rule", asked.id, page), make)
+
+
+def _errors_by_entry(session: Session, rule_id: int) -> dict[int, list[float]]:
+    """Return the errors of each counted trial of a rule, by entry."""
+    query = (
+        select(EntryAttempt.entry_id, VerifiedTrial.tce)
+        .join(Submission, VerifiedTrial.submission_id == Submission.id)
+        .join(EntryAttempt, Submission.attempt_id == EntryAttempt.id)
+        .where(VerifiedTrial.rule_id == rule_id, Submission.state.in_(COUNTED))
+        .order_by(EntryAttempt.entry_id, EntryAttempt.number, VerifiedTrial.number)
+    )
+    found: dict[int, list[float]] = {}
+    for entry, errors in session.execute(query):
+        found.setdefault(entry, []).append(errors)
+    return found
+
+
+# -- two learners ----------------------------------------------------------------------------------
+
+#: Compared metrics: the first determines ranks, the others show the size of differences.
+METRICS = ("probability_of_improvement", "iqm", "mean")
+EntryNumber = Annotated[int, Query(ge=1, le=2**31 - 1, description="The number of an entry.")]
+
+
+@router.get("/compare", include_in_schema=False)
+def compare(
+    request: Request, session: ReadSession, board: CurrentBoard, a: EntryNumber, b: EntryNumber
+) -> Response:
+    """Show which of two learners is better, by how much, and on which rules."""
+    entries = find_entry(session, a), find_entry(session, b)
+    season = entries[0].season
+    if a == b or entries[1].season_id != season.id:
+        raise Missing("expected two learners of one season")
+
+    def make() -> str:
+        two = [Contender(each.id, each.name, each.account.name) for each in entries]
+        overall, rules, notes = _compared(session, season, two)
+        others = session.execute(
+            select(Entry.id, Entry.name)
+            .where(Entry.season_id == season.id, Entry.withdrawn_at.is_(None))
+            .order_by(Entry.name)
+        ).all()
+        return rendered(
+            "board/compare.html",
+            "/compare",
+            season=season.name,
+            season_title=season.title,
+            a=two[0],
+            b=two[1],
+            overall=overall,
+            rules=rules,
+            notes=notes,
+            others=others,
+        )
+
+    return board.answer(request, season, ("compare", a, b), make)
+
+
+def _compared(
+    session: Session, season: Season, two: Sequence[Contender]
+) -> tuple[list[Comparison], list[Comparison], Sequence[str]]:
+    """Return the comparisons of two entries over all rules and rule by rule, with warnings."""
+    import gnomon
+
+    board = board_of_some(session, season, two)
+    if {row.entry for row in board.scores} < {each.entry_id for each in two}:
+        raise Missing("expected two learners with verified trials")
+    table, (a, b) = score_table(board, two), (each.name for each in two)
+    with noted() as notes:
+        overall = list(gnomon.compare(table, a, b, METRICS, level=LEVEL, variances="own"))
+        rules: list[Comparison] = []
+        if len(table.tasks) > 1:
+            found = gnomon.compare(table, a, b, "mean", per_task=True, level=LEVEL, variances="own")
+            rules = [one for one in found if one.task is not None]
+    return overall, rules, notes

@@ -1,1 +1,0 @@
-"""Pages of accounts: sign-in, submissions, moderation, and how to enter."""

@@ -1,1 +1,0 @@
-"""Pages of people who play: games, puzzles, results, studies."""

@@ -1,0 +1,445 @@
+"""Pages of people who play: puzzles, games, results. The rule never leaves the server."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.orm import Session
+
+from gnomon.errors import UnknownNameError
+from gnomon_board.database.engine import Database
+from gnomon_board.database.schema import StudyAssignment
+from gnomon_board.errors import Conflict, Missing
+from gnomon_board.leaderboard.seasons import find_rule, find_season
+from gnomon_board.studies.languages import texts
+from gnomon_board.studies.play import (
+    Puzzle,
+    StoredGame,
+    begin_game,
+    find_game,
+    puzzle_named,
+    puzzle_of,
+    puzzles,
+    store_changes,
+    store_guess,
+    verified_learners,
+)
+from gnomon_board.web.api.dependencies import CsrfChecked, CurrentSettings, DatabaseOf, ReadSession
+from gnomon_board.web.figures import PageFigure, curve_figure
+from gnomon_board.web.limits import HOUR_S
+from gnomon_board.web.middleware import address_of
+from gnomon_board.web.page_cache import BoardState, CurrentBoard
+from gnomon_board.web.templating import html_response
+from gohr.game import CLEARED
+from gohr.people import (
+    Attempt,
+    ClientTimes,
+    MemoryAids,
+    PlaySession,
+    PlayView,
+    Yardstick,
+    attempts_to_master,
+    baseline_curves,
+)
+from gohr.run_page import MedianCurve
+
+router = APIRouter(tags=["play"])
+
+Checked = Annotated[None, CsrfChecked]
+#: A game of a study has the key of its player, with the number of the series.
+Key = Annotated[
+    str, Path(pattern=r"^[A-Za-z0-9_-]{32}(\.[0-9]{1,2})?$", description="Secret of the player.")
+]
+
+# -- before a game ---------------------------------------------------------------------------------
+
+
+class GameForm(BaseModel):
+    """A rule of the library, by its name or as ``puzzle-7``, or a rule of a season."""
+
+    model_config = ConfigDict(extra="forbid")
+    rule: Annotated[str, Field(max_length=128)]
+    season: Annotated[str, Field(max_length=64)] = ""
+
+
+class BegunGame(BaseModel):
+    """A game that has begun: its secret key, its page, and the first board."""
+
+    key: str
+    address: str
+    game: Any
+
+
+@router.get("/play", include_in_schema=False)
+def play(
+    request: Request,
+    session: ReadSession,
+    rule: Annotated[str, Query(max_length=128)] = "",
+    season: Annotated[str, Query(max_length=64)] = "",
+) -> Response:
+    """Show the puzzles; with a rule, how a game of it is played."""
+    if not rule:
+        return html_response(request, "play/puzzles.html", n_puzzles=len(puzzles()))
+    return html_response(
+        request,
+        "play/puzzle.html",
+        puzzle=_puzzle(session, rule, season),
+        rule=rule,
+        season=find_season(session, season) if season else None,
+    )
+
+
+def _puzzle(session: Session, rule: str, season: str) -> Puzzle:
+    """Return a puzzle that all may play.
+
+    Raises Missing: there is no such rule. Raises NotAllowed: it is hidden.
+    """
+    if season:
+        found = find_season(session, season)
+        return puzzle_of(found, find_rule(found, rule))
+    try:
+        return puzzle_named(rule)
+    except UnknownNameError as error:
+        raise Missing(str(error)) from None
+
+
+@router.post("/api/play/games", status_code=201)
+def begin(
+    request: Request, database: DatabaseOf, settings: CurrentSettings, form: GameForm, _: Checked
+) -> BegunGame:
+    """Begin a game, unless this address has begun too many."""
+    most = settings.max_play_sessions_per_hour
+    with database.noting() as session:
+        puzzle = _puzzle(session, form.rule, form.season)
+        counts = request.app.state.intake.counts
+        counts.count(f"play {address_of(request.scope)}", most=most, window_s=HOUR_S)
+        key = begin_game(session, puzzle)
+    with database.reading() as session:
+        game = page_of(find_game(session, key))
+    return BegunGame(key=key, address=f"/play/games/{key}", game=game)
+
+
+# -- a game ----------------------------------------------------------------------------------------
+
+_Milliseconds = Annotated[int, Field(ge=0, lt=2**31)]
+
+
+class ClientForm(BaseModel):
+    """Times by the player's own clock, in ms since the last reply was on the screen."""
+
+    model_config = ConfigDict(extra="forbid")
+    touch_ms: _Milliseconds
+    action_ms: _Milliseconds
+    away_ms: _Milliseconds = 0
+    animation_ms: _Milliseconds = 0
+
+
+class AttemptForm(BaseModel):
+    """A piece, by its cell, and a bucket; null for a pick.
+
+    ``episode`` and ``number``, both from 1, identify the attempt: one that is sent again, since the
+    answer was lost, is answered and not made twice.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    cell: Annotated[int, Field(ge=1, le=36)]
+    bucket: Annotated[int, Field(ge=0, le=3)] | None
+    episode: Annotated[int, Field(ge=1, le=2000)] | None = None
+    number: Annotated[int, Field(ge=1, le=2000)] | None = None
+    client: ClientForm | None = None
+
+
+class BoardForm(BaseModel):
+    """The current board, from 1; a request for the next board that is sent twice counts once."""
+
+    model_config = ConfigDict(extra="forbid")
+    episode: Annotated[int, Field(ge=1, le=2000)] | None = None
+
+
+class GuessForm(BaseModel):
+    """A player's guess at the rule, with a confidence from 1 to 5."""
+
+    model_config = ConfigDict(extra="forbid")
+    guess: Annotated[str, Field(min_length=1, max_length=2000)]
+    confidence: Annotated[int, Field(ge=1, le=5)]
+
+
+@dataclass(frozen=True)
+class GamePage:
+    """A game as its player may see it.
+
+    ``memory``: how moved pieces may be shown. ``study``: whether the game is part of one.
+    ``guess_due``: whether the player must guess the rule now. ``over``: whether the study has ended
+    for the player.
+    """
+
+    view: PlayView
+    memory: MemoryAids
+    study: bool
+    guess_due: bool
+    over: bool
+
+
+def page_of(game: StoredGame) -> GamePage:
+    """Return the player's view of a game."""
+    played, in_study = game.session, game.row.assignment_id is not None
+    memory = played.game.terms.memory
+    return GamePage(played.view(), memory, in_study, game.guess_due, game.is_ended)
+
+
+def language_of(game: StoredGame) -> dict[str, Any]:
+    """Return the template variables for the language of a game's study."""
+    player = game.row.assignment
+    language = "en" if player is None else player.study.plan.get("language", "en")
+    return {"language": language, "t": dict(texts(language))}
+
+
+def _record(page: GamePage) -> dict[str, Any]:
+    """Return a page as a JSON-compatible record."""
+    record = {field.name: getattr(page, field.name) for field in fields(page)}
+    return record | {"view": page.view.as_record(), "memory": page.memory.model_dump()}
+
+
+@router.get("/api/play/games/{key}")
+def game_record(session: ReadSession, key: Key) -> GamePage:
+    """Return the state of a game."""
+    return page_of(find_game(session, key))
+
+
+@router.get("/play/games/{key}", include_in_schema=False)
+def game_html(request: Request, session: ReadSession, key: Key) -> Response:
+    """Show a game."""
+    game = find_game(session, key)
+    page = page_of(game)
+    return html_response(
+        request,
+        "play/game.html",
+        key=key,
+        player=key.partition(".")[0],
+        page=page,
+        view=page.view,
+        record=_record(page),
+        has_memory=page.memory != MemoryAids.none(),
+        **language_of(game),
+    )
+
+
+def _check_takes_part(game: StoredGame) -> None:
+    """Refuse all actions of a player who has left."""
+    if game.is_ended:
+        raise Conflict("this study is over for you")
+
+
+def _done(
+    board: BoardState,
+    database: Database,
+    key: str,
+    do: Callable[[StoredGame], Attempt | None],
+    *,
+    after_guess: bool = True,
+) -> GamePage:
+    """Execute an action in a game; other actions are refused while a guess is due.
+
+    The game is found and played in one session, and the result is stored in another, to hold the
+    write lock for a fraction of the time.
+    """
+    with database.reading() as session:
+        game = board.games.take(session, key)
+        _check_takes_part(game)
+    if after_guess and game.guess_due:
+        raise Conflict("expected a guess at the rule first")
+    before = _progress(game.session)
+    made = do(game)
+    if _progress(game.session) == before:
+        board.games.put_back(game, game.row.changed_at)
+        return page_of(game)
+    with database.noting() as session:
+        changed_at = store_changes(session, game, made)
+    page = page_of(game)
+    board.games.put_back(game, changed_at)
+    return page
+
+
+def _progress(played: PlaySession) -> tuple[object, ...]:
+    """Return a value that changes with every action."""
+    return len(played.attempts), played.n_boards, played.gave_up
+
+
+def _made(played: PlaySession, episode: int, number: int) -> Attempt | None:
+    """Return the attempt already made at a position; None if there is none."""
+    places = ((each, (each.episode, each.number)) for each in played.attempts)
+    return next((each for each, place in places if place == (episode, number)), None)
+
+
+def _attempted(form: AttemptForm) -> Callable[[StoredGame], Attempt | None]:
+    """Return an action that makes an attempt, unless it was already made."""
+
+    def attempt(game: StoredGame) -> Attempt | None:
+        played = game.session
+        if form.episode is not None and form.number is not None:
+            known = _made(played, form.episode - 1, form.number)
+            if known is not None and (known.cell, known.bucket) == (form.cell, form.bucket):
+                return None
+            if known is not None or (form.episode, form.number) != played.next_attempt:
+                raise Conflict("this game has gone on meanwhile")
+        client = None if form.client is None else ClientTimes(**form.client.model_dump())
+        return played.attempt(form.cell, form.bucket, client=client)
+
+    return attempt
+
+
+@router.post("/api/play/games/{key}/attempts", response_model=GamePage)
+def make_attempt(
+    board: CurrentBoard, database: DatabaseOf, key: Key, form: AttemptForm, _: Checked
+) -> Response:
+    """Try to move a piece into a bucket; the answer has the outcome."""
+    page = _done(board, database, key, _attempted(form), after_guess=False)
+    # For speed the record is not validated against its own type.
+    return JSONResponse(_record(page))
+
+
+def _after(
+    form: BoardForm | None, do: Callable[[PlaySession], None]
+) -> Callable[[StoredGame], None]:
+    """Return an action after a board, for a game that has not moved on from it."""
+
+    def once(game: StoredGame) -> None:
+        if form is None or form.episode is None or form.episode == game.session.n_boards:
+            do(game.session)
+
+    return once
+
+
+@router.post("/api/play/games/{key}/next")
+def deal_next(
+    board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked, form: BoardForm | None = None
+) -> GamePage:
+    """Deal the next board."""
+    return _done(board, database, key, _after(form, lambda played: played.next_board()))
+
+
+@router.post("/api/play/games/{key}/guess")
+def send_guess(database: DatabaseOf, key: Key, form: GuessForm, _: Checked) -> GamePage:
+    """Store a player's guess at the rule; sent twice, it is stored once."""
+    with database.writing() as session:
+        game = find_game(session, key)
+        if game.has_guessed:
+            return page_of(game)
+        _check_takes_part(game)
+        store_guess(session, game, form.guess, form.confidence)
+        session.flush()
+        return page_of(find_game(session, key))
+
+
+@router.post("/api/play/games/{key}/give-up")
+def give_up(board: CurrentBoard, database: DatabaseOf, key: Key, _: Checked) -> GamePage:
+    """End the game here."""
+    return _done(board, database, key, lambda game: game.session.give_up())
+
+
+# -- the result ------------------------------------------------------------------------------------
+
+
+class ResultRecord(BaseModel):
+    """The result of a game that is over.
+
+    ``errors`` are those of each board that was touched, ``cumulated`` their sums. ``left_off``: the
+    last board was not played to its end. ``mastered_after`` is the number of attempts before the
+    first ten successes in a row, null without any. ``learners``: verified learners of the season on
+    this rule, with chance and the network of the paper; without any, four that play it here. Empty
+    in a study that does not show them.
+    """
+
+    rule: str
+    study: bool
+    errors: list[int]
+    cumulated: list[int]
+    attempts: int
+    moves: int
+    cleared: int
+    left_off: bool
+    mastered_after: int | None
+    points: int | None
+    learners: list[Yardstick]
+
+
+def _result(session: Session, game: StoredGame) -> ResultRecord:
+    played = game.session
+    if played.state != "ended":
+        raise Conflict("expected a game that is over; this one is in progress")
+    errors = played.errors_by_board()[: played.n_played]
+    points = played.view().points
+    mastered = attempts_to_master([made.accepted for made in played.attempts if made.counts])
+    return ResultRecord(
+        rule=played.game.rule_name,
+        study=game.row.assignment_id is not None,
+        errors=errors,
+        cumulated=list(itertools.accumulate(errors)),
+        attempts=len(played.attempts),
+        moves=sum(made.accepted and made.counts for made in played.attempts),
+        cleared=int((played.log().finish == CLEARED).sum()),
+        left_off=played.left_off,
+        mastered_after=int(mastered) if mastered < float("inf") else None,
+        points=None if points is None else points.total,
+        learners=_learners(session, game, len(errors)),
+    )
+
+
+def _learners(session: Session, game: StoredGame, n_boards: int) -> list[Yardstick]:
+    if game.row.assignment_id is not None:
+        player = session.get_one(StudyAssignment, game.row.assignment_id)
+        if not player.study.plan["show_curves"]:
+            return []
+    # The same for all players of this rule, so it is computed once.
+    here = baseline_curves(replace(game.session.game, rule_name="", seed=0))
+    measured = verified_learners(session, game.row, n_boards)
+    if measured:
+        here = tuple(each for each in here if each.name in ("chance", "network"))
+    return [
+        *measured,
+        *(
+            replace(x, median=x.median[:n_boards], low=x.low[:n_boards], high=x.high[:n_boards])
+            for x in here
+        ),
+    ]
+
+
+@router.get("/api/play/games/{key}/result")
+def result_record(session: ReadSession, key: Key) -> ResultRecord:
+    """Return the result of a game, and those of learners on the same rule."""
+    return _result(session, find_game(session, key))
+
+
+@router.get("/play/games/{key}/result", include_in_schema=False)
+def result_html(request: Request, session: ReadSession, key: Key) -> Response:
+    """Show a person's errors beside those of learners on the same rule."""
+    game = find_game(session, key)
+    result, language = _result(session, game), language_of(game)
+    t = language["t"]
+    names = [t[f"name_{one.name}"] if one.kind else one.name for one in result.learners]
+    return html_response(
+        request,
+        "play/result.html",
+        player=key.partition(".")[0],
+        result=result,
+        names=names,
+        chart=_chart(result, names, t),
+        **language,
+    )
+
+
+def _chart(result: ResultRecord, names: list[str], t: dict[str, str]) -> PageFigure | None:
+    mine = np.asarray(result.cumulated, dtype=np.float64)
+    curves = [MedianCurve(t["you"], mine, mine, mine, 1)]
+    for name, each in zip(names, result.learners, strict=True):
+        median, low, high = (np.asarray(x) for x in (each.median, each.low, each.high))
+        curves.append(MedianCurve(name, median, low, high, each.n_trials))
+    alt = t["curves_beside"] if result.learners else t["curves_name"]
+    return curve_figure(curves, alt, xlabel=t["board"], ylabel=t["errors_so_far"])

@@ -1,0 +1,317 @@
+"""Pages of studies: for researchers, the studies and their players; for participants, all steps.
+
+Studies are made, closed and exported by ``gnomon-board study``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, cast
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Path, Request
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from gnomon_board.database.schema import PlaySession, Study, StudyAssignment
+from gnomon_board.errors import Conflict, Missing
+from gnomon_board.studies.languages import texts
+from gnomon_board.studies.participants import (
+    Step,
+    check_open,
+    find_invitation,
+    find_player,
+    join,
+    leave,
+    next_game,
+    quiz_tries,
+    returning,
+    step_of,
+    take_step,
+)
+from gnomon_board.studies.plan import AnswerError, Ending, Question, StudyPlan
+from gnomon_board.studies.plan_check import check_plan
+from gnomon_board.studies.store import StudyLine, players_of, study_lines
+from gnomon_board.tokens import Caller
+from gnomon_board.web.api.dependencies import (
+    CurrentSettings,
+    DatabaseOf,
+    ReadSession,
+    RowId,
+    WriteSession,
+    caller,
+)
+from gnomon_board.web.limits import HOUR_S
+from gnomon_board.web.middleware import address_of
+from gnomon_board.web.play_pages import Checked
+from gnomon_board.web.templating import html_response
+
+router = APIRouter(tags=["studies"])
+
+# -- for researchers -------------------------------------------------------------------------------
+
+Admin = Annotated[Caller, Depends(caller("admin"))]
+
+
+@router.get("/studies", include_in_schema=False)
+def studies(request: Request, session: ReadSession, who: Admin) -> Response:
+    """List the studies of the server."""
+    return html_response(request, "play/studies.html", studies=study_lines(session))
+
+
+@router.get("/studies/{number}", include_in_schema=False)
+def study(request: Request, session: ReadSession, who: Admin, number: RowId) -> Response:
+    """Show a study: its lists, its players by pseudonym, and warnings of its plan."""
+    found = session.get(Study, number)
+    if found is None:
+        raise Missing(f"there is no study {number}")
+    plan = StudyPlan.from_record(found.plan)
+    return html_response(
+        request,
+        "play/study.html",
+        study=StudyLine.of(found),
+        plan=plan,
+        players=players_of(session, found),
+        findings=[each for each in check_plan(plan).findings if each.severity != "note"],
+    )
+
+
+# -- for participants ------------------------------------------------------------------------------
+
+Key = Annotated[
+    str, Path(pattern=r"^[A-Za-z0-9_-]{32}$", description="Key of an invitation or participant.")
+]
+#: Seconds that a browser keeps the key of a participant: 90 days.
+_COOKIE_S = 90 * 86_400
+
+
+class JoinForm(BaseModel):
+    """Whether the invited person agrees to take part."""
+
+    model_config = ConfigDict(extra="forbid")
+    agree: bool = False
+
+
+class Lead(BaseModel):
+    """The page that comes next."""
+
+    address: str
+
+
+class Taken(Lead):
+    """The result of answers: the page that comes next, or the questions with wrong answers.
+
+    ``page`` is the number with which they are sent again.
+    """
+
+    wrong: tuple[str, ...] = ()
+    detail: str = ""
+    page: int = 0
+
+
+@dataclass(frozen=True)
+class PlayerPage:
+    """The current step of a player of a study, with its text and questions.
+
+    ``step`` is ``consent``, ``instructions``, ``quiz``, ``play``, ``demographics`` or ``end``;
+    ``number`` counts the pages of instructions from 0, or the tries of a quiz.
+    """
+
+    title: str
+    step: Step
+    number: int
+    n_pages: int
+    text: str
+    pages: tuple[str, ...]
+    questions: list[dict[str, Any]]
+    n_played: int
+    n_rules: int
+    finished: bool
+    ending: str
+    points: int | None
+    completion_code: str
+    completion_url: str
+
+
+@router.get("/join/{key}", include_in_schema=False)
+def invitation_html(request: Request, session: ReadSession, key: Key) -> Response:
+    """Show the consent text; lead a participant who joined in this browser to the current step.
+
+    Without an identifier two people may share a browser: then the page offers to continue.
+    """
+    found = find_invitation(session, key)
+    plan = StudyPlan.from_record(found.plan)
+    kept = plan.recruitment.kept(request.query_params)
+    held = request.cookies.get(_cookie(found), "")
+    begun, notice = "", ""
+    try:
+        if returning(session, found, kept, held):
+            return RedirectResponse(f"/players/{held}", 303)
+        check_open(found)
+        if held and plan.recruitment.identity not in kept:
+            player = find_player(session, held)
+            begun = "" if player.ending or player.study_id != found.id else f"/players/{held}"
+    except Missing:
+        pass
+    except Conflict as error:
+        notice = str(error)
+    return html_response(
+        request,
+        "play/invitation.html",
+        status=409 if notice else 200,
+        title=found.title,
+        consent=found.consent,
+        begun=begun,
+        notice=notice,
+        action=f"/api/join/{key}?{urlencode(kept)}",
+        **_language(plan),
+    )
+
+
+def _cookie(study: Study) -> str:
+    return f"gnomon_study_{study.id}"
+
+
+def _language(plan: StudyPlan) -> dict[str, Any]:
+    """Return the template variables for the language and the pictures of a study."""
+    return {"language": plan.language, "t": texts(plan.language), "pictures": plan.pictures}
+
+
+@router.post("/api/join/{key}", status_code=201)
+def join_study(
+    request: Request,
+    response: Response,
+    session: WriteSession,
+    settings: CurrentSettings,
+    key: Key,
+    form: JoinForm,
+    _: Checked,
+) -> Lead:
+    """Add a participant who agrees; a cookie keeps the key, by which the same browser continues.
+
+    The parameters of the address that the plan names are kept. An identifier that joined in another
+    browser is refused with 409.
+    """
+    found = find_invitation(session, key)
+    if not form.agree:
+        raise Conflict("expected consent")
+    most = settings.max_play_sessions_per_hour
+    counts = request.app.state.intake.counts
+    counts.count(f"play {address_of(request.scope)}", most=most, window_s=HOUR_S)
+    held, agent = request.cookies.get(_cookie(found), ""), request.headers.get("user-agent", "")
+    player = join(session, found, request.query_params, held=held, agent=agent)
+    response.set_cookie(
+        _cookie(found),
+        player,
+        max_age=_COOKIE_S,
+        secure=settings.secure_cookies,
+        httponly=True,
+        samesite="lax",
+    )
+    return Lead(address=f"/players/{player}")
+
+
+def _player_page(session: Session, player: StudyAssignment, plan: StudyPlan) -> PlayerPage:
+    step, number = step_of(player, plan)
+    text, asked = "", tuple[Question, ...]()
+    match step:
+        case "consent":
+            text = player.study.consent
+        case "instructions":
+            text = plan.instructions[number]
+        case "quiz":
+            number = quiz_tries(session, player, plan)
+            asked = plan.quiz.questions if plan.quiz else ()
+        case "demographics":
+            text, asked = plan.demographics_page, plan.demographics
+        case "end" if player.ending == "finished":
+            text = plan.debrief.replace("{completionCode}", player.completion_code)
+    # The code is shown after the last questions.
+    ending = cast(Ending, player.ending) if step == "end" and player.ending else None
+    completion = None if ending is None else plan.recruitment.completion(ending)
+    code, identifiers = player.completion_code, player.identifiers
+    return PlayerPage(
+        title=player.study.title,
+        step=step,
+        number=number,
+        n_pages=len(plan.instructions),
+        text=text,
+        pages=plan.instructions if step == "quiz" else (),
+        questions=[question.model_dump(exclude={"answer"}) for question in asked],
+        n_played=player.n_played,
+        n_rules=len(plan.lists.get(player.rule_list, ())),
+        finished=player.finished_at is not None,
+        ending=player.ending,
+        points=_points(session, player, plan) if step == "end" else None,
+        completion_code=code if ending else "",
+        completion_url="" if completion is None else completion.address(code, identifiers),
+    )
+
+
+def _points(session: Session, player: StudyAssignment, plan: StudyPlan) -> int | None:
+    """Return the points of a player; None if the list has none."""
+    if not player.rule_list or all(x.points is None for x in plan.series(player.rule_list)):
+        return None
+    games = select(PlaySession.settings).where(PlaySession.assignment_id == player.id)
+    return sum(int(settings.get("points", 0)) for settings in session.scalars(games))
+
+
+@router.get("/api/players/{key}")
+def player_record(session: ReadSession, key: Key) -> PlayerPage:
+    """Return the current step of a player."""
+    player = find_player(session, key)
+    return _player_page(session, player, StudyPlan.from_record(player.study.plan))
+
+
+@router.get("/players/{key}", include_in_schema=False)
+def player_html(request: Request, session: ReadSession, key: Key) -> Response:
+    """Show a player the current step of the study."""
+    player = find_player(session, key)
+    plan = StudyPlan.from_record(player.study.plan)
+    page = _player_page(session, player, plan)
+    return html_response(request, "play/player.html", page=page, key=key, **_language(plan))
+
+
+_Answer = Annotated[str, Field(max_length=2000)]
+StepForm = Annotated[dict[_Answer, _Answer], Field(max_length=100)]
+
+
+@router.post("/api/players/{key}/step", response_model=Taken)
+def take(
+    request: Request, database: DatabaseOf, key: Key, form: StepForm, _: Checked
+) -> Taken | JSONResponse:
+    """Take the answers of a page: its ``step``, its ``page``, and each answer by its question.
+
+    A missing or invalid answer is refused with 422.
+    """
+    try:
+        with database.writing() as session:
+            player = find_player(session, key)
+            plan = StudyPlan.from_record(player.study.plan)
+            t = texts(plan.language)
+            step = cast(Step, form.get("step", ""))
+            agent = request.headers.get("user-agent", "")
+            wrong = take_step(session, player, step, form, agent=agent)
+            session.flush()
+            if wrong and not player.ending:
+                told, tries = t["quiz_wrong"], quiz_tries(session, player, plan)
+                return Taken(address=f"/players/{key}", wrong=wrong, detail=told, page=tries)
+    except AnswerError as error:
+        return JSONResponse({"detail": t["answer_wrong"], "wrong": [error.question]}, 422)
+    return Taken(address=f"/players/{key}")
+
+
+@router.post("/api/players/{key}/go-on")
+def go_on(session: WriteSession, key: Key, _: Checked) -> Lead:
+    """Lead a player to the game to play now, or to the page after the last one."""
+    game = next_game(session, find_player(session, key), key)
+    return Lead(address=f"/players/{key}" if game is None else f"/play/games/{game}")
+
+
+@router.post("/api/players/{key}/leave")
+def leave_study(session: WriteSession, key: Key, _: Checked) -> Lead:
+    """End the study for a player who leaves."""
+    leave(session, find_player(session, key))
+    return Lead(address=f"/players/{key}")

@@ -1,0 +1,226 @@
+"""Pages of a submission, of its replays, and of the log of moderation."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy import select
+from sqlalchemy.orm import joinedload
+
+from gnomon_board.accounts import registration, waiting_requests
+from gnomon_board.database.schema import AuditRecord, Season, Submission, VerifiedTrial
+from gnomon_board.errors import Conflict, Missing, NotAllowed
+from gnomon_board.leaderboard.evidence import attempts_of_trial
+from gnomon_board.leaderboard.hidden.begun_attempts import accounts_of_one_address
+from gnomon_board.leaderboard.submissions import find_submission, shows_hidden_rules
+from gnomon_board.web.api.dependencies import (
+    CurrentSettings,
+    DatabaseOf,
+    MaybeCaller,
+    ReadSession,
+    RowId,
+)
+from gnomon_board.web.api.records import (
+    AuditLine,
+    SubmissionRecord,
+    TokenRequestRecord,
+    TrialRecord,
+)
+from gnomon_board.web.templating import PageLinks, html_response
+from gohr import Board, TrialLog
+from gohr.experiments import episode_errors, season_board_spec
+from gohr.game import EMPTY_CELL, N_BUCKETS
+from gohr.people import END_WORDS, OUTCOME_WORDS
+
+router = APIRouter(tags=["pages"])
+
+_MOST = 2**31 - 1
+
+
+@router.get("/submissions/{number}", include_in_schema=False)
+def submission(request: Request, session: ReadSession, number: RowId, who: MaybeCaller) -> Response:
+    """Show a submission: its state with the reason, its scores, and what the reader may do."""
+    found = find_submission(session, number)
+    trials = session.scalars(
+        select(VerifiedTrial)
+        .where(VerifiedTrial.submission_id == found.id)
+        .options(joinedload(VerifiedTrial.rule))
+        .order_by(VerifiedTrial.rule_id, VerifiedTrial.number)
+    )
+    moderates = who is not None and who.may("moderate")
+    return html_response(
+        request,
+        "board/submission.html",
+        public=True,
+        submission=SubmissionRecord.of(found, session),
+        season_title=found.season.title,
+        division=found.season.division,
+        trials=[TrialRecord.of(trial) for trial in trials],
+        can_replay=found.state == "verified" and not shows_hidden_rules(found),
+        moderates=moderates,
+        owns=moderates or (who is not None and who.account_id == found.attempt.entry.account_id),
+    )
+
+
+# -- replays ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Step:
+    """An attempt: its piece, its bucket and its outcome."""
+
+    number: int
+    cell: int
+    shape: str | None
+    color: str | None
+    bucket: int
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Replay:
+    """An episode of a trial, and the board after ``step`` of its attempts.
+
+    ``episode`` counts from 0. ``pieces`` are on the board, ``removed`` were moved into buckets.
+    """
+
+    learner: str
+    rule: str
+    episode: int
+    n_episodes: int
+    step: int
+    steps: list[Step]
+    pieces: list[dict[str, Any]]
+    removed: list[dict[str, Any]]
+    end: str
+    errors: list[int]
+
+
+@router.get("/submissions/{number}/replay", include_in_schema=False)
+def replay(
+    request: Request,
+    session: ReadSession,
+    database: DatabaseOf,
+    settings: CurrentSettings,
+    number: RowId,
+    rule: Annotated[str, Query(max_length=128)] = "",
+    trial: Annotated[int, Query(ge=0, le=_MOST)] = 0,
+    episode: Annotated[int, Query(ge=0, le=_MOST)] = 0,
+    step: Annotated[int, Query(ge=0, le=_MOST)] = 0,
+) -> Response:
+    """Show every attempt of an episode; without a rule, of the first one."""
+    found = find_submission(session, number)
+    if found.state != "verified":
+        raise Conflict(f"submission {found.id} is {found.state}: it has no replay")
+    if shows_hidden_rules(found):
+        raise NotAllowed("replays are shown once the hidden rules are revealed")
+    rules = [each.name for each in found.season.rules]
+    rule = rule or rules[0]
+    log = attempts_of_trial(database, settings, found, rule, trial)
+    shown = _replay_of(found, log, rule, episode, step)
+    values = {"rule": rule, "trial": trial, "episode": episode, "step": shown.step}
+    defaults = {"trial": 0, "episode": 0, "step": 0}
+    return html_response(
+        request,
+        "board/replay.html",
+        public=True,
+        submission=found,
+        entry=found.attempt.entry,
+        season=found.season,
+        rules=rules,
+        trial=trial,
+        replay=shown,
+        links=PageLinks(f"/submissions/{number}/replay", values, defaults),
+    )
+
+
+def _replay_of(found: Submission, log: TrialLog, rule: str, episode: int, step: int) -> Replay:
+    errors = episode_errors(log).tolist()
+    if episode >= len(errors):
+        raise Missing(f"expected an episode below {len(errors)}, found {episode}")
+    board = Board.from_codes(log.boards[episode].tobytes(), season_board_spec(found.season.board))
+    pieces = [{"cell": p.pos, "shape": p.shape, "color": p.color} for p in board.pieces]
+    steps = _steps(log, episode, pieces)
+    step = min(step, len(steps))
+    gone = {s.cell: (s.bucket, n) for n, s in enumerate(steps[:step], 1) if s.outcome == "accepted"}
+    return Replay(
+        learner=found.attempt.entry.name,
+        rule=rule,
+        episode=episode,
+        n_episodes=len(errors),
+        step=step,
+        steps=steps,
+        pieces=[piece for piece in pieces if piece["cell"] not in gone],
+        removed=[
+            piece | {"bucket": gone[piece["cell"]][0], "order": gone[piece["cell"]][1]}
+            for piece in pieces
+            if piece["cell"] in gone
+        ],
+        end=END_WORDS[int(log.finish[episode])],
+        errors=errors,
+    )
+
+
+def _steps(log: TrialLog, episode: int, pieces: list[dict[str, Any]]) -> list[Step]:
+    nothing = (None, None)
+    looks = {piece["cell"]: (piece["shape"], piece["color"]) for piece in pieces}
+    begin = int(log.n_attempts[:episode].sum())
+    here = slice(begin, begin + int(log.n_attempts[episode]))
+    steps = []
+    made = zip(log.actions[here].tolist(), log.outcomes[here].tolist(), strict=True)
+    for number, (action, outcome) in enumerate(made, 1):
+        cell, bucket = action // N_BUCKETS + 1, action % N_BUCKETS
+        shape, color = nothing if outcome == EMPTY_CELL else looks.get(cell, nothing)
+        steps.append(Step(number, cell, shape, color, bucket, OUTCOME_WORDS.get(outcome, "?")))
+    return steps
+
+
+# -- moderation ------------------------------------------------------------------------------------
+
+_PAGE = 100
+_OPEN = ("uploading", "queued", "verifying", "error")
+
+
+@router.get("/moderation", include_in_schema=False)
+def moderation(
+    request: Request,
+    session: ReadSession,
+    who: MaybeCaller,
+    before: Annotated[int | None, Query(ge=1, le=_MOST)] = None,
+) -> Response:
+    """List the newest records of the log, a hundred at a time, and the submissions that wait.
+
+    Moderators also see requests for tokens by network, the switch of registration, and accounts
+    that began attempts of a season from one address, which is not stored.
+    """
+    moderates = who is not None and who.may("moderate")
+    query = select(AuditRecord).options(joinedload(AuditRecord.account))
+    if not moderates:
+        query = query.where(AuditRecord.public)
+    if before is not None:
+        query = query.where(AuditRecord.id < before)
+    found = session.scalars(query.order_by(AuditRecord.id.desc()).limit(_PAGE + 1)).all()
+    waiting = session.scalars(
+        select(Submission).where(Submission.state.in_(_OPEN)).order_by(Submission.id).limit(_PAGE)
+    )
+    asked = [TokenRequestRecord.of(each) for each in waiting_requests(session) if moderates]
+    seasons = session.scalars(select(Season).order_by(Season.id)).all() if moderates else ()
+    return html_response(
+        request,
+        "board/moderation.html",
+        public=True,
+        lines=[AuditLine.of(record) for record in found[:_PAGE]],
+        older_before=found[_PAGE - 1].id if len(found) > _PAGE else None,
+        waiting=[SubmissionRecord.of(each, session) for each in waiting],
+        moderates=moderates,
+        registration=registration(session),
+        requests=[[*group] for _, group in itertools.groupby(asked, lambda each: each.network)],
+        one_address=[
+            (season.name, names)
+            for season in seasons
+            for names in accounts_of_one_address(session, season.id)
+        ],
+    )

@@ -1,0 +1,217 @@
+"""Rendering of Jinja templates: autoescaping, strict undefined names, filters, error pages."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+
+from gnomon import __version__
+from gnomon.errors import counted
+from gnomon_board.leaderboard.standings import LEVEL
+from gnomon_board.studies.languages import COLOR_CODES, texts
+from gnomon_board.web.api.dependencies import COOKIE, csrf_token
+from gnomon_board.web.page_cache import CachedPage, cached_response
+from gohr.game import INSTRUCTIONS
+
+STATIC = Path(__file__).with_name("static")
+
+
+def number(value: float | None) -> str:
+    """Return a number for people: about three digits, or words for a missing value.
+
+    Examples
+    --------
+    >>> [number(x) for x in (1234.5, 56.78, 0.1234, 7.0, None, math.inf)]
+    ['1,234', '56.8', '0.123', '7', 'not estimable', 'not reached']
+    """
+    if value is None or math.isnan(value):
+        return "not estimable"
+    if math.isinf(value):
+        return "not reached"
+    digits = ",.0f" if value == round(value) or abs(value) >= 100 else ".3g"
+    return f"{value:{digits}}".replace("-", "−")
+
+
+def moment(value: datetime.datetime | str | None) -> Markup:
+    """Return a time in UTC for people and machines."""
+    if value is None:
+        return Markup("–")
+    at = datetime.datetime.fromisoformat(value) if isinstance(value, str) else value
+    return Markup('<time datetime="{}">{}</time>').format(
+        at.isoformat(timespec="seconds"), f"{at:%Y-%m-%d %H:%M} UTC"
+    )
+
+
+def piece_words(piece: Any) -> str:
+    """Return the shape and colour of a piece in words.
+
+    Examples
+    --------
+    >>> piece_words({"shape": "STAR", "color": "RED"})
+    'red star'
+    """
+    names = ("color", "shape")
+    words = [piece[n] if isinstance(piece, Mapping) else getattr(piece, n) for n in names]
+    return " ".join(str(word).lower() for word in words if word) or "empty cell"
+
+
+_SELECTION = "; the remaining attempts may be a selection"
+_WHY_UNRANKED = {
+    "incomplete": "trials are missing",
+    "withdrawn attempt": f"a verified attempt was withdrawn{_SELECTION}",
+    "refused attempt": f"an attempt was used and does not count{_SELECTION}",
+    "unfinished attempt": f"an attempt was begun and is not finished{_SELECTION}",
+}
+
+
+def lines(text: str) -> Markup:
+    """Return a plain text with its line breaks, with any markup escaped.
+
+    Examples
+    --------
+    >>> lines("a < b")
+    Markup('a &lt; b')
+    """
+    return Markup("<br>").join(escape(line) for line in text.splitlines())
+
+
+def page_markup(text: str, pictures: Mapping[str, str] | None = None) -> Markup:
+    r"""Return a page in Markdown as HTML, with any HTML in it escaped.
+
+    ``pictures`` are the data addresses of the pictures that a page may show, by name.
+
+    Examples
+    --------
+    >>> page_markup("Find **it**. <b>")
+    Markup('<p>Find <strong>it</strong>. &lt;b&gt;</p>\n')
+    """
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(text)
+    for token in [*tokens, *(inner for each in tokens for inner in each.children or ())]:
+        source = str(token.attrs.get("src", ""))
+        if token.type == "image" and source in (pictures or {}):
+            token.attrs["src"] = (pictures or {})[source]
+    return Markup(parser.renderer.render(tokens, parser.options, {}))
+
+
+@dataclass(frozen=True)
+class PageLinks:
+    """Links of a page to itself with changed parameters; the others are kept.
+
+    Examples
+    --------
+    >>> links = PageLinks("/seasons/spring", {"q": "a&b", "page": 3}, {"q": "", "page": 1})
+    >>> links.to(page=4), links.to(q="", page=1)
+    ('/seasons/spring?q=a%26b&page=4', '/seasons/spring')
+    """
+
+    path: str
+    values: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+
+    def to(self, **changes: Any) -> str:
+        """Return the address with some parameters changed, without those at their default."""
+        values = {**self.values, **changes}
+        given = {k: v for k, v in values.items() if v != self.defaults.get(k)}
+        return f"{self.path}?{urlencode(given)}" if given else self.path
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("gnomon_board.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "why_unranked": _WHY_UNRANKED.__getitem__,
+        "number": number,
+        "moment": moment,
+        "piece": piece_words,
+        "counted": counted,
+        "lines": lines,
+        "page_markup": page_markup,
+    }
+    environment.globals |= {
+        "version": __version__,
+        "level": f"{LEVEL:.0%}",
+        "static": _static,
+        "color_codes": dict(COLOR_CODES),
+        "instructions": INSTRUCTIONS,
+    }
+    return environment
+
+
+def compile_templates() -> None:
+    """Compile all templates, so that first pages need not wait for them."""
+    for name in _environment().list_templates():
+        _environment().get_template(name)
+
+
+@cache
+def _static(name: str) -> str:
+    """Return the address of a static file, which changes with its content."""
+    digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:10]
+    return f"/static/{name}?v={digest}"
+
+
+def rendered(template: str, path: str, *, csrf: str = "", **values: Any) -> str:
+    """Return a page as text; ``csrf`` is the token that its forms send back."""
+    values = {"t": texts("en"), "language": "en", **values}
+    return _environment().get_template(template).render(path=path, csrf=csrf, **values)
+
+
+def html_response(
+    request: Request, template: str, *, status: int = 200, public: bool = False, **values: Any
+) -> Response:
+    """Return a rendered page as a response that is not cached: it may hold a form.
+
+    ``public``: whether the page is the same for all readers who are not signed in; for them it is
+    packed, and sent again only after a change.
+    """
+    cookie = request.cookies.get(COOKIE)
+    csrf = csrf_token(cookie) if cookie else ""
+    text = rendered(template, request.url.path, csrf=csrf, **values)
+    if public and not cookie and "authorization" not in request.headers:
+        answer = cached_response(request, CachedPage.of(text))
+        answer.headers["Vary"] = "Accept-Encoding, Cookie, Authorization"
+        return answer
+    return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
+
+
+_TITLES = {
+    400: "Bad request",
+    401: "Sign in first",
+    403: "Not allowed",
+    404: "Page not found",
+    405: "Method not allowed",
+    409: "Not possible now",
+    413: "Too large",
+    422: "Invalid input",
+    429: "Too many requests",
+    500: "Server error",
+}
+
+
+def error_page(request: Request, status: int, detail: str) -> Response:
+    """Return the page of an HTTP error: its status, and one sentence."""
+    title = _TITLES.get(status, "Request failed")
+    return html_response(
+        request, "problem.html", status=status, problem=status, title=title, detail=detail
+    )

@@ -64,7 +64,7 @@ def test_it_is_scored_as_the_games_are_and_plays_again(games, tmp_path):
             task = game.rule + (", again 1" if game.series == 2 else "")
             found = scores.runs("people", task)[NUMBERS[game.player]]
             assert found == score_trial(trial_log(game.session), "tce")
-    (stopped,) = findings_of(run, n_resamples=9).stopped
+    (stopped,) = findings_of(run).stopped
     assert stopped == "1 of 2 of people on clockwise, the first after 1 of 3 episodes"
 
 

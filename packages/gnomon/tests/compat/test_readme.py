@@ -145,27 +145,3 @@ def test_the_arguments_are_rliables(function):
         ours.append(parameter.name + shown)
     theirs = SIGNATURES[function].split()
     assert ours[: len(theirs)] == theirs
-
-
-def test_what_arch_has_too():
-    x = np.random.default_rng(1).normal(size=(6, 3))
-
-    def two(scores, scale=1.0):
-        return scale * np.array([metrics.aggregate_mean(scores), metrics.aggregate_iqm(scores)])
-
-    bootstrap = rly.StratifiedBootstrap(x, random_state=0)
-    draws = bootstrap.apply(two, 4000)
-    np.testing.assert_allclose(bootstrap.cov(two, 4000), np.cov(draws.T), rtol=0.1)
-    np.testing.assert_allclose(bootstrap.var(two, 4000), draws.var(axis=0), rtol=0.1)
-    of_data = bootstrap.var(two, 4000, recenter=False)
-    assert (of_data >= 0.95 * draws.var(axis=0)).all()
-    one = bootstrap.conf_int(two, 8000, "percentile", 0.95, tail="lower")
-    np.testing.assert_allclose(one[0], np.quantile(draws, 0.05, axis=0), atol=0.03)
-    assert np.isposinf(one[1]).all()
-    assert np.isneginf(bootstrap.conf_int(two, 100, "basic", 0.9, tail="upper")[0]).all()
-    doubled = bootstrap.apply(two, 4000, {"scale": 2.0})
-    np.testing.assert_allclose(doubled.mean(axis=0), 2.0 * draws.mean(axis=0), atol=0.02)
-    index = bootstrap.update_indices()
-    assert x[index].shape == x.shape
-    with pytest.raises(ValueError, match="expected a tail among two, lower, upper, found 'left'"):
-        bootstrap.conf_int(two, tail="left")

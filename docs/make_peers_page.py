@@ -187,9 +187,9 @@ def tests_over_tasks(runs: dict[str, np.ndarray]) -> str:
         for a in ranks
     ]
     rows += [
-        ["p of Friedman's test", f"{mine[0].friedman_p:.4g}", f"{theirs.pvalue:.4g}",
+        ["p of Friedman's test", f"{mine.settings["friedman_p"]:.4g}", f"{theirs.pvalue:.4g}",
          f"{friedman.pvalue:.4g}"],
-        ["Nemenyi's critical difference", f"{mine[0].critical_difference:.4f}", f"{theirs.cd:.4f}", "none"],
+        ["Nemenyi's critical difference", f"{mine.settings["critical_difference"]:.4f}", f"{theirs.cd:.4f}", "none"],
         ["seconds", seconds, autorank_s, scipy_s],
     ]  # fmt: skip
     return table(["10 runs, their means on 26 games", "Gnomon", "autorank", "SciPy"], rows)

@@ -118,7 +118,7 @@ def test_a_scale_that_changes_nothing_is_said(scores, verb):
 
 def test_latex_escapes_names(scores):
     comment, *lines = run("rank", scores, "--latex", "--level", 0.99).split("\n")
-    assert comment == "% mean win probability, 99% intervals"
+    assert comment == "% mean win probability, 99 % intervals"
     assert lines[0] == r"\begin{tabular}{lrlll}"
     assert lines[2] == r"algorithm & value & interval & rank & tier \\"
     assert lines[4].startswith(r"dqn\_fast & $")
@@ -159,7 +159,7 @@ def test_audit_prints_records_or_text(scores):
     found = records("audit", scores, "--resamples", 100)
     assert [*found[0]] == ["section", "name", "finding", "value"]
     assert "How many runs would separate the first two?" in run("audit", scores, "--resamples", 100)
-    assert "Over 3 tasks: scores normalised by min-max" in run(
+    assert "Scores normalised by min-max over 3 tasks" in run(
         "audit", scores, "--resamples", 50, "--normalize", "min-max"
     )
 
@@ -205,7 +205,7 @@ def test_audit_of_a_papers_table(tmp_path):
     wide.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
     result = CliRunner().invoke(app, ["audit", str(wide), "--resamples", "100"])
     assert result.exit_code == 0, result.output
-    assert "mean: model-2 > model-1 > model-0; same order as the ranks" in result.stdout
+    assert "Mean: model-2 > model-1 > model-0; same order as the ranks" in result.stdout
     notes = result.stdout.partition("\nNotes\n-----\n")[2]
     assert notes.count("the tasks are treated as a sample") == 1
     assert result.stderr == ""

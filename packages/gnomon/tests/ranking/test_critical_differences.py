@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from scipy import stats
 
 from gnomon.errors import ScoreDataError, UnknownWordError
-from gnomon.ranking import critical_difference, mean_rank, rank
+from gnomon.ranking import critical_difference, rank
 from gnomon.scores import ScoreTable, read_scores
 from strategies_ranking import Runs, contests
 
@@ -27,7 +27,7 @@ def test_nemenyis_difference_is_demsars():
     """Four classifiers on 14 data sets: q = 2.569, CD = 1.25 (Demsar 2006, section 3.2.2)."""
     rng = np.random.default_rng(0)
     found = critical_difference(contest(rng.normal(size=(14, 4))), test="nemenyi")
-    assert found[0].critical_difference == pytest.approx(1.25, abs=0.005)
+    assert found.settings["critical_difference"] == pytest.approx(1.25, abs=0.005)
     with pytest.raises(UnknownWordError, match="nemenyi"):
         critical_difference(contest(rng.normal(size=(14, 4))), test="tukey")
 
@@ -36,7 +36,7 @@ def test_nemenyis_difference_is_demsars():
 def test_friedmans_p_is_scipys():
     matrix = np.round(np.random.default_rng(0).normal(size=(12, 4)), 1)
     expected = stats.friedmanchisquare(*matrix.T).pvalue
-    assert critical_difference(contest(matrix))[0].friedman_p == pytest.approx(expected)
+    assert critical_difference(contest(matrix)).settings["friedman_p"] == pytest.approx(expected)
 
 
 @given(contests(missing=False, max_grounds=4))
@@ -50,7 +50,7 @@ def test_pairs_are_those_of_rank_and_mean_ranks_those_of_that_method(contest):
     expected = ranking.p_adjusted[np.ix_(at, at)]
     np.fill_diagonal(expected, np.nan)
     assert found.p_values == pytest.approx(expected, nan_ok=True)
-    rank_of = dict(zip(contest.names, mean_rank(contest.samples), strict=True))
+    rank_of = {one.name: one.value for one in rank(contest.table, "mean-rank")}
     assert found.mean_ranks == pytest.approx([rank_of[name] for name in found.names])
     apart = found.p_values <= 0.05
     place = {name: i for i, name in enumerate(found.names)}
@@ -88,7 +88,7 @@ def test_a_better_one_stands_alone_and_equals_are_joined():
     assert found.mean_ranks.sum() == pytest.approx(6)
     assert found.notes == (
         "Pairs are separated by the test and the correction of rank (3 pairs).",
-        "Friedman's test that all are alike: p < 0.0001",
+        "Friedman's test that all are equal: p < 0.0001.",
     )
 
 
@@ -96,5 +96,5 @@ def test_a_better_one_stands_alone_and_equals_are_joined():
 def test_no_common_tasks_no_diagram():
     one, none = np.ones(2), np.empty(0)
     samples = ((one, one, none), (none, one, one))
-    with pytest.raises(ScoreDataError, match=r"at least two tasks that all share .* found 0"):
+    with pytest.raises(ScoreDataError, match=r"expected two tasks or more that all .* found 0"):
         critical_difference(Runs(("a", "b", "c"), ("x", "y"), samples).table)

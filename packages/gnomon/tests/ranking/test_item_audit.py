@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 from gnomon import audit
 from gnomon.cli import app
-from gnomon.ranking import ItemAudit
 from gnomon.scores import ScoreTable
 
 
@@ -45,11 +44,11 @@ def test_what_is_missing_is_told_with_its_reasons_and_what_it_may_change():
     found = said(audit(table_of_rows(rows)), "missing")
     assert found == {
         "b": "b: 2 of 4 items without a score; 1 item without a sample, 1 sample without a score "
-        "(1 error), 1 sample scored all the same (1 limit); mean 0.5 over its own items, 0.5 over "
-        "2 shared ones, 0.25 if the others count as 0"
+        "(1 error), 1 sample with a score despite its status (1 limit); mean 0.5 over its own "
+        "items, 0.5 over 2 shared ones, 0.25 if the others count as 0"
     }
     complete = said(audit(table_of([[1, 0], [0, 1]])), "missing")
-    assert complete == {"none": "no score is missing"}
+    assert complete == {"none": "No score is missing"}
 
 
 def test_epochs_that_agree_tell_nothing_new():
@@ -67,7 +66,7 @@ def test_items_with_one_text():
     expected = "2 items with the text of an earlier item (p = q = s)"
     assert said(found, "duplicates")["texts"] == expected
     other = audit(table_of_rows([("a", q, 1, 1.0, "ok", q) for q in "pq"]))
-    assert said(other, "duplicates") == {"texts": "no two items have the same text"}
+    assert said(other, "duplicates") == {"texts": "No two items have the same text"}
 
 
 def test_items_with_the_same_scores_of_all_models():
@@ -77,10 +76,10 @@ def test_items_with_the_same_scores_of_all_models():
     found = said(audit(table_of(scores)), "duplicates")["scores"]
     assert found.endswith("models: 1 pair of items; possible copies: task_3 = task_7")
     few = said(audit(table_of(rng.integers(0, 3, (2, 30)) / 2)), "duplicates")["scores"]
-    assert few.endswith("not checked, 2 models give many such pairs by chance")
+    assert few.endswith("not checked, 2 models give many pairs by chance")
 
 
-#: "... 24 pairs of items; tables with the same totals have 1.9 (0 to 11)"
+#: "... 24 pairs of items; random tables with the same totals have 1.9 (0 to 11)"
 CHANCE = re.compile(r"tables with the same totals have ([\d.e+]+) \(([\d,]+) to ([\d,]+)\)")
 
 
@@ -113,14 +112,14 @@ def test_copies_among_right_and_wrong_items_stand_out():
 def test_items_that_all_solve_or_none(higher):
     found = audit(table_of([[1, 0, 1, 1], [1, 0, 0, 1]], higher_is_better=higher))
     both = said(found, "discrimination")
-    easy = "solved by all models: 2 of 4 items (task_0, task_3)"
-    hard = "solved by no model: 1 of 4 items (task_1)"
+    easy = "Solved by all models: 2 of 4 items (task_0, task_3)"
+    hard = "Solved by no model: 1 of 4 items (task_1)"
     if higher:
         assert (both["solved by all"], both["solved by none"]) == (easy, hard)
     assert [one.value for one in found if one.name == "solved by all"] == [2.0 if higher else 1.0]
-    assert both["not checked"] == "item-rest correlations: not checked, fewer than 3 models"
+    assert both["not checked"] == "Item-rest correlations: not checked, fewer than 3 models"
     other = said(audit(table_of([[5, 3], [5, 4]])), "discrimination")
-    assert other["same score"].startswith("the same score from all models: 1 of 2 items")
+    assert other["same score"].startswith("Same score from all models: 1 of 2 items")
 
 
 def correlations(scores):
@@ -164,8 +163,8 @@ def test_negative_correlations_of_one_ability_are_those_of_chance():
 
 def test_ceilings_and_floors():
     found = said(audit(table_of([[1] * 40, [0] * 40, [1, 0] * 20])), "range")
-    assert found["ceiling"].startswith("ceiling: 1 of 3 models within 0.05 of 1 (m0); harder it")
-    assert found["floor"].startswith("floor: 1 of 3 models within 0.05 of 0 (m1)")
+    assert found["ceiling"].startswith("Ceiling: 1 of 3 models within 0.05 of 1 (m0); harder it")
+    assert found["floor"].startswith("Floor: 1 of 3 models within 0.05 of 0 (m1)")
     assert "none" in said(audit(table_of([[1, 0]])), "range")
     assert not said(audit(table_of([[7, 9]])), "range")
 
@@ -175,7 +174,7 @@ def test_scorers_that_disagree():
     rows += [("b", "q", 1, 0.0, "ok", "x", 0.2), ("b", "r", 1, 0.0, "ok", "y", 1.0)]
     assert said(audit(table_of_rows(rows)), "scorers") == {
         "other": "other: differs from score by more than 0.5 on 3 of 4 samples (r, q); it orders "
-        "models b > a"
+        "the models b > a"
     }
     long = [(*row[:6], 40.0) for row in rows]
     found = said(audit(table_of_rows(long)), "scorers")
@@ -184,7 +183,6 @@ def test_scorers_that_disagree():
 
 def test_an_audit_of_items_shows_itself():
     found = audit(table_of([[1, 0, 1], [1, 0, 0]]), rng=5)
-    assert isinstance(found, ItemAudit)
     assert str(found).startswith("What the evaluation contains\n---")
     assert set(found.as_records()[0]) == {"section", "name", "finding", "value"}
 
@@ -195,7 +193,7 @@ def test_the_command_line_audits_items(tmp_path):
     found = CliRunner().invoke(app, ["audit", str(path), "--json"])
     assert {"section", "name", "finding", "value"} == json.loads(found.stdout)["results"][0].keys()
     shown = CliRunner().invoke(app, ["audit", str(path)])
-    assert "solved by all models: 1 of 2 items" in shown.stdout
+    assert "Solved by all models: 1 of 2 items" in shown.stdout
 
 
 @given(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
-from gnomon.ranking import METHODS, rank, rank_intervals, separation, tiers
+from gnomon.ranking import METHODS, rank, rank_intervals, tiers
 from gnomon.scores import ScoreTable, normalize
 from gnomon.stats import compare
 
@@ -293,16 +293,6 @@ def test_missing_scores_are_left_out():
     with pytest.warns(DegenerateScoresWarning, match="2 of 10 runs have no score"):
         found = rank(table)
     assert found.names == ("learner-1", "learner-0")
-
-
-def test_runs_that_would_separate_two():
-    rng = np.random.default_rng(0)
-    found = rank(table_of([[rng.normal(m, 1, 10) for m in (0, 0.2)] for _ in range(4)]))
-    one = separation(found, *found.names)
-    assert not one.separated
-    assert one.needed > one.present == 10
-    clear = rank(table_of([[rng.normal(m, 1, 10) for m in (0, 3)] for _ in range(4)]))
-    assert separation(clear, *clear.names).separated
 
 
 def test_rank_intervals_and_tiers_of_a_matrix():

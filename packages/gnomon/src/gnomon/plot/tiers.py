@@ -109,7 +109,7 @@ def critical_difference_figure(found: Any, ax: Axes | None = None) -> Figure | A
         name="critical-difference",
         title="Critical differences",
         caption=f"Mean ranks over {found.over}. A bar joins algorithms that are not significantly "
-        f"different ({found[0].test}); dots on a bar mark its members.",
+        f"different by {found.compared}; dots on a bar mark its members.",
         alt=f"Mean ranks: {', '.join(f'{one.name} {one.mean_rank:.2f}' for one in found[:k])}.",
         rows=found.as_records(),
         width=FULL_WIDTH,

@@ -2,14 +2,13 @@
 
 Which algorithm is better, and which ranks are certain?
     :func:`rank` orders algorithms (or tasks by difficulty) with intervals of ranks and tiers that
-    are not separated; :func:`separation` estimates how many runs would separate two.
-    :func:`critical_difference` compares mean ranks over tasks.
+    are not separated. :func:`critical_difference` compares mean ranks over tasks.
 How reliable is a table of scores?
-    :func:`audit` reports it in sentences, with figures and a page (:class:`Audit`); for an
-    evaluation it reports what its items hold and lack (:class:`ItemAudit`).
+    :func:`audit` reports it in sentences; for an evaluation it reports missing scores, repeated
+    items and items that do not separate the models.
 Other ratings
     :func:`bradley_terry` for games won, :func:`ease_ratios` and :func:`perron_vector` of the GOHR
-    paper, :func:`mean_rank` and :func:`kemeny_order`.
+    paper, and :func:`kemeny_order`.
 """
 
 import lazy_loader as _lazy

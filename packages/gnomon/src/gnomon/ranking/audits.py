@@ -1,4 +1,4 @@
-"""Audits of score tables: what a table holds, and how reliable its ranks are."""
+"""Audits of score tables: what a table contains, and how reliable its ranks are."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from gnomon.errors import GnomonError, counted, joined, listed
-from gnomon.ranking.critical_differences import CriticalDifference, critical_difference
-from gnomon.ranking.item_audit import ItemAudit, Statement, item_statements
-from gnomon.ranking.ranks import Ranking, rank, rank_range, separation
+from gnomon.ranking.item_audit import ITEM_TITLES, Statement, item_statements
+from gnomon.ranking.ranks import Ranking, rank, rank_range
 from gnomon.results import Results, generator, made_by, noted
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.plausibility import wild_scores
@@ -26,22 +25,22 @@ from gnomon.tables import p_value
 
 #: Headings of the sections.
 TITLES = {
-    "table": "What the table holds",
+    "table": "What the table contains",
     "estimates": "Summary scores",
     "ranks": "Ranks",
     "metrics": "Does the order depend on the metric?",
-    "agreement": "Do means and ranks separate the same pairs?",
+    "agreement": "Do means and ranks agree?",
     "runs": "How many runs would separate the first two?",
 }
 #: Summaries whose orders are compared.
-METRICS = ("mean", "median", "iqm")
+METRICS = {"mean": "Mean", "median": "Median", "iqm": "IQM"}
 #: Tasks that are named, to show if one is no task, such as a number of parameters.
 MOST_TASKS = 12
-#: The largest number of algorithms with critical differences.
-MOST_IN_DIAGRAM = 60
+#: Power of the number of runs that would separate the first two.
+POWER = 0.8
 #: A number of runs this many times the present one is out of reach.
 HOPELESS = 100
-#: Pairs that are named, those that contradict one another first.
+#: Pairs that are named, contradictions first.
 MOST_PAIRS = 12
 #: A few tasks are at most one in this number, and at least one.
 FEW_OF = 8
@@ -57,18 +56,23 @@ class Audit(Results[Statement]):
     ----------
     table : ScoreTable
     estimates : sequence of Estimate
-        What :func:`gnomon.estimate` returns; empty if it refuses: no task is shared, or tasks have
-        unlike scales.
-    ranking : Ranking
-        What :func:`gnomon.rank` returns.
-    critical_difference : CriticalDifference or None
-        None where fewer than two tasks are shared by all, and for more than sixty algorithms.
+        What :func:`gnomon.estimate` returns; empty if it refuses (no task is shared, or tasks have
+        unlike scales), and for items.
+    ranking : Ranking or None
+        What :func:`gnomon.rank` returns; None for items.
+
+    Examples
+    --------
+    >>> import gnomon as gn
+    >>> scores = {"a": [[1.0, 1.0, 0.0]], "b": [[1.0, 0.0, 0.0]]}
+    >>> found = gn.audit(gn.ScoreTable.from_arrays(scores, units="items"))
+    >>> [one.finding for one in found if one.name == "solved by all"]
+    ['Solved by all models: 1 of 3 items (task_0)']
     """
 
     table: ScoreTable
-    estimates: Sequence[Estimate]
-    ranking: Ranking
-    critical_difference: CriticalDifference | None
+    estimates: Sequence[Estimate] = ()
+    ranking: Ranking | None = None
 
     columns: ClassVar[tuple[str, ...]] = ("section", "finding")
 
@@ -79,25 +83,22 @@ class Audit(Results[Statement]):
 
     def to_text(self, width: int = 200) -> str:
         """Return the statements as text, section by section, and then the notes."""
-        sections = dict.fromkeys(one.section for one in self)
-        parts = [
-            _part(TITLES[section], [one.finding for one in self if one.section == section])
-            for section in sections
-        ]
-        return "\n\n".join([*parts, _part("Notes", self.notes)] if self.notes else parts)
+        titles = ITEM_TITLES if self.table.units == "items" else TITLES
+        parts: dict[str, list[str]] = {}
+        for one in self:
+            parts.setdefault(titles[one.section], []).append(one.finding)
+        if self.notes:
+            parts["Notes"] = [*self.notes]
+        texts = ("\n".join([title, "-" * len(title), *lines]) for title, lines in parts.items())
+        return "\n\n".join(texts)
 
     def figure(self) -> Any:
-        """Return the first of the figures: rank intervals."""
-        drawn: Any = self.ranking.figure()
-        return drawn
+        """Return the figure of the rank intervals."""
+        return super().figure() if self.ranking is None else self.ranking.figure()
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the rank intervals: a new Matplotlib figure, or into axes that are given."""
-        return self.ranking.plot(ax)
-
-
-def _part(title: str, lines: Sequence[str]) -> str:
-    return "\n".join([title, "-" * len(title), *lines])
+        return super().plot(ax) if self.ranking is None else self.ranking.plot(ax)
 
 
 def audit(
@@ -106,12 +107,12 @@ def audit(
     level: float = 0.95,
     n_resamples: int = 1000,
     rng: np.random.Generator | int | None = None,
-) -> Audit | ItemAudit:
-    """Audit a table of scores: what it holds, and how reliable its order is.
+) -> Audit:
+    """Audit a table of scores: what it contains, and how reliable its order is.
 
     The numbers are those of :func:`gnomon.estimate`, :func:`gnomon.compare` and
     :func:`gnomon.rank` for the same table; nothing is rescaled. For a table of items the audit
-    reports what the items hold and lack, and which of them distinguish the models.
+    reports missing scores and their effect, and which items distinguish the models.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ def audit(
 
     Returns
     -------
-    Audit, or ItemAudit of a table of items
+    Audit
         A sequence of :class:`gnomon.ranking.Statement`. Warnings are in its `warnings` and are not
         raised as well.
 
@@ -142,19 +143,18 @@ def audit(
     >>> scores = {name: rng.normal(mean, 1, (8, 5)) for name, mean in
     ...           {"dqn": 0.0, "rainbow": 3.0, "iqn": 3.0}.items()}
     >>> found = audit(ScoreTable.from_arrays(scores), n_resamples=200, rng=rng)
-    >>> next(one.finding for one in found if one.section == "runs")[:35]
-    'rainbow and iqn: not separated; abo'
+    >>> next(one.finding for one in found if one.section == "runs")[:44]
+    'rainbow and iqn: not significantly different'
     """
     scores = table_of(scores)
     table, draws = at_common_step(scores), generator(rng)
     if table.units == "items":
-        return ItemAudit(item_statements(table, draws), made_by(rng), table=table)
+        return Audit(item_statements(table, draws), made_by(rng), table=table)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": rng}
     with noted() as notes:
         ranking = rank(table, level=level)
         kept = table.select(algorithms=[n for n in table.algorithms if n in ranking.names])
-        estimates = _tried(lambda: estimate(kept, METRICS, **how))
-        diagram = _critical_difference(table, level) if len(ranking) <= MOST_IN_DIAGRAM else None
+        estimates = _tried(lambda: estimate(kept, [*METRICS], **how))
     # Warnings of single pairs repeat what the sections above report for each algorithm.
     with noted():
         means = _tried(lambda: compare(kept, metrics="mean", **how))
@@ -163,10 +163,9 @@ def audit(
         *_on_table(full),
         *_on_estimates(estimates, kept),
         *_on_ranks(ranking, len(full.tasks) - len(table.tasks)),
-        *_on_diagram(diagram, len(ranking)),
         *_on_metrics(estimates, ranking, kept),
         *_on_agreement(means, ranking, kept),
-        *_on_runs(ranking),
+        _on_runs(ranking),
     )
     return Audit(
         statements,
@@ -175,7 +174,6 @@ def audit(
         table=table,
         estimates=() if isinstance(estimates, GnomonError) else estimates,
         ranking=ranking,
-        critical_difference=diagram,
     )
 
 
@@ -190,26 +188,21 @@ def _tried(compute: Callable[[], _T]) -> _T | GnomonError:
         return error
 
 
-def _critical_difference(table: ScoreTable, level: float) -> CriticalDifference | None:
-    found = _tried(lambda: critical_difference(table, level=level))
-    return None if isinstance(found, GnomonError) else found
-
-
 def _on_table(table: ScoreTable) -> list[Statement]:
-    """Report what the table holds and lacks, and how many tasks all algorithms share."""
+    """Report what the table contains and lacks, and how many tasks all algorithms share."""
     head, *gaps = table.describe().splitlines()
     counts = table.run_counts[table.run_counts > 0]
     found = [Statement("table", "contents", head, float(len(table)))]
-    shown = f"tasks: {listed(table.tasks, MOST_TASKS)}"
+    shown = f"Tasks: {listed(table.tasks, MOST_TASKS)}"
     found.append(Statement("table", "tasks", shown, float(len(table.tasks))))
     found += [Statement("table", "gap", gap) for gap in gaps]
     found += [Statement("table", "wild score", text, x) for text, x in wild_scores(table)]
     shared = len(table.shared_tasks())
-    text = f"{shared} of {counted(len(table.tasks), 'task')} have scores of every algorithm"
+    text = f"{shared} of {counted(len(table.tasks), 'task')} have scores for every algorithm"
     found.append(Statement("table", "shared tasks", text, float(shared)))
     if counts.size and counts.min() < 5:
         share = float((counts < 5).mean())
-        text = f"{share:.0%} of the cells (an algorithm on a task) have fewer than five runs"
+        text = f"{100 * share:.0f} % of the cells (an algorithm on a task) have fewer than 5 runs"
         found.append(Statement("table", "few runs", text, share))
     return found
 
@@ -219,86 +212,76 @@ def _on_estimates(
 ) -> list[Statement]:
     """Give the summaries of all algorithms, best first, and their scale."""
     if isinstance(estimates, GnomonError):
-        return [Statement("estimates", "none", f"not reported: {estimates}")]
-    found = [Statement("estimates", "scale", scale_in_words(table))]
+        return [Statement("estimates", "none", f"Not reported: {estimates}")]
+    found = [Statement("estimates", "scale", _scale_in_words(table))]
     sign = 1.0 if table.higher_is_better else -1.0
-    for e in sorted(estimates, key=lambda e: (METRICS.index(e.metric), _place(sign * e.value))):
-        known = f"{e.value:.3f}{_ends(e.low, e.high)}"
-        text = f"{e.metric} of {e.algorithm}: {known if math.isfinite(e.value) else _CENSORED}"
-        found.append(Statement("estimates", f"{e.metric} of {e.algorithm}", text, e.value))
+    for metric, title in METRICS.items():
+        own = [e for e in estimates if e.metric == metric]
+        # Values that are not estimable come last.
+        own.sort(key=lambda e: -sign * e.value if math.isfinite(e.value) else math.inf)
+        for e in own:
+            known = f"{e.value:.3f}{_ends(e.low, e.high)}"
+            text = f"{title} of {e.algorithm}: {known if math.isfinite(e.value) else _CENSORED}"
+            found.append(Statement("estimates", f"{metric} of {e.algorithm}", text, e.value))
     return found
 
 
 _CENSORED = "not estimable, some runs are censored"
+#: Where the estimates are refused, so are comparisons of means.
+_SEE = "Not reported: see the summary scores"
 
 
-def _place(value: float) -> float:
-    """Return what sorts values from the best; those that are not estimable are last."""
-    return -value if math.isfinite(value) else math.inf
-
-
-def scale_in_words(table: ScoreTable) -> str:
-    """Return over which tasks summaries of a table are, and on what scale."""
+def _scale_in_words(table: ScoreTable) -> str:
+    """Return the scale of summaries, and the tasks over which they are."""
     there, shared = len(table.tasks), len(table.shared_tasks())
-    tasks = f"Over the {shared} of {counted(there, 'task')} that all share"
-    tasks = f"Over {counted(there, 'task')}" if shared == there else tasks
+    tasks = f"the {shared} of {counted(there, 'task')} that all algorithms have"
+    tasks = counted(there, "task") if shared == there else tasks
     if table.normalization is None:
-        return f"{tasks}: raw scores"
+        return f"Raw scores over {tasks}"
     unscaled = len(with_left_out(table).tasks) - there
     rest = f", without {counted(unscaled, 'task')} that have no anchors" if unscaled else ""
-    return f"{tasks}: scores normalised by {table.normalization.name}{rest}"
+    return f"Scores normalised by {table.normalization.name} over {tasks}{rest}"
 
 
 def _ends(low: float, high: float) -> str:
-    """Return an interval in brackets; nothing if there is none."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return " (interval not estimable)"
     return f" [{low:.3f}, {high:.3f}]"
 
 
 def _on_ranks(ranking: Ranking, n_unscaled: int) -> list[Statement]:
-    """Give value and rank of every algorithm, and report which neighbours are separated.
+    """Give value and rank of every algorithm, and compare neighbours.
 
     `n_unscaled` tasks were left out by normalising, and count here.
     """
-    how = " ".join((f"{ranking.title.capitalize()}.", *ranking.notes))
-    found = [Statement("ranks", "how", how)]
+    title = ranking.title[0].upper() + ranking.title[1:]
+    found = [Statement("ranks", "how", " ".join((f"{title}.", *ranking.notes)))]
     if n_unscaled:
-        without = counted(n_unscaled, "task")
-        counts = "counts" if n_unscaled == 1 else "count"
-        text = f"The {without} without anchors {counts} here, since wins need no scale"
+        text = f"Includes {counted(n_unscaled, 'task')} without anchors, since wins need no scale"
         found.append(Statement("ranks", "unscaled", text, float(n_unscaled)))
     for one in ranking:
-        ranks = f"rank {rank_range(one.rank_low, one.rank_high)}"
-        known = f"wins {one.value:.3f}{_ends(one.low, one.high)}"
+        known = f"win probability {one.value:.3f}{_ends(one.low, one.high)}"
         shown = "not estimable" if math.isnan(one.value) else known
-        found.append(Statement("ranks", one.name, f"{one.name}: {ranks}; {shown}", one.value))
+        text = f"{one.name}: rank {rank_range(one.rank_low, one.rank_high)}, {shown}"
+        found.append(Statement("ranks", one.name, text, one.value))
     for i, (a, b) in enumerate(zip(ranking.names, ranking.names[1:], strict=False)):
         chance, p = float(ranking.probability[i, i + 1]), float(ranking.p_adjusted[i, i + 1])
         name = f"{a} over {b}"
         if math.isnan(p):
             found.append(Statement("ranks", name, f"{a} and {b}: not comparable"))
             continue
-        word = "separated" if ranking.separated[i, i + 1] else "not separated"
-        text = f"{name}: {word}, wins {chance:.3f} (adjusted p {p_value(p, '= ')})"
+        word = _DIFFERENT if ranking.separated[i, i + 1] else f"not {_DIFFERENT}"
+        text = f"{a} and {b}: {word}, {a} wins {chance:.3f} (adjusted p {p_value(p, '= ')})"
         found.append(Statement("ranks", name, text, chance))
-    outright = np.triu(np.isin(ranking.probability, (0.0, 1.0)), 1)
-    if outright.any():
-        n, of = int(outright.sum()), counted(len(ranking) * (len(ranking) - 1) // 2, "pair")
-        text = f"in {n} of {of} one algorithm wins every pair of runs on every shared task"
+    n = int(np.triu(np.isin(ranking.probability, (0.0, 1.0)), 1).sum())
+    if n:
+        of = counted(len(ranking) * (len(ranking) - 1) // 2, "pair")
+        text = f"In {n} of {of} one algorithm wins against every run of the other on every task"
         found.append(Statement("ranks", "won outright", text, float(n)))
     return found
 
 
-def _on_diagram(diagram: CriticalDifference | None, n: int) -> list[Statement]:
-    """Report why there is no diagram of critical differences, if there is none."""
-    if diagram is not None:
-        return []
-    if n > MOST_IN_DIAGRAM:
-        why = f"critical differences: not computed for more than {MOST_IN_DIAGRAM} algorithms"
-        return [Statement("ranks", "not asked", why)]
-    why = "critical differences: not estimable: fewer than two tasks are shared by all"
-    return [Statement("ranks", "not estimable", why)]
+_DIFFERENT = "significantly different"
 
 
 def _on_metrics(
@@ -306,59 +289,30 @@ def _on_metrics(
 ) -> list[Statement]:
     """Report which summaries give another order."""
     if isinstance(estimates, GnomonError):
-        return [Statement("metrics", "none", f"not reported: {estimates}")]
+        return [Statement("metrics", "none", _SEE)]
     sign = 1.0 if table.higher_is_better else -1.0
     values = {m: {e.algorithm: sign * e.value for e in estimates if e.metric == m} for m in METRICS}
     return [_on_metric(metric, values[metric], ranking) for metric in METRICS]
 
 
 def _on_metric(metric: str, values: dict[str, float], ranking: Ranking) -> Statement:
-    known = {name: value for name, value in values.items() if math.isfinite(value)}
+    known = [name for name in ranking.names if math.isfinite(values[name])]
     if len(known) < 2:
-        return Statement("metrics", metric, f"{metric}: {_CENSORED}")
-    order = sorted((n for n in ranking.names if n in known), key=lambda name: -known[name])
-    text = f"{metric}: {' > '.join(order)}"
+        return Statement("metrics", metric, f"{METRICS[metric]}: {_CENSORED}")
+    text = f"{METRICS[metric]}: {' > '.join(sorted(known, key=lambda name: -values[name]))}"
     place = {name: i for i, name in enumerate(ranking.names)}
-    turned = [
-        (b, a)
-        for a, b in combinations([n for n in ranking.names if n in known], 2)
-        if known[b] - known[a] > 1e-9
-    ]
-    sure = [pair for pair in turned if ranking.separated[place[pair[0]], place[pair[1]]]]
+    turned = [(b, a) for a, b in combinations(known, 2) if values[b] - values[a] > 1e-9]
+    sure = [(b, a) for b, a in turned if ranking.separated[place[b], place[a]]]
     if turned:
         named = listed((f"{a} over {b}" for a, b in dict.fromkeys([*sure, *turned])), 4)
-        text += f"; {counted(len(turned), 'pair')} in another order than the ranks ({named})"
-        text += f", {len(sure)} of which the ranks separate" if sure else ""
+        text += f"; reverses {counted(len(turned), 'pair')} of the ranks ({named})"
+        text += f", {len(sure)} of them significantly different in rank" if sure else ""
     else:
         text += "; same order as the ranks"
     if len(known) < len(ranking.names):
         missing = [name for name in ranking.names if name not in known]
-        text += f"; not estimable for {listed(missing)}, some of whose runs are censored"
+        text += f"; not estimable for {listed(missing)} (censored runs)"
     return Statement("metrics", metric, text, float(len(turned)))
-
-
-def _on_runs(ranking: Ranking) -> list[Statement]:
-    """Report whether the first two are separated, and if not how many runs it would take."""
-    found = separation(ranking, *ranking.names[:2])
-    pair = f"{found.a} and {found.b}"
-    unit = found.unit if found.unit == "tasks" else "runs per task"
-    if found.separated:
-        text = f"{pair}: separated with the present {found.present:.4g} {unit}"
-        return [Statement("runs", "first and second", text, 0.0)]
-    needed = math.nan
-    if math.isnan(found.needed):
-        text = "not estimable how many more would separate them"
-    elif math.isinf(found.needed):
-        text = "the observed difference is 0"
-    elif found.needed > HOPELESS * found.present:
-        text = f"more than {HOPELESS} times as many {found.unit} would be needed"
-    else:
-        needed = max(found.needed - math.floor(found.present), 1.0)
-        text = (
-            f"about {found.present + needed:,.0f} {unit} ({needed:,.0f} more) would separate them "
-            "with power 0.8, if the true difference equals the observed one"
-        )
-    return [Statement("runs", "first and second", f"{pair}: not separated; {text}", needed)]
 
 
 def _on_agreement(
@@ -366,67 +320,59 @@ def _on_agreement(
 ) -> list[Statement]:
     """Report the pairs on which comparing means and the ranks disagree, each with the reason."""
     if isinstance(means, GnomonError):
-        return [Statement("agreement", "none", f"not reported: {means}")]
+        return [Statement("agreement", "none", _SEE)]
     place = {name: i for i, name in enumerate(ranking.names)}
     sign = 1.0 if scores.higher_is_better else -1.0
-    pairs, apart = 0, []
+    apart: dict[str, list[tuple[float, int, int, float]]] = {kind: [] for kind in _KINDS}
+    pairs = 0
     for one in means:
-        if one.a not in place or one.b not in place or math.isnan(one.p_adjusted):
+        if math.isnan(one.p_adjusted):
             continue
         pairs += 1
         i, j = sorted((place[one.a], place[one.b]))
         lead = sign * (one.value if place[one.a] == i else -one.value)
-        by_mean = one.p_adjusted <= 1.0 - one.level
-        by_ranks = bool(ranking.separated[i, j])
-        kind = _KINDS.get((by_mean, by_ranks, lead < 0.0))
-        if kind is not None:
-            apart.append((_ORDER.index(kind), one.p_adjusted, i, j, lead))
+        by_mean, by_ranks = one.p_adjusted <= 1.0 - one.level, bool(ranking.separated[i, j])
+        if by_mean != by_ranks or (by_mean and lead < 0.0):
+            kind = _KINDS[0] if by_mean and by_ranks else _KINDS[1] if by_mean else _KINDS[2]
+            apart[kind].append((one.p_adjusted, i, j, lead))
     if not pairs:
-        text = "not estimable: no pair has both a test of means and a rank"
+        text = "Not estimable: no pair has both a test of means and a rank"
         return [Statement("agreement", "none", text)]
-    claims = "means measure the size of differences, ranks count wins between runs on the same task"
-    of_kind = [sum(one[0] == k for one in apart) for k in range(len(_ORDER))]
-    shown = ", ".join(f"{kind} {n}" for kind, n in zip(_ORDER, of_kind, strict=True) if n)
-    text = f"mean and ranks agree on {counted(pairs, 'pair')}; {claims}"
-    if apart:
-        text = f"of {counted(pairs, 'pair')}, separated {shown}; {claims}"
-    found = [Statement("agreement", "pairs", text, float(len(apart)))]
-    for k, p, i, j, lead in sorted(apart)[:MOST_PAIRS]:
+    n = sum(map(len, apart.values()))
+    text = f"Means and ranks agree on {counted(pairs, 'pair')}"
+    if n:
+        kinds = ", ".join(f"{len(found)} {kind}" for kind, found in apart.items() if found)
+        text = f"Means and ranks disagree on {n} of {counted(pairs, 'pair')}: significant {kinds}"
+    text += ". Means measure the size of differences; ranks count wins on each task"
+    statements = [Statement("agreement", "pairs", text, float(n))]
+    named = [(kind, *pair) for kind, found in apart.items() for pair in sorted(found)]
+    for kind, p, i, j, lead in named[:MOST_PAIRS]:
         a, b = ranking.names[i], ranking.names[j]
-        reason = _reason(a, b, scores, noisy=_ORDER[k] == _ORDER[2])
-        text = f"{_contradiction(_ORDER[k], a, b, lead, p)}: {reason}"
-        found.append(Statement("agreement", f"{a} and {b}", text, lead))
-    if len(apart) > MOST_PAIRS:
-        more = len(apart) - MOST_PAIRS
-        text = f"and {counted(more, 'further pair')}"
-        found.append(Statement("agreement", "further", text, more))
-    return found
+        text = f"{_contradiction(kind, a, b, lead, p)}. {_reason(a, b, scores, kind == _KINDS[2])}"
+        statements.append(Statement("agreement", f"{a} and {b}", text, lead))
+    if n > MOST_PAIRS:
+        text = f"And {counted(n - MOST_PAIRS, 'further pair')}"
+        statements.append(Statement("agreement", "further", text, n - MOST_PAIRS))
+    return statements
 
 
-_ORDER = ("in opposite directions", "by the mean alone", "by the ranks alone")
-#: By whether the mean and the ranks separate a pair, and whether the mean has the other order.
-_KINDS = {
-    (True, True, True): _ORDER[0],
-    (True, False, False): _ORDER[1],
-    (True, False, True): _ORDER[1],
-    (False, True, False): _ORDER[2],
-    (False, True, True): _ORDER[2],
-}
+#: How means and ranks may disagree, contradictions first.
+_KINDS = ("in opposite directions", "by the mean only", "by the ranks only")
 
 
 def _contradiction(kind: str, a: str, b: str, lead: float, p_adjusted: float) -> str:
     """Return what the ranks and what the mean show for a pair, `a` having the better rank."""
     p = f"p {p_value(p_adjusted, '= ')}"
+    if kind == _KINDS[2]:
+        return f"{a} ranks significantly above {b}; the difference of means is not ({p})"
     first, second = (b, a) if lead < 0.0 else (a, b)
-    size = f"the mean of {first} is better by {abs(lead):.3g} ({p})"
-    if kind == _ORDER[0]:
-        return f"{a} ranks above {b}, but {size}, both separated"
-    if kind == _ORDER[2]:
-        return f"{a} ranks above {b}, separated, but the means are not separated ({p})"
-    return f"{size}, separated, but the ranks of {first} and {second} are not"
+    size = f"the mean of {first} is significantly better, by {abs(lead):.3g} ({p})"
+    if kind == _KINDS[0]:
+        return f"{a} ranks significantly above {b}, but {size}"
+    return f"{first} and {second} are not significantly different in rank, but {size}"
 
 
-def _reason(a: str, b: str, scores: ScoreTable, *, noisy: bool) -> str:
+def _reason(a: str, b: str, scores: ScoreTable, by_ranks: bool) -> str:
     """Return on how many tasks the first is ahead, and which few tasks decide mean or variance."""
     tasks = scores.shared_tasks((a, b))
     sign = 1.0 if scores.higher_is_better else -1.0
@@ -437,7 +383,7 @@ def _reason(a: str, b: str, scores: ScoreTable, *, noisy: bool) -> str:
     text += f" by {ahead.mean():.2g} on average" if ahead.size else ""
     text += f", behind by {behind.mean():.2g} on {behind.size}" if behind.size else ""
     parts, of_what = np.abs(lead), "differences"
-    if noisy:
+    if by_ranks:
         noise = [[x.var(ddof=1) / x.size if x.size > 1 else 0.0 for x in of] for of in runs]
         parts, of_what = np.sum(noise, axis=0), "variance of the mean"
     order = np.argsort(-parts, kind="stable")
@@ -447,3 +393,37 @@ def _reason(a: str, b: str, scores: ScoreTable, *, noisy: bool) -> str:
         named = joined([tasks[k] for k in few])
         text += f"; more than half of the {of_what} comes from {named}"
     return text
+
+
+def _on_runs(ranking: Ranking) -> Statement:
+    """Report whether the first two are separated, and if not how many runs it would take.
+
+    By the normal distribution, with the critical value of the first step of Holm's correction.
+    """
+    from scipy.special import ndtri
+
+    pair = f"{ranking.names[0]} and {ranking.names[1]}"
+    of_runs = ranking.resampling == "runs"
+    unit, units = ("runs", "runs per task") if of_runs else ("tasks", "tasks")
+    # Numbers of runs are harmonic means.
+    present = float(min(ranking.n_sampled[:2]))
+    if math.isnan(ranking.p_adjusted[0, 1]):
+        return Statement("runs", "first and second", f"{pair}: not comparable", math.nan)
+    if ranking.separated[0, 1]:
+        text = f"{pair}: {_DIFFERENT} with the present {present:.4g} {units}"
+        return Statement("runs", "first and second", text, 0.0)
+    n_pairs, needed = len(ranking) * (len(ranking) - 1) // 2, math.nan
+    steps = float(ndtri(1.0 - (1.0 - ranking.level) / 2.0 / n_pairs) + ndtri(POWER))
+    lead, error = abs(float(ranking.probability[0, 1]) - 0.5), float(ranking.error[0, 1])
+    factor = (steps * error / lead) ** 2 if lead else math.inf
+    if lead == 0.0:
+        text = "the observed difference is 0"
+    elif factor > HOPELESS:
+        text = f"more than {HOPELESS} times as many {unit} would be needed"
+    else:
+        needed = max(math.ceil(present * factor) - math.floor(present), 1.0)
+        text = (
+            f"about {present + needed:,.0f} {units} ({needed:,.0f} more) would separate them with "
+            f"power {POWER:g}, if the true difference equals the observed one"
+        )
+    return Statement("runs", "first and second", f"{pair}: not {_DIFFERENT}; {text}", needed)

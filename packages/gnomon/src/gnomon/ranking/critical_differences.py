@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word, counted
-from gnomon.ranking.ranks import By, Field, ground_of, rank, tier_text
-from gnomon.ranking.ratings import task_ranks
+from gnomon.ranking.ranks import rank, tier_text
+from gnomon.ranking.ratings import By, Field, ground_of, task_ranks
 from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.table import FloatArray
@@ -24,32 +24,22 @@ PairTest = Literal["pairwise", "nemenyi"]
 
 @dataclass(frozen=True)
 class MeanRank(FieldRecord):
-    """Mean rank of one algorithm over the common tasks, and the tests behind its groups.
+    """Mean rank of one algorithm over the common tasks.
 
     Parameters
     ----------
-    name, test : str
+    name : str
     mean_rank : float
     groups : tuple of int
         Numbers, from 1, of the groups of which it is a member.
-    n_tasks : int
-        Common tasks, on which the mean rank is based.
-    friedman_p : float
-        Of Friedman's test that all are alike.
-    critical_difference : float
-        Nemenyi's critical difference of mean ranks; NaN for the other test.
     p_values : tuple of float
         Adjusted p-values of the comparisons with each algorithm, in the order of the records; NaN
         with itself.
     """
 
     name: str
-    test: str
     mean_rank: float
     groups: tuple[int, ...]
-    n_tasks: int
-    friedman_p: float
-    critical_difference: float
     p_values: tuple[float, ...]
 
 
@@ -57,27 +47,17 @@ class MeanRank(FieldRecord):
 class CriticalDifference(Results[MeanRank]):
     """Mean ranks over common tasks, with groups of algorithms that are not separated.
 
-    A sequence of :class:`MeanRank`, best first.
+    A sequence of :class:`MeanRank`, best first. The `settings` hold ``n_tasks``, the number of
+    common tasks; ``friedman_p``, the p-value of Friedman's test that all are alike; and
+    ``critical_difference`` of mean ranks, None unless the test is Nemenyi's.
 
     Parameters
     ----------
     groups : tuple of tuples of str
         Each pair that is not separated is in one of them, and no group holds a pair that is.
-    p_values : ndarray of float, shape (n, n)
-        Of each pair, adjusted; NaN on the diagonal and where not estimable.
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> draws = np.random.default_rng(0)
-    >>> scores = {a: draws.normal(m, 1, (2, 12)) for a, m in {"a": 0, "b": 0, "c": 4}.items()}
-    >>> found = critical_difference(gn.ScoreTable.from_arrays(scores), test="nemenyi")
-    >>> found[0].name, found.groups, round(found[0].critical_difference, 2)
-    ('c', (('b', 'a'),), 0.96)
     """
 
     groups: tuple[tuple[str, ...], ...]
-    p_values: FloatArray
 
     drawn_by: ClassVar[str | None] = "gnomon.plot.tiers:critical_difference_figure"
 
@@ -92,43 +72,43 @@ class CriticalDifference(Results[MeanRank]):
         return np.array([one.mean_rank for one in self])
 
     @property
-    def by(self) -> By:
-        """What was compared: algorithms or tasks."""
-        by: By = self.settings["by"]
-        return by
+    def p_values(self) -> FloatArray:
+        """Adjusted p-values of all pairs, shape (n, n); NaN on the diagonal."""
+        return np.array([one.p_values for one in self])
 
     @property
     def over(self) -> str:
         """What the mean is taken over, in words."""
-        return counted(self[0].n_tasks, ground_of(self.by))
+        return counted(self.settings["n_tasks"], ground_of(self.settings["by"]))
 
     @property
     def compared(self) -> str:
         """How pairs were tested, in words."""
-        if self[0].test == "nemenyi":
-            size = self[0].critical_difference
-            return f"Nemenyi's critical difference {size:.3g}, which depends on the other entries"
-        return "the test and the correction of rank"
+        size = self.settings["critical_difference"]
+        if size is None:
+            return "the test and the correction of rank"
+        return f"Nemenyi's critical difference {size:.3g}, which depends on the other entries"
 
     @property
     def title(self) -> str:
-        """The test, and over how many tasks."""
-        return f"mean ranks over {self.over}, {self.settings['level']:.0%}"
+        """Over how many tasks, and the level."""
+        return f"mean ranks over {self.over}, level {100 * self.settings['level']:.4g} %"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """How pairs were tested, and the test that all are alike."""
         n_pairs = counted(len(self) * (len(self) - 1) // 2, "pair")
+        p = p_value(self.settings["friedman_p"], "= ")
         return (
             f"Pairs are separated by {self.compared} ({n_pairs}).",
-            f"Friedman's test that all are alike: p {p_value(self[0].friedman_p, '= ')}",
+            f"Friedman's test that all are equal: p {p}.",
         )
 
     def rows(self) -> list[Row]:
         """Return mean ranks, and the numbers of groups."""
         return [
             {
-                self.by: one.name,
+                self.settings["by"]: one.name,
                 "mean rank": one.mean_rank,
                 "not separated": tier_text(one.groups) or "-",
             }
@@ -185,6 +165,9 @@ def critical_difference(
     >>> found = critical_difference(ScoreTable.from_arrays(scores))
     >>> found.names[0], float(found.mean_ranks[0]), found.groups
     ('c', 1.0, (('b', 'a'),))
+    >>> nemenyi = critical_difference(ScoreTable.from_arrays(scores), test="nemenyi")
+    >>> round(nemenyi.settings["critical_difference"], 2)
+    0.96
     """
     scores = table_of(scores)
     check_word("test", test, ("pairwise", "nemenyi"))
@@ -195,11 +178,11 @@ def critical_difference(
     shared = np.flatnonzero((field.sizes > 0).all(axis=1)).tolist()
     if len(shared) < 2:
         raise ScoreDataError(
-            f"expected at least two {ground_of(by)}s that all share for a critical difference, "
+            f"critical difference: expected two {ground_of(by)}s or more that all {by}s share, "
             f"found {len(shared)}"
         )
     ranks = task_ranks([field.samples[ground] for ground in shared])
-    mean_ranks, distance = ranks.mean(axis=0), math.nan
+    mean_ranks, distance = ranks.mean(axis=0), None
     order = np.argsort(mean_ranks, kind="stable")
     names = tuple(field.names[i] for i in order)
     if test == "nemenyi":
@@ -209,22 +192,20 @@ def critical_difference(
         p_values = ranking.p_adjusted[np.ix_(places, places)].copy()
         np.fill_diagonal(p_values, np.nan)
     groups = _groups(names, p_values <= 1.0 - level)
-    friedman = _friedman(ranks)
     records = tuple(
         MeanRank(
             name,
-            test,
-            float(mean_ranks[order[i]]),
+            float(mean_rank),
             tuple(number for number, group in enumerate(groups, 1) if name in group),
-            len(ranks),
-            friedman,
-            distance,
-            tuple(p_values[i].tolist()),
+            tuple(row.tolist()),
         )
-        for i, name in enumerate(names)
+        for name, mean_rank, row in zip(names, mean_ranks[order], p_values, strict=True)
     )
-    settings = made_by(None, by=by, test=test, level=level)
-    return CriticalDifference(records, settings, tuple(warned), groups=groups, p_values=p_values)
+    settings = made_by(
+        None, by=by, test=test, level=level, n_tasks=len(ranks), friedman_p=_friedman(ranks),
+        critical_difference=distance,
+    )  # fmt: skip
+    return CriticalDifference(records, settings, tuple(warned), groups=groups)
 
 
 def _groups(names: Sequence[str], separated: npt.NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import counted, listed
-from gnomon.results import FieldRecord, Results
+from gnomon.results import FieldRecord
 from gnomon.scores.columns import Rows
 from gnomon.scores.items import ItemScores
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -64,45 +64,6 @@ class Statement(FieldRecord):
     value: float | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ItemAudit(Results[Statement]):
-    """Statements of the audit of an evaluation, section by section.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        Of items.
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> scores = {"a": [[1.0, 1.0, 0.0]], "b": [[1.0, 0.0, 0.0]]}
-    >>> found = gn.audit(gn.ScoreTable.from_arrays(scores, units="items"))
-    >>> [one.finding for one in found if one.name == "solved by all"]
-    ['solved by all models: 1 of 3 items (task_0)']
-    """
-
-    table: ScoreTable
-
-    columns: ClassVar[tuple[str, ...]] = ("section", "finding")
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the data did not allow."""
-        return self.warnings
-
-    def to_text(self, width: int = 200) -> str:
-        """Return the statements as text, section by section, and then the notes."""
-        parts = [
-            (title, [one.finding for one in self if one.section == section])
-            for section, title in ITEM_TITLES.items()
-        ]
-        parts += [("Notes", list(self.notes))]
-        return "\n\n".join(
-            "\n".join([title, "-" * len(title), *lines]) for title, lines in parts if lines
-        )
-
-
 def item_statements(table: ScoreTable, rng: np.random.Generator) -> tuple[Statement, ...]:
     """Return the statements on an evaluation; `rng` draws the tables that show chance alone."""
     scores = table.item_scores
@@ -144,7 +105,7 @@ def _missing(table: ScoreTable, matrix: FloatArray, is_share: bool) -> Iterator[
         reasons += _statuses(own.take(without), "without a score")
         if "status" in rows:
             odd = ~without & ~own.texts("status").isin(["ok"])
-            reasons += _statuses(own.take(odd), "scored all the same")
+            reasons += _statuses(own.take(odd), "with a score despite its status")
         if not reasons:
             continue
         complete, n_absent = False, int(absent[at].sum())
@@ -158,7 +119,7 @@ def _missing(table: ScoreTable, matrix: FloatArray, is_share: bool) -> Iterator[
             text += f", {x.sum() / n_items:.4g} if the others count as 0" if is_share else ""
         yield Statement("missing", name, text, float(n_absent))
     if complete:
-        yield Statement("missing", "none", "no score is missing", 0.0)
+        yield Statement("missing", "none", "No score is missing", 0.0)
 
 
 def _statuses(rows: Rows, what: str) -> list[str]:
@@ -197,7 +158,7 @@ def _texts(rows: Rows) -> Iterator[Statement]:
     n = sum(group.size - 1 for group in alike)
     named = listed([" = ".join(task.names[i] for i in g[:3]) for g in alike[:9]], MOST_ITEMS)
     found = f"{counted(n, 'item')} with the text of an earlier item ({named})"
-    yield Statement("duplicates", "texts", found if n else "no two items have the same text", n)
+    yield Statement("duplicates", "texts", found if n else "No two items have the same text", n)
 
 
 def _copies(
@@ -208,11 +169,11 @@ def _copies(
     if varied.sum() < 2 or len(answers) < 2:
         return
     kept, names = answers[:, varied], names[varied]
-    what = "the same scores from all models"
+    what = "Identical scores from all models"
     n_items = kept.shape[1]
     counts = [np.unique(row, return_counts=True)[1] / n_items for row in kept]
     if not drawn and n_items**2 * np.prod([float(k @ k) for k in counts]) >= 2.0:
-        text = f"{what}: not checked, {counted(len(kept), 'model')} give many such pairs by chance"
+        text = f"{what}: not checked, {counted(len(kept), 'model')} give many pairs by chance"
         yield Statement("duplicates", "scores", text)
         return
     group, size = _groups(kept)
@@ -220,7 +181,7 @@ def _copies(
     text = f"{what}: {counted(n, 'pair')} of items"
     chance = [_n_pairs(_groups(table[:, varied])[1]) for table in drawn]
     if drawn:
-        text += f"; tables with the same totals have {np.mean(chance):.2g} "
+        text += f"; random tables with the same totals have {np.mean(chance):.2g} "
         text += f"({min(chance):,} to {max(chance):,})"
     if n > max(chance, default=0):
         alike = [np.flatnonzero(group == g) for g in np.flatnonzero(size > 1)[: MOST_ITEMS + 1]]
@@ -250,13 +211,13 @@ def _ease(
     if len(answers) < 2 or not names.size:
         return
     same = answers.min(axis=0) == answers.max(axis=0)
-    groups = {"same score": (same, "the same score from all models")}
+    groups = {"same score": (same, "Same score from all models")}
     if is_share:
         best = answers[0] == (1.0 if higher_is_better else 0.0)
         worst = answers[0] == (0.0 if higher_is_better else 1.0)
         groups = {
-            "solved by all": (same & best, "solved by all models"),
-            "solved by none": (same & worst, "solved by no model"),
+            "solved by all": (same & best, "Solved by all models"),
+            "solved by none": (same & worst, "Solved by no model"),
         }
     for name, (there, words) in groups.items():
         text = f"{words}: {there.sum():,} of {counted(names.size, 'item')}{_named(names[there])}"
@@ -268,24 +229,25 @@ def _discrimination(
 ) -> Iterator[Statement]:
     """Yield on how many items the better models do worse, and how many chance alone gives."""
     if len(answers) < LEAST_MODELS:
-        text = f"item-rest correlations: not checked, fewer than {LEAST_MODELS} models"
+        text = f"Item-rest correlations: not checked, fewer than {LEAST_MODELS} models"
         yield Statement("discrimination", "not checked", text)
         return
     found = _item_rest_correlations(answers)
     negative, known = int((found < 0.0).sum()), int((~np.isnan(found)).sum())
     lowest = names[np.argsort(found, kind="stable")[:negative]]
-    text = f"negative item-rest correlation: {negative:,} of {counted(known, 'varying item')}"
+    text = f"Negative item-rest correlation: {negative:,} of {counted(known, 'varying item')}"
     if not drawn or not known:
         yield Statement("discrimination", "negative", text + _named(lowest), float(negative))
         return
     chance = np.array([_item_rest_correlations(table) for table in drawn])
     n = (chance < 0.0).sum(axis=1)
-    text += f"; tables with the same totals have {n.mean():.2g} ({n.min():,} to {n.max():,})"
+    text += f"; random tables with the same totals have {n.mean():.2g} "
+    text += f"({n.min():,} to {n.max():,})"
     yield Statement("discrimination", "negative", text, float(negative))
     chance = chance[~np.isnan(chance)]
     odd = int((found < np.quantile(chance, RARE)).sum()) if chance.size else 0
-    text = f"far below chance: {counted(odd, 'item')}, {RARE * known:.2g} expected"
-    text += f"; check the answers to them{_named(lowest[:odd])}" if odd else ""
+    text = f"Far below chance: {counted(odd, 'item')}, {RARE * known:.2g} expected"
+    text += f"; check their reference answers{_named(lowest[:odd])}" if odd else ""
     yield Statement("discrimination", "far below chance", text, float(odd))
 
 
@@ -329,11 +291,12 @@ def _range(scores: ItemScores, matrix: FloatArray) -> Iterator[Statement]:
         if near.any():
             names = [name for name, is_near in zip(scores.models, near, strict=True) if is_near]
             of, end = counted(len(means), "model"), int(word == "ceiling")
-            text = f"{word}: {len(names)} of {of} within {NEAR_END:g} of {end} ({listed(names)}); "
-            text += f"{'harder' if end else 'easier'} items would separate them better"
+            text = f"{word.capitalize()}: {len(names)} of {of} within {NEAR_END:g} of {end} "
+            text += f"({listed(names)}); {'harder' if end else 'easier'} items would separate them "
+            text += "better"
             yield Statement("range", word, text, float(len(names)))
     if not any(near.any() for near in ends.values()):
-        text = f"no ceiling or floor: means from {np.nanmin(means):.4g} to {np.nanmax(means):.4g}"
+        text = f"No ceiling or floor: means from {np.nanmin(means):.4g} to {np.nanmax(means):.4g}"
         yield Statement("range", "none", text, 0.0)
 
 
@@ -363,5 +326,5 @@ def _scorers(table: ScoreTable, is_share: bool) -> Iterator[Statement]:
             order = np.argsort(-total / np.maximum(n_of, 1), kind="stable")
             orders.append([table.algorithms[i] for i in order if n_of[i]])
         if orders[0] != orders[1]:
-            text += f"; it orders models {' > '.join(orders[1][:MOST_ITEMS])}"
+            text += f"; it orders the models {' > '.join(orders[1][:MOST_ITEMS])}"
         yield Statement("scorers", name, text, float(far.size))

@@ -8,32 +8,28 @@ and K minus the number that are significantly worse. The pairs are those of
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError, check_word, counted, listed
-from gnomon.ranking.ratings import RATINGS, Samples
-from gnomon.results import FieldRecord, Results, Row, made_by, recorded
-from gnomon.scores.normalization import with_left_out
+from gnomon.errors import ScoreDataError, check_word, counted, listed
+from gnomon.ranking.ratings import RATINGS, By, Field, ground_of
+from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
 from gnomon.scores.readers.registry import Scores, table_of
-from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable, Units
-from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement, table_samples
+from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
+from gnomon.stats.cautions import warn
 from gnomon.stats.estimates import Resampling
-from gnomon.stats.item_results import compare_items
-from gnomon.stats.items import Items, counted_as
+from gnomon.stats.item_results import compare_items, estimate_items
+from gnomon.stats.items import counted_as
 from gnomon.stats.rank_tests import tiers as tiers
 from gnomon.tables import latex_table
 
-By = Literal["algorithm", "task"]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
@@ -82,7 +78,7 @@ class Ranking(Results[Ranked]):
     p_adjusted : ndarray of float, shape (n, n)
         P-values of the pairs, corrected for all of them.
     error : ndarray of float, shape (n, n)
-        Standard errors of `probability`.
+        Standard errors of `probability`; NaN for items.
     n_sampled : ndarray of float, shape (n,)
         Runs per task of each one (harmonic mean), or tasks, or items: whatever is the sample.
 
@@ -144,10 +140,10 @@ class Ranking(Results[Ranked]):
     def title(self) -> str:
         """What the values are."""
         if self.method == WINS:
-            return f"mean win probability, {100.0 * self.level:.4g}% intervals"
+            return f"mean win probability, {100.0 * self.level:.4g} % intervals"
         if self.method == ITEM_MEAN:
-            return f"mean over items, {100.0 * self.level:.4g}% intervals"
-        return f"{self.method}, {100.0 * self.level:.4g}% intervals of ranks"
+            return f"mean over items, {100.0 * self.level:.4g} % intervals"
+        return f"{self.method}, {100.0 * self.level:.4g} % intervals of ranks"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -316,61 +312,13 @@ def rank(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Field:
-    """What is ranked, on which tasks (or by which algorithms), and ``samples[ground][name]``."""
-
-    names: tuple[str, ...]
-    grounds: tuple[str, ...]
-    samples: Samples
-    by: By
-
-    @classmethod
-    def of(cls, scores: ScoreTable, by: By = "algorithm", *, scaled: bool = False) -> Field:
-        """Return the runs of a table, higher being better (or harder), without empty names.
-
-        Tasks that normalising left out take part, since wins need no scale, unless `scaled`.
-        """
-        table = at_common_step(scores)
-        if by == "algorithm" and not scaled:
-            table = with_left_out(table)
-        missing = int(np.isnan(table.effective_scores).sum())
-        if missing:
-            _warn(f"{missing} of {len(table)} runs have no score and are left out")
-        counts = table.run_counts if by == "algorithm" else table.run_counts.T
-        names = table.algorithms if by == "algorithm" else table.tasks
-        grounds = table.tasks if by == "algorithm" else table.algorithms
-        kept = [name for name, n in zip(names, counts, strict=True) if n.any()]
-        if len(kept) < 2:
-            found = ", ".join(kept) or "none"
-            raise ScoreDataError(f"expected at least two {by}s with scores to rank, found {found}")
-        if len(kept) < len(names):
-            left_out = [name for name in names if name not in kept]
-            _warn(f"left out, since they have no score: {', '.join(left_out)}")
-        if int((counts > 0).sum(axis=0).max(initial=0)) < 2:
-            raise ScoreDataError(
-                f"expected two {by}s with scores on the same {ground_of(by)}, found none"
-            )
-        samples = table_samples(table)
-        if by == "task":
-            samples = [[-x for x in column] for column in zip(*samples, strict=True)]
-        places = [i for i, n in enumerate(counts) if n.any()]
-        samples = [[row[i] for i in places] for row in samples]
-        return cls(tuple(kept), grounds, samples, by)
-
-    @cached_property
-    def sizes(self) -> IntArray:
-        """Numbers of runs, shape (grounds, names)."""
-        return np.array([[x.size for x in row] for row in self.samples], dtype=np.int64)
-
-
 def _warn_of_degenerate(field: Field, found: PairwiseImprovement) -> None:
     """Name what cannot be compared, and why."""
     ground = ground_of(field.by)
     apart = np.argwhere(np.triu(found.n_shared == 0, 1))
     if len(apart):
         i, j = apart[0]
-        _warn(
+        warn(
             f"not comparable: {field.names[i]} and {field.names[j]} share no {ground}"
             + (f" ({counted(len(apart), 'such pair')})" if len(apart) > 1 else "")
         )
@@ -378,14 +326,17 @@ def _warn_of_degenerate(field: Field, found: PairwiseImprovement) -> None:
     if all(np.unique(x).size < 2 for x in on_each):
         never = all(np.isinf(x).all() for x in on_each)
         why = "every run is censored" if never else f"all scores on a {ground} are equal"
-        _warn(f"no differences: {why}")
+        warn(f"no differences: {why}")
         return
     single = [n for n, size in zip(field.names, field.sizes.T, strict=True) if size.max() == 1]
     if found.sample == "tasks":
         if len(single) == len(field.names):
-            _warn(f"one run per algorithm and task, so the {ground}s are treated as a sample")
+            warn(f"one run per algorithm and task, so the {ground}s are treated as a sample")
     elif single:
-        _warn(f"not comparable with the several runs of others: single runs of {listed(single, 6)}")
+        warn(
+            f"{listed(single, 6)}: single runs cannot be compared with the several runs of other "
+            f"{field.by}s"
+        )
 
 
 def _assembled(
@@ -455,11 +406,6 @@ def tier_text(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
-def ground_of(by: By) -> By:
-    """Return what algorithms are compared on (tasks), and the other way round."""
-    return "task" if by == "algorithm" else "algorithm"
-
-
 def _rank_items(scores: ScoreTable, level: float) -> Ranking:
     """Rank models by their means over items; pairs are separated by their paired differences."""
     names = scores.algorithms
@@ -467,24 +413,21 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
         raise ScoreDataError(f"expected two algorithms or more, found {names[0]} alone")
     with recorded() as notes:
         found = compare_items(scores, None, level=level)
-    items = Items(scores)
-    means = [items.mean(name) for name in names]
-    errors = items.differences(list(combinations(names, 2))).error
+    with noted():  # the same warnings
+        means = [one for one in estimate_items(scores, level=level) if one.task is None]
     sign = 1.0 if scores.higher_is_better else -1.0
-    values = np.array([one.value for one in means])
-    value, p, error = np.zeros((3, len(names), len(names)))
-    np.fill_diagonal(p, np.nan)
-    pairs = combinations(range(len(names)), 2)
-    for (i, j), one, own in zip(pairs, found, errors.tolist(), strict=True):
-        value[i, j], value[j, i] = one.value, -one.value
+    values = np.array([[one.value, one.low, one.high] for one in means]).T
+    difference, p, error = np.full((3, len(names), len(names)), np.nan)
+    np.fill_diagonal(difference, 0.0)
+    for (i, j), one in zip(combinations(range(len(names)), 2), found, strict=True):
+        difference[i, j], difference[j, i] = one.value, -one.value
         p[i, j] = p[j, i] = one.p_adjusted
-        error[i, j] = error[j, i] = math.nan if math.isnan(one.low) else own
     return _assembled(
         names,
-        np.array([values, *np.array([one.interval(level) for one in means]).T]),
-        sign * values,
-        (value, p, error),
-        np.array([float(one.n) for one in means]),
+        values,
+        sign * values[0],
+        (difference, p, error),
+        np.array([float(one.n_tasks) for one in means]),
         tuple(notes),
         neutral=0.0,
         sign=sign,
@@ -495,74 +438,3 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
         level=level,
         resampling="runs_and_tasks",
     )
-
-
-@dataclass(frozen=True)
-class Separation:
-    """Whether two algorithms are separated, and how many runs or tasks it would take.
-
-    Parameters
-    ----------
-    a, b : str
-        The one with the better rank first.
-    separated : bool
-        Whether they are significantly different.
-    unit : str
-        What is the sample: ``runs`` (per task) or ``tasks``.
-    present : float
-        How many there are; the smaller of the two harmonic means where they differ.
-    needed : float
-        How many would separate them with the power asked for, if the true difference equals the
-        observed one; infinite if the difference is 0, NaN if not estimable.
-    """
-
-    a: str
-    b: str
-    separated: bool
-    unit: str
-    present: float
-    needed: float
-
-
-def separation(ranking: Ranking, a: str, b: str, *, power: float = 0.8) -> Separation:
-    """Estimate how many runs (or tasks) would separate two algorithms.
-
-    By the normal distribution, with the critical value of the first step of Holm's correction.
-
-    Parameters
-    ----------
-    ranking : Ranking
-    a, b : str
-        Names in the ranking.
-    power : float
-        Probability of separating them with that many.
-
-    Examples
-    --------
-    >>> import gnomon as gn
-    >>> draws = np.random.default_rng(0)
-    >>> scores = {a: draws.normal(m, 1, (10, 4)) for a, m in {"a": 0.2, "b": 0}.items()}
-    >>> found = separation(gn.rank(gn.ScoreTable.from_arrays(scores)), "a", "b")
-    >>> found.separated, found.needed > found.present
-    (False, True)
-    """
-    from scipy.special import ndtri
-
-    i, j = sorted((ranking.names.index(a), ranking.names.index(b)))
-    n_pairs = len(ranking) * (len(ranking) - 1) // 2
-    steps = float(ndtri(1.0 - (1.0 - ranking.level) / 2.0 / n_pairs) + ndtri(power))
-    present = float(min(ranking.n_sampled[i], ranking.n_sampled[j]))
-    neutral = 0.0 if ranking.method == ITEM_MEAN else 0.5
-    lead = abs(float(ranking.probability[i, j]) - neutral)
-    needed = math.inf
-    if lead != 0.0:
-        needed = present * (steps * float(ranking.error[i, j]) / lead) ** 2
-    unit = "runs" if ranking.resampling == "runs" else "tasks"
-    needed = float(math.ceil(needed)) if math.isfinite(needed) else needed
-    return Separation(
-        ranking.names[i], ranking.names[j], bool(ranking.separated[i, j]), unit, present, needed
-    )
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, DegenerateScoresWarning, stacklevel=2)

@@ -1,20 +1,79 @@
-"""Ratings by other methods: mean ranks, Bradley-Terry, the GOHR paper's ease ratios, Kemeny."""
+"""Ratings by the runs: mean ranks, Bradley-Terry, the GOHR paper's ease ratios, Kemeny."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError
 from gnomon.ranking.kemeny import kemeny_order
-from gnomon.scores.table import FloatArray
+from gnomon.scores.normalization import with_left_out
+from gnomon.scores.steps import at_common_step
+from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.all_pairs import Samples, table_samples
+from gnomon.stats.cautions import warn
 from gnomon.stats.improvement import wins_on_task
 
-Samples = Sequence[Sequence[FloatArray]]
+By = Literal["algorithm", "task"]
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """What is ranked, on which tasks (or by which algorithms), and ``samples[ground][name]``."""
+
+    names: tuple[str, ...]
+    grounds: tuple[str, ...]
+    samples: Samples
+    by: By
+
+    @classmethod
+    def of(cls, scores: ScoreTable, by: By) -> Field:
+        """Return the runs of a table, higher being better (or harder), without empty names.
+
+        Tasks that normalising left out take part, since wins need no scale.
+        """
+        table = at_common_step(scores)
+        if by == "algorithm":
+            table = with_left_out(table)
+        missing = int(np.isnan(table.effective_scores).sum())
+        if missing:
+            warn(f"{missing} of {len(table)} runs have no score and are left out")
+        counts = table.run_counts if by == "algorithm" else table.run_counts.T
+        names = table.algorithms if by == "algorithm" else table.tasks
+        grounds = table.tasks if by == "algorithm" else table.algorithms
+        kept = [name for name, n in zip(names, counts, strict=True) if n.any()]
+        if len(kept) < 2:
+            found = ", ".join(kept) or "none"
+            raise ScoreDataError(f"expected at least two {by}s with scores to rank, found {found}")
+        if len(kept) < len(names):
+            left_out = [name for name in names if name not in kept]
+            warn(f"left out, since they have no score: {', '.join(left_out)}")
+        if int((counts > 0).sum(axis=0).max(initial=0)) < 2:
+            raise ScoreDataError(
+                f"expected two {by}s with scores on the same {ground_of(by)}, found none"
+            )
+        samples = table_samples(table)
+        if by == "task":
+            samples = [[-x for x in column] for column in zip(*samples, strict=True)]
+        places = [i for i, n in enumerate(counts) if n.any()]
+        samples = [[row[i] for i in places] for row in samples]
+        return cls(tuple(kept), grounds, samples, by)
+
+    @cached_property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Numbers of runs, shape (grounds, names)."""
+        return np.array([[x.size for x in row] for row in self.samples], dtype=np.int64)
+
+
+def ground_of(by: By) -> By:
+    """Return what algorithms are compared on (tasks), and the other way round."""
+    return "task" if by == "algorithm" else "algorithm"
 
 
 @dataclass(frozen=True)
@@ -76,13 +135,15 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
     >>> bradley_terry([[0, 3], [1, 0]], ridge=0).ratings.round(4)
     array([ 0.5493, -0.5493])
     """
+    from scipy.sparse import csgraph
+
     w = np.array(wins, dtype=np.float64)
     np.fill_diagonal(w, 0.0)
     n = len(w)
-    if ridge == 0.0 and _n_strong_components(w > 0.0) > 1:
+    if ridge == 0.0 and csgraph.connected_components(w > 0.0, connection="strong")[0] > 1:
         raise ScoreDataError(
-            "expected games that connect every two players by a chain of wins; found players who "
-            "win or lose all games against the others: give a ridge above 0"
+            "expected games that connect every two players by a chain of wins; some players win or "
+            "lose all games against the others: give a ridge above 0"
         )
     games, centre = w + w.T, np.full((n, n), 1.0 / n)
     b = np.zeros(n)
@@ -100,12 +161,6 @@ def bradley_terry(wins: npt.ArrayLike, *, ridge: float = 0.01) -> BradleyTerry:
     covariance -= covariance @ centre
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return BradleyTerry(b - b.mean(), errors)
-
-
-def _n_strong_components(arrows: npt.NDArray[np.bool_]) -> int:
-    from scipy.sparse import csgraph
-
-    return int(csgraph.connected_components(arrows, connection="strong")[0])
 
 
 def wins_and_pairs(samples: Samples) -> tuple[FloatArray, FloatArray]:
@@ -146,19 +201,6 @@ def task_ranks(samples: Samples) -> FloatArray:
             rates = wins_on_task(row).sum(axis=1)[here] / sizes[here]
             ranks[t, here] = rankdata(-np.round(rates, 9))
     return ranks
-
-
-def mean_rank(samples: Samples) -> FloatArray:
-    """Return the mean rank over the tasks on which each name has runs, 1 for always the best.
-
-    Examples
-    --------
-    >>> mean_rank([[np.array([3.0]), np.array([1.0])], [np.array([1.0]), np.array([2.0])]])
-    array([1.5, 1.5])
-    """
-    ranks = task_ranks(samples)
-    n_tasks = np.count_nonzero(~np.isnan(ranks), axis=0)
-    return np.where(n_tasks > 0, np.nansum(ranks, axis=0) / np.maximum(n_tasks, 1), np.nan)
 
 
 def ease_ratios(samples: Samples) -> FloatArray:
@@ -237,20 +279,11 @@ def perron_vector(ease_ratios: npt.ArrayLike, *, tolerance: float = 1e-26) -> Fl
     return np.asarray(y)
 
 
-def difficulty(ease: npt.ArrayLike) -> FloatArray:
-    """Return each rule's difficulty from the Perron vector: 1 for the hardest, less for easier.
-
-    Examples
-    --------
-    >>> difficulty([0.8, 0.4, 0.2])
-    array([0.25, 0.5 , 1.  ])
-    """
-    v = np.asarray(ease, dtype=np.float64)
-    return np.asarray(v.min() / v)
-
-
 def _by_mean_rank(samples: Samples, _: bool) -> FloatArray:
-    return mean_rank(samples)
+    """Rate by the mean rank over the tasks on which each name has runs, 1 for always the best."""
+    ranks = task_ranks(samples)
+    n_tasks = np.count_nonzero(~np.isnan(ranks), axis=0)
+    return np.where(n_tasks > 0, np.nansum(ranks, axis=0) / np.maximum(n_tasks, 1), np.nan)
 
 
 def _connected(samples: Samples, method: str) -> tuple[FloatArray, FloatArray]:
@@ -281,10 +314,13 @@ def _by_bradley_terry(samples: Samples, _: bool) -> FloatArray:
 
 
 def _by_ease_ratios(samples: Samples, of_tasks: bool) -> FloatArray:
-    """Rate as the GOHR server does: algorithms by their entry, rules by their difficulty."""
+    """Rate as the GOHR server does: rules by their difficulty, 1 for the hardest."""
     _connected(samples, "gohr-ev")
     ratios = ease_ratios(samples)
-    return difficulty(perron_vector(ratios.T)) if of_tasks else perron_vector(ratios)
+    if not of_tasks:
+        return perron_vector(ratios)
+    ease = perron_vector(ratios.T)
+    return np.asarray(ease.min() / ease)
 
 
 def _by_kemeny(samples: Samples, _: bool) -> FloatArray:

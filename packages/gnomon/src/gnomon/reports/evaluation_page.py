@@ -12,7 +12,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError, counted, joined, shortened
 from gnomon.plot.figure import Figure
 from gnomon.plot.style import number
-from gnomon.ranking import ItemAudit, audit, rank
+from gnomon.ranking import audit, rank
 from gnomon.ranking.item_audit import ITEM_TITLES
 from gnomon.ranking.ranks import rank_range, tier_text
 from gnomon.reports.page import (
@@ -154,7 +154,7 @@ class _Findings:
         self.differing = np.zeros(0)
         if self.pair:
             self.differing = self.values[self.pair[0]] - self.values[self.pair[1]]
-        self.audit = cast(ItemAudit, audit(table, rng=seed))
+        self.audit = audit(table, rng=seed)
         made: list[Any] = [self.estimates, pairs, *self.groups.values(), *self.costs, self.audit]
         self.warnings = [*notes, *(w for one in made if one is not None for w in one.warnings)]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError, UnknownNameError, listed, note
 from gnomon.scores.anchors import SUITES, Anchors, anchors_of_suite, read_anchors
-from gnomon.scores.columns import FloatArray, IntArray, Rows
+from gnomon.scores.columns import FloatArray, Rows
 from gnomon.scores.table import ScoreTable
 
 #: What :func:`normalize` knows by name.
@@ -172,7 +172,7 @@ def _by_known_anchors(table: ScoreTable, anchors: Anchors, name: str) -> ScoreTa
 def _warn_of_scaled(table: ScoreTable, anchors: Anchors, name: str) -> None:
     """Warn where the scores of most tasks are far below the anchors, as normalised ones are."""
     shares = {}
-    for task, rows in _rows_of_tasks(table).items():
+    for task, rows in table.rows_of_task.items():
         finite = np.abs(table.rows["score"][rows])
         most = float(finite[np.isfinite(finite)].max(initial=0.0))
         shares[task] = most / max(map(abs, anchors[task])), most
@@ -192,7 +192,7 @@ def _linear(table: ScoreTable, anchors: Mapping[str, tuple[float, float]], name:
     """Return the table with ``(score - zero) / (one - zero)`` in the place of each score."""
     used = {}
     scores = table.rows["score"].copy()
-    for task, rows in _rows_of_tasks(table).items():
+    for task, rows in table.rows_of_task.items():
         if task not in anchors:
             raise ScoreDataError(f"{name}: no scores to normalise task {task!r} by")
         zero, one = map(float, anchors[task])
@@ -216,7 +216,7 @@ def _linear(table: ScoreTable, anchors: Mapping[str, tuple[float, float]], name:
 def _extremes(table: ScoreTable) -> Anchors:
     """Return the worst and the best finite score of each task."""
     found = {}
-    for task, rows in _rows_of_tasks(table).items():
+    for task, rows in table.rows_of_task.items():
         scores = table.effective_scores[rows]
         finite = scores[np.isfinite(scores)]
         if not finite.size:
@@ -229,7 +229,7 @@ def _extremes(table: ScoreTable) -> Anchors:
 def _percentiles(table: ScoreTable) -> ScoreTable:
     """Return the table with each score's share of the task's scores that it beats."""
     scores = table.effective_scores.copy()
-    for rows in _rows_of_tasks(table).values():
+    for rows in table.rows_of_task.values():
         own = scores[rows]
         pool = np.sort(own[~np.isnan(own)])
         below = np.searchsorted(pool, own, "left") + np.searchsorted(pool, own, "right")
@@ -250,11 +250,3 @@ def _with(table: ScoreTable, columns: Rows, record: Normalization) -> ScoreTable
     return replace(
         table, rows=rows, higher_is_better=True, normalization=record, provenance=provenance
     )
-
-
-def _rows_of_tasks(table: ScoreTable) -> dict[str, IntArray]:
-    """Return the places of the rows of each task."""
-    codes = table.rows["task"].codes
-    order = np.argsort(codes, kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=len(table.tasks)))
-    return dict(zip(table.tasks, np.split(order, ends[:-1]), strict=True)) if ends.size else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -48,15 +48,14 @@ def suspicions(table: ScoreTable) -> list[str]:
     """
     if table.units == "items":  # numbered, and one epoch of each, as they should be
         return []
+    names, last = table.tasks, table.last_step()
     found = []
-    names = table.tasks
     if len(names) > 1 and all(re.fullmatch(r"((seed|run)[\s_-]*)?\d+", t, re.I) for t in names):
         shown = ", ".join(names[:4])
         found.append(
             f"the tasks look like seeds ({shown}): were runs written into the column task?"
         )
-    last = table.last_step()
-    most = int(_cell_sizes(last).max(initial=0))
+    most = int(np.bincount(_cell_of_row(last)).max(initial=0))
     if len(names) > 1 and most >= MANY * len(names):
         found.append(
             f"{most} runs on {len(names)} tasks: were the axes swapped, or do several "
@@ -68,11 +67,16 @@ def suspicions(table: ScoreTable) -> list[str]:
             f"a column {nested[0]!r} beside run: episodes of one run are not independent runs; "
             "average them first"
         )
-    found += _respelled(names) + _copied_algorithms(last)
-    if not _are_copies(last):
-        found += _repeated_runs(last)
+    spelt = _alike((re.sub(r"[\W_]", "", task.lower()), task) for task in names)
+    for twice in [tasks for tasks in spelt.values() if len(tasks) > 1][:1]:
+        shown = joined([repr(name) for name in twice[:3]])
+        found.append(
+            f"the tasks {shown} differ in spelling alone: rename one, if they are the same task"
+        )
+    are_copies = _are_copies(last)
+    found += _copied(last, runs_too=not are_copies)
     # Runs may well end alike, at the highest score that there is, but not go there alike.
-    if _are_copies(last) and ("step" not in table.rows or _are_copies(table)):
+    if are_copies and ("step" not in table.rows or _are_copies(table)):
         found.append(
             "all runs of an algorithm on a task have the same score, on every task: reruns of one "
             "deterministic evaluation are not independent runs"
@@ -80,43 +84,37 @@ def suspicions(table: ScoreTable) -> list[str]:
     return found
 
 
-def _respelled(tasks: Sequence[str]) -> list[str]:
-    """Return a sentence on tasks whose names differ in their spelling alone."""
-    alike: dict[str, list[str]] = {}
-    for task in tasks:
-        alike.setdefault(re.sub(r"[\W_]", "", task.lower()), []).append(task)
-    twice = [names for names in alike.values() if len(names) > 1]
-    if not twice:
-        return []
-    shown = joined([repr(name) for name in twice[0][:3]])
-    return [f"the tasks {shown} differ in spelling alone: rename one, if they are the same task"]
+def _alike(pairs: Iterable[tuple[Hashable, Any]]) -> dict[Any, list[Any]]:
+    """Return the values of each key."""
+    found: dict[Any, list[Any]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
-def _scores_of_runs(table: ScoreTable) -> dict[str, dict[Any, tuple[Any, ...]]]:
-    """Return the finite scores of each run by task, by algorithm and run; of large tables none."""
-    found: dict[str, dict[Any, list[Any]]] = {}
+def _copied(table: ScoreTable, *, runs_too: bool) -> list[str]:
+    """Return a sentence on algorithms, and on runs, that have the same scores on all tasks."""
     if len(table) > MOST_ROWS:
-        return {}
-    names = ("algorithm", "task", "run")
-    columns = [table.rows.tolist(name) for name in names]
-    for algorithm, task, run, score in zip(*columns, table.effective_scores.tolist(), strict=True):
-        if isfinite(score):
-            found.setdefault(algorithm, {}).setdefault(run, []).append((task, score))
-    return {a: {run: tuple(sorted(x)) for run, x in runs.items()} for a, runs in found.items()}
-
-
-def _repeated_runs(table: ScoreTable) -> list[str]:
-    """Return a sentence on algorithms with runs that have the same scores on all tasks."""
-    found = []
-    for algorithm, runs in _scores_of_runs(table).items():
-        alike: dict[Any, list[Any]] = {}
-        for run, scores in runs.items():
-            alike.setdefault(scores, []).append(run)
+        return []
+    columns = [table.rows.tolist(name) for name in ("algorithm", "run", "task")]
+    every = zip(*columns, table.effective_scores.tolist(), strict=True)
+    rows = [row for row in every if isfinite(row[3])]  # a censored run is equal for another reason
+    of_runs = _alike(((algorithm, run), (task, score)) for algorithm, run, task, score in rows)
+    runs = {key: tuple(sorted(scores)) for key, scores in of_runs.items()}
+    of_algorithms = _alike((key[0], pair) for key, scores in runs.items() for pair in scores)
+    copies = _alike((tuple(sorted(pairs)), name) for name, pairs in of_algorithms.items())
+    found = [
+        f"{joined(names)} have exactly the same scores: is one a copy of the other?"
+        for pairs, names in copies.items()
+        if len(names) > 1 and len({score for _, score in pairs}) > 2
+    ]
+    for algorithm in of_algorithms if runs_too else ():
+        alike = _alike((scores, key[1]) for key, scores in runs.items() if key[0] == algorithm)
         groups = [same for same in alike.values() if len(same) > 1]
-        sizes = {len(same) for same in alike.values()}
+        are_all = len(groups) > 2 and {len(same) for same in alike.values()} == {len(groups[0])}
         # Scores of few values may agree by chance; whole groups of them, or many tasks, do not.
         rich = [same for x, same in alike.items() if len(same) > 1 and len({s for _, s in x}) > 2]
-        if rich or (len(groups) > 2 and sizes == {len(groups[0])}):
+        if rich or are_all:
             shown = joined([str(run) for run in (rich or groups)[0][:3]])
             found.append(
                 f"{algorithm}: runs {shown} have the same scores on every task"
@@ -124,20 +122,6 @@ def _repeated_runs(table: ScoreTable) -> list[str]:
                 "twice, or a file read twice?"
             )
     return found
-
-
-def _copied_algorithms(table: ScoreTable) -> list[str]:
-    """Return a sentence on algorithms that have the same scores on all tasks."""
-    alike: dict[Any, list[str]] = {}
-    for algorithm, runs in _scores_of_runs(table).items():
-        scores = tuple(sorted(pair for own in runs.values() for pair in own))
-        if len({score for _, score in scores}) > 2:
-            alike.setdefault(scores, []).append(algorithm)
-    twice = [names for names in alike.values() if len(names) > 1]
-    return [
-        f"{joined(names)} have exactly the same scores: is one a copy of the other?"
-        for names in twice
-    ]
 
 
 def _cell_of_row(table: ScoreTable) -> IntArray:
@@ -150,15 +134,8 @@ def _cell_of_row(table: ScoreTable) -> IntArray:
     return cell
 
 
-def _cell_sizes(table: ScoreTable) -> IntArray:
-    return np.bincount(_cell_of_row(table))
-
-
 def _are_copies(table: ScoreTable) -> bool:
-    """Return whether finite scores differ, but never between the runs of a cell.
-
-    Censored runs are equal for another reason.
-    """
+    """Return whether finite scores differ, but never between the runs of a cell."""
     known = np.isfinite(table.effective_scores)
     score, cell = table.effective_scores[known], _cell_of_row(table)[known]
     n = np.bincount(cell)
@@ -191,22 +168,19 @@ def wild_scores(table: ScoreTable) -> list[tuple[str, float]]:
     ppo on task_0: the score 1.5e+06 of run 1 is 1.1e+06 times as large as any of the 4 others of \
 the task (up to 1.4); it dominates every mean; check it
     """
-    finite = np.flatnonzero(np.isfinite(table.effective_scores))
-    task = table.rows["task"].codes[finite]
-    size = np.abs(table.effective_scores[finite])
-    order = np.lexsort((size, task))
-    n = np.bincount(task, minlength=len(table.tasks))
     found = []
-    for name, own in zip(table.tasks, np.split(order, np.cumsum(n)[:-1]), strict=True):
-        if own.size <= LEAST_OTHERS:
+    for name, places in table.rows_of_task.items():
+        rows = places[np.isfinite(table.effective_scores[places])]
+        if rows.size <= LEAST_OTHERS:
             continue
-        most, largest = size[own[-2:]].tolist()
+        size = np.abs(table.effective_scores[rows])
+        most, largest = np.sort(size)[-2:].tolist()
         if most > 0.0 and largest > WILD * most:
-            place = int(finite[own[-1]])
+            place = int(rows[np.argmax(size)])
             row = next(table.rows.take([place]).records())
             sentence = (
                 f"{row['algorithm']} on {name}: the score {row['score']:.4g} of run {row['run']} "
-                f"is {largest / most:.2g} times as large as any of the {own.size - 1} others of "
+                f"is {largest / most:.2g} times as large as any of the {rows.size - 1} others of "
                 f"the task (up to {most:.3g}); it dominates every mean; check it"
             )
             found.append((place, sentence, row["score"]))
@@ -231,12 +205,10 @@ def own_scales(table: ScoreTable) -> str | None:
     >>> own_scales(ScoreTable.from_arrays(games, tasks=["Pong", "Atlantis"])).partition(":")[0]
     'scores of different tasks may not be on one scale (median 19.0 on Pong, 60,000 on Atlantis)'
     """
-    if table.normalization is not None or table.unit is not None:
+    found = _unlike(table, FAR)
+    if found is None:
         return None
-    ends = _ends(table)
-    if ends is None or ends[1][1] <= FAR * ends[0][1]:
-        return None
-    (low_task, low), (high_task, high) = ends
+    (low_task, low), (high_task, high) = found
     return (
         f"scores of different tasks may not be on one scale (median {_shown(low)} on {low_task}, "
         f"{_shown(high)} on {high_task}): an order of tasks would then only show their scales; "
@@ -256,38 +228,17 @@ def refuse_unlike_scales(
     A mean over such tasks is that of the largest scale, and an optimality gap, whose target is 1,
     that of the smallest. Normalised scores, and those in a unit, are on one scale.
     """
-    if table.normalization is not None or table.unit is not None or not metrics:
-        return
-    ends = _ends(table, algorithms, tasks)
+    found = _unlike(table, FAR, algorithms, tasks) if metrics else None
     # Shares, and multiples of a reference, are on one scale however small some are.
-    if ends is None or ends[1][1] <= max(MOST_MULTIPLE, FAR * ends[0][1]):
+    if found is None or found[1][1] <= MOST_MULTIPLE:
         return
-    (low_task, low), (high_task, high) = ends
+    (low_task, low), (high_task, high) = found
     remedy = either("normalize(scores, 'min-max')", option(normalize="min-max"))
     raise ScoreDataError(
         f"{joined(metrics)}: expected scores on one scale, found medians of {_shown(low)} on "
         f"{low_task} and {_shown(high)} on {high_task}; {remedy} or another scale, or "
         f"{either(repr('none'), 'none')} if they share a unit"
     )
-
-
-def unlike_target(table: ScoreTable) -> str | None:
-    """Return a warning that an optimality gap has 1 as the target of much larger raw scores.
-
-    None where the middle score is at most :data:`MOST_MULTIPLE` and some score misses the target.
-    """
-    found = table.rows["score"][np.isfinite(table.rows["score"])]
-    if table.normalization is not None or table.unit is not None or not found.size:
-        return None
-    least, middle = float(found.min()), float(np.median(found))
-    if least > 1.0:
-        fault = f"is 0: all raw scores lie above its target, 1 (the least is {_shown(least)})"
-    elif middle > MOST_MULTIPLE:
-        fault = f"holds raw scores (median {_shown(middle)}) against a target of 1"
-    else:
-        return None
-    target = either("gamma", "--gamma")
-    return f"optimality_gap {fault}; give another target ({target}), or normalize the scores"
 
 
 def check_scales(
@@ -302,30 +253,55 @@ def check_scales(
     named = [name for name in metrics if name in _SUMMED]
     if "optimality_gap" in metrics and gamma is None:
         named.append("optimality_gap")
-        if (target := unlike_target(table)) is not None:
-            warnings.warn(target, DegenerateScoresWarning, stacklevel=3)
+        _warn_of_target(table)
     refuse_unlike_scales(table, named, algorithms=algorithms, tasks=tasks)
 
 
-def _ends(
+def _warn_of_target(table: ScoreTable) -> None:
+    """Warn that an optimality gap has 1 as the target of much larger raw scores."""
+    found = table.rows["score"][np.isfinite(table.rows["score"])]
+    if table.normalization is not None or table.unit is not None or not found.size:
+        return
+    least, middle = float(found.min()), float(np.median(found))
+    if least > 1.0:
+        fault = f"is 0: all raw scores lie above its target, 1 (the least is {_shown(least)})"
+    elif middle > MOST_MULTIPLE:
+        fault = f"holds raw scores (median {_shown(middle)}) against a target of 1"
+    else:
+        return
+    target = either("gamma", "--gamma")
+    message = f"optimality_gap {fault}; give another target ({target}), or normalize the scores"
+    warnings.warn(message, DegenerateScoresWarning, stacklevel=4)
+
+
+def _unlike(
     table: ScoreTable,
+    ratio: float,
     algorithms: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
 ) -> tuple[tuple[str, float], tuple[str, float]] | None:
-    """Return the tasks with the least and the greatest median of absolute scores above 0."""
+    """Return the tasks with the least and greatest median of absolute raw scores above 0.
+
+    None where the medians differ by at most a ratio. Scores that are normalised, or in a unit, are
+    on one scale.
+    """
+    if table.normalization is not None or table.unit is not None:
+        return None
     last = table.last_step()
-    names = last.tasks if tasks is None else tasks
-    parts = [last.strata(name, names) for name in algorithms or last.algorithms]
-    size = np.abs(np.concatenate([scores for scores, _ in parts]))
-    task = np.repeat(np.tile(np.arange(len(names)), len(parts)), np.hstack([n for _, n in parts]))
-    order = np.lexsort((size, task))
-    order = order[np.isfinite(size[order])]
-    found, begins, counts = np.unique(task[order], return_index=True, return_counts=True)
-    middle = size[order[begins + (counts - 1) // 2]], size[order[begins + counts // 2]]
-    medians = zip(((middle[0] + middle[1]) / 2.0).tolist(), found.tolist(), strict=True)
-    by_size = sorted((median, names[place]) for median, place in medians if median > 0.0)
-    ends = [(name, median) for median, name in by_size[:: max(len(by_size) - 1, 1)]]
-    return (ends[0], ends[1]) if len(ends) > 1 else None
+    chosen = last.rows["algorithm"].isin(algorithms or last.algorithms)
+    medians = {}
+    for task, rows in last.rows_of_task.items():
+        size = np.abs(last.effective_scores[rows[chosen[rows]]])
+        size = size[np.isfinite(size)]
+        if (tasks is None or task in tasks) and size.size and (median := np.median(size)) > 0.0:
+            medians[task] = float(median)
+    if len(medians) < 2:
+        return None
+    by_size = sorted(medians, key=lambda task: (medians[task], task))
+    low, high = by_size[0], by_size[-1]
+    if medians[high] <= ratio * medians[low]:
+        return None
+    return (low, medians[low]), (high, medians[high])
 
 
 def _shown(number: float) -> str:

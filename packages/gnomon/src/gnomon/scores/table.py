@@ -428,6 +428,14 @@ class ScoreTable:
         return replace(self, rows=rows, provenance=(*self.provenance, f"step {step:g}"))
 
     @cached_property
+    def rows_of_task(self) -> dict[str, IntArray]:
+        """The places of the rows of each task, in ascending order."""
+        codes = self.rows["task"].codes
+        order = np.argsort(codes, kind="stable")
+        ends = np.cumsum(np.bincount(codes, minlength=len(self.tasks)))
+        return dict(zip(self.tasks, np.split(order, ends[:-1]), strict=True)) if ends.size else {}
+
+    @cached_property
     def run_of_row(self) -> IntArray:
         """The number of each row's run, shape (rows,): runs are numbered by their first row."""
         label = self.rows["run"]

@@ -40,7 +40,7 @@ def test_faults_are_told_in_one_line(tmp_path):
     for name, content, said in [
         ("text.json", {"dqn": {"pong": ["one"]}}, "found neither for dqn"),
         ("ragged.json", {"dqn": [[1, 2], [3]]}, "dqn: expected an array of numbers (runs, tasks)"),
-        ("none.json", {"dqn": {}}, "found nothing"),
+        ("none.json", {"dqn": {}}, "found neither for dqn"),
         (
             "deep.json",
             {"dqn": [[[[1.0]]]]},

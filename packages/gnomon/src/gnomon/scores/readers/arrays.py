@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,11 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores.columns import Rows, rows_of_records
-from gnomon.scores.readers.files import json_object
+from gnomon.scores.readers.files import json_glance, json_object
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import rows_of_arrays
 
-_SHAPES = "arrays (runs, tasks) by algorithm, lists of runs by task, or those by algorithm"
 _BINARY = (".npz", ".npy")
 
 
@@ -50,82 +49,66 @@ def _files(folder: Path) -> list[Path]:
 
 def _rows(path: Path, *, alone: bool) -> Rows:
     """Return the rows of one file; `alone`, it is of one algorithm."""
-    if path.suffix.lower() in _BINARY:
-        return _of_arrays(path, alone=alone)
-    content = json_object(path)
-    if all(isinstance(value, Mapping) for value in content.values()):
-        by_algorithm: Mapping[str, Any] = content
-    elif _are_runs(content):
-        by_algorithm = {path.stem: content}
-    else:
-        return rows_of_arrays(content)
-    rows = [*_of_lists(by_algorithm, path)]
-    if not rows:
-        raise ScoreDataError(f"{path}: expected {_SHAPES}; found nothing")
-    return rows_of_records(rows)
+    is_binary = path.suffix.lower() in _BINARY
+    content = _loaded(path) if is_binary else json_object(path)
+    tasks = content.pop("tasks", None) if is_binary else None
+    if _are_runs(content):
+        content = {path.stem: content}
+    if not all(isinstance(value, Mapping) for value in content.values()):
+        if alone and is_binary and len(content) == 1:
+            content = {path.stem: next(iter(content.values()))}
+        return rows_of_arrays(content, None if tasks is None else [*map(str, tasks.ravel())])
+    for algorithm, of_task in content.items():
+        if not _are_runs(of_task):
+            raise ScoreDataError(
+                f"{path}: expected arrays (runs, tasks) by algorithm, lists of runs by task, or "
+                f"those by algorithm; found neither for {algorithm}"
+            )
+    return rows_of_records(
+        {"algorithm": algorithm, "task": task, "run": run, "score": score}
+        for algorithm, of_task in content.items()
+        for task, scores in of_task.items()
+        for run, score in enumerate(np.atleast_1d(np.asarray(scores, np.float64)).tolist())
+    )
 
 
-def _of_arrays(path: Path, *, alone: bool) -> Rows:
-    kind = path.suffix.lower()
+def _loaded(path: Path) -> dict[str, Any]:
+    """Return the arrays of a file by their names; of one dimension alone, runs on one task."""
     try:
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
-            arrays = {path.stem: np.atleast_2d(loaded.T).T if loaded.ndim < 2 else loaded}
-        else:
-            with loaded as file:
-                arrays = {name: file[name] for name in file.files}
+            return {path.stem: loaded[:, None] if loaded.ndim == 1 else loaded}
+        with loaded as file:
+            return {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise ScoreDataError(f"{path}: expected a file of scores; there is none") from None
     except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
         why = " without Python objects" if "pickle" in str(error).lower() else ""
+        kind = path.suffix.lower()
         raise ScoreDataError(f"{path}: expected an {kind} file of arrays of numbers{why}") from None
-    tasks = arrays.pop("tasks", None)
-    names = None if tasks is None else [str(task) for task in tasks.ravel()]
-    if arrays and all(x.ndim == 1 and x.dtype.kind in "iufb" for x in arrays.values()):
-        rows = [
-            {"algorithm": path.stem, "task": task, "run": run, "score": float(score)}
-            for task, scores in arrays.items()
-            for run, score in enumerate(scores.tolist())
-        ]
-        return rows_of_records(rows)
-    if alone and len(arrays) == 1:
-        arrays = {path.stem: next(iter(arrays.values()))}
-    return rows_of_arrays(arrays, names)
 
 
-def _of_lists(by_algorithm: Mapping[str, Any], path: Path) -> Iterator[dict[str, Any]]:
-    for algorithm, tasks in by_algorithm.items():
-        if not _are_runs(tasks):
-            raise ScoreDataError(f"{path}: expected {_SHAPES}; found neither for {algorithm}")
-        for task, scores in tasks.items():
-            for run, score in enumerate(scores if isinstance(scores, list) else [scores]):
-                value = float("nan") if score is None else float(score)
-                yield {"algorithm": algorithm, "task": task, "run": run, "score": value}
-
-
-def _are_runs(tasks: object) -> bool:
+def _are_runs(content: object) -> bool:
     """Return whether an object holds the runs of each task: lists of numbers, or single ones."""
-    return isinstance(tasks, Mapping) and all(
-        all(x is None or _is_number(x) for x in scores)
-        if isinstance(scores, list)
-        else _is_number(scores)
-        for scores in tasks.values()
+    return isinstance(content, Mapping) and bool(content) and all(map(_is_runs, content.values()))
+
+
+def _is_runs(scores: object) -> bool:
+    if isinstance(scores, np.ndarray):
+        return scores.ndim == 1 and scores.dtype.kind in "iufb"
+    values = scores if isinstance(scores, list) else [scores]
+    return all(
+        x is None or (isinstance(x, int | float) and not isinstance(x, bool)) for x in values
     )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _are_arrays(path: Path) -> bool:
     """Return whether JSON holds runs by algorithm and task, or nothing but lists."""
-    try:
-        values = list(json_object(path).values())
-    except ScoreDataError:
-        return False
-    if all(isinstance(value, Mapping) for value in values):
-        return bool(values) and all(value and _are_runs(value) for value in values)
-    return all(isinstance(value, list) for value in values)
+    content = json_glance(path)
+    values = list(content.values()) if isinstance(content, dict) else []
+    return bool(values) and (
+        all(map(_are_runs, values)) or all(isinstance(value, list) for value in values)
+    )
 
 
 def _recognises(path: Path) -> bool:
@@ -134,8 +117,7 @@ def _recognises(path: Path) -> bool:
         return bool(files) and all(
             file.suffix.lower() in _BINARY or _are_arrays(file) for file in files
         )
-    suffix = path.suffix.lower()
-    return path.is_file() and (suffix in _BINARY or (suffix == ".json" and _are_arrays(path)))
+    return path.is_file() and (path.suffix.lower() in _BINARY or _are_arrays(path))
 
 
 ARRAYS = Reader(

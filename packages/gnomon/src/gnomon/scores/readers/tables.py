@@ -27,11 +27,13 @@ from gnomon.errors import (
     shortened,
 )
 from gnomon.files import write_atomically
-from gnomon.scores.columns import Column, Rows, Texts, rows_of_columns, rows_of_records
+from gnomon.scores.columns import Column, Rows, Texts, rows_of_records
 from gnomon.scores.readers.files import (
+    JSON_LINES,
     header_names,
     is_table,
     json_content,
+    json_glance,
     json_lines,
     parquet_names,
     read_columns,
@@ -67,7 +69,6 @@ _OF_ITEMS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 #: A table of tasks has none of these; "task" and "id" alone are ambiguous.
 _ITEMS = _OF_ITEMS["task"][:-2]
-_LINES = (".jsonl", ".ndjson")
 _TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
@@ -135,13 +136,6 @@ def _cells(column: Column) -> Iterator[Any]:
     return ("" if x is None or x != x else x for x in column.tolist())
 
 
-def table_of_columns(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str = "") -> ScoreTable:
-    """Return the table of columns as a file has them: of items, or of tasks."""
-    if wanted.units != "tasks" and _are_items(raw.names):
-        return _of_items(raw, origin, wanted)
-    return _of_tasks(raw, origin, wanted, tool)
-
-
 def _are_items(names: Sequence[str]) -> bool:
     """Return whether headings name models and items."""
     lower = {name.strip().lower() for name in names}
@@ -150,7 +144,7 @@ def _are_items(names: Sequence[str]) -> bool:
     return not (lower.isdisjoint(_OF_ITEMS["algorithm"]) or lower.isdisjoint(_ITEMS))
 
 
-def _of_tasks(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str) -> ScoreTable:
+def _of_tasks(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str = "") -> ScoreTable:
     """Return a tidy table; the columns of :data:`_ABOUT`, if they hold one value, describe it.
 
     A file with a column ``metric`` of several values holds several scores, of which one is named.
@@ -364,7 +358,7 @@ TIDY = Reader(
     "tidy",
     "a CSV, TSV or Parquet file with the columns algorithm, task, run and score",
     recognises=lambda path: not (path.is_dir() or path.suffix.lower() in (".json", ".npz", ".npy")),
-    read=lambda path, wanted: _of_tasks(*read_columns(path), wanted, ""),
+    read=lambda path, wanted: _of_tasks(*read_columns(path), wanted),
     takes=frozenset({"metric", "where", "columns", "within_run"}),
     is_general=True,
 )
@@ -372,27 +366,23 @@ TIDY = Reader(
 
 def _recognises_items(path: Path) -> bool:
     """Return whether the header names models and items."""
-    suffix = path.suffix.lower()
     try:
-        if suffix in (".parquet", ".pq") and path.is_file():
-            return _are_items(parquet_names(path))
-        if suffix in _LINES and path.is_file():
-            return _are_items(list(_flat(next(json_lines(path), {}))))
-        return is_table(path) and _are_items(header_names(path))
-    except (OSError, ScoreDataError):
+        is_parquet = path.suffix.lower() in (".parquet", ".pq") and path.is_file()
+        names = parquet_names(path) if is_parquet else header_names(path) if is_table(path) else []
+        return _are_items(names)
+    except OSError:
         return False
 
 
-def _read_items(path: Path, wanted: ReadRequest) -> ScoreTable:
-    is_lines = path.suffix.lower() in _LINES
-    raw, origin = _of_lines(path) if is_lines else read_columns(path)
-    return _of_items(raw, origin, wanted)
-
-
-def _of_lines(path: Path) -> tuple[Rows, Origin]:
-    """Return the columns of a file of JSON lines; lists are left out."""
-    rows = rows_of_records(map(_flat, json_lines(path)))
-    return rows, Origin(str(path), lines=lambda: range(1, 1 + len(rows)))
+ITEM_FILE = Reader(
+    "items",
+    "a CSV, TSV or Parquet file with a row per model and item: model, item, correct",
+    recognises=_recognises_items,
+    read=lambda path, wanted: _of_items(*read_columns(path), wanted),
+    takes=frozenset({"metric", "where", "columns"}),
+    is_general=True,
+    units="items",
+)
 
 
 def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -406,17 +396,6 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
-ITEM_FILE = Reader(
-    "items",
-    "a CSV, TSV, Parquet or .jsonl file with a row per model and item: model, item, correct",
-    recognises=_recognises_items,
-    read=_read_items,
-    takes=frozenset({"metric", "where", "columns"}),
-    is_general=True,
-    units="items",
-)
-
-
 def _records_in(content: Any, depth: int = 0) -> list[Mapping[str, Any]] | None:
     """Return the records in JSON: a list of objects, in any wrapping; or an object of columns."""
     if isinstance(content, list):
@@ -424,6 +403,10 @@ def _records_in(content: Any, depth: int = 0) -> list[Mapping[str, Any]] | None:
         return objects if objects and len(objects) == len(content) else None
     if not isinstance(content, Mapping) or depth > 3:
         return None
+    columns = [x for x in content.values() if isinstance(x, list)]
+    is_even = len(columns) == len(content) and len({len(x) for x in columns}) == 1
+    if is_even and {"algorithm", "score"} <= {role_of(str(name)) for name in content}:
+        return [dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True)]
     found = {name: _records_in(value, depth + 1) for name, value in content.items()}
     known = {name: records for name, records in found.items() if records}
     if len(known) == 1:
@@ -435,50 +418,23 @@ def _records_in(content: Any, depth: int = 0) -> list[Mapping[str, Any]] | None:
     return None
 
 
-def _columns_in(content: Any) -> dict[str, list[Any]] | None:
-    """Return the columns of an object of lists that are named as columns of scores are."""
-    if not isinstance(content, Mapping) or not content:
-        return None
-    roles = {role_of(str(name)) for name in content}
-    if not {"algorithm", "score"} <= roles or not all(
-        isinstance(x, list) for x in content.values()
-    ):
-        return None
-    return dict(content)
-
-
-def _have_scores(records: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether records name algorithms, and tasks or items."""
-    names = list(_flat(records[0]))
-    roles = set(map(role_of, names))
-    return _are_items(names) or {"algorithm", "task"} <= roles
-
-
 def _recognises_records(path: Path) -> bool:
-    suffix = path.suffix.lower()
-    try:
-        if suffix in _LINES and path.is_file():
-            first = next(json_lines(path), None)
-            return first is not None and _have_scores([first])
-        if suffix != ".json" or not path.is_file():
-            return False
-        content = json_content(path)
-    except ScoreDataError:
-        return False
-    records = _records_in(content)
-    return _columns_in(content) is not None or (records is not None and _have_scores(records))
+    """Return whether records name algorithms, and tasks or items."""
+    records = _records_in(json_glance(path))
+    names = list(_flat(records[0])) if records else []
+    roles = set(map(role_of, names))
+    return _are_items(names) or {"algorithm", "task"} <= roles or {"algorithm", "score"} <= roles
 
 
 def _read_records(path: Path, wanted: ReadRequest) -> ScoreTable:
-    if path.suffix.lower() in _LINES:
-        raw, origin = _of_lines(path)
-        return table_of_columns(raw, origin, wanted, "records")
-    content = json_content(path)
-    columns = _columns_in(content)
-    if columns is not None:
-        return table_of_columns(rows_of_columns(columns), Origin(str(path)), wanted, "columns")
-    raw = rows_of_records(map(_flat, _records_in(content) or []))
-    return table_of_columns(raw, Origin(str(path)), wanted, "records")
+    is_lines = path.suffix.lower() in JSON_LINES
+    records = json_lines(path) if is_lines else _records_in(json_content(path)) or []
+    raw = rows_of_records(map(_flat, records))
+    numbered = Origin(str(path), lines=lambda: range(1, 1 + len(raw)))
+    origin = numbered if is_lines else Origin(str(path))
+    if wanted.units != "tasks" and _are_items(raw.names):
+        return _of_items(raw, origin, wanted)
+    return _of_tasks(raw, origin, wanted, "records")
 
 
 RECORDS = Reader(

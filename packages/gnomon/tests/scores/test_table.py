@@ -193,12 +193,9 @@ def test_arrays_of_three_axes_become_curves():
     steps, curves = table.curves("a", "r")
     assert steps.tolist() == [10, 20]
     np.testing.assert_array_equal(curves, x[:, 2])
-    assert table.at_step(20).runs("a", "q").tolist() == [3, 9]
     assert table.last_step().runs("a", "q").tolist() == [3, 9]
     with pytest.raises(ScoreDataError, match=r"2 steps of each run; .* take last_step"):
         table.runs("a", "q")
-    with pytest.raises(ScoreDataError, match="no row is at step 30; found 10, 20"):
-        table.at_step(30)
 
 
 def test_the_last_step_is_each_runs_own():

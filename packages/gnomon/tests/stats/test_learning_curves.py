@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownWordError
-from gnomon.scores import ScoreTable
+from gnomon.scores import ScoreTable, at_common_step
 from gnomon.stats import curves, estimate, summarize_runs
 
 
@@ -20,12 +20,11 @@ def test_a_curve_is_the_metric_at_each_step():
     np.testing.assert_allclose(curve.value, X.mean(axis=(0, 1)))
     assert (curve.low < curve.value).all()
     assert (curve.value < curve.high).all()
-    (point,) = estimate(
-        TABLE.at_step(30), ["mean"], method="percentile", n_resamples=2000, rng=rng()
-    )
+    scores = at_common_step(TABLE, 30)
+    (point,) = estimate(scores, ["mean"], method="percentile", n_resamples=2000, rng=rng())
     assert (curve.low[3], curve.high[3]) == (point.low, point.high)
     (small,) = curves(TABLE, ["mean"], rng=rng())
-    (closed,) = estimate(TABLE.at_step(30), ["mean"], rng=rng())
+    (closed,) = estimate(scores, ["mean"], rng=rng())
     assert (small.low[3], small.high[3]) == (closed.low, closed.high)
     records = curve.as_records()
     assert list(records[0]) == ["algorithm", "metric", "task", "step", "value", "low", "high"]

@@ -116,7 +116,7 @@ def show_scores(answer: Answer, table: ScoreTable, out: Path | None) -> None:
     if answer.as_json:
         answer.results(table.to_records())
         return
-    answer.table(list(islice(table.iter_records(), MOST_ROWS)), table.rows.names)
+    answer.table(list(islice(table.rows.records(), MOST_ROWS)), table.rows.names)
     n = len(table)
     if n > MOST_ROWS:
         answer.say(f"the first {MOST_ROWS} of {n:,} rows; --out FILE writes all of them")

@@ -174,6 +174,11 @@ class Rows:
         """Return a column as Python values."""
         return list(self._columns[name].tolist())
 
+    def arrays(self) -> dict[str, Any]:
+        """Return the columns as data frames take them: arrays, or lists of texts."""
+        columns = self._columns.items()
+        return {name: x.tolist() if isinstance(x, Texts) else x for name, x in columns}
+
     def records(self, begin: int = 0, end: int | None = None) -> Iterator[dict[str, Any]]:
         """Yield rows as mappings; a number that is not finite is None."""
         end = self._n if end is None else min(end, self._n)

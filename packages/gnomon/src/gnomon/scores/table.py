@@ -5,12 +5,11 @@ Statistics, ranking and distillation read this table and know nothing of where i
 
 from __future__ import annotations
 
-import pkgutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,7 @@ from gnomon.scores.tidy import (
     SPECIAL,
     Origin,
     matching_rows,
+    numbered,
     rows_of_arrays,
     rows_of_frame,
     tidy_rows,
@@ -37,6 +37,17 @@ if TYPE_CHECKING:
 
 #: What a task of a table is: a task, on which runs are repeated, or an item of an evaluation.
 Units = Literal["tasks", "items"]
+
+
+class About(TypedDict, total=False):
+    """What is known of all scores of a table; see :class:`ScoreTable`."""
+
+    metric: str
+    unit: str | None
+    higher_is_better: bool
+    provenance: Sequence[str]
+    units: Units
+    cluster: str | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,7 +116,7 @@ class ScoreTable:
             metric: str = "score",
             unit: str | None = None,
             higher_is_better: bool = True,
-            provenance: tuple[str, ...] = (),
+            provenance: Sequence[str] = (),
             normalization: Normalization | None = None,
             units: Units = "tasks",
             cluster: str | None = None,
@@ -116,20 +127,13 @@ class ScoreTable:
         if not isinstance(source, Rows):
             rows = with_usual_names(rows_of_frame(source), {}, Origin())
             object.__setattr__(self, "rows", tidy_rows(rows, Origin(), {}))
+        object.__setattr__(self, "provenance", tuple(self.provenance))
         check_word("units", self.units, ("tasks", "items"))
         check_clusters(self.rows, self.units, self.cluster)
 
     @classmethod
     def from_records(
-        cls,
-        records: Iterable[Mapping[str, Any]],
-        *,
-        metric: str = "score",
-        unit: str | None = None,
-        higher_is_better: bool = True,
-        provenance: Sequence[str] = (),
-        units: Units = "tasks",
-        cluster: str | None = None,
+        cls, records: Iterable[Mapping[str, Any]], **about: Unpack[About]
     ) -> ScoreTable:
         """Build a table from one mapping per row, as ``json`` or ``csv.DictReader`` give them.
 
@@ -138,16 +142,15 @@ class ScoreTable:
         records : iterable of mappings
             Each with ``algorithm``, ``task``, ``run``, ``score``; optionally ``step``,
             ``censored`` and attributes.
-        metric, unit, higher_is_better, provenance, units, cluster
-            As in the class.
+        **about
+            `metric`, `unit`, `higher_is_better`, `provenance`, `units`, `cluster`, as in the class.
 
         Raises
         ------
         ScoreDataError
             A row cannot be read; the message names it.
         """
-        rows = tidy_rows(with_usual_names(rows_of_records(records), {}, Origin()), Origin(), {})
-        return cls(rows, metric, unit, higher_is_better, (*provenance,), None, units, cluster)
+        return cls.from_frame(rows_of_records(records), **about)
 
     @classmethod
     def from_frame(
@@ -155,14 +158,9 @@ class ScoreTable:
         frame: Any,
         *,
         columns: Mapping[str, str] | None = None,
-        metric: str = "score",
-        unit: str | None = None,
-        higher_is_better: bool = True,
-        provenance: Sequence[str] = (),
         where: Mapping[str, Any] | None = None,
         within_run: str | None = None,
-        units: Units = "tasks",
-        cluster: str | None = None,
+        **about: Unpack[About],
     ) -> ScoreTable:
         """Build a table from a data frame, a mapping of columns, or an array for each algorithm.
 
@@ -174,12 +172,12 @@ class ScoreTable:
             (runs, tasks), which :meth:`from_arrays` reads.
         columns : mapping, optional
             What columns are called in the frame: ``{"algorithm": "Name"}``.
-        metric, unit, higher_is_better, provenance, units, cluster
-            As in the class.
         where : mapping, optional
             Attribute values that a row must have to be read.
         within_run : {"mean"}, optional
             Average several rows of one run, such as episodes; without it they are an error.
+        **about
+            As in :meth:`from_records`.
 
         Raises
         ------
@@ -197,8 +195,7 @@ class ScoreTable:
         array([3., 4.])
         """
         rows = with_usual_names(rows_of_frame(frame), columns or {}, Origin())
-        tidy = tidy_rows(rows, Origin(), where or {}, within_run)
-        return cls(tidy, metric, unit, higher_is_better, (*provenance,), None, units, cluster)
+        return cls(tidy_rows(rows, Origin(), where or {}, within_run), **about)
 
     @classmethod
     def from_arrays(
@@ -207,12 +204,7 @@ class ScoreTable:
         *,
         tasks: Sequence[str] | None = None,
         steps: Sequence[float] | None = None,
-        metric: str = "score",
-        unit: str | None = None,
-        higher_is_better: bool = True,
-        provenance: Sequence[str] = (),
-        units: Units = "tasks",
-        cluster: str | None = None,
+        **about: Unpack[About],
     ) -> ScoreTable:
         """Build a table from one array per algorithm, as rliable takes them.
 
@@ -225,8 +217,8 @@ class ScoreTable:
             Names of the columns; ``task_0``, ... if not given.
         steps : sequence of float, optional
             Values of the third axis; 0, 1, ... if not given.
-        metric, unit, higher_is_better, provenance, units, cluster
-            As in the class.
+        **about
+            As in :meth:`from_records`.
 
         Raises
         ------
@@ -239,8 +231,7 @@ class ScoreTable:
         >>> table.runs("a", "task_1")
         array([2., 4.])
         """
-        tidy = tidy_rows(rows_of_arrays(scores, tasks, steps), Origin(), {})
-        return cls(tidy, metric, unit, higher_is_better, (*provenance,), None, units, cluster)
+        return cls(tidy_rows(rows_of_arrays(scores, tasks, steps), Origin(), {}), **about)
 
     def __len__(self) -> int:
         """Return the number of rows, missing runs included."""
@@ -250,7 +241,9 @@ class ScoreTable:
         return f"<ScoreTable: {self.describe().splitlines()[0]}>"
 
     def _repr_html_(self) -> str:
-        return str(pkgutil.resolve_name("gnomon.scores.contents:html_contents")(self))
+        from gnomon.scores.contents import html_contents
+
+        return html_contents(self)
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -301,7 +294,7 @@ class ScoreTable:
 
     def _refuse_steps(self) -> None:
         if self.n_steps > 1:
-            take = "last_step(), at_step(...) or gnomon.scores.at_common_step"
+            take = "last_step() or gnomon.scores.at_common_step"
             raise ScoreDataError(f"{self.n_steps} steps of each run; expected one: take {take}")
 
     def runs(self, algorithm: str, task: str) -> FloatArray:
@@ -324,7 +317,7 @@ class ScoreTable:
         UnknownNameError
             The table has no such algorithm or task.
         ScoreDataError
-            The table has several steps per run; see :meth:`last_step` and :meth:`at_step`.
+            The table has several steps per run; see :func:`gnomon.scores.at_common_step`.
         """
         self._check_names([algorithm], [task])
         cells = self._cells
@@ -414,19 +407,6 @@ class ScoreTable:
         rows = self.rows.take(step == last[run]).but("step")
         return replace(self, rows=rows, provenance=(*self.provenance, "last step of each run"))
 
-    def at_step(self, step: float) -> ScoreTable:
-        """Return the table of the scores at one step, without the column.
-
-        Raises ScoreDataError: no row is at that step.
-        """
-        if "step" not in self.rows:
-            raise ScoreDataError("expected a column 'step' to select by; found none")
-        rows = self.rows.take(self.rows["step"] == step).but("step")
-        if not len(rows):
-            steps = ", ".join(f"{s:g}" for s in np.unique(self.rows["step"])[:12])
-            raise ScoreDataError(f"no row is at step {step:g}; found {steps}")
-        return replace(self, rows=rows, provenance=(*self.provenance, f"step {step:g}"))
-
     @cached_property
     def rows_of_task(self) -> dict[str, IntArray]:
         """The places of the rows of each task, in ascending order."""
@@ -438,14 +418,8 @@ class ScoreTable:
     @cached_property
     def run_of_row(self) -> IntArray:
         """The number of each row's run, shape (rows,): runs are numbered by their first row."""
-        label = self.rows["run"]
-        if not isinstance(label, np.ndarray):
-            label = label.codes
-        label = np.unique(label, return_inverse=True)[1].astype(np.int64)
-        task = self.rows["task"].codes.astype(np.int64)
-        key = self.rows["algorithm"].codes.astype(np.int64) * len(self.tasks) + task
-        key = key * (int(label.max(initial=0)) + 1) + label
-        _, first, run = np.unique(key, return_index=True, return_inverse=True)
+        number, _ = numbered(self.rows, ("algorithm", "task", "run"))
+        _, first, run = np.unique(number, return_index=True, return_inverse=True)
         rank = np.empty(first.size, np.int64)
         rank[np.argsort(first)] = np.arange(first.size)
         return rank[run]
@@ -498,7 +472,9 @@ class ScoreTable:
 
     def describe(self) -> str:
         """Return what the table holds and what is missing in it, one fact a line."""
-        return str(pkgutil.resolve_name("gnomon.scores.contents:contents")(self))
+        from gnomon.scores.contents import contents
+
+        return contents(self)
 
     __str__ = describe
 
@@ -506,21 +482,17 @@ class ScoreTable:
         """Return the rows as a Polars data frame; Polars must be installed."""
         import polars as pl
 
-        return pl.DataFrame({name: _for_frames(self.rows, name) for name in self.rows.names})
+        return pl.DataFrame(self.rows.arrays())
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the rows as a pandas data frame; pandas must be installed."""
         import pandas as pd
 
-        return pd.DataFrame({name: _for_frames(self.rows, name) for name in self.rows.names})
+        return pd.DataFrame(self.rows.arrays())
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return all of :meth:`iter_records`."""
-        return list(self.iter_records())
-
-    def iter_records(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows as mappings fit for JSON: a score that is not finite is None."""
-        yield from self.rows.records()
+        """Return the rows as mappings fit for JSON: a score that is not finite is None."""
+        return list(self.rows.records())
 
     def _check_names(self, algorithms: Iterable[str] = (), tasks: Iterable[str] = ()) -> None:
         """Refuse a name that is not in the table."""
@@ -566,9 +538,3 @@ class Cells:
         """Return the rows of a cell, in the order of the table."""
         own = self.of(algorithm, task)
         return own if self._row is None else self._row[own]
-
-
-def _for_frames(rows: Rows, name: str) -> Any:
-    """Return a column as data frames take it: an array, or a list of texts."""
-    column = rows[name]
-    return column if isinstance(column, np.ndarray) else column.tolist()

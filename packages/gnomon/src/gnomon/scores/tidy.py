@@ -326,7 +326,7 @@ def _flags(raw: Column, origin: Origin) -> Flags:
 def _check_duplicates(rows: Rows, origin: Origin, *, has_runs: bool) -> None:
     """Refuse two rows with the same key."""
     key = [name for name in KEY if name in rows]
-    number, n_numbers = _numbered(rows, key)
+    number, n_numbers = numbered(rows, key)
     if n_numbers <= 2 * number.size + 1000:
         seen = np.zeros(n_numbers, np.bool_)
         seen[number] = True
@@ -354,7 +354,7 @@ def _check_duplicates(rows: Rows, origin: Origin, *, has_runs: bool) -> None:
 
 def _averaged(rows: Rows) -> Rows:
     """Return one row for each run and step, with the mean score of its rows."""
-    number, _ = _numbered(rows, [name for name in KEY if name in rows])
+    number, _ = numbered(rows, [name for name in KEY if name in rows])
     _, first, group = np.unique(number, return_index=True, return_inverse=True)
     score = rows["score"]
     known = ~np.isnan(score)
@@ -373,7 +373,7 @@ def _apart(rows: Rows, key: Sequence[str], row: int, origin: Origin) -> str:
     """Return the remedies for rows of one key: another column, or their mean."""
     mean = f"{reading(origin.file, within_run='mean')} averages the rows of a run"
     for name in (x for x in rows.names if x not in SPECIAL):
-        number, _ = _numbered(rows, [*key, name])
+        number, _ = numbered(rows, [*key, name])
         if not _are_different(number):
             continue
         if "step" not in key and are_numbers(rows[name]):
@@ -385,7 +385,7 @@ def _apart(rows: Rows, key: Sequence[str], row: int, origin: Origin) -> str:
     return f"; {mean}"
 
 
-def _numbered(rows: Rows, key: Sequence[str]) -> tuple[IntArray, int]:
+def numbered(rows: Rows, key: Sequence[str]) -> tuple[IntArray, int]:
     """Return a whole number for each row, the same for equal keys alone, and their limit."""
     number = np.zeros(len(rows), np.int64)
     n_numbers = 1
@@ -505,7 +505,7 @@ def with_usual_names(raw: Rows, columns: Mapping[str, str], origin: Origin) -> R
     found = dict(columns) | usual_columns(raw, columns, roles, origin)
     if "step" not in (*raw.names, *found) and "step" in map(role_of, raw.names):
         own = [found.get(role, role) for role in ("algorithm", "task", "run")]
-        number, _ = _numbered(raw, [name for name in own if name in raw])
+        number, _ = numbered(raw, [name for name in own if name in raw])
         if not _are_different(number):
             found |= usual_columns(raw, found, ["step"], origin)
     return renamed_columns(raw, found, origin)

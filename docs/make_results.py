@@ -21,6 +21,7 @@ from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, SERIES, SIZE, dres
 from gnomon.ranking import Ranking, rank
 from gnomon.scores import ScoreTable, load_scores, measured_provenance
 from gnomon.stats import estimate
+from gohr.experiments.rule_tags import TagEffects, tag_effects_of
 from gohr.rules import FAMILIES, rule_info
 
 HERE = Path(__file__).parent
@@ -38,21 +39,14 @@ SHOWN = {
     "dqn, learning_rate=0.03, gamma=1.0": "dqn",
     "ideal": "ideal",
 }
-#: What a rule may look at, by the tags of the catalogue.
-ELEMENTS = {
-    "shape or colour": ("shape", "color"),
-    "the cell": ("cell",),
-    "where others lie": ("order",),
-    "what went before": ("memory",),
-    "how many went": ("count",),
-    "one bucket only": ("one-bucket",),
-}
+#: What a rule may depend on, and whether it leaves a choice of buckets.
+TAGS_SHOWN = ("shape", "color", "cell", "order", "memory", "count", "one-bucket")
 N_RESAMPLES = 2000
 
 TEXT = """# Results
 
-What the learners of this project make of the suites. The scores come with Gnomon, so that every number
-here can be computed again without playing:
+Scores of the learners on the suites of hidden rules. They come with Gnomon, so that every number on this page can be
+computed again without playing:
 
 <!-- run -->
 
@@ -69,10 +63,10 @@ print(len(table.algorithms), "learners,", len(table.tasks), "rules")
 {n_learners} learners, {n_rules} rules
 ```
 
-On the command line the name of the data set stands for a file, as in `gnomon rank gohr-full --score skill`.
+On the command line the name of the data set takes the place of a file: `gnomon rank gohr-full --score skill`.
 This page is written by `python docs/make_results.py`.
 
-## How they were made
+## How the scores were made
 
 <!-- not run: twenty minutes of two cores -->
 
@@ -81,69 +75,77 @@ $ gohr run gohr-full-results --out full --workers 2
 $ python docs/make_measured_scores.py gohr-full full
 ```
 
-Gnomon {version}, {made}; config `{config}`. {n_learners} configurations of {n_kinds} kinds of in-process learners,
-{trials} trials of 200 boards on each of the {n_rules} rules of `gohr-full-v1`. `rule_player` is not among them:
-it is shown the rule and never errs.{stopped} Each trial has three scores: `tce`, `errors_to_learn` and
-`skill`. Packed are the scores, not the attempts; who plays the experiment again gets the same ones.
+Gnomon {version}, {made}; configuration `{config}`. {n_learners} configurations of {n_kinds} kinds of learners,
+{trials} trials of 200 boards on each of the {n_rules} rules of `gohr-full-v1`, without `rule_player`, which is
+shown the rule and never errs.{stopped} Each trial has three scores: `tce`, `errors_to_learn` and `skill`.
 
-`skill` is used below, since it means the same on every rule: 0 is chance, 1 is without errors, and below 0 is
-worse than chance. Under `anything-goes` nobody errs, so there is no skill, and {n_scored} rules remain.
+Most of this page uses `skill`, which has the same meaning on every rule: 0 is chance, 1 is no errors, and below 0 is
+worse than chance. Under `anything-goes` no attempt fails, so that skill is undefined; {n_scored} rules remain.
 
-## Ranks
-
-Mean skill over rules, with the 95 % interval of runs drawn again within each rule; and the rank by won pairs
-(pairwise tests of P(X > Y) over rules) with its simultaneous 95 % interval. The intervals say how sure
-the numbers are *on these rules*, with more trials; they do not speak of other rules. Mean and rank need not agree: a mean
-is moved by the few rules under which a learner fails badly or does very well, and among won pairs all rules count alike.
-
-{ranks}
-
-* `ideal` was given a space of 22,000 rules that holds every rule of this suite. It is the floor of what can be known, not a
-  competitor.
-* A table with one number for each class of attempt does better here than the linear DQN with its 3,720 features. The
-  features of the DQN say nothing of where a piece lies. Under a rule about cells it repeats what failed,
-  and falls below chance; the table tries something else.
-* Learners that may attempt empty cells pay for learning that those are no good.
-
-## Difficulty by family
+## Which rules are hard
 
 ![Mean skill of eight learners on the rules of each family](../images/results/families.svg)
 
-{families}
+The number of rules is in brackets beside each family. {families}
 
-## Which element of a rule makes it hard
+## Which element makes a rule hard
 
-The catalogue says of each rule what it looks at. A linear model of skill with these elements as factors tells
-the effect of each with the others held fixed: skill with the element less skill without it. Rules
-are drawn again within families for the 95 % intervals, {n_resamples:,} times: they speak of rules *like* these.
+`gohr elements` on this run, with the tags {tags}: the factor by which a tag multiplies the median
+errors of a learner, other tags equal, with 95 % intervals over rules. Filled: significantly different from 1 (Holm's
+correction).
 
-![Effect of each element on the skill of six learners](../images/results/elements.svg)
+![Factor of each tag for six learners](../images/results/elements.svg)
 
-{elements}
+{costs}
 
-{shared}
+The same in Python:
 
-The elements are not independent in the catalogue: most rules about the past are about buckets too. And a main effect
-is a mean over rules; no interaction is fitted.
+<!-- run -->
+
+```python
+from gohr.experiments import tag_effects
+
+errors = load_scores("gohr-full", "tce").select(algorithms=["frugal", "ideal"])
+print(tag_effects(errors, ["cell", "order", "memory", "count"]).where(tag="order"))
+```
+
+<!-- output -->
+
+```text
+...
+```
+
+## Ranks
+
+Mean skill over rules with its 95 % interval, and the rank: by the mean share of pairs of runs won on a rule, with the
+simultaneous 95 % interval from the comparisons of all pairs. The intervals describe these rules with more
+trials, not other rules. The two columns may disagree: a few rules on which a learner fails badly move its mean, while every rule
+counts equally in the rank.
+
+{ranks}
+
+* `ideal` was given a space of 22,000 rules that contains every rule of this suite. It is an upper bound.
+* A table with one number for each class of attempt does better here than the linear DQN with its 3,720 features, none of which
+  describes the position of a piece. Under a rule about cells the DQN repeats what failed and falls below chance.
+* Learners that may attempt empty cells make errors until they have learned to avoid them.
 
 ## Five rules for ninety
 
-Which five rules tell the mean skill over all {n_scored}? The learners are the rows, without `ideal`, which was given the
-answers: {n_rows} rows. The subset was searched by the procedure `paper` (see [fewer tasks](../gnomon/distill.md)):
+The five rules that best predict the mean skill over all {n_scored}, found by the procedure `paper` of
+[`gnomon distill`](../gnomon/distill.md) from {n_rows} learners (all but `ideal`):
 
 {subset}
 
-![Mean skill as the five rules foretell it, and as it was measured](../images/results/five-rules.svg)
+![Mean skill predicted from the five rules, and measured](../images/results/five-rules.svg)
 
 | error of the five rules | root mean square | R² |
 | --- | --- | --- |
-| the rules chosen and judged on the same learners | {cv_rmse:.3f} | {cv_r2:.3f} |
-| judged on learners that the choice had not seen (ten folds) | {nested_rmse:.3f} | {nested_r2:.3f} |
-| judged on a kind of learner that the choice had not seen | {kind_rmse:.3f} | {kind_r2:.3f} |
+| on the learners that chose the rules | {cv_rmse:.3f} | {cv_r2:.3f} |
+| on learners not used for the choice (ten folds) | {nested_rmse:.3f} | {nested_r2:.3f} |
+| on kinds of learners not used for the choice | {kind_rmse:.3f} | {kind_r2:.3f} |
 
-The last line is the honest one for a new sort of learner. The rows are relatives: {n_tables} of {n_rows} are tables with other
-settings, so ten folds always leave a sibling in. The choice is not stable either: in the ten folds the most
-frequent rules were {frequent}.
+The last line applies to a new kind of learner: {n_tables} of the {n_rows} learners are tables with different settings, so that each of the ten
+folds leaves similar learners in. The choice is not stable: the most frequent rules in the ten folds were {frequent}.
 
 {sb3}"""
 
@@ -223,76 +225,22 @@ def family_figure(means: npt.NDArray[np.float64], counts: Counter[str]) -> Figur
     return Figure("families", "Difficulty by family", "", alt, drawing, rows)
 
 
-def design(rules: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Return, for each rule, 1 and whether it has each element."""
-    tags = [set(rule_info(rule).tags) for rule in rules]
-    return np.array([[1.0, *(bool(own & set(e)) for e in ELEMENTS.values())] for own in tags])
-
-
-def effects(
-    skill: dict[tuple[str, str], float], rules: Sequence[str], rng: np.random.Generator
-) -> npt.NDArray[np.float64]:
-    """Return value, low and high of each effect, shape (learners, elements, 3)."""
-    x = design(rules)
-    y = np.array([[skill[name, rule] for name in SHOWN] for rule in rules])
-    families = np.array([rule_info(rule).family for rule in rules])
-    groups = [np.flatnonzero(families == family) for family in FAMILIES]
-    drawn = []
-    for _ in range(N_RESAMPLES):
-        rows = np.concatenate([rng.choice(group, group.size) for group in groups])
-        drawn.append(np.linalg.lstsq(x[rows], y[rows], rcond=None)[0][1:])
-    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-    value = np.linalg.lstsq(x, y, rcond=None)[0][1:]
-    return np.stack([value, low, high], axis=-1).transpose(1, 0, 2)
-
-
-def effect_figure(found: npt.NDArray[np.float64]) -> Figure:
-    """Draw a panel for each learner but the first and the last, which never vary."""
-    drawing = new_drawing(0.74 * FULL_WIDTH, 4.4)
-    axes = drawing.subplots(2, 3, sharex=True, sharey=True).ravel()
-    for ax, name, one in zip(axes, list(SHOWN.values())[1:-1], found[1:-1], strict=True):
-        dress(ax, grid="x")
-        ax.axvline(0, color=MUTED, linewidth=0.8)
-        for row, (value, low, high) in enumerate(one):
-            sure = low > 0 or high < 0
-            color = SERIES[0] if value > 0 else SERIES[1]
-            ax.plot([low, high], [row, row], color=color if sure else MUTED, linewidth=1.6)
-            ax.plot(value, row, "o", markersize=5, color=color if sure else "#ffffff",
-                    markeredgecolor=color if sure else MUTED)  # fmt: skip
-        ax.set_title(name, loc="left", fontsize=SIZE + 0.5, color=INK)
-        ax.set_ylim(len(ELEMENTS) - 0.4, -0.6)
-        ax.set_yticks(range(len(ELEMENTS)), list(ELEMENTS))
-        ax.tick_params(axis="y", labelcolor=INK)
-    drawing.supxlabel("skill with the element less skill without it", fontsize=SIZE, color=MUTED)
-    rows = tuple(
-        {"learner": name, "element": element, "value": float(v), "low": float(a), "high": float(b)}
-        for name, one in zip(SHOWN.values(), found, strict=True)
-        for element, (v, a, b) in zip(ELEMENTS, one, strict=True)
-    )
-    alt = "Dots with intervals: the effect of six elements on six learners."
-    return Figure("elements", "Which element makes it hard", "", alt, drawing, rows, wide=True)
-
-
-def element_table(found: npt.NDArray[np.float64]) -> str:
-    """Return the effects as a table, with the tags that each element stands for."""
-    rows = []
-    for column, (element, tags) in enumerate(ELEMENTS.items()):
-        named = f"{element} ({', '.join(f'`{tag}`' for tag in tags)})"
-        cells = [" ".join([decimal(v), f"[{decimal(a)}, {decimal(b)}]"])
-                 for v, a, b in found[1:-1, column]]  # fmt: skip
-        rows.append([named, *cells])
-    return lines(["element", *list(SHOWN.values())[1:-1]], rows)
-
-
-def shared_text(found: npt.NDArray[np.float64]) -> str:
-    """Say which elements make a rule harder for each of the learners that learn."""
-    low = (found[2:-1, :, 2] < 0).all(axis=0)
-    worst = [list(ELEMENTS)[i] for i in np.flatnonzero(low)]
-    free = [list(ELEMENTS)[i] for i in np.flatnonzero(~low)]
+def cost_text(found: TagEffects) -> str:
+    """Return a sentence for each tag that is significantly harder for most learners that learn."""
+    said = []
+    learners = list(dict.fromkeys(e.learner for e in found))[1:]
+    for tag in TAGS_SHOWN:
+        own = [e for e in found.where(tag=tag) if e.learner in learners]
+        sure = [e for e in own if e.p_adjusted <= 0.05 and e.ratio > 1.0]
+        if len(sure) >= 3:
+            least, most = (pick(sure, key=lambda e: e.ratio) for pick in (min, max))
+            said.append(
+                f"`{tag}` multiplies the errors by {least.ratio:.2g} ({least.learner}) to "
+                f"{most.ratio:.2g} ({most.learner})"
+            )
     return (
-        f"What makes a rule harder for every learner that learns, with the interval below 0: {', '.join(worst)}. "
-        f"Not so for all of them: {', '.join(free)}. `frugal` learns nothing and `uniform` less; for `ideal` "
-        "every rule of the space is as good as known, so that no element matters by more than 0.01."
+        f"Among the learners that learn, {'; '.join(said)}. `frugal` only avoids repeating an attempt: what "
+        "is hard for it is a rule that permits few attempts."
     )
 
 
@@ -314,11 +262,11 @@ def subset_figure(best: Distilled, names: Sequence[str], kinds: Sequence[str]) -
     ax.set_xlim(*ends)
     ax.set_ylim(*ends)
     ax.set_xlabel("mean skill, as measured on all rules")
-    ax.set_ylabel("foretold by five rules, in folds not seen")
+    ax.set_ylabel("predicted from five rules, on other folds")
     dress(ax, grid="both")
     ax.legend(frameon=False, fontsize=SIZE - 0.5, labelcolor=INK, loc="upper left")
     rows = tuple(
-        {"learner": n, "kind": k, "measured": float(t), "foretold": float(p)}
+        {"learner": n, "kind": k, "measured": float(t), "predicted": float(p)}
         for n, k, t, p in zip(names, kinds, truth, predicted, strict=True)
     )
     alt = "A dot for each learner, close to the diagonal."
@@ -342,7 +290,7 @@ def errors_of(found: Distilled) -> tuple[float, float]:
 
 
 def sb3_text(skill: dict[tuple[str, str], float]) -> str:
-    """Return what came of Stable-Baselines3's algorithms, beside two learners of this project."""
+    """Return the section on Stable-Baselines3's algorithms, beside two learners of this project."""
     tables = [load_scores(CORE, "skill"), load_scores(UNMASKED, "skill")]
     measured = [(table, learner) for table in tables for learner in table.algorithms]
     others = ("reinforce, learning_rate=0.1, baseline=mean", "dqn, learning_rate=0.03, gamma=1.0")
@@ -359,23 +307,23 @@ def sb3_text(skill: dict[tuple[str, str], float]) -> str:
     least, most = min(means), max(means)
     return (
         "## Stable-Baselines3\n\n`gohr run gohr-core-sb3 --out sb3` plays `MaskablePPO` on `gohr-core-v1`, and `gohr run "
-        "gohr-core-sb3-unmasked --out unmasked` plays `A2C` and `DQN`, which take no masks; three trials a rule, "
-        f"{n_trials} in all. Mean skill; beside it two learners of this project on the same rules:\n\n"
+        "gohr-core-sb3-unmasked --out unmasked` plays `A2C` and `DQN`, which take no masks; three trials per rule, "
+        f"{n_trials} in all. Mean skill, beside two learners of this project on the same rules:\n\n"
         + lines(head, rows)
-        + "\n\n`MaskablePPO` sees what lies in each cell. So it learns rules about cells, which are beyond this project's two, "
-        "and hardly, in so few boards, which of the pieces are alike. `A2C` and `DQN` may attempt empty cells too, and did not learn: "
-        f"of at most 20,000 attempts a trial, {least:,.0f} to {most:,.0f} failed, on average of a rule's three trials. "
-        "Three trials tell large differences only, and the settings were not tuned.\n"
+        + "\n\n`MaskablePPO` observes the contents of each cell. It learns rules about cells, which the two learners of this project cannot, "
+        "but hardly learns in so few boards which pieces are alike. `A2C` and `DQN` may attempt empty cells and did not learn: "
+        f"of at most 20,000 attempts per trial, {least:,.0f} to {most:,.0f} failed on average. "
+        "Three trials show only large differences, and the settings were not tuned.\n"
     )
 
 
 def stopped_text(about: dict[str, Any]) -> str:
-    """Say so if the run was stopped before its end."""
+    """Return a sentence if the run was stopped before its end."""
     if about["n_trials"] == about["n_trials_planned"]:
         return ""
     n_pairs = len(about["learners"]) * len(load_scores(FULL).tasks)
     planned = about["n_trials_planned"] // n_pairs
-    return f" The experiment has {planned} trials; these are the ones that were played."
+    return f" The experiment has {planned} trials; the run was stopped early."
 
 
 def page(folder: Path) -> str:
@@ -387,10 +335,17 @@ def page(folder: Path) -> str:
     ranking = rank(table)
     means = family_means(skill, rules)
     counts = Counter(rule_info(rule).family for rule in rules)
-    found = effects(skill, rules, np.random.default_rng(0))
+    learning = [name for name in SHOWN if name not in ("uniform", "ideal")]
+    errors = load_scores(FULL, "tce").select(algorithms=learning, tasks=rules)
+    found = tag_effects_of(
+        {SHOWN[a]: {rule: errors.runs(a, rule) for rule in rules} for a in learning},
+        {rule: set(rule_info(rule).tags) for rule in rules},
+        TAGS_SHOWN,
+    ).where(versus="")
     folds, kinds, picture = five_rules(table)
-    for figure in (family_figure(means, counts), effect_figure(found), picture):
+    for figure in (family_figure(means, counts), picture):
         figure.write(folder / f"{figure.name}.svg")
+    found.figure().write(folder / "elements.svg")
     assert folds.nested is not None
     weights = zip(folds.model.tasks, folds.model.weights, strict=True)
     frequent = list(folds.nested.frequencies().items())[:3]
@@ -407,9 +362,8 @@ def page(folder: Path) -> str:
         n_scored=len(rules),
         ranks=lines(["", "learner", "mean skill", "rank"], rank_rows(table, ranking)),
         families=family_text(means),
-        elements=element_table(found),
-        shared=shared_text(found),
-        n_resamples=N_RESAMPLES,
+        tags=", ".join(f"`{tag}`" for tag in TAGS_SHOWN),
+        costs=cost_text(found),
         n_rows=len(whole.algorithms) - 1,
         subset=lines(
             ["rule", "what it asks", "weight"],
@@ -434,9 +388,8 @@ def family_text(means: npt.NDArray[np.float64]) -> str:
     names = [f"`{list(FAMILIES)[i]}` ({decimal(learning[i])})" for i in order]
     hard, easy = ", ".join(names[:3]), ", ".join(names[:-4:-1])
     return (
-        "In brackets beside each family is how many of its rules are counted. For the learners that "
-        f"learn, neither given the space of rules nor without memory, the hardest are {hard}; the "
-        f"easiest {easy}."
+        f"For the learners that learn (not `uniform`, `frugal` or `ideal`), the hardest families are {hard}; "
+        f"the easiest are {easy}."
     )
 
 

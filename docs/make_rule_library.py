@@ -1,8 +1,8 @@
 """Write docs/gohr/rule-library.md and its pictures: ``python docs/make_rule_library.py [FOLDER]``.
 
-Every rule of the catalogue by family: title, sentence, text, difficulty factors, and one board, the
-same for all, with the moves that the rule accepts on it. Rules that look back are shown after two
-moves.
+Every rule of the catalogue by family: title, sentence, text, tags, how many times the errors of
+three learners on a baseline, and one board, the same for all, with the moves that the rule accepts
+on it. Rules that depend on earlier moves are shown after two moves.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,9 @@ from matplotlib.patches import Polygon, Rectangle
 
 from gnomon.plot import new_drawing
 from gnomon.plot.style import INK, SERIES, SIZE, svg_text
+from gnomon.scores import load_scores
+from gohr.experiments import Trials, compare_trials
+from gohr.experiments.rule_elements import bracketed
 from gohr.game import Board, Piece, ReferenceGame, draw_boards
 from gohr.game.reference import Move
 from gohr.rules import (
@@ -34,6 +38,13 @@ from gohr.run_page import draw_board
 
 #: A board on which most rules tell several kinds of pieces apart: among the best of 1,000 in that.
 SEED = 956
+#: The rule that the others are compared with, and the learners of the scores that come with gnomon.
+BASELINE = "color-match"
+LEARNERS = {
+    "table": "table, learning_rate=0.25, gamma=0.5, initial_value=-0.75, epsilon_start=0.0",
+    "reinforce": "reinforce, learning_rate=0.1, baseline=mean",
+    "dqn": "dqn, learning_rate=0.03, gamma=1.0",
+}
 _LOOKS_BACK = {"memory", "metered", "several-lines"}
 _ALLOWED, _USED = SERIES[2], "#8a7f68"
 #: Where a bucket stands, seen from the middle of the board.
@@ -118,7 +129,7 @@ def picture_of(name: str, example: Example) -> str:
 
 
 def _compact(svg: str) -> str:
-    """Leave out what nobody sees: blanks, and ids but those of the marks."""
+    """Remove blanks, and all ids but those of the marks."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r' (?:clip-path="[^"]*"|id="(?!piece|allowed|axes|p[0-9a-f]{9,})[^"]*")', "", svg)
     svg = re.sub(r"<clipPath.*?</clipPath>|<defs>\s*</defs>", "", svg, flags=re.DOTALL)
@@ -137,20 +148,27 @@ def _lines() -> Iterator[str]:
     yield ""
     yield (
         f"{len(available_rules())} rules come with Gnomon, in {len(FAMILIES)} families, each of "
-        "which varies one element of the task. `gohr rules list --family NAME` lists a family, "
-        "`load_rule(NAME)` loads a rule, and an experiment names it. This page gives every answer "
-        "away: a player should not read on."
+        "which varies one element of the task. `gohr rules list --family NAME` lists a family, and "
+        "`load_rule(NAME)` loads a rule. This page reveals every rule: do not read it if you want "
+        "to play."
     )
     yield ""
     yield (
-        "The pictures show one and the same board. A green corner in a cell points to a bucket to "
-        "which its piece may go now; pale pieces cannot be moved. Rules that look back are shown "
-        "after two moves: a dotted cell was emptied, its arrow says into which bucket, and the "
-        "later arrow is bold."
+        "All pictures show the same board. A green corner in a cell points to a bucket that accepts "
+        "its piece now; pale pieces cannot be moved. Rules that depend on earlier moves are shown "
+        "after two moves: a dotted cell was emptied, its arrow names the bucket, and the later "
+        "arrow is bold."
+    )
+    yield ""
+    yield (
+        f"*Times the errors* is the ratio of a learner's median errors to those on `{BASELINE}`, "
+        "with its 95 % interval, as [`gohr elements`](elements.md) computes it from the 20 trials "
+        "of 200 boards of [the results](results.md). ≥ marks a lower bound: most trials did not "
+        "learn the rule."
     )
     yield ""
     yield from (f"- [{family.capitalize()}](#{family}): {FAMILIES[family]}" for family in FAMILIES)
-    yield "- [What makes a rule hard](#what-makes-a-rule-hard): what the tags mean."
+    yield "- [Tags](#tags): what the tags mean."
     for family, sentence in FAMILIES.items():
         yield ""
         yield '<div style="clear: both"></div>'
@@ -163,13 +181,38 @@ def _lines() -> Iterator[str]:
     yield ""
     yield '<div style="clear: both"></div>'
     yield ""
-    yield "## What makes a rule hard"
+    yield "## Tags"
     yield ""
-    yield "The tags of the rules are their difficulty factors:"
+    yield (
+        "The tags of a rule name the features that a learner needs and the structure of the rule. "
+        "[The results](results.md#which-element-makes-a-rule-hard) show what each costs."
+    )
     yield ""
     yield "| tag | meaning |"
     yield "|---|---|"
     yield from (f"| `{tag}` | {meaning} |" for tag, meaning in TAGS.items())
+
+
+@cache
+def _trials() -> dict[str, dict[str, Trials]]:
+    """Return the errors of 20 trials of each learner on each rule, and which learned the rule."""
+    errors, to_learn = (load_scores("gohr-full", score) for score in ("tce", "errors_to_learn"))
+    return {
+        learner: {
+            rule: Trials(errors.runs(name, rule), np.isfinite(to_learn.runs(name, rule)))
+            for rule in errors.tasks
+        }
+        for learner, name in LEARNERS.items()
+    }
+
+
+def _times(rule: str) -> str:
+    """Return how many times the errors on the baseline each learner makes on a rule."""
+    found = []
+    for learner, trials in _trials().items():
+        e = compare_trials(trials[rule], trials[BASELINE], n_resamples=2_000)
+        found.append(f"{learner} {bracketed(e.ratio, e.low, e.high, '', e.bound)}")
+    return "; ".join(found)
 
 
 def _section(info: RuleInfo, example: Example) -> Iterator[str]:
@@ -188,10 +231,13 @@ def _section(info: RuleInfo, example: Example) -> Iterator[str]:
     yield "```"
     yield ""
     yield " ".join(f"`{tag}`" for tag in info.tags)
+    if info.name in _trials()["table"] and info.name != BASELINE:
+        yield ""
+        yield f"*Times the errors:* {_times(info.name)}"
 
 
 def _in_words(example: Example) -> str:
-    """Say what a picture shows, for those who do not see it."""
+    """Describe a picture in words, for its alternative text."""
     pieces = {
         piece.id: f"{piece.color} {piece.shape} in cell {piece.pos}".lower()
         for piece in example.board.pieces

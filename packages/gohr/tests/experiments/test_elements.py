@@ -128,6 +128,10 @@ def test_tags_multiply_errors(tmp_path):
     one = found.where(tag="a", learner="uniform", versus="")[0]
     assert np.log(one.ratio) == pytest.approx(peer)
     assert one.low < one.ratio < one.high
+    assert tag_effects(run, ["a"]).where(versus="frugal")[0].n_tagged == 4
+    with pytest.raises(UnknownNameError, match=r"tag 'c'.*a, b"):
+        tag_effects(run, ["c"])
+    assert "Elements over all rules" in gohr.report(run, tmp_path / "page.html").read_text()
     both = found.where(tag="a", learner="uniform", versus="frugal")[0]
     other = found.where(tag="a", learner="frugal", versus="")[0]
     assert both.ratio == pytest.approx(one.ratio / other.ratio)

@@ -75,6 +75,9 @@ def elements(
     baseline: Annotated[
         str | None, typer.Option(help="The rule to compare with, if not that of the experiment.")
     ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="A tag of the second table; repeat for more.")
+    ] = None,
     level: Level = 0.95,
     seed: Seed = 0,
     *,
@@ -91,7 +94,7 @@ def elements(
     with answering("elements", as_json=as_json) as answer:
         found = compared(run, baseline, level=level, rng=seed)
         answer.show(found, latex=show.latex, figure=show.figure)
-        effects = tag_effects(run, level=level)
+        effects = tag_effects(run, tag, level=level)
         if effects and not as_json:
             answer.table(effects.rows(), effects.columns, title=effects.title)
             answer.say(" ".join(effects.notes))

@@ -116,7 +116,7 @@ class Elements(Results[Element]):
             {
                 "learner": e.learner,
                 "rule": e.rule,
-                "ratio": ratio_text(e),
+                "ratio": bracketed(e.ratio, e.low, e.high, "", e.bound),
                 "difference": bracketed(
                     e.difference, e.difference_low, e.difference_high, ",.0f", e.bound
                 ),
@@ -398,19 +398,6 @@ def _gehan_scores(a: Trials, b: Trials) -> FloatArray:
     """Return for each trial how many trials surely took fewer errors minus how many took more."""
     pooled = Trials(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
     return np.asarray(_order(pooled, pooled).sum(axis=1), dtype=np.float64)
-
-
-def ratio_text(e: Element) -> str:
-    """Return a ratio with its interval, on one line.
-
-    Examples
-    --------
-    >>> numbers = dict(difference=3.0, difference_low=1.0, difference_high=4.0, p_value=0.01)
-    >>> counts = dict(p_adjusted=0.01, ease_ratio=0.1, n_trials=8, n_learned=8)
-    >>> ratio_text(Element("dqn", "a", "b", 2.0, 1.5, 3.0, "", **numbers, **counts))
-    '2.00 [1.50 to 3.00]'
-    """
-    return bracketed(e.ratio, e.low, e.high, "", e.bound)
 
 
 def bracketed(value: float, low: float, high: float, form: str, bound: str = "") -> str:

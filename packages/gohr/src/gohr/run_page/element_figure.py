@@ -1,15 +1,17 @@
-"""The figure of `gohr.elements`: ratio of the errors on each rule to the baseline's."""
+"""The figures of `gohr.elements`: how many times the errors, by rule and by tag."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from gnomon.plot import FULL_WIDTH, Dot, Figure, Panel, draw_dots, frame, number
-from gohr.experiments.rule_elements import Elements, ratio_text
+from gohr.experiments.rule_elements import Element, Elements, bracketed
+from gohr.experiments.rule_tags import TagEffect, TagEffects
 
 _ROW = 0.34
 #: Panels side by side; more learners begin another line of panels.
@@ -25,16 +27,9 @@ def element_figure(found: Elements, ax: Axes | None = None) -> Figure | Axes:
     ax : matplotlib.axes.Axes, optional
         Axes for a single learner.
     """
-    learners = list(dict.fromkeys(e.learner for e in found))
     baseline, level = found.settings["baseline"], found.settings["level"]
-    most = max(sum(e.learner == name for e in found) for name in learners)
-    limits = _limits(found)
-    panels = [
-        Panel(partial(_draw, found.where(learner=name), limits), name, 1.1 + _ROW * most)
-        for name in learners
-    ]
     return frame(
-        panels, ax,
+        _panels(found, level), ax,
         name="elements",
         title=f"How many times the errors on {baseline}",
         caption=f"Ratio of the median errors on a rule to those on {baseline}, on a logarithmic "
@@ -43,33 +38,72 @@ def element_figure(found: Elements, ax: Axes | None = None) -> Figure | Axes:
         "no lower, end: most trials did not learn the rule, or the baseline.",
         alt=" ".join(found.sentences()),
         rows=found.as_records(),
-        columns=min(len(learners), _COLUMNS),
+        columns=_COLUMNS,
         width=FULL_WIDTH,
         share_x=True,
         wide=True,
     )  # fmt: skip
 
 
-def _limits(found: Elements) -> tuple[float, float]:
-    """Return decimal logarithms between which all finite numbers lie, and 1, with air."""
-    values = [x for e in found for x in (e.ratio, e.low, e.high)]
+def tag_figure(found: TagEffects, ax: Axes | None = None) -> Figure | Axes:
+    """Draw the factor of each tag, on a logarithmic axis, a panel for each learner.
+
+    Parameters
+    ----------
+    found : TagEffects
+    ax : matplotlib.axes.Axes, optional
+        Axes for a single learner.
+    """
+    level = found.settings["level"]
+    alone = found.where(versus="")
+    return frame(
+        _panels(alone, level), ax,
+        name="tags",
+        title="How many times the errors, by tag",
+        caption="Factor by which a tag of a rule multiplies the median errors, other tags equal, "
+        f"on a logarithmic axis, with {100 * level:g} % intervals. Filled: significantly different "
+        "from 1 (Holm's correction).",
+        alt="Dots with intervals: the factor of each tag for each learner.",
+        rows=alone.as_records(),
+        columns=_COLUMNS,
+        width=FULL_WIDTH,
+        share_x=True,
+        wide=True,
+    )  # fmt: skip
+
+
+def _panels(found: Iterable[Element | TagEffect], level: float) -> list[Panel]:
+    """Return a panel of ratios for each learner, all on one axis."""
+    rows = list(found)
+    values = [x for e in rows for x in (e.ratio, e.low, e.high)]
     ends = [0.0, *(math.log10(x) for x in values if 0.0 < x < math.inf)]
     air = 0.1 * (max(ends) - min(ends)) or 0.3
-    return min(ends) - air, max(ends) + air
+    limits = min(ends) - air, max(ends) + air
+    by_learner = {e.learner: [f for f in rows if f.learner == e.learner] for e in rows}
+    height = 1.1 + _ROW * max(map(len, by_learner.values()))
+    return [
+        Panel(partial(_draw, own, limits, 1.0 - level), name, height)
+        for name, own in by_learner.items()
+    ]
 
 
-def _draw(found: Elements, limits: tuple[float, float], ax: Axes) -> None:
+def _draw(
+    rows: Sequence[Element | TagEffect], limits: tuple[float, float], alpha: float, ax: Axes
+) -> None:
     def log(value: float) -> float:
         return value if math.isnan(value) else math.log10(min(max(value, least), most))
 
     least, most = (10.0**end for end in limits)
-    harder = 1.0 - found.settings["level"]
     dots = [
         Dot(
-            e.rule, log(e.ratio), log(e.low), log(e.high),
-            filled=e.p_adjusted <= harder, beside=ratio_text(e),
+            e.rule if isinstance(e, Element) else e.tag,
+            log(e.ratio), log(e.low), log(e.high),
+            filled=e.p_adjusted <= alpha,
+            beside=bracketed(
+                e.ratio, e.low, e.high, "", e.bound if isinstance(e, Element) else ""
+            ),
         )
-        for e in found
+        for e in rows
     ]  # fmt: skip
     draw_dots(ax, dots, neutral=0.0)
     ax.set_xlim(*limits)

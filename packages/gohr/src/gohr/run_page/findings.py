@@ -26,6 +26,7 @@ from gnomon.stats import (
 from gnomon.tables import p_value
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.rule_elements import Elements, elements_of, trials_by_rule
+from gohr.experiments.rule_tags import TagEffects, tag_effects_of, tags_of_rules
 from gohr.experiments.run_folder import RunFolder
 from gohr.experiments.scoring.run_episodes import RunEpisodes, run_episodes
 from gohr.experiments.scoring.run_scores import cumulated_errors, score_table
@@ -160,6 +161,8 @@ class Findings:
         Estimates that are not available.
     elements : Elements, optional
         Every rule compared with the baseline of the experiment, if it has one.
+    tags : TagEffects
+        What each tag of the rules costs each learner; empty if there are too few rules.
     stopped : tuple of str
         Pairs with trials of fewer episodes than others, such as of people who leave.
 
@@ -187,6 +190,7 @@ class Findings:
     failed: tuple[str, ...]
     missing: Mapping[tuple[str, str], int]
     warnings: tuple[str, ...]
+    tags: TagEffects
     elements: Elements | None = None
     stopped: tuple[str, ...] = ()
 
@@ -369,6 +373,7 @@ def findings_of(
         ),
         missing=_missing(run.config, trials),
         warnings=tuple(notes),
+        tags=tag_effects_of(ends, tags_of_rules(run.config), level=level),
         elements=elements,
         stopped=tuple(_stopped_early(episodes)),
     )

@@ -20,6 +20,7 @@ from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards
 from gohr.experiments.config.suites import suites_of
 from gohr.experiments.rule_elements import Elements
+from gohr.experiments.rule_tags import TagEffects
 from gohr.experiments.scoring.trial_scores import STREAK
 from gohr.rules.catalogue import info_of
 from gohr.run_page.figures import (
@@ -108,6 +109,7 @@ def report_of(findings: Findings) -> Report:
     sections = [
         *([_difficulty(findings)] if played else []),
         *([_elements(findings.elements)] if findings.elements else []),
+        *([_tags(findings.tags)] if findings.tags else []),
         *([_learners(findings)] if len(findings.learners) > 1 else []),
         *([_learning(findings), _trials(findings)] if played else []),
         _game(findings),
@@ -220,6 +222,15 @@ def _elements(found: Elements) -> Section:
         *found.warnings,
     )
     return Section("elements", "What makes a rule harder?", text, (table,), (found.figure(),))
+
+
+def _tags(found: TagEffects) -> Section:
+    """Show what each tag of the rules costs each learner."""
+    alone = found.where(versus="")
+    rows = [tuple(str(row[name]) for name in found.columns) for row in alone.rows()]
+    table = Table(found.title, found.columns, tuple(rows), f"{found.notes[0]}.")
+    text = ("The rules are the sample: with few rules the intervals are wide.", *found.warnings)
+    return Section("tags", "Elements over all rules", text, (table,), (found.figure(),))
 
 
 def _median_cell(findings: Findings, learner: str, rule: str) -> str:

@@ -268,7 +268,7 @@ def _scores(session: Session, board: BoardState, season: Season) -> str:
                 "begun": contenders[row["algorithm"]].n_begun,
                 **_ABOUT,
             }
-            for row in (table.iter_records() if table else ())
+            for row in (table.rows.records() if table else ())
         ),
         _SCORES,
     )

@@ -26,59 +26,66 @@ from gohr.game.outcomes import (
 )
 from gohr.playing import TrialLog
 
+_Codes = npt.NDArray[np.uint8]
 _Draws = npt.NDArray[np.float64]
 #: Times four bytes of which each is 0 or 1, it has their sum in its highest byte.
 _EACH = 0x01010101
 
 
-class OneBoard(NamedTuple):
-    """Arguments of the engine's step for one board."""
+class OpenTrial(NamedTuple):
+    """One board in the engine, the boards to deal, and the columns of a log that grows."""
 
     program: Int
     state: Short
-    seen: npt.NDArray[np.uint8]
+    seen: _Codes
     replies: Replies
-    deck: npt.NDArray[np.uint8]
-
-
-class OpenLog(NamedTuple):
-    """The columns of a :class:`TrialLog`, sized for the longest trial."""
-
+    deck: _Codes
     n_attempts: Int
-    actions: npt.NDArray[np.uint8]
+    actions: _Codes
     outcomes: npt.NDArray[np.int8]
     finish: npt.NDArray[np.int8]
+    #: Numbers of the episodes and of the rows that are done.
+    done: Int
+    horizon: int
 
 
-#: Plays boards from a number of an episode and a row of the log on; returns both as they are then.
-Kernel = Callable[[OneBoard, OpenLog, int, int, int], tuple[int, int]]
+class Made(NamedTuple):
+    """An attempt: what it was, and what came of it.
+
+    ``last`` and ``after`` number the last accepted attempt before and after it
+    (:meth:`gohr.playing.Observation.last_number`); ``code`` is what lay in its cell.
+    """
+
+    last: int
+    action: int
+    code: int
+    outcome: int
+    reward: float
+    after: int
+    terminated: bool
+    truncated: bool
+
+
+#: Plays boards of a trial on, as far as its random numbers suffice.
+Kernel = Callable[[OpenTrial], None]
 
 
 # Inlined where a learner calls it, so that `choose` and `learn` are called directly: Numba cannot
 # keep compiled code that was handed a function (docs/decisions/012).
 @njit(inline="always")
 def play_boards(
-    choose: Any,
-    learn: Any,
-    player: Any,
-    plays_on: bool,
-    game: OneBoard,
-    log: OpenLog,
-    horizon: int,
-    draws: _Draws,
-    episode: int,
-    n_rows: int,
-) -> tuple[int, int]:
-    """Play boards from ``episode`` on while the draws suffice; return both counters.
+    choose: Any, learn: Any, player: Any, plays_on: bool, trial: OpenTrial, draws: _Draws
+) -> None:
+    """Play boards while the draws suffice for a whole one.
 
-    ``choose(player, codes, last, draws, at)`` returns an attempt; ``at`` is its row of ``draws``.
-    ``learn(player, last, action, code, outcome, codes, after, terminated, truncated, draws,
-    at)`` takes note of it: ``code`` is what lay in its cell, ``codes`` the board and ``after`` the
-    last accepted attempt as they are now.
+    ``choose(player, codes, last, draws, at)`` returns an attempt on a board; ``at`` is its row of
+    ``draws``. ``learn(player, made, codes, draws, at)`` takes note of it, with the board after it.
     """
-    program, state, seen, replies, deck = game
+    program, state, seen, replies, deck = trial[:5]
+    log_actions, log_outcomes, horizon = trial.actions, trial.outcomes, trial.horizon
     codes = seen[0, :36]
     none = int(np.int64(0))  # a plain 0 would have its own type, and with it another kernel
+    episode, n_rows = trial.done
     before = n_rows
     while episode < deck.shape[0] and n_rows - before + horizon <= draws.shape[0]:
         replies[0, ACTION] = RESET
@@ -93,47 +100,43 @@ def play_boards(
             replies[0, ACTION] = action
             step(program, state, seen, replies, deck, episode, none, none)
             outcome = int(replies[0, OUTCOME])
-            log.actions[n_rows] = action
-            log.outcomes[n_rows] = outcome
+            log_actions[n_rows] = action
+            log_outcomes[n_rows] = outcome
             n_rows += 1
             terminated = replies[0, STANDS] != 0 and not plays_on
             truncated = n_rows - start >= horizon
             after = 4 * (code - 1) + 1 + (action & 3) if outcome == ACCEPTED else last
-            learn(
-                player, last, action, code, outcome, codes, after, terminated, truncated, draws, at
-            )
+            reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
+            made = Made(last, action, code, outcome, reward, after, terminated, truncated)
+            learn(player, made, codes, draws, at)
             last = after
             over = terminated or truncated
-        log.n_attempts[episode] = n_rows - start
-        log.finish[episode] = replies[0, STANDS]
+        trial.n_attempts[episode] = n_rows - start
+        trial.finish[episode] = replies[0, STANDS]
         episode += 1
-    return episode, n_rows
+    trial.done[0] = episode
+    trial.done[1] = n_rows
 
 
 def play_compiled(
     kernel: Kernel, room: Boards, boards: npt.NDArray[np.uint8], horizon: int
 ) -> TrialLog:
     """Play each board in turn by a policy's kernel."""
-    game = OneBoard(
-        room.rule.program, room.state, room.seen, room.replies, deck_of(room.rule, boards)
-    )
     n = len(boards)
-    log = OpenLog(
-        np.zeros(n, dtype=np.int64),
-        np.zeros(n * horizon, dtype=np.uint8),
-        np.zeros(n * horizon, dtype=np.int8),
-        np.zeros(n, dtype=np.int8),
+    trial = OpenTrial(
+        *(room.rule.program, room.state, room.seen, room.replies, deck_of(room.rule, boards)),
+        n_attempts=np.zeros(n, dtype=np.int64),
+        actions=np.zeros(n * horizon, dtype=np.uint8),
+        outcomes=np.zeros(n * horizon, dtype=np.int8),
+        finish=np.zeros(n, dtype=np.int8),
+        done=np.zeros(2, dtype=np.int64),
+        horizon=horizon,
     )
-    episode = n_rows = 0
-    while episode < n:
-        episode, n_rows = kernel(game, log, horizon, episode, n_rows)
-    return TrialLog(
-        boards,
-        log.n_attempts,
-        log.actions[:n_rows].copy(),
-        log.outcomes[:n_rows].copy(),
-        log.finish,
-    )
+    while trial.done[0] < n:
+        kernel(trial)
+    made = slice(trial.done[1])
+    actions, outcomes = trial.actions[made].copy(), trial.outcomes[made].copy()
+    return TrialLog(boards, trial.n_attempts, actions, outcomes, trial.finish)
 
 
 def deck_of(rule: CompiledRule, boards: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

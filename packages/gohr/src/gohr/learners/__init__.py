@@ -12,8 +12,8 @@ observes a :class:`Transition`. Experiments take it as a class, as an instance, 
 
 :func:`gohr.play` lets a learner play a rule on one board after another.
 :func:`chance_of_success` gives the probability of success at each attempt for a player without
-knowledge of the rule, :func:`regret` the loss relative to the best conclusion from the same
-replies, and :func:`hypothesis_tests` the kind of test that each attempt was.
+knowledge of the rule, and :func:`regret` the loss relative to the best conclusion from the same
+replies, with the kind of test that each attempt was.
 """
 
 import lazy_loader

@@ -9,9 +9,7 @@ from .fixed_players import Frugal as Frugal
 from .fixed_players import RulePlayer as RulePlayer
 from .fixed_players import Uniform as Uniform
 from .ideal.learner import Ideal as Ideal
-from .ideal.regret import HypothesisTests as HypothesisTests
 from .ideal.regret import Regret as Regret
-from .ideal.regret import hypothesis_tests as hypothesis_tests
 from .ideal.regret import regret as regret
 from .linear_dqn import LinearDQN as LinearDQN
 from .registry import LearnerKind as LearnerKind
@@ -30,7 +28,6 @@ __all__ = [
     "AttemptCounts",
     "CompiledLearner",
     "Frugal",
-    "HypothesisTests",
     "Ideal",
     "Learner",
     "LearnerField",
@@ -48,7 +45,6 @@ __all__ = [
     "available_learners",
     "chance_of_success",
     "count_attempts",
-    "hypothesis_tests",
     "is_shown_the_rule",
     "learner_fields",
     "learner_kinds",

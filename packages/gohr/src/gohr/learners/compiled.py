@@ -14,7 +14,7 @@ from gohr.learners.uniform_numbers import Draws
 from gohr.playing import Observation, Transition
 
 if TYPE_CHECKING:
-    from gohr.playing_kernel import OneBoard, OpenLog
+    from gohr.playing_kernel import OpenTrial
 
 
 class CompiledLearner(Learner):
@@ -57,34 +57,30 @@ class CompiledLearner(Learner):
 
     def observe(self, transition: Transition) -> None:
         """Learn from the outcome of the attempt."""
+        from gohr.playing_kernel import Made
+
         seen, after = transition.observation, transition.next_observation
-        self._compiled.learn(
-            self._player,
+        made = Made(
             seen.last_number(self._n_colors),
             transition.action,
             int(seen.board[transition.action >> 2]),
             transition.outcome,
-            after.board,
+            float(transition.reward),
             after.last_number(self._n_colors),
             transition.terminated,
             transition.truncated,
-            self._rows,
-            0,
         )
+        self._compiled.learn(self._player, made, after.board, self._rows, 0)
 
-    def kernel(
-        self, game: OneBoard, log: OpenLog, horizon: int, episode: int, n_rows: int
-    ) -> tuple[int, int]:
-        """Play boards from an episode on, as far as the numbers that were drawn suffice."""
+    def kernel(self, trial: OpenTrial) -> None:
+        """Play boards of a trial on, as far as the numbers that were drawn suffice."""
         from gohr.game.engine.program import N_CODES
 
-        if self._n_codes not in (None, int(game.program[N_CODES])):
+        if self._n_codes not in (None, int(trial.program[N_CODES])):
             raise ValueError("expected a rule compiled for the palettes of the learner")
-        arguments = (self._player, bool(self.plays_on), game, log, horizon)
-        rows, before = self._draws.ahead(horizon), n_rows
-        episode, n_rows = self._compiled.play(*arguments, rows, episode, n_rows)
-        self._draws.use(n_rows - before)
-        return episode, n_rows
+        before, rows = int(trial.done[1]), self._draws.ahead(trial.horizon)
+        self._compiled.play(self._player, bool(self.plays_on), trial, rows)
+        self._draws.use(int(trial.done[1]) - before)
 
 
 def compiled_settings(learner: Learner) -> Any:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from gohr.game.outcomes import ACCEPTED, DENIED, IMMOVABLE
-from gohr.playing_kernel import OneBoard, OpenLog, play_boards
+from gohr.playing_kernel import Made, OpenTrial, play_boards
 
 _Codes = npt.NDArray[np.uint8]
 _Draws = npt.NDArray[np.float64]
@@ -34,21 +32,9 @@ def choose(failed: _Failed, codes: _Codes, last: int, draws: _Draws, at: int) ->
 
 
 @njit(cache=True)
-def learn(
-    failed: _Failed,
-    last: int,
-    action: int,
-    code: int,
-    outcome: int,
-    codes: _Codes,
-    after: int,
-    terminated: bool,
-    truncated: bool,
-    draws: _Draws,
-    at: int,
-) -> None:
+def learn(failed: _Failed, made: Made, codes: _Codes, draws: _Draws, at: int) -> None:
     """Remember a failure until the board changes."""
-    note_failure(failed, action, outcome, terminated or truncated)
+    note_failure(failed, made.action, made.outcome, made.terminated or made.truncated)
 
 
 @njit(cache=True)
@@ -67,15 +53,6 @@ def note_failure(failed: _Failed, action: int, outcome: int, over: bool) -> None
 
 
 @njit(cache=True, nogil=True)
-def play(
-    failed: _Failed,
-    plays_on: bool,
-    game: OneBoard,
-    log: OpenLog,
-    horizon: int,
-    draws: _Draws,
-    episode: int,
-    n_rows: int,
-) -> Any:
+def play(failed: _Failed, plays_on: bool, trial: OpenTrial, draws: _Draws) -> None:
     """Play boards by the common loop."""
-    return play_boards(choose, learn, failed, plays_on, game, log, horizon, draws, episode, n_rows)
+    play_boards(choose, learn, failed, plays_on, trial, draws)

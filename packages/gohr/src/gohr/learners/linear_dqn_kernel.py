@@ -9,14 +9,13 @@ attempt is kept with it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gohr.game.outcomes import ACCEPTED, EPISODE_OVER
-from gohr.playing_kernel import OneBoard, OpenLog, play_boards
+from gohr.playing_kernel import Made, OpenTrial, play_boards
 
 if TYPE_CHECKING:
     from gohr.learners.linear_dqn import Memory
@@ -93,34 +92,23 @@ def choose(memory: Memory, codes: _Codes, last: int, draws: _Draws, at: int) -> 
 
 
 @njit(cache=True)
-def learn(
-    memory: Memory,
-    last: int,
-    action: int,
-    code: int,
-    outcome: int,
-    codes: _Codes,
-    after: int,
-    terminated: bool,
-    truncated: bool,
-    draws: _Draws,
-    at: int,
-) -> None:
+def learn(memory: Memory, made: Made, codes: _Codes, draws: _Draws, at: int) -> None:
     """Store an attempt, take a gradient step, and end the episode if it is over."""
     settings, n_codes = memory.settings, memory.best.shape[1]
-    reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
     slot = memory.counters[_STORED] % memory.rewards.shape[0]
     memory.counters[_STORED] += 1
     memory.counters[_ATTEMPTS] += 1
-    memory.attempts[slot, _INPUT] = (last * n_codes + code) * 4 + (action & 3)
-    memory.attempts[slot, _NEXT_LAST] = after
+    memory.attempts[slot, _INPUT] = (made.last * n_codes + made.code) * 4 + (made.action & 3)
+    memory.attempts[slot, _NEXT_LAST] = made.after
     memory.attempts[slot, _NEXT_PRESENT] = _present(codes, n_codes, settings.actions_all)
-    memory.attempts[slot, _TERMINAL] = terminated or (truncated and settings.horizon_is_terminal)
-    memory.rewards[slot] = reward
+    memory.attempts[slot, _TERMINAL] = made.terminated or (
+        made.truncated and settings.horizon_is_terminal
+    )
+    memory.rewards[slot] = made.reward
     _set_target(memory, slot)
     if memory.counters[_STORED] >= settings.learning_starts:
         _gradient_step(memory, draws, at)
-    if terminated or truncated:
+    if made.terminated or made.truncated:
         memory.counters[_EPISODES] += 1
         if settings.epsilon_per_episode:
             memory.counters[_ATTEMPTS] = 0
@@ -149,8 +137,8 @@ def _gradient_step(memory: Memory, draws: _Draws, at: int) -> None:
     settings = memory.settings
     n_stored = min(memory.counters[_STORED], memory.rewards.shape[0])
     size = settings.batch_size if settings.replacement else min(settings.batch_size, n_stored)
-    width = memory.active.shape[1]
-    order = memory.order
+    theta, active, order = memory.theta, memory.active, memory.order
+    width = active.shape[1]
     for j in range(size):
         if settings.replacement:
             slot = int(draws[at, 2 + j] * n_stored)
@@ -162,15 +150,15 @@ def _gradient_step(memory: Memory, draws: _Draws, at: int) -> None:
         x = memory.attempts[slot, _INPUT]
         value = 0.0
         for k in range(width):
-            value += memory.theta[memory.active[x, k]]
+            value += theta[active[x, k]]
         memory.batch[j] = x
         memory.errors[j] = memory.targets[slot] - value
     for j in range(size):
         x = memory.batch[j]
         change = 2.0 * settings.learning_rate / size * memory.errors[j]
         for k in range(width):
-            memory.theta[memory.active[x, k]] += change
-    memory.theta[-1] = 0.0  # placeholder for the features that an empty cell lacks
+            theta[active[x, k]] += change
+    theta[-1] = 0.0  # placeholder for the features that an empty cell lacks
 
 
 @njit(cache=True)
@@ -191,15 +179,6 @@ def _update_target(memory: Memory) -> None:
 
 
 @njit(cache=True, nogil=True)
-def play(
-    memory: Memory,
-    plays_on: bool,
-    game: OneBoard,
-    log: OpenLog,
-    horizon: int,
-    draws: _Draws,
-    episode: int,
-    n_rows: int,
-) -> Any:
+def play(memory: Memory, plays_on: bool, trial: OpenTrial, draws: _Draws) -> None:
     """Play boards by the common loop."""
-    return play_boards(choose, learn, memory, plays_on, game, log, horizon, draws, episode, n_rows)
+    play_boards(choose, learn, memory, plays_on, trial, draws)

@@ -6,14 +6,13 @@ cell, bucket), so it is computed once for each code on the board.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gohr.game.outcomes import ACCEPTED, EPISODE_OVER
-from gohr.playing_kernel import OneBoard, OpenLog, play_boards
+from gohr.playing_kernel import Made, OpenTrial, play_boards
 
 if TYPE_CHECKING:
     from gohr.learners.reinforce import Softmax
@@ -68,32 +67,19 @@ def choose(policy: Softmax, codes: _Codes, last: int, draws: _Draws, at: int) ->
 
 
 @njit(cache=True)
-def learn(
-    policy: Softmax,
-    last: int,
-    action: int,
-    code: int,
-    outcome: int,
-    codes: _Codes,
-    after: int,
-    terminated: bool,
-    truncated: bool,
-    draws: _Draws,
-    at: int,
-) -> None:
+def learn(policy: Softmax, made: Made, codes: _Codes, draws: _Draws, at: int) -> None:
     """Add the attempt to the gradient of the episode; at its end, take the step."""
-    reward = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
     trace, scores, gradient, sums = policy.trace, policy.scores, policy.gradient, policy.sums
     chances, active, gamma = policy.chances, policy.active, policy.settings.gamma
-    n_codes = chances.shape[0]
+    n_codes, last, action, reward = chances.shape[0], made.last, made.action, made.reward
     if gamma != 1.0:
         for k in range(trace.shape[0]):
             trace[k] *= gamma
     for cell in range(36):
-        before = code if cell == action >> 2 else int(codes[cell])
+        before = made.code if cell == action >> 2 else int(codes[cell])
         for bucket in range(4):
-            made = 1.0 if action == 4 * cell + bucket else 0.0
-            change = made - chances[before, bucket]
+            chosen = 1.0 if action == 4 * cell + bucket else 0.0
+            change = chosen - chances[before, bucket]
             if change != 0.0:
                 first = (last * n_codes + before) * 4 + bucket
                 for k in range(active.shape[1]):
@@ -105,7 +91,7 @@ def learn(
     if reward != 0.0:
         for k in range(gradient.shape[0]):
             gradient[k] += reward * trace[k]
-    if terminated or truncated:
+    if made.terminated or made.truncated:
         _end_episode(policy)
 
 
@@ -126,15 +112,6 @@ def _end_episode(policy: Softmax) -> None:
 
 
 @njit(cache=True, nogil=True)
-def play(
-    policy: Softmax,
-    plays_on: bool,
-    game: OneBoard,
-    log: OpenLog,
-    horizon: int,
-    draws: _Draws,
-    episode: int,
-    n_rows: int,
-) -> Any:
+def play(policy: Softmax, plays_on: bool, trial: OpenTrial, draws: _Draws) -> None:
     """Play boards by the common loop."""
-    return play_boards(choose, learn, policy, plays_on, game, log, horizon, draws, episode, n_rows)
+    play_boards(choose, learn, policy, plays_on, trial, draws)

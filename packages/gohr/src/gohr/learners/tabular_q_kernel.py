@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gohr.game.outcomes import ACCEPTED, EPISODE_OVER
-from gohr.playing_kernel import OneBoard, OpenLog, play_boards
+from gohr.playing_kernel import Made, OpenTrial, play_boards
 
 if TYPE_CHECKING:
     from gohr.learners.tabular_q import QTable
@@ -49,44 +48,23 @@ def choose(player: QTable, codes: _Codes, last: int, draws: _Draws, at: int) -> 
 
 
 @njit(cache=True)
-def learn(
-    player: QTable,
-    last: int,
-    action: int,
-    code: int,
-    outcome: int,
-    codes: _Codes,
-    after: int,
-    terminated: bool,
-    truncated: bool,
-    draws: _Draws,
-    at: int,
-) -> None:
+def learn(player: QTable, made: Made, codes: _Codes, draws: _Draws, at: int) -> None:
     """Move the value of a class towards r + gamma max Q(s', a')."""
     settings, values = player.settings, player.values
-    target = 0.0 if outcome in (ACCEPTED, EPISODE_OVER) else -1.0
-    if not terminated:
+    target = made.reward
+    if not made.terminated:
         best = -np.inf
         for cell in range(36):
             if codes[cell] != 0 or settings.actions_all:
                 for b in range(4):
-                    best = max(best, values[after, codes[cell], b])
+                    best = max(best, values[made.after, codes[cell], b])
         target += settings.gamma * best
-    bucket = action & 3
+    last, code, bucket = made.last, made.code, made.action & 3
     values[last, code, bucket] += settings.learning_rate * (target - values[last, code, bucket])
     player.n_attempts[0] += 1
 
 
 @njit(cache=True, nogil=True)
-def play(
-    player: QTable,
-    plays_on: bool,
-    game: OneBoard,
-    log: OpenLog,
-    horizon: int,
-    draws: _Draws,
-    episode: int,
-    n_rows: int,
-) -> Any:
+def play(player: QTable, plays_on: bool, trial: OpenTrial, draws: _Draws) -> None:
     """Play boards by the common loop."""
-    return play_boards(choose, learn, player, plays_on, game, log, horizon, draws, episode, n_rows)
+    play_boards(choose, learn, player, plays_on, trial, draws)

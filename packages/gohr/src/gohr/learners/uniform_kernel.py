@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from gohr.playing_kernel import OneBoard, OpenLog, play_boards
+from gohr.playing_kernel import Made, OpenTrial, play_boards
 
 _Codes = npt.NDArray[np.uint8]
 _Draws = npt.NDArray[np.float64]
@@ -32,32 +30,11 @@ def choose(player: int, codes: _Codes, last: int, draws: _Draws, at: int) -> int
 
 
 @njit(cache=True)
-def learn(
-    player: int,
-    last: int,
-    action: int,
-    code: int,
-    outcome: int,
-    codes: _Codes,
-    after: int,
-    terminated: bool,
-    truncated: bool,
-    draws: _Draws,
-    at: int,
-) -> None:
+def learn(player: int, made: Made, codes: _Codes, draws: _Draws, at: int) -> None:
     """Learn nothing."""
 
 
 @njit(cache=True, nogil=True)
-def play(
-    player: int,
-    plays_on: bool,
-    game: OneBoard,
-    log: OpenLog,
-    horizon: int,
-    draws: _Draws,
-    episode: int,
-    n_rows: int,
-) -> Any:
+def play(player: int, plays_on: bool, trial: OpenTrial, draws: _Draws) -> None:
     """Play boards by the common loop."""
-    return play_boards(choose, learn, player, plays_on, game, log, horizon, draws, episode, n_rows)
+    play_boards(choose, learn, player, plays_on, trial, draws)

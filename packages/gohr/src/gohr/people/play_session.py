@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,12 +40,6 @@ from gohr.rules.parser import parse
 
 if TYPE_CHECKING:
     from gohr.playing import TrialLog
-    from gohr.rules.syntax import RuleSet
-
-
-@lru_cache(maxsize=512)
-def _parsed(text: str) -> RuleSet:
-    return parse(text)
 
 
 class PlaySession:
@@ -334,7 +327,7 @@ class PlaySession:
         self.cells = {piece.pos: piece for piece in self.table.pieces}
 
     def _new_table(self, episode: int) -> ReferenceGame:
-        return ReferenceGame(_parsed(self.game.rule_text), self.board(episode))
+        return ReferenceGame(parse(self.game.rule_text), self.board(episode))
 
     def _make(self, cell: int, bucket: int | None) -> int:
         if bucket is None:

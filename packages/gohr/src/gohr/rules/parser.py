@@ -21,6 +21,7 @@ The fields of an atom are checked in :mod:`gohr.rules.fields`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NoReturn, TypeVar, cast
 
 from gohr.errors import RuleSyntaxError
@@ -56,6 +57,7 @@ _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _TRIMMED = "".join(map(chr, range(33)))
 
 
+@lru_cache(maxsize=512)  # an experiment, a board and a study read the same texts again and again
 def parse(text: str) -> RuleSet:
     r"""Read a rule text.
 

@@ -4,7 +4,7 @@ import pytest
 from gohr import play
 from gohr.experiments import ExperimentConfig, run
 from gohr.game import DEFAULT_SPEC, draw_boards
-from gohr.learners import Ideal, hypothesis_tests, make_learner, regret
+from gohr.learners import Ideal, make_learner, regret
 from gohr.people import Game, PlaySession
 from gohr.rules import load_rule, load_rule_text, parse
 
@@ -66,7 +66,7 @@ def test_what_attempts_tested_is_counted_by_elimination():
     rng = np.random.default_rng(5)
     boards = draw_boards(3, rng=rng)
     log = play(boards, make_learner("frugal", DEFAULT_SPEC, rng=rng), load_rule("color-match"))
-    tests, regrets = hypothesis_tests(log), regret(log)
+    tests = regret(log)
     assert tests.n_alive[0] > 20_000
     assert (tests.n_cut >= 0).all()
     # What one attempt leaves is what the next begins with, but for the deal of a board.
@@ -78,7 +78,7 @@ def test_what_attempts_tested_is_counted_by_elimination():
     certain = (tests.expected == 1) & (log.outcomes == 0)
     assert certain.any()
     assert not tests.informative[certain].any()
-    assert (np.diff(regrets.remaining_bits)[same_board[1:]] != 0).tolist() == (
+    assert (np.diff(tests.remaining_bits)[same_board[1:]] != 0).tolist() == (
         tests.informative[:-1][same_board[1:]].tolist()
     )
     assert not (tests.positive & tests.negative).any()
@@ -98,11 +98,11 @@ def test_people_and_programs_are_looked_at_alike(tmp_path):
     person, program = session.log(), folder.log(folder.trials()[0])
     assert (person.boards == program.boards).all()
     for log in (person, program):
-        tests = hypothesis_tests(log)
+        tests = regret(log)
         assert tests.n_alive[0] > 20_000
         assert tests.informative.sum() > 3
         assert (tests.positive | tests.negative).any()
-    errs, knows = (hypothesis_tests(log).positive.mean() for log in (person, program))
+    errs, knows = (regret(log).positive.mean() for log in (person, program))
     assert errs < knows
     assert regret(person).attempts.sum() > 5 * regret(program).attempts.sum()
 
@@ -111,7 +111,7 @@ def test_attempts_after_the_end_and_rules_outside_the_space_are_not_tests():
     boards = draw_boards(2, rng=np.random.default_rng(1))
     learner = make_learner("linear_dqn", DEFAULT_SPEC, rng=np.random.default_rng(0), plays_on=True)
     log = play(boards, learner, load_rule("anything-goes"), horizon=300)
-    tests = hypothesis_tests(log)
+    tests = regret(log)
     over = log.outcomes == -4
     assert over.any()
     assert np.isnan(tests.expected[over]).all()
@@ -122,7 +122,7 @@ def test_attempts_after_the_end_and_rules_outside_the_space_are_not_tests():
         make_learner("uniform", DEFAULT_SPEC, rng=np.random.default_rng(0)),
         strange,
     )
-    tests = hypothesis_tests(log)
+    tests = regret(log)
     assert tests.n_alive[-1] == 0
     assert np.isnan(tests.expected[-1])
     assert not tests.positive[-1]

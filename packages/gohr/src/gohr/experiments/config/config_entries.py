@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,7 +85,7 @@ class RuleEntry:
             name, file = path.stem, str(path)
             text = read_text(path, noun="rule file", error=ConfigError)
         try:
-            _parsed(text)
+            parse(text)
         except RuleSyntaxError as error:
             raise error.in_file(file) from None
         return cls(name, text, fields.hidden)
@@ -98,7 +98,7 @@ class RuleEntry:
     @property
     def rule_set(self) -> RuleSet:
         """The tree of the text."""
-        return _parsed(self.text)
+        return parse(self.text)
 
     @cached_property
     def hash(self) -> str:
@@ -251,8 +251,3 @@ def _all_learners(board_spec: BoardSpec) -> list[LearnerEntry]:
         if not shown:
             entries.append(entry)
     return entries
-
-
-@lru_cache(maxsize=256)
-def _parsed(text: str) -> RuleSet:
-    return parse(text)

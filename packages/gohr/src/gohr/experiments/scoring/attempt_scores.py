@@ -115,9 +115,9 @@ class TrialAttempts:
         Both are for a player who believes the rules that agree with the replies so far; NaN where
         no rule does.
         """
-        from gohr.learners.ideal.regret import hypothesis_tests
+        from gohr.learners.ideal.regret import regret
 
-        found = hypothesis_tests(self.log, board_spec=self.board_spec)
+        found = regret(self.log, board_spec=self.board_spec)
         return found.informative[self.counted], found.expected[self.counted]
 
 

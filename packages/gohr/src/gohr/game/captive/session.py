@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, final
 
 from gnomon.errors import GnomonError
-from gohr.errors import NotCompilableError
 from gohr.game.board import COLORS, N_BUCKETS, SHAPES, Board, BoardSpec, Piece
 from gohr.game.captive.dialogue import (
     BAD_RULES,
@@ -20,12 +19,13 @@ from gohr.game.captive.dialogue import (
     to_json,
 )
 from gohr.game.captive_log import ResultFiles
+from gohr.game.interpreted_boards import InterpretedBoards, boards_in_play
 from gohr.game.outcomes import ACCEPTED, CLEARED, DENIED, IMMOVABLE, RESET
 from gohr.game.reference import ReferenceGame
 from gohr.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
-    from gohr.game.engine.compiler import CompiledRule
+    from gohr.game.engine.boards import Boards
 
 
 class BoardSource(Protocol):
@@ -80,14 +80,11 @@ class _Game(Protocol):
 class _EngineGame:
     """One board of the batched engine."""
 
-    def __init__(self, rule: CompiledRule, spec: BoardSpec) -> None:
+    def __init__(self, boards: Boards, spec: BoardSpec) -> None:
         import numpy as np
 
-        from gohr.game.engine.boards import Boards
-
-        self._spec = spec
+        self._spec, self._boards = spec, boards
         self._deck = np.zeros((1, 36), dtype=np.uint8)
-        self._boards = boards = Boards.empty(rule, 1)
         self._step = boards.bound_step(self._deck)
         self._action, self._outcome, self._finish = (
             boards.replies[:, 0],
@@ -147,15 +144,12 @@ def _judge(rule_set: RuleSet, source: BoardSource) -> Callable[[Board], _Game]:
     It raises RulePlayError for a board on which the rule cannot be played.
     """
     if 0 < len(source.shapes) * len(source.colors) <= 255:
-        from gohr.game.engine.compiler import compile_rule
-
         spec = BoardSpec(
             pieces=1, shapes=0, colors=0, shape_palette=source.shapes, color_palette=source.colors
         )
-        try:
-            return _EngineGame(compile_rule(rule_set, spec), spec).begin
-        except NotCompilableError:
-            pass
+        room = boards_in_play(rule_set, spec, 1)
+        if not isinstance(room, InterpretedBoards):
+            return _EngineGame(room, spec).begin
     return lambda board: _InterpretedGame(rule_set, board)
 
 

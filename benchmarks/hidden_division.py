@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.record import Measurement
-from gnomon_board.leaderboard import RemoteBoard, RemotePlan, play_remotely
+from gnomon_board.leaderboard import Client, RemotePlan, play_remotely
 
 GNOMON = [sys.executable, "-m", "gnomon_board"]
 SEASON = """
@@ -34,23 +34,19 @@ def measure() -> Iterator[Measurement]:
             file.write_text(SEASON.format(name=name, trials=trials))
             _gnomon("season", "new", str(file), "--data", f"{folder}/data")
             learner = {"kind": "linear_dqn", "actions": "occupied"}
-            for websocket in (True, False):
-                plan = RemotePlan.from_record(
-                    {"season": name, "entry": f"websocket {websocket}", "learner": learner}
-                )
-                board = RemoteBoard(url, token, websocket=websocket)
-                start = time.perf_counter()
-                summary = play_remotely(plan, board)
-                seconds = time.perf_counter() - start
-                rate = summary.n_attempts / seconds
-                yield Measurement(
-                    f"{trials} at a time, {'websocket' if websocket else 'HTTP'}",
-                    seconds / trials,
-                    "s/trial",
-                    10.0 if websocket else None,
-                    higher_is_better=False,
-                    note=f"200 episodes; {rate:.0f} attempts/s, each committed before its reply",
-                )
+            plan = RemotePlan.from_record({"season": name, "entry": "DQN", "learner": learner})
+            start = time.perf_counter()
+            summary = play_remotely(plan, Client(url, token))
+            seconds = time.perf_counter() - start
+            rate = summary.n_attempts / seconds
+            yield Measurement(
+                f"{trials} at a time",
+                seconds / trials,
+                "s/trial",
+                10.0,
+                higher_is_better=False,
+                note=f"200 episodes; {rate:.0f} attempts/s, each committed before its reply",
+            )
 
 
 @contextmanager

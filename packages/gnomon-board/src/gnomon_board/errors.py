@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from gnomon.errors import GnomonError
 
@@ -83,17 +82,11 @@ class TooMany(Refusal):
 
 
 class RefusedError(GnomonError):
-    """An answer with a status of 300 or more.
+    """An answer with a status of 300 or more, which ``status`` holds."""
 
-    ``status`` is that status, ``error`` the table of that name in a JSON answer (else empty), and
-    ``wait_s`` the seconds after which the server allows another try, 0 if it sends none.
-    """
-
-    def __init__(
-        self, message: str, status: int, error: Mapping[str, Any] | None = None, wait_s: float = 0.0
-    ) -> None:
+    def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
-        self.status, self.error, self.wait_s = status, error or {}, wait_s
+        self.status = status
 
 
 def wrong_field(errors: ValidationError) -> LeaderboardError:

@@ -1,34 +1,29 @@
-"""A JSON client over HTTP that retries a busy or absent server, within bounds on tries and time."""
+"""A JSON client over HTTP that retries a busy or absent server, within bounds on time."""
 
 from __future__ import annotations
 
-import contextlib
-import datetime
-import email.utils
 import http.client
 import ipaddress
 import json
 import math
 import time
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, final
-from urllib import parse, request
-from urllib.error import HTTPError
+import weakref
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
 
 from gnomon.errors import GnomonError
 from gnomon_board.errors import RefusedError
 
-_LARGEST_ANSWER, _LARGEST_REFUSAL, _PART = 64 << 20, 2000, 65_536
+_LARGEST_ANSWER, _PART = 64 << 20, 65_536
 #: Statuses that are worth another try.
 _BUSY = (408, 429, 500, 502, 503, 504)
 #: Seconds before the second try, doubled before each later one up to the longest.
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 2.0
 
 
-@final
-class Client:
-    """A server at an address that answers in JSON.
+class HttpClient:
+    """A server at an address that answers in JSON, over one connection that stays open.
 
     A request is sent again while the server is busy, cannot be reached, or stops before the end of
     its answer; the pause is that of ``Retry-After``, else 0.2 s, doubled each time up to 2 s.
@@ -46,10 +41,6 @@ class Client:
         longer is the last.
     patience_s : float
         Most seconds between the first failure and the last try.
-    max_tries : int or None
-        Most times that a request is sent; None for no bound.
-    headers : mapping of str to str
-        Sent with every request, in addition to the client's own.
     insecure : bool
         Whether a token may be sent without encryption to another machine.
 
@@ -67,13 +58,11 @@ class Client:
         *,
         timeout_s: float = 600.0,
         patience_s: float = 30.0,
-        max_tries: int | None = None,
-        headers: Mapping[str, str] = MappingProxyType({}),
         insecure: bool = False,
     ) -> None:
         if not is_address(url):
             raise GnomonError(f"expected an address as http://HOST:PORT, found {url!r}")
-        parts = parse.urlsplit(url)
+        parts = urlsplit(url)
         if token and not insecure and parts.scheme == "http" and not _is_here(parts.hostname or ""):
             raise GnomonError(
                 f"{url}: expected https:// for another machine, found http://, over which anyone "
@@ -82,12 +71,15 @@ class Client:
         if not token.isascii() or any(letter.isspace() for letter in token):
             raise GnomonError(f"{url}: expected a token of ASCII without blanks, found others")
         self.url = url.rstrip("/")
-        self._headers = {"Accept": "application/json", **headers}
+        self._prefix = parts.path.rstrip("/")
+        self._headers = {"Accept": "application/json"}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
         self._timeout_s, self._patience_s = timeout_s, patience_s
-        self._max_tries = math.inf if max_tries is None else max_tries
-        self._opener = request.build_opener(request.ProxyHandler({}), _NoRedirects)
+        secure = parts.scheme == "https"
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        self._connection = kind(parts.hostname or "", parts.port, timeout=timeout_s)
+        weakref.finalize(self, self._connection.close)
 
     def get(self, path: str) -> Any:
         """Return the JSON at a path; errors as :meth:`ask`."""
@@ -97,16 +89,8 @@ class Client:
         """Return the text at a path; errors as :meth:`ask`."""
         return self._bytes("GET", path, None, {}).decode(errors="replace")
 
-    def ask(
-        self,
-        method: str,
-        path: str,
-        value: Any = None,
-        *,
-        data: bytes | None = None,
-        form: Mapping[str, str] | None = None,
-    ) -> Any:
-        """Send a record as JSON, bytes, or a form, and return the JSON of the answer.
+    def ask(self, method: str, path: str, value: Any = None, *, data: bytes | None = None) -> Any:
+        """Send a record as JSON, or bytes, and return the JSON of the answer.
 
         An empty answer is None.
 
@@ -118,10 +102,7 @@ class Client:
             There was no answer in HTTP and JSON within the bounds.
         """
         headers = {}
-        if form is not None:
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
-            data = parse.urlencode(form).encode()
-        elif data is not None:
+        if data is not None:
             headers["Content-Type"] = "application/octet-stream"
         elif value is not None:
             headers["Content-Type"] = "application/json"
@@ -132,53 +113,62 @@ class Client:
         except (ValueError, RecursionError):
             raise GnomonError(f"{self.url}: expected JSON, found {answer[:100]!r}") from None
 
+    def close(self) -> None:
+        """Close the connection; the next request opens another one."""
+        self._connection.close()
+
     def _bytes(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
         """Return the body of an answer, with tries until a bound is reached."""
-        message = request.Request(
-            self.url + path, body, {**self._headers, **headers}, method=method
-        )
-        n_tries, pause, end = 0, _FIRST_PAUSE_S, math.inf
+        message = (method, self._prefix + path, body, self._headers | headers)
+        pause, end = _FIRST_PAUSE_S, math.inf
         while True:
-            n_tries += 1
-            wait = pause
+            was_open, wait = self._connection.sock is not None, pause
             try:
-                return self._once(message)
-            except HTTPError as refusal:
-                asked = _wait(refusal.headers.get("Retry-After"))
-                failure: GnomonError = _refused(self.url, refusal, asked)
-                wait = max(pause, asked)
-                again = refusal.code in _BUSY
+                answer, data = self._once(*message)
+                if answer.status < 300:
+                    return data
+                failure: GnomonError = _refused(self.url, answer, data)
+                wait, again = max(pause, _number(answer, "Retry-After")), answer.status in _BUSY
             except TimeoutError:
                 text = f"{self.url}: expected an answer within {self._timeout_s:g} s"
                 failure, again = GnomonError(text), False
             except (OSError, http.client.IncompleteRead) as error:
-                why = getattr(error, "reason", None) or error
-                failure, again = GnomonError(f"{self.url}: cannot be reached: {why}"), True
+                if was_open:  # the server may have closed a connection that was idle
+                    continue
+                failure, again = GnomonError(f"{self.url}: cannot be reached: {error}"), True
             except http.client.HTTPException as error:
                 text = f"{self.url}: expected an answer in HTTP, found {error!r}"
                 failure, again = GnomonError(text), False
             end = min(end, time.monotonic() + self._patience_s)
-            if not again or n_tries >= self._max_tries or time.monotonic() + wait > end:
+            if not again or time.monotonic() + wait > end:
                 raise failure
             time.sleep(wait)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
-    def _once(self, message: request.Request) -> bytes:
-        with self._opener.open(message, timeout=self._timeout_s) as answer:
-            data = _read(answer, self._timeout_s)
+    def _once(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        """Send a request and read its answer; after an error the connection is closed."""
+        began = time.monotonic()
+        try:
+            self._connection.request(method, path, body, headers)
+            answer, data = self._connection.getresponse(), bytearray()
+            promised = min(_number(answer, "Content-Length", math.inf), _LARGEST_ANSWER)
+            # A socket's own time-out would restart at each byte.
+            while part := answer.read1(int(min(_PART, promised - len(data)))):
+                data += part
+                if time.monotonic() - began > self._timeout_s:
+                    raise TimeoutError
             # A partial read does not show that a server died after its headers.
-            promised = _seconds(answer.headers.get("Content-Length"))
-            missing = int(min(promised, _LARGEST_ANSWER)) - len(data)
-            if missing > 0:
-                raise http.client.IncompleteRead(data, missing)
-            return data
-
-
-class _NoRedirects(request.HTTPRedirectHandler):
-    """Handler that returns a redirection as the answer."""
-
-    def redirect_request(self, *_: Any) -> None:
-        """Follow no redirection."""
+            if len(data) < promised < _LARGEST_ANSWER:
+                raise http.client.IncompleteRead(bytes(data), int(promised) - len(data))
+            answer.close()
+        except BaseException:
+            self.close()
+            raise
+        if len(data) >= _LARGEST_ANSWER:  # the rest was not read
+            self.close()
+        return answer, bytes(data)
 
 
 def _is_here(host: str) -> bool:
@@ -198,55 +188,25 @@ def is_address(url: str) -> bool:
     (True, False, False)
     """
     try:
-        parts = parse.urlsplit(url)
+        parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # an invalid port, or an invalid address in brackets
         return False
 
 
-def _read(answer: http.client.HTTPResponse, timeout_s: float) -> bytes:
-    """Return a body up to the limit; a socket's own time-out would restart at each byte."""
-    began, data = time.monotonic(), bytearray()
-    while len(data) < _LARGEST_ANSWER and (part := answer.read1(_PART)):
-        data += part
-        if time.monotonic() - began > timeout_s:
-            raise TimeoutError
-    return bytes(data)
-
-
-def _refused(url: str, refusal: HTTPError, wait_s: float) -> RefusedError:
+def _refused(url: str, answer: http.client.HTTPResponse, said: bytes) -> RefusedError:
     """Return the server's reason on one line: from its JSON, or the beginning of its text."""
+    text = "" if said.lstrip().startswith(b"<") else said[:300].decode(errors="replace")
+    with suppress(ValueError, KeyError, TypeError, RecursionError):
+        text = str(json.loads(said)["detail"]).partition("\n")[0]
+    reason = " ".join(text.split()) or answer.reason
+    return RefusedError(f"{url}: status {answer.status}: {reason}", answer.status)
+
+
+def _number(answer: http.client.HTTPResponse, header: str, default: float = 0.0) -> float:
+    """Return the number in a header, or a default."""
     try:
-        with refusal:
-            said = refusal.read(_LARGEST_REFUSAL)
-    except (OSError, http.client.HTTPException):
-        said = b""
-    error: Any = {}
-    try:
-        record = json.loads(said)
-        error = record.get("error")
-        told = str(record["detail"] if "detail" in record else error["message"])
-        reason = told.splitlines()[0] if told else "no reason"
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        page = said.lstrip().startswith(b"<")
-        text = " ".join(said[:300].decode(errors="replace").split())
-        reason = text if text and not page else str(refusal.reason)
-    message = f"{url}: status {refusal.code}: {reason}"
-    return RefusedError(message, refusal.code, error if isinstance(error, dict) else {}, wait_s)
-
-
-def _wait(header: str | None) -> float:
-    """Return the seconds of a Retry-After, which may be a date; 0 if it is neither."""
-    with contextlib.suppress(ValueError, TypeError):
-        then = email.utils.parsedate_to_datetime(header or "")
-        return max((then - datetime.datetime.now(then.tzinfo)).total_seconds(), 0.0)
-    return _seconds(header)
-
-
-def _seconds(header: str | None) -> float:
-    """Return the number in a header; 0 if there is none."""
-    try:
-        number = float(header or 0)
+        number = float(answer.getheader(header, ""))
     except ValueError:
-        return 0.0
-    return number if math.isfinite(number) and number > 0 else 0.0
+        return default
+    return number if math.isfinite(number) and number >= 0 else default

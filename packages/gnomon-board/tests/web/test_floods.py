@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import hashlib
 import io
@@ -15,15 +14,12 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from http.client import HTTPResponse
 from pathlib import Path
 
 import httpx
 import polars as pl
 import pytest
-from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
 
 from gnomon_board import Settings
 from large_board import filled_board
@@ -258,42 +254,6 @@ ended.join(60)
 print(*statuses, flush=True)
 os._exit(0)  # the threads still ask
 """
-
-
-def test_five_hundred_idle_websockets_of_one_token(server, victim, attacker):
-    """From many addresses, so that it is the token that is limited."""
-    url = server.url.replace("http", "ws") + "/api/remote/play"
-
-    async def attack() -> list[object]:
-        def one(n: int):
-            source = (f"127.0.0.{2 + n // 60}", 0)
-            headers = bearer(attacker)
-            return connect(url, additional_headers=headers, local_addr=source, open_timeout=60)
-
-        found = await asyncio.gather(*(one(n) for n in range(500)), return_exceptions=True)
-        await asyncio.to_thread(victim.is_served)
-        for each in found:
-            if not isinstance(each, BaseException):
-                await each.close()
-        return found
-
-    found = asyncio.run(attack())
-    refused = [each for each in found if isinstance(each, InvalidStatus)]
-    assert {each.response.status_code for each in refused} == {429}
-    assert len(found) - len(refused) == server.settings.websockets_at_once
-
-
-def test_a_websocket_over_which_nobody_moves_is_closed(settings, attacker):
-    with serving(replace(settings, idle_websocket_s=0.5), worker=False) as server:
-        url = server.url.replace("http", "ws") + "/api/remote/play"
-
-        async def idle() -> int | None:
-            async with connect(url, additional_headers=bearer(attacker)) as websocket:
-                await asyncio.wait_for(websocket.wait_closed(), 20)
-                return websocket.close_code
-
-        assert asyncio.run(idle()) == 1000
-        assert "/api/remote/play" not in server.log.read_text()  # nor from where it came
 
 
 def announced(

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI, WebSocket
+from fastapi import FastAPI
 
 from app_client import AppClient
 from gnomon_board import Settings, create_app
@@ -478,31 +478,6 @@ async def _asked(
     }
     await app(scope | rest, receive, send)
     return said
-
-
-@pytest.mark.parametrize(
-    ("headers", "accepted"),
-    [
-        ({}, True),
-        ({"Origin": "http://{host}"}, True),
-        ({"Origin": "https://evil.org"}, False),
-        ({"Host": "evil.org"}, False),
-    ],
-)
-def test_websockets_pass_the_same_gate(settings, database, headers, accepted):
-    app = create_app(settings, database)
-
-    @app.websocket("/api/echo")
-    async def echo(socket: WebSocket) -> None:
-        await socket.accept()
-        await socket.close()
-
-    sent = {"Host": "127.0.0.1:8080"} | {
-        name: value.format(host="127.0.0.1:8080") for name, value in headers.items()
-    }
-    scope = {"type": "websocket", "scheme": "ws", "subprotocols": [], "path": "/api/echo"}
-    said = asyncio.run(_asked(app, scope, sent, [{"type": "websocket.connect"}]))
-    assert (said[0]["type"] == "websocket.accept") == accepted
 
 
 def test_a_body_that_stops_coming_is_refused(settings, database, token):

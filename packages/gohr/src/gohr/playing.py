@@ -255,6 +255,8 @@ class TrialInPlay:
         Whether all boards are played.
     observation : Observation
         Observation before the next attempt.
+    finish : list of int
+        State in which each board that is over ended.
 
     Examples
     --------
@@ -287,7 +289,7 @@ class TrialInPlay:
         self._actions: list[int] = []
         self._outcomes: list[int] = []
         self._n_attempts: list[int] = []
-        self._finish: list[int] = []
+        self.finish: list[int] = []
         self.over, self._before = False, 0
         self.observation: Observation
         self._deal()
@@ -316,7 +318,7 @@ class TrialInPlay:
             np.array(self._n_attempts, dtype=np.int64),
             np.array(self._actions[: self._before], dtype=np.uint8),
             np.array(self._outcomes[: self._before], dtype=np.int8),
-            np.array(self._finish, dtype=np.int8),
+            np.array(self.finish, dtype=np.int8),
         )
 
     @property
@@ -325,8 +327,8 @@ class TrialInPlay:
 
     def _deal(self) -> None:
         """Deal the next board, past those that are stuck as they are dealt."""
-        while len(self._finish) < len(self._boards):
-            self._deck[0] = self._boards[len(self._finish)]
+        while len(self.finish) < len(self._boards):
+            self._deck[0] = self._boards[len(self.finish)]
             self._advance(RESET)
             self.observation = self._seen()
             if self._stands == IN_PROGRESS:
@@ -337,7 +339,7 @@ class TrialInPlay:
     def _end_board(self) -> None:
         self._n_attempts.append(len(self._actions) - self._before)
         self._before = len(self._actions)
-        self._finish.append(self._stands)
+        self.finish.append(self._stands)
 
     def _advance(self, action: int) -> int:
         self._room.replies[0, ACTION] = action

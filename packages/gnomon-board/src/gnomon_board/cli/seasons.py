@@ -117,9 +117,9 @@ def _reveal_from(source: str) -> Reveal:
 
     if not source.startswith(("http://", "https://")):
         return Reveal.from_json(source)
-    from gnomon_board.http_client import Client
+    from gnomon_board.http_client import HttpClient
 
     base, _, name = source.rstrip("/").removesuffix("/reveal").rpartition("/")
     server = base.removesuffix("/api/seasons").removesuffix("/seasons")
-    found: Any = Client(server, patience_s=5).get(f"/api/seasons/{name}/reveal")
+    found: Any = HttpClient(server, patience_s=5).get(f"/api/seasons/{name}/reveal")
     return Reveal.from_record(found)

@@ -39,17 +39,16 @@ def register(
     Of the server's answer only rules, boards, numbers and seed are written to the file.
     """
     from gnomon.files import write_atomically
-    from gnomon_board.leaderboard import RemoteBoard
-    from gnomon_board.leaderboard.client.submit_run import assignment_from
+    from gnomon_board import Client
 
     with answering("register", as_json=as_json) as answer:
-        board = RemoteBoard(to, token, insecure=insecure)
-        entry = board.entry(season, name, description=description, link=link)
+        client = Client(to, token, insecure=insecure)
+        entry = client.entry(season, name, description=description, link=link)
         answer.results([entry])
         answer.say(f"{entry['name']} is entry {entry['id']} of {entry['season']}")
         if out is not None:
             last = max(attempt["number"] for attempt in entry["attempts"])
-            assigned = assignment_from(board.client, entry["id"], last)
+            assigned = client.assignment(entry["id"], last)
             write_atomically(out, assigned.to_toml(learner).encode())
             answer.say(
                 f"What it has to play is in {out}, with the learner {learner}: gohr run {out}"
@@ -73,14 +72,14 @@ def submit(
     as_json: JsonOption = False,
 ) -> None:
     """Submit a run to a leaderboard, once it has been verified here, and tell the verdict."""
-    from gnomon_board.http_client import Client
-    from gnomon_board.leaderboard.client.submit_run import (
+    from gnomon_board.leaderboard.client import (
+        Client,
         entry_of,
         pack_run,
         refusal_of,
         wait_for_verdict,
     )
-    from gnomon_board.leaderboard.client.submit_run import submit as send
+    from gnomon_board.leaderboard.client import submit as send
 
     with answering("submit", as_json=as_json) as answer:
         packed = pack_run(folder, learner)
@@ -111,16 +110,16 @@ def play(
     import dataclasses
 
     from gnomon.cli import bar_of
-    from gnomon_board.leaderboard import RemoteBoard, RemotePlan, play_remotely
+    from gnomon_board.leaderboard import Client, RemotePlan, play_remotely
 
     with answering("play", as_json=as_json) as answer:
         planned = RemotePlan.from_toml(plan)
         if seed is not None:
             planned = dataclasses.replace(planned, seed=seed)
-        board = RemoteBoard(to, token, insecure=insecure)
+        client = Client(to, token, insecure=insecure)
         try:
             with bar_of("trials") as progress:
-                summary = play_remotely(planned, board, again=again, progress=progress)
+                summary = play_remotely(planned, client, again=again, progress=progress)
         except KeyboardInterrupt:
             answer.warn("stopped; what was played is kept, and the same command continues")
             raise typer.Exit(130) from None

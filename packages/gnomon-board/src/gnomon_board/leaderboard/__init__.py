@@ -1,13 +1,13 @@
 """The leaderboard: seasons, submissions, verification by replay, standings.
 
 Submitting
-    :func:`pack_run` makes a manifest and a log of a run folder, :class:`Packed`; :func:`submit`
-    sends them, and :func:`wait_for_verdict` returns the verdict.
+    A :class:`Client` is a leaderboard at an address. :func:`pack_run` makes a manifest and a log of
+    a run folder, :class:`Packed`; :func:`submit` sends them, and :func:`wait_for_verdict` returns
+    the verdict.
 Playing a hidden season
-    :class:`RemoteBoard` is a leaderboard at an address; :class:`RemoteEnv` is one of its trials as
-    a Gymnasium environment; :func:`play_remotely` lets a learner play all of them, by a
-    :class:`RemotePlan`; a :class:`Move` sent over its connection gets a :class:`Reply`. A
-    :class:`RemoteGame` is such a trial on the server's side.
+    :func:`play_remotely` lets a learner play all trials of an attempt, by a :class:`RemotePlan`;
+    :class:`RemoteEnv` is one of them as a Gymnasium environment. A :class:`Move` gets a
+    :class:`Reply`; a :class:`RemoteGame` is such a trial on the server's side.
 Seasons
     A :class:`SeasonPlan` is read from a file, :func:`create_season` puts it on the board and
     :func:`reveal_season` publishes its hidden rules, as a :class:`Reveal`; :func:`commit` computes

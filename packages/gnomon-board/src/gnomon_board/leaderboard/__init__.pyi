@@ -1,16 +1,9 @@
 from .assignment import assignment_of as assignment_of
-from .client.remote_connection import HttpConnection as HttpConnection
-from .client.remote_connection import RemoteBoard as RemoteBoard
-from .client.remote_connection import WebsocketConnection as WebsocketConnection
-from .client.remote_env import RemoteEnv as RemoteEnv
-from .client.remote_run import RemotePlan as RemotePlan
-from .client.remote_run import RemoteSummary as RemoteSummary
-from .client.remote_run import learner_rng as learner_rng
-from .client.remote_run import play_remotely as play_remotely
-from .client.submit_run import Packed as Packed
-from .client.submit_run import pack_run as pack_run
-from .client.submit_run import submit as submit
-from .client.submit_run import wait_for_verdict as wait_for_verdict
+from .client import Client as Client
+from .client import Packed as Packed
+from .client import pack_run as pack_run
+from .client import submit as submit
+from .client import wait_for_verdict as wait_for_verdict
 from .commitment import Reveal as Reveal
 from .commitment import canonical_text as canonical_text
 from .commitment import commit as commit
@@ -18,13 +11,17 @@ from .drawn_rules import ELEMENTS as ELEMENTS
 from .drawn_rules import Difficulty as Difficulty
 from .drawn_rules import generate_rules as generate_rules
 from .drawn_rules import reason_against as reason_against
-from .hidden.begun_attempts import close_unfinished as close_unfinished
-from .hidden.begun_attempts import unfinished_attempts as unfinished_attempts
-from .hidden.protocol import Move as Move
-from .hidden.protocol import Reply as Reply
-from .hidden.remote_game import RemoteGame as RemoteGame
-from .hidden.remote_game import Stretch as Stretch
-from .hidden.remote_submission import queue_played as queue_played
+from .hidden import close_unfinished as close_unfinished
+from .hidden import queue_played as queue_played
+from .hidden import unfinished_attempts as unfinished_attempts
+from .remote_game import Move as Move
+from .remote_game import RemoteGame as RemoteGame
+from .remote_game import Reply as Reply
+from .remote_play import RemoteEnv as RemoteEnv
+from .remote_play import RemotePlan as RemotePlan
+from .remote_play import RemoteSummary as RemoteSummary
+from .remote_play import learner_rng as learner_rng
+from .remote_play import play_remotely as play_remotely
 from .seasons import SeasonPlan as SeasonPlan
 from .seasons import create_season as create_season
 from .seasons import reveal_season as reveal_season
@@ -52,13 +49,12 @@ __all__ = [
     "METRIC",
     "SNAPSHOT_FORMAT",
     "Board",
+    "Client",
     "Contender",
     "Difficulty",
-    "HttpConnection",
     "Move",
     "Number",
     "Packed",
-    "RemoteBoard",
     "RemoteEnv",
     "RemoteGame",
     "RemotePlan",
@@ -72,8 +68,6 @@ __all__ = [
     "StandingQuery",
     "Standings",
     "StandingsCache",
-    "Stretch",
-    "WebsocketConnection",
     "assignment_of",
     "board_of",
     "canonical_text",

@@ -1,7 +1,6 @@
 """Settings of a leaderboard server: data folder, database, hosts, limits.
 
-The database's address, which may hold a password, and the secret of the sign-in provider are never
-shown.
+The database's address, which may hold a password, is never shown.
 """
 
 from __future__ import annotations
@@ -53,12 +52,10 @@ class Settings:
         Open at once; a trusted proxy must limit its own connections.
     answers_at_once : int
         Requests of one address that are answered at once; the others wait.
-    uploads_at_once, websockets_at_once : int
-        Per address, and websockets per account too; an account sends one log at a time.
+    uploads_at_once : int
+        Per address; an account sends one log at a time.
     upload_mib_per_hour : int
         Mebibytes of logs that one account, and one address, may send, each log at least one.
-    idle_websocket_s : float
-        A websocket without a move for this time is closed.
     min_free_mib : int
         With fewer free mebibytes on its disk the server is unhealthy and accepts no logs.
     slow_client_s : float
@@ -89,9 +86,7 @@ class Settings:
     connections_per_address: int = 100
     answers_at_once: int = 4
     uploads_at_once: int = 8
-    websockets_at_once: int = 32
     upload_mib_per_hour: int = 8192
-    idle_websocket_s: float = 900.0
     min_free_mib: int = 256
     slow_client_s: float = 20.0
 

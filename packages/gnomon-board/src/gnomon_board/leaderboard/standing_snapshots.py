@@ -32,7 +32,7 @@ from gnomon_board.database.schema import (
     Submission,
     VerifiedTrial,
 )
-from gnomon_board.leaderboard.hidden.begun_attempts import unfinished_attempts
+from gnomon_board.leaderboard.hidden import unfinished_attempts
 from gnomon_board.leaderboard.standings import (
     Board,
     Contender,

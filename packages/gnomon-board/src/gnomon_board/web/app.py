@@ -22,6 +22,7 @@ from gnomon import __version__
 from gnomon.errors import GnomonError
 from gnomon_board.database.engine import Database
 from gnomon_board.errors import NoRoom, TooMany
+from gnomon_board.leaderboard.hidden import GameCache
 from gnomon_board.leaderboard.server_health import no_room
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.web import (
@@ -91,6 +92,7 @@ def create_app(settings: Settings, database: Database | None = None) -> FastAPI:
     )
     app.state.settings, app.state.database = settings, opened
     app.state.intake, app.state.figures = Intake(settings), monitoring.Figures()
+    app.state.live_games = GameCache()
     app.add_middleware(AnswerCache, mark=opened.change_mark)
     app.add_middleware(
         Gate,

@@ -19,7 +19,7 @@ from gnomon_board.errors import TooMany
 from gnomon_board.leaderboard.server_settings import Settings
 
 MINUTE_S, HOUR_S = 60, 3600
-#: Seconds after which a client with too many open uploads or websockets may try again.
+#: Seconds after which a client with too many open uploads may try again.
 _AGAIN_S = 5
 
 
@@ -59,11 +59,7 @@ class Transport(Protocol):
 
 
 class Connections:
-    """The open connections of each address.
-
-    These are the transports, since a connection that becomes a websocket changes its protocol but
-    keeps its transport; closed ones are found without a notice.
-    """
+    """The open connections of each address; closed ones are found without a notice."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -169,11 +165,10 @@ class Counts:
 
 
 class Intake:
-    """Counts of the requests, uploads and websockets of clients."""
+    """Counts of the requests and uploads of clients."""
 
     def __init__(self, settings: Settings) -> None:
         self.counts = Counts()
         self.turns = Turns(settings.answers_at_once)
         #: Per account.
         self.uploads = AtOnce(1, "another log of this account is being sent: send this one later")
-        self.websockets = AtOnce(settings.websockets_at_once)

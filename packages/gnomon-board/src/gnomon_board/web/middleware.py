@@ -1,7 +1,4 @@
-"""ASGI middleware: host and origin checks, body sizes, rate limit, security headers.
-
-Plain ASGI, so that websockets pass through the same checks.
-"""
+"""ASGI middleware: host and origin checks, body sizes, rate limit, security headers."""
 
 from __future__ import annotations
 
@@ -61,8 +58,6 @@ AT_ONCE = 500
 #: Most pending requests of one address. Requests of disconnected clients wait for their turn or
 #: their refusal like others, and would otherwise accumulate.
 IN_HAND = 500
-#: First messages of answers that may be refusals.
-_BEGINNINGS = ("http.response.start", "websocket.http.response.start", "websocket.close")
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 #: Paths that accept a log.
 _UPLOADS = re.compile(r"^/api/submissions/\d+/log$")
@@ -89,7 +84,7 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it here."""
-        if scope["type"] not in ("http", "websocket"):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         address = scope["gnomon.address"] = _client_address(scope, self._settings)
@@ -101,8 +96,7 @@ class Gate:
             else:
                 refusal = self._refusal(scope)
                 send = self._paced(scope, send, refused=refusal is not None)
-            answer = self._websocket if scope["type"] == "websocket" else self._http
-            await answer(refusal, scope, receive, send)
+            await self._http(refusal, scope, receive, send)
 
     async def _http(
         self, refusal: JSONResponse | None, scope: Scope, receive: Receive, send: Send
@@ -203,8 +197,8 @@ class Gate:
         address, costly = scope["gnomon.address"], not _is_small(scope, _QUICK)
 
         async def sending(message: Message) -> None:
-            if message["type"] in _BEGINNINGS:
-                status = message.get("status", 0)
+            if message["type"] == "http.response.start":
+                status = message["status"]
                 if refused or status == 429 or (costly and status >= 400):
                     async with self._refusals.of(address):
                         await asyncio.sleep(_REFUSAL_S)
@@ -231,16 +225,6 @@ class Gate:
 
         return note
 
-    async def _websocket(
-        self, refusal: JSONResponse | None, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        if refusal is None:
-            await self._app(scope, receive, send)
-            return
-        await receive()
-        # Closing before acceptance answers the handshake with 403.
-        await send({"type": "websocket.close", "code": 1008})
-
     def _refusal(self, scope: Scope) -> JSONResponse | None:
         """Return the refusal of a request; None if it may pass."""
         if len(scope["headers"]) > _MOST_HEADERS:
@@ -250,18 +234,17 @@ class Gate:
         host = headers.get("host", "")
         if not is_allowed_host(host, self._settings.allowed_hosts):
             return _answer(400, "this server does not go by that name")
-        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD", "OPTIONS")
+        reads = scope["method"] in ("GET", "HEAD", "OPTIONS")
         if not (reads or _is_own_origin(headers.get("origin"), host, self._settings.public_url)):
             return _answer(403, "expected a page of this server")
         most = self._settings.requests_per_minute
         if wait := self._counts.seconds_to_wait(scope["gnomon.address"], most=most):
             return _answer(429, f"too many requests; try again in {wait} s", wait)
-        if scope["type"] == "http":
-            most, announced = _most_bytes(scope, self._settings), _announced(scope)
-            if math.isinf(announced):
-                return _answer(400, "expected a Content-Length that is a number")
-            if announced > most:
-                return _answer(413, f"expected at most {most:,} bytes, found {announced:,}")
+        most, announced = _most_bytes(scope, self._settings), _announced(scope)
+        if math.isinf(announced):
+            return _answer(400, "expected a Content-Length that is a number")
+        if announced > most:
+            return _answer(413, f"expected at most {most:,} bytes, found {announced:,}")
         return None
 
 

@@ -98,6 +98,6 @@ def log_to_stderr(log_format: LogFormat) -> None:
     formatter.converter = time.gmtime
     handler.setFormatter(formatter)
     logging.basicConfig(level=logging.INFO, handlers=[handler])
-    for name in ("alembic", "uvicorn"):  # the latter logs the address of each websocket
+    for name in ("alembic", "uvicorn"):
         logging.getLogger(name).setLevel(logging.WARNING)
     _log.setLevel(logging.INFO if log_format == "json" else logging.WARNING)

@@ -144,9 +144,7 @@ def serve(
             server_header=False,
             # The gate decides which proxies to trust.
             proxy_headers=False,
-            ws_max_size=settings.max_body_bytes,
-            # Messages queued in memory per websocket; a player waits for each answer.
-            ws_max_queue=2,
+            ws="none",
             backlog=_ACCEPTED_AT_ONCE,
             # Longer than the 5 s for which many clients keep an idle connection: if both sides
             # close it at the same time, a request is sent into a closed connection.
@@ -266,8 +264,7 @@ def impatient(settings: Settings) -> type[asyncio.Protocol]:
             self._next_look = self.loop.call_later(seconds, self._look, seen)
 
         def _look(self, seen: Any) -> None:
-            # A websocket continues under another protocol.
-            if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            if self.transport.is_closing():
                 return
             waits = self.cycle is None or self.cycle.response_complete
             if waits and seen is not None and seen[0] is self.cycle:

@@ -13,8 +13,7 @@ from sqlalchemy import select
 
 import gohr
 from gnomon_board.database import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
-from gnomon_board.leaderboard import assignment_of, queue_played, work_on_one
-from gnomon_board.leaderboard.hidden import remote_submission
+from gnomon_board.leaderboard import assignment_of, hidden, queue_played, work_on_one
 from gohr.experiments import Assignment, verify_log
 from gohr.game import DEFAULT_SPEC
 from gohr.learners import RulePlayer
@@ -102,14 +101,15 @@ def test_one_attempt_that_cannot_be_submitted_keeps_no_other_back(
     play_at_random(client, token, ids(play))
     other = begin(client, token, "other")
     play_at_random(client, token, ids(other))
-    whole = remote_submission._whole_log
+    whole = hidden.keep_bytes
+    disk = iter([OSError("the disk is gone")])
 
-    def broken(session, attempt_id, learner):
-        if learner == "player":
-            raise OSError("the disk is gone")
-        return whole(session, attempt_id, learner)
+    def broken(*log):
+        for error in disk:
+            raise error
+        whole(*log)
 
-    monkeypatch.setattr(remote_submission, "_whole_log", broken)
+    monkeypatch.setattr(hidden, "keep_bytes", broken)
     queue_played(database, settings)
     with database.reading() as session:
         (submission,) = session.scalars(select(Submission)).all()

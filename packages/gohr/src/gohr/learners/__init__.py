@@ -10,7 +10,8 @@ A learner of your own is a subclass of :class:`Learner`: it acts on an :class:`O
 observes a :class:`Transition`. Experiments take it as a class, as an instance, or as
 ``"package.module:Class"``.
 
-:func:`gohr.play` lets a learner play a rule on one board after another.
+:func:`gohr.play` lets a learner play a rule on one board after another; a :class:`TrialInPlay` is
+such a trial for a caller with a loop of its own.
 :func:`chance_of_success` gives the probability of success at each attempt for a player without
 knowledge of the rule, and :func:`regret` the loss relative to the best conclusion from the same
 replies, with the kind of test that each attempt was.

@@ -1,6 +1,7 @@
 from .base import Learner as Learner
 from .base import Observation as Observation
 from .base import Transition as Transition
+from .base import TrialInPlay as TrialInPlay
 from .chance import AttemptCounts as AttemptCounts
 from .chance import chance_of_success as chance_of_success
 from .chance import count_attempts as count_attempts
@@ -41,6 +42,7 @@ __all__ = [
     "RulePlayer",
     "TabularQ",
     "Transition",
+    "TrialInPlay",
     "Uniform",
     "available_learners",
     "chance_of_success",

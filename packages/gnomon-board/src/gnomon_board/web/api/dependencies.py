@@ -50,7 +50,7 @@ def site_of(connection: HTTPConnection) -> str:
 
 
 async def database(connection: HTTPConnection) -> Database:
-    """Return the database, for handlers that open their own sessions (websockets)."""
+    """Return the database, for handlers that open their own sessions."""
     found: Database = connection.app.state.database
     return found
 

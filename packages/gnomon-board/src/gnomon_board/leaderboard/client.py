@@ -1,4 +1,4 @@
-"""Submission of a run folder: pack, announce and send its manifest and log."""
+"""The client of a leaderboard, and the submission of a run folder."""
 
 from __future__ import annotations
 
@@ -6,21 +6,81 @@ import hashlib
 import io
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from gnomon import __version__
 from gnomon.errors import GnomonError
 from gnomon.files import parse_toml
 from gnomon_board.errors import LeaderboardError, RefusedError
-from gnomon_board.http_client import Client
+from gnomon_board.http_client import HttpClient
+from gnomon_board.leaderboard.remote_game import AttemptPlay, Move, Replies, Reply, TrialView
 from gnomon_board.leaderboard.verification import trial_scores, verified_trials
 from gohr import RunFolder
 from gohr.experiments import Assignment
 
 _ENDS = ("verified", "refused", "error", "withdrawn")
+
+
+class Client(HttpClient):
+    """A leaderboard at an address, as a participant sees it.
+
+    Its methods need the server to run; its creation does not contact the server. Parameters and
+    errors are those of :class:`gnomon_board.http_client.HttpClient`; ``token`` is an API token with
+    the scope ``submit``. Use one client in each thread.
+    """
+
+    def entry(
+        self, season: str, name: str, *, description: str = "", link: str = ""
+    ) -> dict[str, Any]:
+        """Return the entry of a name in a season; register it if there is none."""
+        path = f"/api/seasons/{quote(season, safe='')}/entries"
+        after = 0
+        while page := self.get(f"{path}?limit=500&after={after}"):
+            for entry in page:
+                if entry["name"] == name:
+                    found: dict[str, Any] = entry
+                    return found
+            after = page[-1]["id"]
+        value = {"name": name, "description": description, "link": link}
+        made: dict[str, Any] = self.ask("POST", path, value)
+        return made
+
+    def next_attempt(self, entry: int) -> dict[str, Any]:
+        """Request another attempt, on other boards; it is counted."""
+        made: dict[str, Any] = self.ask("POST", f"/api/entries/{entry}/attempts")
+        return made
+
+    def assignment(self, entry: int, attempt: int) -> Assignment:
+        """Return the assigned rules, boards and seed, and ignore the rest of the answer.
+
+        Raises GnomonError: it is not an assignment.
+        """
+        text = self.text(f"/api/entries/{entry}/attempts/{attempt}/config")
+        try:
+            return Assignment.from_record(parse_toml(text))
+        except (GnomonError, ValueError) as error:
+            raise LeaderboardError(f"{self.url}: expected an assignment: {error}") from None
+
+    def begin(self, entry: int, attempt: int) -> AttemptPlay:
+        """Begin an attempt of a hidden season, or continue it."""
+        path = f"/api/remote/entries/{entry}/attempts/{attempt}"
+        return AttemptPlay.model_validate(self.ask("POST", path))
+
+    def move(self, moves: Sequence[Move]) -> list[Reply]:
+        """Make moves in different trials, and return a reply to each."""
+        value = {"moves": [move.model_dump() for move in moves]}
+        return Replies.model_validate(self.ask("POST", "/api/remote/moves", value)).replies
+
+    def view(self, trial: int) -> TrialView:
+        """Return the current view of a trial."""
+        return TrialView.model_validate(self.get(f"/api/remote/trials/{trial}"))
+
+
+# -- submission of a run ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -81,24 +141,23 @@ def pack_run(folder: str | Path, learner: str | None = None) -> Packed:
     log = out.getvalue()
     record = run.config.to_record()
     record["learners"] = [each for each in record["learners"] if each["name"] == learner]
+    totals = []
+    for trial in trials:
+        scores = trial_scores(run.log(trial))
+        claimed = {name: scores[name] for name in ("n_attempts", "tce", "errors_to_learn")}
+        totals.append({"rule": trial.rule, "trial": trial.trial, **claimed})
     manifest = {
         "format": 1,
         "gnomon": __version__,
         "learner": learner,
         "config": record,
         "card": {"sessions": run.sessions},
-        "totals": [_totals(run, trial) for trial in trials],
+        "totals": totals,
         "log_format": "parquet",
         "log_sha256": hashlib.sha256(log).hexdigest(),
         "log_bytes": len(log),
     }
     return Packed(manifest, log)
-
-
-def _totals(run: RunFolder, trial: Any) -> dict[str, Any]:
-    scores = trial_scores(run.log(trial))
-    claimed = {name: scores[name] for name in ("n_attempts", "tce", "errors_to_learn")}
-    return {"rule": trial.rule, "trial": trial.trial, **claimed}
 
 
 def entry_of(packed: Packed) -> tuple[int, int]:
@@ -116,25 +175,13 @@ def entry_of(packed: Packed) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def assignment_from(client: Client, entry: int, attempt: int) -> Assignment:
-    """Return the assigned rules, boards and seed, and ignore the rest of the answer.
-
-    Raises GnomonError: it is not an assignment.
-    """
-    text = client.text(f"/api/entries/{entry}/attempts/{attempt}/config")
-    try:
-        return Assignment.from_record(parse_toml(text))
-    except (GnomonError, ValueError) as error:
-        raise LeaderboardError(f"{client.url}: expected an assignment: {error}") from None
-
-
 def refusal_of(client: Client, packed: Packed, entry: int, attempt: int) -> str | None:
     """Return why the server would refuse a run, by the worker's checks; None if it would not.
 
     A refused log uses up an attempt. In a hidden season there is nothing to verify here.
     """
     try:
-        assigned = assignment_from(client, entry, attempt)
+        assigned = client.assignment(entry, attempt)
     except RefusedError as refused:
         if refused.status == 403:
             return None
@@ -151,7 +198,7 @@ def submit(client: Client, packed: Packed, entry: int, attempt: int) -> dict[str
     """Announce a run, send its log, and return the record of the submission.
 
     If the answer is lost, call it again: the same run is the same submission. It needs a running
-    leaderboard and a token; ``client`` is :attr:`RemoteBoard.client`.
+    leaderboard and a token.
     """
     path = f"/api/entries/{entry}/attempts/{attempt}/submission"
     record: dict[str, Any] = client.ask("PUT", path, packed.manifest)

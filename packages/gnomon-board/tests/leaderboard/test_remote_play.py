@@ -17,17 +17,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from gnomon.errors import UnknownNameError
-from gnomon_board import Settings
+from gnomon_board import Client, Settings
 from gnomon_board.database import Database, Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gnomon_board.errors import LeaderboardError, RefusedError
 from gnomon_board.leaderboard import (
-    HttpConnection,
     Move,
-    RemoteBoard,
     RemoteEnv,
     RemotePlan,
     Reply,
-    WebsocketConnection,
     assignment_of,
     learner_rng,
     play_remotely,
@@ -65,8 +62,8 @@ def place(sqlite_template, tmp_path_factory) -> Iterator[Place]:
 
 
 @pytest.fixture
-def board(place) -> RemoteBoard:
-    return RemoteBoard(place.server.url, place.token)
+def board(place) -> Client:
+    return Client(place.server.url, place.token)
 
 
 _numbers = itertools.count(1)
@@ -133,18 +130,16 @@ def wait_for(found: Callable[[], bool], what: str) -> None:
     raise AssertionError(f"expected {what} within a minute")
 
 
-@pytest.mark.parametrize("websocket", [True, False], ids=["websocket", "http"])
-def test_a_learner_plays_there_as_at_home(place, plan, websocket):
-    there = RemoteBoard(place.server.url, place.token, websocket=websocket)
+def test_a_learner_plays_there_as_at_home(place, board, plan):
     seen = []
-    summary = play_remotely(plan, there, progress=lambda n, of: seen.append((n, of)))
+    summary = play_remotely(plan, board, progress=lambda n, of: seen.append((n, of)))
     assert (summary.season, summary.done, summary.skipped) == (plan.season, 4, 0)
     assert seen[0] == (0, 4)
     assert seen[-1] == (4, 4)
     assert attempts_there(place.database, plan) == attempts_at_home(place.database, plan)
     n_attempts = sum(log.n_attempts.sum() for log in logs_at_home(place.database, plan).values())
     assert summary.n_attempts == n_attempts
-    again = play_remotely(plan, there)
+    again = play_remotely(plan, board)
     assert (again.done, again.skipped, again.n_attempts) == (0, 4, 0)
 
 
@@ -175,10 +170,10 @@ def test_a_learner_that_plays_on_is_only_told_so_at_home(place, board):
 
 def test_a_server_that_is_killed_loses_nothing(database, settings, token):
     """Kill -9 twice in the middle of a run; the run waits, and goes on where it was."""
-    plan = new_plan(database, rules_per_attempt=12, episodes=40)
+    plan = new_plan(database, rules_per_attempt=6, episodes=12)
     outcome: list[object] = []
 
-    def play(board: RemoteBoard) -> None:
+    def play(board: Client) -> None:
         try:
             outcome.append(play_remotely(plan, board))
         except Exception as error:
@@ -189,18 +184,18 @@ def test_a_server_that_is_killed_loses_nothing(database, settings, token):
             return sum(row.n_attempts for row in rows_there(session, plan).values())
 
     with serving(settings) as first:
-        board = RemoteBoard(first.url, token, patience_s=90)
+        board = Client(first.url, token, patience_s=90)
         player = threading.Thread(target=play, args=[board])
         player.start()
         wait_for(lambda: n_attempts() > 100, "attempts")
         first.kill()
     with serving(settings, port=first.port) as second:
-        wait_for(lambda: n_attempts() > 600, "more attempts")
+        wait_for(lambda: n_attempts() > 400, "more attempts")
         second.kill()
     with serving(settings, port=first.port):
         player.join(120)
         assert not player.is_alive()
-    assert getattr(outcome[0], "done", outcome[0]) == 12
+    assert getattr(outcome[0], "done", outcome[0]) == 6
     assert attempts_there(database, plan) == attempts_at_home(database, plan)
 
 
@@ -211,16 +206,16 @@ def test_a_run_that_was_stopped_is_begun_again(place, board, plan, monkeypatch):
         pass
 
     sent = 0
-    whole = WebsocketConnection.move
+    whole = Client.move
 
-    def for_a_while(line: WebsocketConnection, moves: Sequence[Move]) -> list[Reply]:
+    def for_a_while(self: Client, moves: Sequence[Move]) -> list[Reply]:
         nonlocal sent
         sent += 1
         if sent == 30:
             raise Stopped
-        return whole(line, moves)
+        return whole(self, moves)
 
-    monkeypatch.setattr(WebsocketConnection, "move", for_a_while)
+    monkeypatch.setattr(Client, "move", for_a_while)
     with pytest.raises(Stopped):
         play_remotely(plan, board)
     monkeypatch.undo()
@@ -229,11 +224,9 @@ def test_a_run_that_was_stopped_is_begun_again(place, board, plan, monkeypatch):
 
 
 def test_another_learner_cannot_go_on_with_the_trials_of_one(board, plan):
-    line = board.connect()
     play = board.begin(board.entry(plan.season, plan.entry)["id"], 1)
-    (reply,) = line.move([Move(trial=play.trials[0].trial, position=0, actions=[143, 143])])
+    (reply,) = board.move([Move(trial=play.trials[0].trial, position=0, actions=[143, 143])])
     assert reply.position == 2
-    line.close()
     with pytest.raises(RefusedError, match=r"attempt 0 was 143, and not \d+; a trial goes on from"):
         play_remotely(plan, board)
 
@@ -246,68 +239,9 @@ def test_a_yardstick_does_not_play(board, plan):
 
 def test_a_misspelt_learner_is_told_before_the_server_hears_of_it():
     plan = RemotePlan.from_record({"season": "s", "learner": "unifrom"})
-    nowhere = RemoteBoard("http://127.0.0.1:1", "t", patience_s=1)
+    nowhere = Client("http://127.0.0.1:1", "t", patience_s=1)
     with pytest.raises(UnknownNameError, match="unknown learner 'unifrom'; did you mean 'uniform'"):
         play_remotely(plan, nowhere)
-
-
-def test_who_has_no_token_does_not_play(place):
-    for websocket in (True, False):
-        nobody = RemoteBoard(place.server.url, "gnomon_0_0", websocket=websocket, patience_s=2)
-        with pytest.raises(RefusedError) as refusal:
-            nobody.connect().move([Move(trial=1, position=0, actions=[])])
-        assert refusal.value.status in (401, 403)
-
-
-@pytest.mark.parametrize(
-    ("message", "detail"),
-    [
-        ("nonsense", "Invalid JSON"),
-        ("{}", "moves: Field required"),
-        ('{"moves": [{"trial": 1, "position": 0, "actions": [999]}]}', "less than or equal"),
-        ("[" * 3000, "Invalid JSON"),
-    ],
-)
-def test_nonsense_on_the_websocket_is_answered(board, plan, message, detail):
-    line = board.connect()
-    assert isinstance(line, WebsocketConnection)
-    assert detail in str(line._ask(message))
-    play = board.begin(board.entry(plan.season, plan.entry)["id"], 1)
-    assert line.move([Move(trial=play.trials[0].trial, position=0, actions=[])])
-    line.close()
-
-
-def answer_to(connection, message: str | bytes) -> str | bytes:
-    connection.send(message)
-    return connection.recv(timeout=60)
-
-
-def test_bytes_and_large_messages_end_the_websocket(place):
-    from websockets.exceptions import ConnectionClosed
-    from websockets.sync.client import connect
-
-    url = "ws" + place.server.url.removeprefix("http") + "/api/remote/play"
-    headers = {"Authorization": f"Bearer {place.token}"}
-    for message in (b"\x00\xff", "x" * (2 << 20)):
-        with (
-            # The server may close while the message is still being sent.
-            pytest.raises(ConnectionClosed),
-            connect(url, additional_headers=headers, proxy=None) as connection,
-        ):
-            answer_to(connection, message)
-
-
-def test_a_page_of_another_site_opens_no_websocket(place):
-    from websockets.exceptions import InvalidStatus
-    from websockets.sync.client import connect
-
-    url = "ws" + place.server.url.removeprefix("http") + "/api/remote/play"
-    headers = {"Authorization": f"Bearer {place.token}", "Origin": "https://evil.example"}
-    with (
-        pytest.raises(InvalidStatus, match="403"),
-        connect(url, additional_headers=headers, proxy=None),
-    ):
-        pass
 
 
 # -- the environment -------------------------------------------------------------------------------
@@ -317,7 +251,7 @@ def test_a_page_of_another_site_opens_no_websocket(place):
 def env(board, plan) -> Iterator[RemoteEnv]:
     play = board.begin(board.entry(plan.season, plan.entry)["id"], 1)
     trial = play.trials[1].trial
-    env = RemoteEnv(board.connect(), board.view(trial), BoardSpec())
+    env = RemoteEnv(board, board.view(trial), BoardSpec())
     yield env
     env.close()
 
@@ -385,7 +319,7 @@ def test_no_board_is_left_before_its_end(env):
 def test_an_environment_goes_on_where_a_trial_is(env, board):
     env.reset()
     after = [env.step(action) for action in (0, 1, 40, 80)][-1]
-    again = RemoteEnv(board.connect(), board.view(env._trial), BoardSpec())
+    again = RemoteEnv(board, board.view(env._trial), BoardSpec())
     observation, _ = again.reset()
     assert observation["board"].tolist() == after[0]["board"].tolist()
     assert [observation[k] for k in ("shape", "color", "bucket")] == [
@@ -393,14 +327,6 @@ def test_an_environment_goes_on_where_a_trial_is(env, board):
     ]
     truncated = [again.step(0)[3] for _ in range(46)]
     assert truncated == [False] * 45 + [True]
-    again.close()
-
-
-def test_lines_are_of_the_kind_that_is_asked_for():
-    assert isinstance(RemoteBoard("http://127.0.0.1:1", "t").connect(), WebsocketConnection)
-    assert isinstance(
-        RemoteBoard("http://127.0.0.1:1", "t", websocket=False).connect(), HttpConnection
-    )
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""Clients of a leaderboard: submitting a run, playing a hidden season."""

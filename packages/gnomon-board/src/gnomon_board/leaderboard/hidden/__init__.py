@@ -1,1 +1,0 @@
-"""The hidden division: trials played through the server, which keeps the rule."""

@@ -1,0 +1,288 @@
+"""Trials of the hidden division as they are played: messages, and the state of one trial.
+
+A learner sends a trial, the number of attempts that it believes were made in it, and the next
+attempts; the server returns the outcome of each. It never sends the rule or the permitted moves.
+A request can be repeated if its answer is lost: earlier attempts are not made twice, and get the
+same answers. A move without an attempt requests the boards dealt at its position.
+
+The state of a trial consists of its attempts only. Boards follow from the season and the entry,
+outcomes from the rule, so a trial can be rebuilt from its actions in any process.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import Annotated, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from gnomon_board.errors import Conflict
+from gohr import BoardSpec, TrialLog
+from gohr.experiments import Assignment
+from gohr.game import ACCEPTED, DEFAULT_SPEC, IN_PROGRESS
+from gohr.learners import TrialInPlay
+from gohr.rules import RuleSet
+
+#: Most trials in one message, most attempts in one of them, and in all.
+MAX_MOVES = 512
+MAX_ACTIONS = 256
+MAX_TOGETHER = 4096
+
+_RowId = Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)]
+_Count = Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)]
+_Action = Annotated[int, Field(strict=True, ge=0, le=143)]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Move(_Record):
+    """The next attempts in a trial: ``4 * cell + bucket`` each, cells and buckets from 0."""
+
+    trial: _RowId
+    position: _Count
+    actions: Annotated[list[_Action], Field(max_length=MAX_ACTIONS)]
+
+
+class Moves(_Record):
+    """Moves in several trials, at most one in each, and at most 4096 attempts in all."""
+
+    moves: Annotated[list[Move], Field(min_length=1, max_length=MAX_MOVES)]
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Self:
+        # A whole message is processed under the write lock.
+        n_actions = sum(len(move.actions) for move in self.moves)
+        if n_actions > MAX_TOGETHER:
+            raise ValueError(f"expected at most {MAX_TOGETHER} attempts, found {n_actions}")
+        return self
+
+
+class Reply(_Record):
+    """The outcomes of a move.
+
+    ``outcomes`` has a code for each attempt that was made (0 accepted, 4 denied, 7 immovable, 3
+    empty cell); those after the end of an episode are not made. ``position`` is the number of
+    attempts in the trial after them. ``finish`` is the state of the episode (0 in progress, 1
+    cleared, 2 stalemate), and ``ended`` is true when it is over, at its horizon too. ``dealt`` has
+    the boards that were dealt then, 36 codes each: the last one is in play, those before it are
+    stuck from the start. ``episode`` is the one in play, from 0, and ``over`` is true when there is
+    none.
+    """
+
+    trial: int
+    position: int
+    outcomes: list[int]
+    finish: int
+    ended: bool
+    episode: int
+    dealt: list[list[int]]
+    over: bool
+
+
+class Replies(_Record):
+    """A reply to each move, in their order."""
+
+    replies: list[Reply]
+
+
+class TrialState(_Record):
+    """A trial to play and its number of attempts; ``state`` is ``playing`` or ``done``."""
+
+    trial: int
+    rule: str
+    number: int
+    state: str
+    position: int
+
+
+class TrialView(TrialState):
+    """The player's view of a trial.
+
+    ``board`` has the code of each cell, ``last`` shape, colour and bucket of the last accepted
+    attempt of the episode (0 for none, else 1 + index), ``attempt`` the number of attempts in it.
+    """
+
+    episode: int
+    attempt: int
+    board: list[int]
+    last: list[int]
+
+
+class AttemptPlay(_Record):
+    """The trials that one attempt of an entry has to play through the server."""
+
+    season: str
+    entry: int
+    learner: str
+    attempt: int
+    board: dict[str, Any]
+    episodes: int
+    horizon: int
+    trials: list[TrialState]
+
+
+class RemoteGame:
+    """One trial on the server, from its first board to its last.
+
+    ``boards`` (uint8, n_episodes x 36) has one board per episode; ``actions`` are the attempts so
+    far, each as ``4 * cell + bucket``. With ``reveal`` the rest can be abandoned.
+    """
+
+    def __init__(
+        self,
+        rule_set: RuleSet,
+        boards: npt.NDArray[np.uint8],
+        *,
+        horizon: int,
+        board_spec: BoardSpec = DEFAULT_SPEC,
+        actions: bytes = b"",
+        reveal: bool = False,
+    ) -> None:
+        self._deck = boards
+        self._trial = TrialInPlay(
+            boards, rule_set, horizon=horizon, board_spec=board_spec, reveal=reveal
+        )
+        self._actions = bytearray()
+        self._outcomes: list[int] = []
+        #: Number of attempts so far that were not accepted.
+        self.n_errors = 0
+        #: For each dealt board, the number of attempts before it.
+        self._starts: list[int] = []
+        self._note_dealt()
+        for action in actions:
+            self._attempt(action)
+
+    @classmethod
+    def of(
+        cls, assignment: Assignment, rule: str, number: int, actions: bytes, *, reveal: bool = False
+    ) -> RemoteGame:
+        """Return the current state of trial ``number`` of an assignment on one of its rules."""
+        assigned = next(each for each in assignment.rules if each.name == rule)
+        return cls(
+            assigned.rule_set,
+            assignment.deal(assigned, number),
+            horizon=assignment.horizon,
+            board_spec=assignment.board,
+            actions=actions,
+            reveal=reveal,
+        )
+
+    @property
+    def position(self) -> int:
+        """Number of attempts so far."""
+        return len(self._actions)
+
+    @property
+    def actions(self) -> bytes:
+        """The attempts so far."""
+        return bytes(self._actions)
+
+    @property
+    def over(self) -> bool:
+        """Whether all boards have been played."""
+        return self._trial.over
+
+    @property
+    def episode(self) -> int:
+        """The episode in play, from 0; equal to the number of episodes if the trial is over."""
+        return len(self._trial.finish)
+
+    @property
+    def n_attempts(self) -> int:
+        """Number of attempts in the current episode; 0 if the trial is over."""
+        return 0 if self.over else self.position - self._starts[-1]
+
+    @property
+    def board(self) -> list[int]:
+        """The current piece of each cell."""
+        codes: list[int] = self._trial.observation.board.tolist()
+        return codes
+
+    @property
+    def last(self) -> list[int]:
+        """Shape, colour and bucket of the last accepted attempt of the episode, as observed."""
+        seen = self._trial.observation
+        return [seen.shape, seen.color, seen.bucket]
+
+    def play(self, move: Move) -> Reply:
+        """Make the attempts of a move that are new, up to the end of an episode.
+
+        Raises Conflict: the attempts before the move, or repeated ones, differ from the made ones.
+        """
+        stop = move.position
+        if stop > self.position:
+            raise Conflict(
+                f"trial {move.trial} has {self.position} attempts, and not the {stop} that "
+                "are to come before this one"
+            )
+        for action in move.actions:
+            if stop == self.position:
+                if self.over:
+                    break
+                self._attempt(action)
+            elif self._actions[stop] != action:
+                raise Conflict(
+                    f"trial {move.trial}: attempt {stop} was {self._actions[stop]}, and not "
+                    f"{action}; a trial goes on from where it is"
+                )
+            stop += 1
+            if self._ended(stop):
+                break
+        return self._reply(move, stop)
+
+    def abandon(self) -> None:
+        """Fill the rest of every episode with attempts that the rule rejects: errors.
+
+        If the rule rejects none, the remaining pieces are removed in the order of their cells.
+        """
+        while not self.over:
+            permitted = self._trial.observation.permitted
+            assert permitted is not None
+            self._attempt(int(np.argmin(permitted)))
+
+    def log(self) -> TrialLog:
+        """Return the log of a finished trial, in the form of a learner's own."""
+        if not self.over:
+            raise ValueError(f"expected a trial that is over, found one at {self.position}")
+        return self._trial.log()
+
+    def _ended(self, stop: int) -> bool:
+        """Return whether the attempt before ``stop`` ended its episode."""
+        if stop == self.position and self.over:
+            return True
+        at = bisect_left(self._starts, stop)
+        return at < len(self._starts) and self._starts[at] == stop
+
+    def _reply(self, move: Move, stop: int) -> Reply:
+        """Return the reply to a move after which the trial had ``stop`` attempts."""
+        ended = stop > move.position and self._ended(stop)
+        finish = IN_PROGRESS
+        if ended:
+            finish = self._trial.finish[bisect_left(self._starts, stop) - 1]
+        first, n_dealt = bisect_left(self._starts, stop), bisect_right(self._starts, stop)
+        over = self.over and stop == self.position
+        return Reply(
+            trial=move.trial,
+            position=stop,
+            outcomes=self._outcomes[move.position : stop],
+            finish=finish,
+            ended=ended,
+            episode=len(self._deck) if over else n_dealt - 1,
+            dealt=self._deck[first:n_dealt].tolist(),
+            over=over,
+        )
+
+    def _attempt(self, action: int) -> None:
+        outcome = self._trial.attempt(action).outcome
+        self._actions.append(action)
+        self._outcomes.append(outcome)
+        self.n_errors += outcome != ACCEPTED
+        self._note_dealt()
+
+    def _note_dealt(self) -> None:
+        n_dealt = len(self._trial.finish) + (not self.over)
+        self._starts += [self.position] * (n_dealt - len(self._starts))

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.record import Measurement, best_seconds
-from gohr.experiments import ExperimentConfig, RunFolder, run, score_table, trials_of
+from gohr.experiments import ExperimentConfig, RunFolder, run, score, trials_of
 from gohr.game.environments.registration import SAMPLE_RULES
 
 N_TRIALS = 100  # of each of the four rules, as in the paper
@@ -74,7 +74,7 @@ def _of_a_folder(config: ExperimentConfig) -> Iterator[Measurement]:
         folder = Path(out) / "run"
         run(config, folder)
         resumed = best_seconds(lambda: run(config, folder), 3)
-        scored = best_seconds(lambda: score_table(RunFolder.open(folder)), 3)
+        scored = best_seconds(lambda: score(RunFolder.open(folder)), 3)
         n_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     note = f"{config.n_trials} trials"
     yield Measurement("resuming a finished run", 1e3 * resumed, "ms", note=note)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.record import Measurement
-from gohr.experiments import ExperimentConfig, RunFolder, run, score_table, status
+from gohr.experiments import ExperimentConfig, RunFolder, run, score, status
 
 DQN = {"kind": "linear_dqn", "learning_rate": 0.03}
 #: What can be had of two cores: less than 2 where others are at work.
@@ -20,10 +20,10 @@ COUNTED = "what the machine gave to two at that time: no more can be hoped for b
 SCORE = """
 import resource, sys, time
 from gohr.experiments.run_folder import RunFolder
-from gohr.experiments.scoring.run_scores import score_table
+from gohr.experiments.scores import score
 folder = RunFolder.open(sys.argv[1])
 began = time.perf_counter()
-table = score_table(folder)
+table = score(folder)
 seconds = time.perf_counter() - began
 n_attempts = sum(record.n_attempts for record in folder.trials())
 print(n_attempts, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
@@ -86,7 +86,7 @@ def _many_trials() -> Iterator[Measurement]:
         yield _timed("10,000 trials of 5 boards, played", lambda: run(config, folder))
         yield _timed("10,000 trials, status", lambda: status(RunFolder.open(folder)))
         yield _timed("10,000 trials, going on with nothing to do", lambda: run(config, folder))
-        yield _timed("10,000 trials, scored", lambda: score_table(RunFolder.open(folder)))
+        yield _timed("10,000 trials, scored", lambda: score(RunFolder.open(folder)))
 
 
 def _many_attempts() -> Iterator[Measurement]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gnomon import compare, rank
 from gohr import report
-from gohr.experiments import load_experiment, run, score_table
+from gohr.experiments import load_experiment, run, score
 
 #: Name of the picture -> the figure of the demo's report that it is.
 OF_REPORT = {
@@ -51,7 +51,7 @@ def rank_pictures(played: str) -> Iterator[tuple[str, str]]:
     """Yield the ranks of a suite: three learners, fifteen rules, ten trials."""
     learners = ["frugal", "tabular_q", "reinforce"]
     config = load_experiment("gohr-core", learners=learners, trials=10, episodes=60)
-    table = score_table(run(config, Path(played, "suite")).folder, "tce")
+    table = score(run(config, Path(played, "suite")).folder, "tce")
     yield "ranks", rank(table).figure().svg
     yield "wins", compare(table, metrics="probability_of_improvement").figure().svg
 

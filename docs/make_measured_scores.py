@@ -26,14 +26,7 @@ from typing import Any
 import numpy as np
 
 from gohr.execution import make_workers
-from gohr.experiments import (
-    ATTEMPT_METRICS,
-    METRICS,
-    RunFolder,
-    TrialRecord,
-    score_trial,
-    suites_of,
-)
+from gohr.experiments import METRICS, RunFolder, TrialRecord, score_trial, suites_of
 
 METRICS_KEPT = ("tce", "errors_to_learn", "skill")
 OUT = Path(__file__).parents[1] / "packages/gnomon/src/gnomon/scores/data"
@@ -94,7 +87,6 @@ def table_of(folder: RunFolder) -> dict[str, Any]:
 
 def provenance(name: str, folder: RunFolder, data: bytes, n_rows: int) -> dict[str, Any]:
     """Return what must be known of the scores, and nothing of the machine but its kind."""
-    known = {**METRICS, **ATTEMPT_METRICS}
     last = folder.sessions[-1]
     return {
         "name": name,
@@ -110,9 +102,9 @@ def provenance(name: str, folder: RunFolder, data: bytes, n_rows: int) -> dict[s
         "sha256": hashlib.sha256(data).hexdigest(),
         "metrics": {
             metric: {
-                "sentence": known[metric].sentence,
-                "unit": known[metric].unit,
-                "higher_is_better": known[metric].higher_is_better,
+                "sentence": METRICS[metric].sentence,
+                "unit": METRICS[metric].unit,
+                "higher_is_better": METRICS[metric].higher_is_better,
             }
             for metric in METRICS_KEPT
         },

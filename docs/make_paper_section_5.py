@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gnomon.scores import ScoreTable
 from gnomon.stats import difficulty_order, median_interval
-from gohr.experiments import RunFolder, score_table
+from gohr.experiments import RunFolder, score
 
 HERE = Path(__file__).parent
 N_RESAMPLES = 50_000
@@ -105,7 +105,7 @@ def lines(header: list[str], rows: list[list[str]]) -> str:
 
 def page(paper: RunFolder, sweep: RunFolder) -> str:
     """Return the text of the page."""
-    one, many = score_table(paper), score_table(sweep)
+    one, many = score(paper), score(sweep)
     (learner,) = one.algorithms
     rules = list(one.tasks)
     rows, counted = [], Counter()

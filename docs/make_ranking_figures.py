@@ -17,7 +17,7 @@ from gnomon import compare
 from gnomon.plot import Figure
 from gnomon.ranking import critical_difference, rank
 from gnomon.scores import read_scores
-from gohr.experiments import load_experiment, run, score_table
+from gohr.experiments import load_experiment, run, score
 
 TABLE = "dopamine_atari_legacy_last10.csv"
 NAMES = ("rank-intervals", "improvement", "critical-difference", "difficulty")
@@ -39,7 +39,7 @@ def difficulty() -> Figure:
     learners = ["frugal", "tabular_q", "reinforce"]
     config = load_experiment("gohr-core", learners=learners, trials=10, episodes=60)
     with tempfile.TemporaryDirectory() as folder:
-        table = score_table(run(config, Path(folder, "suite")).folder, "tce")
+        table = score(run(config, Path(folder, "suite")).folder, "tce")
     figure: Figure = replace(rank(table, by="task").figure(), name="difficulty")
     return figure
 

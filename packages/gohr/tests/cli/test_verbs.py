@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from gnomon import __version__
-from gohr.experiments import ExperimentConfig, RunFolder, run, score_table
+from gohr.experiments import ExperimentConfig, RunFolder, run, score
 from runs import edit, hashes
 
 CONFIG = """
@@ -149,7 +148,7 @@ def test_demo_says_the_order_of_difficulty_and_where_the_report_is(command, monk
         assert name == "demo"
         return ExperimentConfig.from_toml(tmp_path / "small.toml")
 
-    monkeypatch.setattr(sys.modules[ExperimentConfig.__module__], "load_experiment", small)
+    monkeypatch.setattr("gohr.experiments.load_experiment", small)
     *estimates, uniform, player, page = answer_of(
         command("gohr", "demo", "-j", "1", "--json"), "demo"
     )["results"]
@@ -189,7 +188,7 @@ def test_score(command, folder):
     said = command("gohr", "score", str(folder), "--leave-out-empty-cells")
     assert "attempts on empty cells left out, as the captive server does" in said.out
     answer = answer_of(command("gohr", "score", str(folder), "--json"), "score")
-    table = score_table(_open(folder))
+    table = score(_open(folder))
     assert answer["results"] == table.to_records()
 
 
@@ -271,7 +270,7 @@ def test_estimate_of_each_task_is_over_its_runs(command, folder):
     answer = answer_of(
         command("gnomon", "estimate", str(folder), "--per-task", "--json"), "estimate"
     )
-    table = score_table(_open(folder))
+    table = score(_open(folder))
     for record in answer["results"]:
         runs = table.runs(record["algorithm"], record["task"])
         assert record["metric"] == "median"

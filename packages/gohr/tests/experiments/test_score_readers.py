@@ -5,7 +5,7 @@ import pytest
 
 from gnomon.errors import ScoreDataError
 from gnomon.scores import read_scores
-from gohr.experiments import ExperimentConfig, run, score_table
+from gohr.experiments import ExperimentConfig, run, score
 
 
 def test_a_run_folder_is_scored_as_asked(tmp_path):
@@ -13,9 +13,7 @@ def test_a_run_folder_is_scored_as_asked(tmp_path):
     folder = run(config, tmp_path / "run").folder
     for count_empty in (True, False):
         found = read_scores(tmp_path / "run", count_empty=count_empty)
-        assert found.to_polars().equals(
-            score_table(folder, "tce", count_empty=count_empty).to_polars()
-        )
+        assert found.to_polars().equals(score(folder, "tce", count_empty=count_empty).to_polars())
     assert read_scores(tmp_path / "run", metric="learned").metric == "learned"
     assert read_scores(tmp_path / "run", curves=True).n_steps == 3
     # What a report leaves beside the run does not make it another tool's folder.

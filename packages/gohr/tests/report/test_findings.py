@@ -8,7 +8,7 @@ import pytest
 
 import gnomon as gn
 from gnomon.stats import mann_whitney
-from gohr.experiments import ExperimentConfig, RunFolder, run, score_table
+from gohr.experiments import ExperimentConfig, RunFolder, run, score
 from gohr.run_page import Duel, findings_of
 
 from .conftest import HOSTILE
@@ -20,7 +20,7 @@ def findings(run_folder):
 
 
 def test_the_errors_are_those_of_the_run(findings, run_folder):
-    table = score_table(run_folder, "cumulated_errors")
+    table = score(run_folder, "cumulated_errors")
     for pair, found in findings.performances.items():
         _, errors = table.curves(*pair)
         np.testing.assert_array_equal(found.errors, errors)
@@ -30,7 +30,7 @@ def test_the_errors_are_those_of_the_run(findings, run_folder):
 
 
 def test_learned_trials_are_counted_and_the_others_are_infinite(findings, run_folder):
-    table = score_table(run_folder, "errors_to_learn")
+    table = score(run_folder, "errors_to_learn")
     for (learner, rule), found in findings.performances.items():
         runs = table.runs(learner, rule)
         assert found.n_learned == np.isfinite(runs).sum()

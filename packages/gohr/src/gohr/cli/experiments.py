@@ -13,8 +13,8 @@ from gnomon.cli import Answer, JsonOption, answering
 
 if TYPE_CHECKING:
     from gohr.experiments.config.experiment_config import ExperimentConfig
+    from gohr.experiments.rungs import Ladder
     from gohr.experiments.runner import RunSummary
-    from gohr.experiments.scoring.ladder import Ladder
 
 _MOST_SHOWN = 10
 
@@ -44,7 +44,7 @@ def run(
     """Play an experiment, or go on with it where it stopped."""
     from gohr.experiments import load_experiment
     from gohr.experiments import status as status_of
-    from gohr.experiments.scoring.ladder import ladder_of_run
+    from gohr.experiments.rungs import ladder_of_run
 
     given = {
         "learners": learners and [name.strip() for name in learners.split(",")],

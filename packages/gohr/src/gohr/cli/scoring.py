@@ -110,7 +110,7 @@ def _table(
 ) -> ScoreTable:
     """Return the scores of runs and files, or of the series in transcripts of people."""
     from gnomon import read_scores
-    from gohr.experiments.scoring.attempt_scores import ATTEMPT_METRICS
+    from gohr.experiments.metrics import metric_named
     from gohr.people.transcripts import is_transcript, read_transcripts, score_series
 
     places = [Path(word) for word in source]
@@ -121,7 +121,8 @@ def _table(
     )
     if people != PeopleOptions() and not found:
         raise ScoreDataError(f"{places[0]}: expected a transcript of people; found none")
-    if not found or (people == PeopleOptions() and metric not in ATTEMPT_METRICS):
+    of_episodes = metric_named(metric or "tce").needs == "episodes"
+    if not found or (people == PeopleOptions() and of_episodes):
         return read_scores(places, metric=metric, count_empty=count_empty)
     if not count_empty:
         raise ScoreDataError(f"{places[0]}: a transcript of people has no empty cells to leave out")

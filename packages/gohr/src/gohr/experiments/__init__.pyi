@@ -14,6 +14,11 @@ from .config.suites import Suite as Suite
 from .config.suites import available_suites as available_suites
 from .config.suites import load_suite as load_suite
 from .config.suites import suites_of as suites_of
+from .metrics import METRICS as METRICS
+from .metrics import Metric as Metric
+from .metrics import TrialAttempts as TrialAttempts
+from .metrics import episode_errors as episode_errors
+from .metrics import score_trial as score_trial
 from .recorded_run import RecordedTrial as RecordedTrial
 from .recorded_run import write_recorded_run as write_recorded_run
 from .rule_elements import Element as Element
@@ -28,27 +33,18 @@ from .run_folder import RunFolder as RunFolder
 from .run_status import PairStatus as PairStatus
 from .run_status import RunStatus as RunStatus
 from .run_status import status as status
+from .rungs import Ladder as Ladder
+from .rungs import RungScore as RungScore
+from .rungs import ladder as ladder
 from .runner import Progress as Progress
 from .runner import RunSummary as RunSummary
 from .runner import run as run
-from .scoring.attempt_scores import ATTEMPT_METRICS as ATTEMPT_METRICS
-from .scoring.attempt_scores import AttemptMetric as AttemptMetric
-from .scoring.attempt_scores import TrialAttempts as TrialAttempts
-from .scoring.attempt_scores import corrected_success as corrected_success
-from .scoring.ladder import Ladder as Ladder
-from .scoring.ladder import RungScore as RungScore
-from .scoring.ladder import ladder as ladder
-from .scoring.rule_agreement import agreement as agreement
-from .scoring.run_scores import score as score
-from .scoring.run_scores import score_table as score_table
-from .scoring.statements import Statement as Statement
-from .scoring.statements import Statements as Statements
-from .scoring.statements import description_length as description_length
-from .scoring.statements import statements as statements
-from .scoring.trial_scores import METRICS as METRICS
-from .scoring.trial_scores import Metric as Metric
-from .scoring.trial_scores import episode_errors as episode_errors
-from .scoring.trial_scores import score_trial as score_trial
+from .scores import score as score
+from .stated_rules import Statement as Statement
+from .stated_rules import Statements as Statements
+from .stated_rules import agreement as agreement
+from .stated_rules import description_length as description_length
+from .stated_rules import statements as statements
 from .store import TrialRecord as TrialRecord
 from .trial import Trial as Trial
 from .trial import trials_of as trials_of
@@ -62,10 +58,8 @@ from .verification.verify_run import verify_log as verify_log
 from .verification.verify_run import verify_run as verify_run
 
 __all__ = [
-    "ATTEMPT_METRICS",
     "METRICS",
     "Assignment",
-    "AttemptMetric",
     "Element",
     "Elements",
     "ExperimentConfig",
@@ -100,7 +94,6 @@ __all__ = [
     "available_suites",
     "compare_trials",
     "content_hash",
-    "corrected_success",
     "description_length",
     "elements",
     "episode_errors",
@@ -112,7 +105,6 @@ __all__ = [
     "read_log",
     "run",
     "score",
-    "score_table",
     "score_trial",
     "season_board_spec",
     "statements",

@@ -14,8 +14,7 @@ attempt, cell, bucket and p0, with outcome -4. Where another player moved on the
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -160,44 +159,3 @@ def frame_of(log: TrialLog, p0: npt.NDArray[np.float64] | None = None) -> pl.Dat
     if p0 is not None:
         of_attempts("p0", p0, pl.Float64)
     return pl.DataFrame(list(found.values()))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TrialOutcomes:
-    """Outcomes of a trial: the part of its log that most scores need.
-
-    Only the player's own, where another player moved on the same boards.
-
-    Parameters
-    ----------
-    n_attempts : numpy.ndarray of int64, shape (episodes,)
-        Rows of each episode: its attempts, or one that is over where there are none.
-    outcomes : numpy.ndarray of int8, shape (n_rows,)
-        The game's code of each row.
-    finish : numpy.ndarray of int8, shape (episodes,)
-        How each episode ended.
-    p0 : numpy.ndarray of float64, shape (n_rows,)
-        Chance of success of a random player at each row, NaN where there was no attempt; empty if
-        the chances are not known.
-    """
-
-    n_attempts: npt.NDArray[np.int64]
-    outcomes: npt.NDArray[np.int8]
-    finish: npt.NDArray[np.int8]
-    p0: npt.NDArray[np.float64]
-    #: As in a log without another player's attempts, so that scores take either.
-    own: ClassVar[None] = None
-
-
-def outcomes_of(trial: Attempts) -> TrialOutcomes:
-    """Return the outcomes of a trial."""
-    log = trial.log
-    stuck = np.cumsum(log.n_attempts)[log.n_attempts == 0]
-    outcomes = np.insert(log.outcomes, stuck, EPISODE_OVER)
-    p0 = np.empty(0) if trial.p0 is None else np.insert(trial.p0, stuck, np.nan)
-    n_rows = np.maximum(log.n_attempts, 1)
-    if log.own is not None:
-        own = np.insert(log.own, stuck, True)
-        n_rows = np.add.reduceat(own, np.cumsum(n_rows) - n_rows, dtype=np.int64)
-        outcomes, p0 = outcomes[own], p0[own] if p0.size else p0
-    return TrialOutcomes(n_rows, outcomes, log.finish, p0)

@@ -21,8 +21,8 @@ from gnomon.results import FieldRecord, Results, generator, made_by
 from gnomon.stats import holm, mann_whitney
 from gnomon.tables import p_value
 from gohr.errors import ConfigError
-from gohr.experiments.scoring.run_episodes import RunEpisodes, run_episodes
-from gohr.experiments.scoring.trial_scores import METRICS
+from gohr.experiments.metrics import METRICS
+from gohr.experiments.scores import RunEpisodes, run_episodes
 
 if TYPE_CHECKING:
     from gohr.experiments.config.experiment_config import ExperimentConfig

@@ -18,7 +18,7 @@ from gnomon.stats import holm
 from gnomon.tables import p_value
 from gohr.errors import ConfigError
 from gohr.experiments.rule_elements import bracketed, trials_by_rule
-from gohr.experiments.scoring.run_episodes import run_episodes
+from gohr.experiments.scores import run_episodes
 from gohr.rules.catalogue import info_of, rule_info
 
 if TYPE_CHECKING:

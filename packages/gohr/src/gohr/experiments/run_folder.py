@@ -34,7 +34,7 @@ from gohr.experiments.trial import Encoded, Trial, key_finder, trials_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from gohr.experiments.attempts import Attempts, TrialOutcomes
+    from gohr.experiments.attempts import Attempts
     from gohr.playing import TrialLog
 
 #: Name of the list of sessions in the database.
@@ -298,7 +298,7 @@ class RunFolder:
         RunFolderError
             If the trial failed, or its attempts are damaged.
         """
-        [(_, found)] = self._attempts([trial])
+        [(_, found)] = self.each([trial])
         return found.log
 
     def frame(self, trial: TrialRecord) -> pl.DataFrame:
@@ -308,19 +308,11 @@ class RunFolder:
         """
         from gohr.experiments.attempts import frame_of
 
-        [(_, found)] = self._attempts([trial])
+        [(_, found)] = self.each([trial])
         return frame_of(*found)
 
-    def outcomes(
-        self, trials: Sequence[TrialRecord]
-    ) -> Iterator[tuple[TrialRecord, TrialOutcomes]]:
-        """Yield trials that are done with their outcomes, one at a time; errors as :meth:`log`."""
-        from gohr.experiments.attempts import outcomes_of
-
-        for record, found in self._attempts(trials):
-            yield record, outcomes_of(found)
-
-    def _attempts(self, trials: Sequence[TrialRecord]) -> Iterator[tuple[TrialRecord, Attempts]]:
+    def each(self, trials: Sequence[TrialRecord]) -> Iterator[tuple[TrialRecord, Attempts]]:
+        """Yield trials that are done with log and chances, one at a time; errors as :meth:`log`."""
         for x in trials:
             if x.status != "done":
                 named = f"{x.trial} of {x.learner} on {x.rule}"
@@ -365,7 +357,7 @@ class RunFolder:
                 pl.lit(trial.trial, dtype=pl.Int32).alias("trial"),
                 pl.all(),
             )
-            for trial, found in self._attempts(done)
+            for trial, found in self.each(done)
         ]
         # A hidden rule has no column p0.
         return pl.concat(tables, how="diagonal") if tables else pl.DataFrame()

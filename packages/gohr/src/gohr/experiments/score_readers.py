@@ -6,9 +6,11 @@ needed, since a file of scores needs none.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.scores import Reader, ReadRequest
 
 if TYPE_CHECKING:
@@ -24,11 +26,10 @@ def _is_run_folder(path: Path) -> bool:
 
 
 def _read_run_folder(path: Path, wanted: ReadRequest) -> ScoreTable:
-    from gohr.experiments.run_folder import RunFolder
-    from gohr.experiments.scoring.run_scores import score_table
+    from gohr.experiments.scores import score
 
     metric = wanted.metric or ("cumulated_errors" if wanted.curves else "tce")
-    return score_table(RunFolder.open(path), metric, count_empty=wanted.count_empty)
+    return score(path, metric, count_empty=wanted.count_empty)
 
 
 def _is_game_log(path: Path) -> bool:
@@ -38,14 +39,45 @@ def _is_game_log(path: Path) -> bool:
 
 
 def _read_game_log(path: Path, wanted: ReadRequest) -> ScoreTable:
-    from gohr.experiments.game_log_reader import read_game_log
-    from gohr.experiments.scoring.attempt_scores import ATTEMPT_METRICS
+    """Read a result file or a transcript: a row a run, or a row an episode with a ``step``.
+
+    Such files omit attempts on empty cells and do not distinguish a stalemate from an episode that
+    was given up.
+    """
+    import numpy as np
+
+    from gnomon import ScoreTable
+    from gohr.experiments.metrics import METRICS, metric_named
+    from gohr.game.captive_log import read_runs
     from gohr.people.transcripts import is_transcript, read_transcripts, score_series
 
-    metric = wanted.metric or "tce"
-    if metric in ATTEMPT_METRICS and is_transcript(path):
-        return score_series(read_transcripts(path), metric)
-    return read_game_log(path, metric)
+    chosen = metric_named(wanted.metric or "tce")
+    if chosen.needs != "episodes":
+        if is_transcript(path):
+            return score_series(read_transcripts(path), chosen.name)
+        known = [name for name, metric in METRICS.items() if metric.needs == "episodes"]
+        raise UnknownNameError("metric", chosen.name, known)
+    rows: list[dict[str, Any]] = []
+    for run in read_runs(path):
+        finish = np.array(run.cleared, dtype=np.int8)
+        value = chosen.compute(np.array(run.errors, dtype=np.int64), finish)
+        key = {"algorithm": run.player, "task": run.rule, "run": run.run}
+        if chosen.per_episode:
+            rows += [key | {"step": i, "score": x} for i, x in enumerate(value.tolist(), 1)]
+        else:
+            rows.append(key | {"score": value, "censored": math.isinf(value)})
+    if not rows:
+        raise ScoreDataError(f"{path}: expected at least one episode; found none")
+    return ScoreTable.from_records(
+        rows,
+        metric=chosen.name,
+        unit=chosen.unit,
+        higher_is_better=chosen.higher_is_better,
+        provenance=(
+            f"read from {path.name}",
+            "attempts on empty cells left out, as the captive server does",
+        ),
+    )
 
 
 RUN_FOLDER = Reader(

@@ -61,7 +61,7 @@ class TrialRecord:
     error, traceback : str or None
         The error of a failed trial, as one line and as Python prints it.
     episodes : bytes or None
-        The errors and the end of each episode, as :mod:`~gohr.experiments.scoring.episodes` has
+        The errors and the end of each episode, as :mod:`gohr.experiments.metrics` has
         them; None for a failed trial.
 
     Examples

@@ -248,7 +248,7 @@ def play(trial: Trial) -> Encoded:
 def encode(played: Played) -> Encoded:
     """Encode a trial, with the chances of a random player unless its rule is hidden."""
     from gohr.experiments.attempts import attempt_bytes
-    from gohr.experiments.scoring.episodes import episode_bytes
+    from gohr.experiments.metrics import episode_bytes
 
     trial, log = played.trial, played.log
     counts = None if trial.rule.hidden else played.counts or trial.counts(log)

@@ -29,8 +29,8 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
 from gohr.experiments.config.experiment_config import ExperimentConfig
-from gohr.experiments.scoring.statements import read_statement
-from gohr.experiments.scoring.trial_scores import score_trial
+from gohr.experiments.metrics import score_trial
+from gohr.experiments.stated_rules import read_statement
 from gohr.experiments.trial import Trial, trials_of
 from gohr.game.board import BoardSpec
 from gohr.game.equivalence import equivalent

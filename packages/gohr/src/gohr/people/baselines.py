@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gohr.experiments.scoring.trial_scores import episode_errors
+from gohr.experiments.metrics import episode_errors
 from gohr.learners import make_learner
 from gohr.people.board_dealing import boards_of
 from gohr.people.play_records import Game

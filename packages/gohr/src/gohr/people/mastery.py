@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import CensoredData, ecdf
 
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
 from gohr.playing import TrialLog, replay
@@ -155,6 +154,8 @@ def mastery_ecdf(m_star: npt.ArrayLike, n_attempts: npt.ArrayLike) -> ECDFResult
     >>> found.cdf.quantiles, found.cdf.probabilities
     (array([12., 15., 30., 40.]), array([0.25, 0.5 , 0.5 , 1.  ]))
     """
+    from scipy.stats import CensoredData, ecdf
+
     values = np.asarray(m_star, dtype=np.float64)
     made = np.asarray(n_attempts, dtype=np.float64)
     if values.ndim != 1 or not values.size or np.isnan(values).any():

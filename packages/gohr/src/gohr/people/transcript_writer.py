@@ -59,7 +59,7 @@ def transcript_text(games: Iterable[PlayedGame]) -> str:
     """Return the detailed transcript of games: a line an attempt, moments in UTC.
 
     The columns are those of the reference game server since version 8.031, so that people and
-    learners share one table; :func:`gohr.experiments.game_log_reader.read_game_log` reads it.
+    learners share one table; :func:`gnomon.read_scores` reads it.
 
     Examples
     --------

@@ -288,7 +288,7 @@ def score_series(
     ----------
     series : iterable of PlayedSeries
     metric : str
-        One of :data:`gohr.experiments.METRICS` or ``ATTEMPT_METRICS`` that is one number a trial.
+        One of :data:`gohr.experiments.METRICS` that is one number a trial.
     target_streak : int, optional
         For ``m_star``: mastery is this number of successes in a row; 10 if no criterion is given.
     target_r : float, optional
@@ -327,7 +327,7 @@ def score_series(
     array([1.])
     """
     from gnomon import ScoreTable
-    from gohr.experiments.scoring.trial_scores import metric_named
+    from gohr.experiments.metrics import metric_named
 
     chosen, rule_of = metric_named(metric), _rule_finder(rules)
     if chosen.per_episode:
@@ -375,9 +375,9 @@ class _Mastery:
 
 
 def _trial_score(series: PlayedSeries, metric: str, rule_of: Callable[[str], RuleSet]) -> float:
-    from gohr.experiments.scoring.trial_scores import METRICS, score_trial
+    from gohr.experiments.metrics import metric_named, score_trial
 
-    if metric in METRICS:
+    if metric_named(metric).needs == "episodes":
         return float(score_trial(series.log, metric))
     _need_boards(series, metric)
     return float(score_trial(series.log, metric, rule_set=rule_of(series.rule)))

@@ -28,8 +28,7 @@ from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.rule_elements import Elements, elements_of, trials_by_rule
 from gohr.experiments.rule_tags import TagEffects, tag_effects_of, tags_of_rules
 from gohr.experiments.run_folder import RunFolder
-from gohr.experiments.scoring.run_episodes import RunEpisodes, run_episodes
-from gohr.experiments.scoring.run_scores import cumulated_errors, score_table
+from gohr.experiments.scores import RunEpisodes, cumulated_errors, run_episodes, score_episodes
 from gohr.experiments.store import TrialRecord
 from gohr.run_page.error_plots import MedianCurve
 
@@ -338,7 +337,7 @@ def findings_of(
     with noted() as notes:
         trials = run.trials()
         episodes = run_episodes(run)
-        table = score_table(run, "tce", episodes=episodes)
+        table = score_episodes(run, "tce", episodes)
         medians = estimate(table, per_task=True, level=level) if episodes else ()
         tce = {(x.algorithm, str(x.task)): Interval(x.value, x.low, x.high) for x in medians}
         performances = _performances(run, episodes, tce, level)
@@ -385,7 +384,7 @@ def _performances(
     tce: Mapping[tuple[str, str], Interval],
     level: float,
 ) -> dict[tuple[str, str], Performance]:
-    to_learn = score_table(run, "errors_to_learn", episodes=episodes)
+    to_learn = score_episodes(run, "errors_to_learn", episodes)
     made = {}
     played, config = cumulated_errors(episodes), run.config
     for learner, rule in product([x.name for x in config.learners], [x.name for x in config.rules]):

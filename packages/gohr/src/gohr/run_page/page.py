@@ -19,9 +19,9 @@ from gohr.experiments import RunFolder, RunSummary
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards
 from gohr.experiments.config.suites import suites_of
+from gohr.experiments.metrics import STREAK
 from gohr.experiments.rule_elements import Elements
 from gohr.experiments.rule_tags import TagEffects
-from gohr.experiments.scoring.trial_scores import STREAK
 from gohr.rules.catalogue import info_of
 from gohr.run_page.figures import (
     board_figure,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.scores import load_scores, measured_provenance
-from gohr.experiments import ATTEMPT_METRICS, METRICS, load_experiment, score_trial, trials_of
+from gohr.experiments import METRICS, load_experiment, score_trial, trials_of
 
 KEPT = ("tce", "errors_to_learn", "skill")
 
@@ -15,7 +15,7 @@ def test_they_say_what_they_are():
     about = measured_provenance("gohr-full")
     for metric in KEPT:
         table = load_scores("gohr-full", metric)
-        known = METRICS.get(metric) or ATTEMPT_METRICS[metric]
+        known = METRICS[metric]
         assert (table.metric, table.unit) == (metric, known.unit)
         assert table.higher_is_better == known.higher_is_better
         assert len(table) == about["n_trials"]

@@ -96,7 +96,7 @@ def _is_new(rule: RuleSet, known: list[RuleSet], board: BoardSpec) -> bool:
 
     A rule that differs and yet foretells all counts as known: that errs on the safe side.
     """
-    from gohr.experiments.scoring.rule_agreement import agreement
+    from gohr.experiments.stated_rules import agreement
 
     log = _random_trial(rule, board)
     return all(agreement(other, log, board_spec=board) < 1.0 for other in known)

@@ -20,8 +20,8 @@ from gnomon.errors import GnomonError, visible
 from gnomon.results import Results, Row
 from gohr.errors import ConfigError
 from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
+from gohr.experiments.metrics import episode_bytes
 from gohr.experiments.run_folder import RunFolder
-from gohr.experiments.scoring.episodes import are_episodes_of
 from gohr.experiments.store import TrialRecord
 from gohr.experiments.verification.assignment import Assignment
 from gohr.experiments.verification.attempt_rows import attempt_rows, check_columns
@@ -177,7 +177,7 @@ def _verify_record(
     n_attempts, reason = int(verdict.log.n_attempts.sum()), ""
     if record.n_attempts != n_attempts:
         reason = f"n_attempts: expected {n_attempts}, found {record.n_attempts}"
-    elif not are_episodes_of(verdict.log, record.episodes):
+    elif record.episodes != episode_bytes(verdict.log):
         reason = "the recorded errors of each episode are not those of its attempts"
     return Verdict(*key, ok=False, reason=reason) if reason else verdict
 

@@ -153,7 +153,7 @@ def ladder_of_run(run: RunFolder, *, level: float = 0.95) -> Ladder | None:
     ...     ladder_of_run(gohr.run(config, folder).folder) is None
     True
     """
-    from gohr.experiments.scoring.run_scores import score
+    from gohr.experiments.scores import score
 
     suite = suite_with_rungs(rule.name for rule in run.config.rules)
     return None if suite is None else ladder(score(run, "skill"), suite, level=level)

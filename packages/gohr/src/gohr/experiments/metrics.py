@@ -1,0 +1,384 @@
+"""From attempts to numbers: each score of a trial with its unit and its direction.
+
+An *error* is an attempt that was not accepted: denied, on an immovable piece, or on an empty cell.
+The logs of the captive game server leave attempts on empty cells out; ``count_empty=False`` does
+likewise, and the table of scores records the choice. Attempts after the end of an episode, which a
+learner makes that plays on until the horizon, are neither attempts nor errors.
+
+An episode is *finished* when its board is cleared or stuck (a stalemate); else the horizon cut it
+off. A rule is *learned* at the first ten finished episodes in a row without an error. A stalemate
+counts as finished there too: no player can make a move that the rule does not permit.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gnomon.errors import UnknownNameError
+from gohr.game.board import DEFAULT_SPEC, BoardSpec
+from gohr.game.outcomes import ACCEPTED, EMPTY_CELL, EPISODE_OVER, IN_PROGRESS
+from gohr.people.mastery import TARGET_STREAK, attempts_to_master
+
+if TYPE_CHECKING:
+    from gohr.playing import TrialLog
+    from gohr.rules.syntax import RuleSet
+
+#: Number of finished, error-free episodes in a row after which a rule counts as learned.
+STREAK = 10
+
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Errors = npt.NDArray[np.int64]
+Finish = npt.NDArray[np.int8]
+
+
+class Episodes(NamedTuple):
+    """The errors in each episode of a trial, and how each ended; both of shape (episodes,).
+
+    Most scores need only these data. So the row of each trial that is done has them, some two bytes
+    an episode, and no attempt need be read.
+    """
+
+    errors: Errors
+    finish: Finish
+
+
+def counted_attempts(log: TrialLog, *, count_empty: bool = True) -> Bools:
+    """Return which rows of a log are attempts of the player that count."""
+    counted: Bools = log.outcomes != EPISODE_OVER
+    if log.own is not None:
+        counted &= log.own
+    return counted if count_empty else counted & (log.outcomes != EMPTY_CELL)
+
+
+def episode_errors(log: TrialLog, *, count_empty: bool = True) -> Errors:
+    """Return the number of errors in each episode of a trial.
+
+    Parameters
+    ----------
+    log : TrialLog
+        The attempts.
+    count_empty : bool
+        Whether an attempt on an empty cell is an error; if not, it is left out.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (episodes,)
+
+    Examples
+    --------
+    >>> import gohr
+    >>> rng = np.random.default_rng(0)
+    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
+    >>> boards = gohr.draw_boards(3, rng=rng)
+    >>> log = gohr.play(boards, learner, gohr.load_rule("anything-goes"))
+    >>> episode_errors(log)
+    array([0, 0, 0])
+    """
+    wrong = counted_attempts(log, count_empty=count_empty) & (log.outcomes != ACCEPTED)
+    episode = np.repeat(np.arange(log.n_attempts.size), log.n_attempts)
+    return np.bincount(episode[wrong], minlength=log.n_attempts.size).astype(np.int64)
+
+
+def episode_bytes(log: TrialLog) -> bytes:
+    """Return the episodes of a trial as its row has them: all errors, those on pieces, the ends."""
+    rows = (episode_errors(log), episode_errors(log, count_empty=False), log.finish)
+    # To search for longer repetitions takes three times as long, and saves nothing here.
+    return zlib.compress(np.array(rows, dtype="<i4").tobytes(), level=1)
+
+
+def stored_episodes(data: bytes, *, count_empty: bool = True) -> Episodes:
+    """Return the episodes of a trial from the result of :func:`episode_bytes`."""
+    stored = np.frombuffer(zlib.decompress(data), dtype="<i4").reshape(3, -1)
+    return Episodes(stored[0 if count_empty else 1].astype(np.int64), stored[2].astype(np.int8))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialAttempts:
+    """A trial with its rule, seen attempt by attempt.
+
+    Parameters
+    ----------
+    log : TrialLog
+    rule_set : RuleSet
+        Description of the boards.
+    board_spec : BoardSpec
+        Gives the palettes.
+    count_empty : bool
+        Whether an attempt on an empty cell counts as an attempt; if not, it is left out.
+    chances : numpy.ndarray of float, shape (n_rows,), optional
+        The chance of a random player at each row of the log, if it is known.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> rng = np.random.default_rng(0)
+    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
+    >>> rule, boards = gohr.load_rule("anything-goes"), gohr.draw_boards(3, rng=rng)
+    >>> TrialAttempts(gohr.play(boards, learner, rule), rule).accepted.size
+    27
+    """
+
+    log: TrialLog
+    rule_set: RuleSet
+    board_spec: BoardSpec = DEFAULT_SPEC
+    count_empty: bool = True
+    chances: Floats | None = None
+
+    @property
+    def _counted(self) -> Bools:
+        return counted_attempts(self.log, count_empty=self.count_empty)
+
+    @property
+    def accepted(self) -> Bools:
+        """Whether each attempt was a success."""
+        good: Bools = self.log.outcomes[self._counted] == ACCEPTED
+        return good
+
+    @property
+    def p0(self) -> Floats:
+        """Chance of success at each attempt of a player who attempts any piece at random."""
+        from gohr.learners.chance import chance_of_success
+
+        chances = self.chances
+        if chances is None:
+            chances = chance_of_success(self.rule_set, self.log, board_spec=self.board_spec)
+        return chances[self._counted]
+
+    def hypothesis_tests(self) -> tuple[Bools, Floats]:
+        """Return, for each attempt, whether it was informative, and its chance of acceptance.
+
+        Both are for a player who believes the rules that agree with the replies so far; NaN where
+        no rule does.
+        """
+        from gohr.learners.ideal.regret import regret
+
+        found = regret(self.log, board_spec=self.board_spec)
+        return found.informative[self._counted], found.expected[self._counted]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number, or one number an episode, that sums up a trial.
+
+    Parameters
+    ----------
+    name, sentence, unit : str
+        Label, description and unit.
+    higher_is_better : bool
+    compute : callable
+        Returns the number or numbers, infinite where a trial never got there: such a score is
+        censored. It takes the errors in each episode and the way each ended, or a
+        :class:`TrialAttempts`.
+    per_episode : bool
+        Whether there is one number after each episode; the step is the number of episodes played.
+    needs : {"episodes", "attempts", "boards"}
+        Whether the errors of each episode are enough, or it takes each attempt, or the boards too.
+
+    Examples
+    --------
+    >>> METRICS["tce"].unit, METRICS["tce"].higher_is_better
+    ('errors', False)
+    """
+
+    name: str
+    sentence: str
+    unit: str
+    higher_is_better: bool
+    compute: Callable[..., Any]
+    per_episode: bool = False
+    needs: Literal["episodes", "attempts", "boards"] = "episodes"
+
+
+def _streak_start(errors: Errors, finish: Finish) -> int | None:
+    """Return the episode with which the first streak begins, from 0; None if there is no streak."""
+    length = 0
+    for episode, good in enumerate(((errors == 0) & (finish != IN_PROGRESS)).tolist()):
+        length = length + 1 if good else 0
+        if length == STREAK:
+            return episode - STREAK + 1
+    return None
+
+
+def _errors_to_learn(errors: Errors, finish: Finish) -> float:
+    start = _streak_start(errors, finish)
+    return math.inf if start is None else float(errors[:start].sum())
+
+
+def _episodes_to_learn(errors: Errors, finish: Finish) -> float:
+    start = _streak_start(errors, finish)
+    return math.inf if start is None else float(start)
+
+
+def _skill(attempts: TrialAttempts) -> float:
+    """Return g of the model P(success) = p0 + (1 - p0) g; NaN where chance could not fail."""
+    expected = float((1 - attempts.p0).sum())
+    return 1 - float((~attempts.accepted).sum()) / expected if expected > 0 else math.nan
+
+
+def _informative(attempts: TrialAttempts) -> float:
+    informative, _ = attempts.hypothesis_tests()
+    return float(informative.mean()) if informative.size else math.nan
+
+
+def _positive_tests(attempts: TrialAttempts) -> float:
+    _, expected = attempts.hypothesis_tests()
+    known = expected[np.isfinite(expected)]
+    return float((known > 0.5).mean()) if known.size else math.nan
+
+
+#: Every score of a trial, by name.
+METRICS: Mapping[str, Metric] = MappingProxyType(
+    {
+        metric.name: metric
+        for metric in (
+            Metric(
+                "tce",
+                "Terminal cumulated error: all errors of the trial.",
+                "errors",
+                False,
+                lambda errors, finish: float(errors.sum()),
+            ),
+            Metric(
+                "errors_to_learn",
+                "Errors before the first ten finished episodes in a row without one.",
+                "errors",
+                False,
+                _errors_to_learn,
+            ),
+            Metric(
+                "episodes_to_learn",
+                "Episodes before the first ten finished episodes in a row without an error.",
+                "episodes",
+                False,
+                _episodes_to_learn,
+            ),
+            Metric(
+                "learned",
+                "1 if there were ten finished episodes in a row without an error, else 0.",
+                "fraction",
+                True,
+                lambda errors, finish: float(_streak_start(errors, finish) is not None),
+            ),
+            Metric(
+                "errors_per_episode",
+                "Errors in each episode.",
+                "errors",
+                False,
+                lambda errors, finish: errors.astype(np.float64),
+                per_episode=True,
+            ),
+            Metric(
+                "cumulated_errors",
+                "Errors in all episodes so far.",
+                "errors",
+                False,
+                lambda errors, finish: np.cumsum(errors).astype(np.float64),
+                per_episode=True,
+            ),
+            Metric(
+                "m_star",
+                f"Attempts before the first {TARGET_STREAK} successes in a row.",
+                "attempts",
+                False,
+                lambda attempts: attempts_to_master(attempts.accepted),
+                needs="attempts",
+            ),
+            Metric(
+                "skill",
+                "Probability of success, corrected for that of a random player: 1 less the ratio "
+                "of errors to those expected.",
+                "fraction",
+                True,
+                _skill,
+                needs="attempts",
+            ),
+            Metric(
+                "informative",
+                "Attempts whose reply ruled out a hypothesis, of all attempts.",
+                "fraction",
+                True,
+                _informative,
+                needs="boards",
+            ),
+            Metric(
+                "positive_tests",
+                "Attempts that were expected to succeed, of those for which the replies so far "
+                "give an expectation; the others are negative tests.",
+                "fraction",
+                True,
+                _positive_tests,
+                needs="boards",
+            ),
+        )
+    }
+)
+
+
+def metric_named(name: str) -> Metric:
+    """Return one of `METRICS`; UnknownNameError with the nearest names."""
+    if name not in METRICS:
+        raise UnknownNameError("metric", name, METRICS)
+    return METRICS[name]
+
+
+def score_trial(
+    log: TrialLog,
+    metric: str = "tce",
+    *,
+    count_empty: bool = True,
+    rule_set: RuleSet | None = None,
+    board_spec: BoardSpec = DEFAULT_SPEC,
+) -> float | Floats:
+    """Return a score of one trial.
+
+    Parameters
+    ----------
+    log : TrialLog
+        The attempts.
+    metric : str
+        One of `METRICS`.
+    count_empty : bool
+        As in :func:`episode_errors`.
+    rule_set, board_spec : RuleSet, BoardSpec
+        The trial's rule and boards, for a metric that needs attempts or boards.
+
+    Returns
+    -------
+    float or numpy.ndarray of float, shape (episodes,)
+        One number, or one an episode. Infinite where the trial never got there.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+    ValueError
+        If the metric needs the rule, and it is not given.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> rng = np.random.default_rng(0)
+    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
+    >>> boards = gohr.draw_boards(3, rng=rng)
+    >>> log = gohr.play(boards, learner, gohr.load_rule("anything-goes"))
+    >>> score_trial(log, "tce")
+    0.0
+    """
+    chosen = metric_named(metric)
+    value: float | Floats
+    if chosen.needs == "episodes":
+        value = chosen.compute(episode_errors(log, count_empty=count_empty), log.finish)
+    elif rule_set is None:
+        raise ValueError(f"{metric}: expected the rule that the trial was played on")
+    else:
+        value = chosen.compute(TrialAttempts(log, rule_set, board_spec, count_empty))
+    return value

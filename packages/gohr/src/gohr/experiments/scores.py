@@ -1,0 +1,161 @@
+"""Scores of a run as a table: learners are algorithms, rules are tasks, trials are runs."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gohr.experiments.metrics import (
+    Episodes,
+    Floats,
+    Metric,
+    TrialAttempts,
+    metric_named,
+    stored_episodes,
+)
+
+if TYPE_CHECKING:
+    from gnomon import ScoreTable
+    from gohr.experiments.run_folder import RunFolder
+    from gohr.experiments.store import TrialRecord
+
+#: The episodes of each trial that is done, in the order of the experiment.
+RunEpisodes = Mapping["TrialRecord", Episodes]
+
+
+def score(
+    run: str | os.PathLike[str] | RunFolder, metric: str = "tce", *, count_empty: bool = True
+) -> ScoreTable:
+    """Return a score of every trial of a run as a table: learners as algorithms, rules as tasks.
+
+    A trial that failed or has not been played is a missing run. A score per episode has the column
+    ``step``, the number of episodes played, from 1; a score that is not reached is ``censored``.
+
+    Parameters
+    ----------
+    run : path, RunFolder or RunSummary
+        The run: its folder, or the return value of :func:`gohr.experiments.run`.
+    metric : str
+        One of `METRICS`.
+    count_empty : bool
+        As in :func:`episode_errors`; the table's provenance records the choice.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+    RunFolderError
+        It is not a run folder, or the attempts of a trial cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gohr.experiments import ExperimentConfig, run
+    >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=2, episodes=3)
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     table = score(run(config, out))
+    >>> table.metric, table.unit, table.algorithms, table.tasks, len(table)
+    ('tce', 'errors', ('uniform',), ('clockwise',), 2)
+    """
+    from gohr.experiments.run_folder import RunFolder
+
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    chosen = metric_named(metric)
+    if chosen.needs == "episodes":
+        episodes = run_episodes(folder, count_empty=count_empty)
+        return score_episodes(folder, metric, episodes, count_empty=count_empty)
+    return _table(folder, chosen, _attempt_scores(folder, chosen, count_empty), count_empty)
+
+
+def run_episodes(run_folder: RunFolder, *, count_empty: bool = True) -> RunEpisodes:
+    """Return the episodes of every trial that is done, without reading attempts.
+
+    Raises RunFolderError if the run cannot be read.
+    """
+    return {
+        record: stored_episodes(record.episodes, count_empty=count_empty)
+        for record in run_folder.trials()
+        if record.episodes is not None
+    }
+
+
+def score_episodes(
+    run_folder: RunFolder, metric: str, episodes: RunEpisodes, *, count_empty: bool = True
+) -> ScoreTable:
+    """Return a score of every trial of an open run whose episodes have been read; see `score`."""
+    chosen = metric_named(metric)
+    scores = {record: chosen.compute(*trial) for record, trial in episodes.items()}
+    return _table(run_folder, chosen, scores, count_empty)
+
+
+def _attempt_scores(
+    run_folder: RunFolder, metric: Metric, count_empty: bool
+) -> dict[TrialRecord, float]:
+    """Return a score of each trial that looks at every attempt."""
+    done = [record for record in run_folder.trials() if record.status == "done"]
+    rules = {rule.name: rule.rule_set for rule in run_folder.config.rules}
+    board = run_folder.config.board
+    return {
+        record: metric.compute(TrialAttempts(log, rules[record.rule], board, count_empty, p0))
+        for record, (log, p0) in run_folder.each(done)
+    }
+
+
+def _table(
+    run_folder: RunFolder,
+    metric: Metric,
+    scores: Mapping[TrialRecord, float | Floats],
+    count_empty: bool,
+) -> ScoreTable:
+    """Return a row for each trial of the experiment, or each episode of completed trials."""
+    from gnomon import ScoreTable
+
+    config = run_folder.config
+    found = {(r.learner, r.rule, r.trial): value for r, value in scores.items()}
+    names = [x.name for x in config.learners], [x.name for x in config.rules]
+    planned = [
+        key
+        for key in product(*names, range(config.trials))
+        if not metric.per_episode or key in found
+    ]
+    values = [np.atleast_1d(found.get(key, math.nan)) for key in planned]
+    lengths = [len(each) for each in values]
+    columns: dict[str, Any] = {
+        name: np.repeat(np.array([key[n] for key in planned], dtype=kind), lengths)
+        for n, (name, kind) in enumerate([("algorithm", object), ("task", object), ("run", int)])
+    }
+    columns["score"] = np.concatenate([np.empty(0), *values])
+    if metric.per_episode:
+        columns["step"] = np.concatenate([np.arange(1, n + 1) for n in [0, *lengths]])
+    if np.isinf(columns["score"]).any():
+        columns["censored"] = np.isinf(columns["score"])
+    counted = "counted as errors" if count_empty else "left out, as the captive server does"
+    return ScoreTable.from_frame(
+        columns,
+        metric=metric.name,
+        unit=metric.unit,
+        higher_is_better=metric.higher_is_better,
+        provenance=(f"experiment {config.name}", f"attempts on empty cells {counted}"),
+    )
+
+
+def cumulated_errors(episodes: RunEpisodes) -> dict[tuple[str, str], Floats]:
+    """Return the cumulated errors of every trial that is done, by learner and rule.
+
+    Shape (trials, episodes) each, in the order of the experiment; a pair without a trial that is
+    done is left out. A trial that stopped earlier than others of its pair has made no error since.
+    """
+    curves: dict[tuple[str, str], list[Floats]] = {}
+    for record, (errors, _) in episodes.items():
+        curve = np.cumsum(errors).astype(np.float64)
+        curves.setdefault((record.learner, record.rule), []).append(curve)
+    longest = {pair: max(map(len, own)) for pair, own in curves.items()}
+    return {
+        pair: np.stack([np.pad(x, (0, longest[pair] - len(x)), mode="edge") for x in own])
+        for pair, own in curves.items()
+    }

@@ -1,1 +1,0 @@
-"""Scores of trials, from their attempts."""

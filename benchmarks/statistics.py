@@ -21,7 +21,8 @@ import numpy as np
 
 from benchmarks.record import Measurement, best_seconds, processor_seconds
 from gnomon.scores import ScoreTable, write_scores
-from gnomon.stats import Resamples, draw_key, estimate, metric_named, run_score_profile, wilson_band
+from gnomon.stats import Resamples, estimate, metric_named, run_score_profile, wilson_band
+from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.improvement import resampled_improvement
 
 N_ALGORITHMS, N_TASKS, N_RUNS = 5, 26, 10

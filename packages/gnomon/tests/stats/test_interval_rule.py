@@ -8,7 +8,7 @@ from scipy import stats
 
 from gnomon.errors import DegenerateScoresWarning
 from gnomon.scores import ScoreTable
-from gnomon.stats import METRICS, Metric, compare, estimate, moderated_variances
+from gnomon.stats import METRICS, Metric, compare, estimate
 
 
 def rng(seed=0):
@@ -75,19 +75,6 @@ def test_means_are_those_of_a_slow_loop(n_runs):
         expected, p_value = interval(x[a].mean() - x[b].mean(), terms, 0.9)
         assert (found.value, *ends(found)) == pytest.approx(expected)
         assert found.p_value == pytest.approx(p_value)
-
-
-def test_moderation_by_hand():
-    own = np.array([[1.0, 0.0, 5.0, 2.0], [3.0, 0.0, 9.0, 2.0], [2.0, 0.0, 9.0, 9.0]])
-    dfs = np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]])
-    found = moderated_variances(own, dfs)
-    assert found[:, 1].tolist() == [0.0, 0.0, 0.0]
-    assert found[0, 2:].tolist() == [5.0, 2.0]  # no other algorithm's is known
-    # The first varies by the factors 1/2, 1 and 1 of the common variances 2, 5 and 2.
-    assert found[0, 0] == pytest.approx((2 * (2.5 / 3) * 2 + 1) / 3)
-    assert found[1, 2] == pytest.approx(1.5 * 5.0)  # all of it from the prior
-    assert np.isnan(moderated_variances(np.ones((2, 1)), np.zeros((2, 1)))).all()
-    assert moderated_variances(np.ones((1, 3)), np.ones((1, 3))).tolist() == [[1.0, 1.0, 1.0]]
 
 
 def test_own_variances_do_not_depend_on_the_others():

@@ -1,8 +1,7 @@
+from .bands import wilson_band as wilson_band
 from .bootstrap import Resamples as Resamples
-from .bootstrap import draw_key as draw_key
 from .bootstrap import median_curve as median_curve
 from .bootstrap import median_interval as median_interval
-from .bootstrap import quantiles as quantiles
 from .claims import ClaimCheck as ClaimCheck
 from .claims import ClaimChecks as ClaimChecks
 from .claims import check_claim as check_claim
@@ -20,8 +19,6 @@ from .estimates import Estimate as Estimate
 from .estimates import Estimates as Estimates
 from .estimates import estimate as estimate
 from .improvement import probability_of_improvement as probability_of_improvement
-from .intervals import Interval as Interval
-from .intervals import moderated_variances as moderated_variances
 from .item_plans import ItemPlan as ItemPlan
 from .learning_curves import Curve as Curve
 from .learning_curves import Curves as Curves
@@ -29,13 +26,7 @@ from .learning_curves import curves as curves
 from .learning_curves import summarize_runs as summarize_runs
 from .metrics import METRICS as METRICS
 from .metrics import Metric as Metric
-from .metrics import interquartile_mean as interquartile_mean
-from .metrics import mean as mean
-from .metrics import median as median
 from .metrics import metric_named as metric_named
-from .metrics import optimality_gap as optimality_gap
-from .metrics import share_above as share_above
-from .metrics import trimmed_mean as trimmed_mean
 from .planning import IntervalWidth as IntervalWidth
 from .planning import Plan as Plan
 from .planning import PowerPoint as PowerPoint
@@ -45,7 +36,6 @@ from .profiles import Profiles as Profiles
 from .profiles import average_score_profile as average_score_profile
 from .profiles import profile as profile
 from .profiles import run_score_profile as run_score_profile
-from .profiles import wilson_band as wilson_band
 from .proportions import clopper_pearson as clopper_pearson
 from .proportions import effective_wilson as effective_wilson
 from .proportions import mcnemar as mcnemar
@@ -81,7 +71,6 @@ __all__ = [
     "Equivalences",
     "Estimate",
     "Estimates",
-    "Interval",
     "IntervalWidth",
     "ItemPlan",
     "Metric",
@@ -102,36 +91,27 @@ __all__ = [
     "cost_front",
     "curves",
     "difficulty_order",
-    "draw_key",
     "effective_wilson",
     "equivalence",
     "estimate",
     "holm",
-    "interquartile_mean",
     "mann_whitney",
     "mann_whitney_table",
     "mcnemar",
-    "mean",
-    "median",
     "median_curve",
     "median_interval",
     "metric_named",
-    "moderated_variances",
-    "optimality_gap",
     "pass_at",
     "pass_hat",
     "plan",
     "probability_of_improvement",
     "profile",
-    "quantiles",
     "run_score_profile",
     "sequential_compare",
     "sequential_levels",
-    "share_above",
     "stand_in_runs",
     "summarize_runs",
     "tango",
-    "trimmed_mean",
     "wilson",
     "wilson_band",
 ]

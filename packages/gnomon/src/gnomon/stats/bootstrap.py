@@ -27,23 +27,15 @@ FEW = 32
 FEW_DRAWS = 1 << 20
 #: Medians that are held in memory together; has no influence on any number.
 MEDIANS = 500_000
-#: Pairs of places less likely than this are left out: together they move no level by 1e-7.
-_NEGLIGIBLE = 1e-12
-#: And so are those this far apart: a gap of g ranks has probability exp(-g) or so.
-_FARTHEST = 64
-#: What sums of probabilities may be off by.
+#: Pairs of places less likely than this, or this far apart, are left out: together they move no
+#: level by 1e-7, since a gap of g ranks has a probability of about exp(-g).
+_NEGLIGIBLE, _FARTHEST = 1e-12, 64
+#: Rounding of sums of probabilities.
 _ROUNDING = 1e-9
 
 
 def draw_key(rng: np.random.Generator) -> np.uint64:
-    """Return the number from which all draws of one set of resamples follow.
-
-    Examples
-    --------
-    >>> key = draw_key(np.random.default_rng(0))
-    >>> key == draw_key(np.random.default_rng(0)), key.dtype
-    (np.True_, dtype('uint64'))
-    """
+    """Return the number from which all draws of one set of resamples follow."""
     return np.uint64(rng.integers(0, 2**64, dtype=np.uint64))
 
 
@@ -58,16 +50,15 @@ class Resamples:
     scores : array_like of shape (runs, tasks), or Strata
     n_resamples : int
         Number of resamples.
-    key : uint64
-        From :func:`draw_key`.
+    key : int
+        Seed of the draws.
     draw_tasks : bool
         Whether tasks are drawn with replacement too, for a statement about tasks not tried.
 
     Examples
     --------
     >>> from gnomon.stats import metric_named
-    >>> key = draw_key(np.random.default_rng(0))
-    >>> resamples = Resamples([[1.0, 5.0], [2.0, 7.0]], n_resamples=1000, key=key)
+    >>> resamples = Resamples([[1.0, 5.0], [2.0, 7.0]], n_resamples=1000, key=0)
     >>> np.unique(resamples.of(metric_named("mean")))
     array([3.  , 3.25, 3.5 , 3.75, 4.  , 4.25, 4.5 ])
     """
@@ -77,23 +68,16 @@ class Resamples:
         scores: Strata | npt.ArrayLike,
         *,
         n_resamples: int,
-        key: np.uint64,
+        key: np.uint64 | int,
         draw_tasks: bool = False,
     ) -> None:
         self.strata = as_strata(scores)
-        self.n_resamples = n_resamples
-        self.key = key
-        self.draw_tasks = draw_tasks
+        self.n_resamples, self.key, self.draw_tasks = n_resamples, np.uint64(key), draw_tasks
 
     def of(self, metric: Metric) -> FloatArray:
         """Return the metric of every resample, shape (n_resamples,)."""
-        found = replicates(
-            [self.strata],
-            [metric],
-            n_resamples=self.n_resamples,
-            key=self.key,
-            draw_tasks=self.draw_tasks,
-        )
+        how: dict[str, Any] = {"n_resamples": self.n_resamples, "key": self.key}
+        found = replicates([self.strata], [metric], draw_tasks=self.draw_tasks, **how)
         return np.asarray(found[0, 0])
 
     def drawn(self) -> Iterator[Strata]:
@@ -104,15 +88,13 @@ class Resamples:
                 starts = np.concatenate([[0], np.cumsum(strata.counts[tasks])])
                 yield Strata(strata.values[chosen[chosen >= 0]], starts)
 
-    def weights(self, block: int = BLOCK) -> Iterator[FloatArray]:
+    def weights(self) -> Iterator[FloatArray]:
         """Yield the weights of the scores in blocks of resamples, (resamples, scores), sum 1."""
         strata = self.strata
-        for slots, picks in self._picks(block):
+        for slots, picks in self._picks(BLOCK):
             cells = picks + strata.n_scores * np.arange(len(picks))[:, None, None]
-            weights = np.broadcast_to(
-                (1.0 / (strata.n_tasks * strata.counts[slots]))[..., None], picks.shape
-            )
-            there = picks >= 0
+            of_task = 1.0 / (strata.n_tasks * strata.counts[slots])
+            there, weights = picks >= 0, np.broadcast_to(of_task[..., None], picks.shape)
             size = len(picks) * strata.n_scores
             found = np.bincount(cells[there], weights[there], minlength=size)
             yield np.asarray(found, np.float64).reshape(len(picks), strata.n_scores)
@@ -163,19 +145,7 @@ def replicates(
     """Return metrics of every resample of several algorithms.
 
     Algorithms with the same numbers of runs share their draws, which is right for an interval of
-    each, and for differences where runs are pairs.
-
-    Parameters
-    ----------
-    samples : sequence of Strata
-        The scores of each algorithm.
-    metrics : sequence of Metric
-    n_resamples, key, draw_tasks
-        As in :class:`Resamples`.
-
-    Returns
-    -------
-    ndarray of float, shape (algorithms, metrics, n_resamples)
+    each, and for differences where runs are pairs. The shape is (algorithms, metrics, n_resamples).
     """
     found = np.empty((len(samples), len(metrics), n_resamples))
     groups: dict[tuple[int, ...], list[int]] = {}
@@ -307,20 +277,7 @@ class _Counted:
 def quantiles(replicates: FloatArray, probabilities: npt.ArrayLike) -> FloatArray:
     """Return quantiles along the first axis, as `numpy.quantile` (linear) but fit for infinities.
 
-    Parameters
-    ----------
-    replicates : ndarray of float, shape (n, ...)
-    probabilities : array_like of float, shape (k,)
-
-    Returns
-    -------
-    ndarray of float, shape (k, ...)
-        NaN where a replicate is NaN.
-
-    Examples
-    --------
-    >>> quantiles(np.array([1.0, 2.0, 3.0, np.inf]), [0.5, 1.0])
-    array([2.5, inf])
+    NaN where a replicate is NaN.
     """
     at = np.asarray(probabilities, dtype=np.float64) * (replicates.shape[0] - 1)
     below = np.floor(at).astype(np.int64)
@@ -333,30 +290,6 @@ def quantiles(replicates: FloatArray, probabilities: npt.ArrayLike) -> FloatArra
     with np.errstate(invalid="ignore"):
         mixed = np.where((low == high) | (share == 0.0), low, low + share * (high - low))
     return np.where(np.isnan(ordered[-1]), np.nan, mixed)
-
-
-def percentile_interval(replicates: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of the percentile interval.
-
-    Parameters
-    ----------
-    replicates : ndarray of float, shape (n_resamples, ...)
-    level : float
-        Confidence level, between 0 and 1.
-
-    Returns
-    -------
-    low, high : ndarray of float, shape (...)
-
-    Examples
-    --------
-    >>> low, high = percentile_interval(np.arange(101.0), 0.9)
-    >>> round(float(low), 9), round(float(high), 9)
-    (5.0, 95.0)
-    """
-    tail = (1.0 - level) / 2.0
-    low, high = quantiles(replicates, [tail, 1.0 - tail])
-    return low, high
 
 
 def median_interval(x: npt.ArrayLike, *, level: float = 0.95) -> tuple[float, float, float]:

@@ -5,10 +5,8 @@ On a complete table (the same number of runs on every task) the definitions are 
 ragged one every task has the same weight: with T tasks, a score of a task with R_t runs weighs
 1 / (T R_t).
 
-Every function takes an array of shape (runs, tasks), NaN where a run is missing, or
-:class:`~gnomon.stats.samples.Strata`; of a batch of tables it returns one number for each. Infinite
-scores (censored runs) are allowed: a result that is infinite or NaN means that the metric is not
-estimable. :class:`Metric` makes a user's own function take part everywhere.
+Infinite scores (censored runs) are allowed: a result that is infinite or NaN means that the metric
+is not estimable. :class:`Metric` makes a user's own function take part everywhere.
 """
 
 from __future__ import annotations
@@ -31,115 +29,6 @@ METRICS = ("mean", "median", "iqm", "optimality_gap")
 #: The others; a number after a colon, as in ``trimmed_mean:0.1``, replaces the default.
 PARAMETERS = {"trimmed_mean": 0.1, "share_above": 1.0, "difficulty_progress": 0.25}
 NAMES = (*METRICS, "task_iqm", *PARAMETERS)
-
-
-def mean(scores: Strata | npt.ArrayLike) -> Number:
-    """Return the mean over tasks of the mean over runs.
-
-    Examples
-    --------
-    >>> mean([[1, 10], [3, 20]])
-    8.5
-    """
-    strata = as_strata(scores)
-    return strata.averaged(strata.values)
-
-
-def median(scores: Strata | npt.ArrayLike) -> Number:
-    """Return the median over tasks of the mean over runs.
-
-    With an even number of tasks it is the average of the middle two.
-
-    Examples
-    --------
-    >>> median([[1, 10, 7], [3, 20, 7]])
-    7.0
-    """
-    with np.errstate(invalid="ignore"):
-        return number(np.median(as_strata(scores).task_means, axis=-1))
-
-
-def interquartile_mean(scores: Strata | npt.ArrayLike) -> Number:
-    """Return the mean of the middle half of all scores, runs and tasks pooled.
-
-    This is :func:`trimmed_mean` with a quarter cut from each end. Like the median it ignores
-    outliers, and it needs fewer runs for the same precision.
-
-    Examples
-    --------
-    >>> interquartile_mean([[0, 1, 2, 100]])
-    1.5
-    """
-    return trimmed_mean(scores, 0.25)
-
-
-def trimmed_mean(scores: Strata | npt.ArrayLike, proportion: float) -> Number:
-    """Return the mean of all scores, pooled, without the lowest and the highest ones.
-
-    Of N scores, ``k = floor(proportion * N)`` are cut from each end: the share k/N of the *weight*.
-    A score of a task with R_t runs weighs 1 / (T R_t), and a score at the edge may be cut in part.
-    Where all tasks have equally many runs, these are exactly the k lowest and the k highest scores,
-    as in rliable and `scipy.stats.trim_mean`.
-
-    Parameters
-    ----------
-    scores : array_like of shape (runs, tasks), or Strata
-    proportion : float
-        Share to cut from each end, at least 0 and below 0.5.
-
-    Returns
-    -------
-    float
-        Infinite, or NaN, if an infinite score is not cut.
-
-    Examples
-    --------
-    Two tasks, the second with a single run, which therefore weighs as much as the other four:
-
-    >>> trimmed_mean([[1, 9], [2, np.nan], [3, np.nan], [4, np.nan]], 0.2)
-    6.125
-    """
-    strata = as_strata(scores)
-    return _pooled_mean(strata, *_both_ends(proportion)(strata))
-
-
-def optimality_gap(
-    scores: Strata | npt.ArrayLike, gamma: float = 1.0, *, higher_is_better: bool = True
-) -> Number:
-    """Return by how much scores fall short of the target `gamma` on average.
-
-    The gap is the mean of ``max(gamma - score, 0)``; lower is better. Where lower scores are
-    better, it is the mean of ``max(score - gamma, 0)``.
-
-    Parameters
-    ----------
-    scores : array_like of shape (runs, tasks), or Strata
-    gamma : float
-        The target, by convention 1 for normalised scores.
-    higher_is_better : bool
-        Direction of the scores.
-
-    Examples
-    --------
-    >>> optimality_gap([[0.5, 3.0], [0.7, 0.8]])
-    0.25
-    """
-    strata = as_strata(scores)
-    return strata.averaged(_shortfalls(gamma, higher_is_better)(strata.values))
-
-
-def share_above(scores: Strata | npt.ArrayLike, threshold: float) -> Number:
-    """Return the share of runs that score strictly above a threshold, averaged over tasks.
-
-    With a normalised human score of 1 as the threshold this is rliable's "superhuman probability".
-
-    Examples
-    --------
-    >>> share_above([[0.5, 3.0], [2.0, 4.0]], 1.0)
-    0.75
-    """
-    strata = as_strata(scores)
-    return strata.averaged((strata.values > threshold).astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -165,8 +54,11 @@ class Metric:
 
     Examples
     --------
+    A metric takes an array (runs, tasks), NaN where a run is missing, or
+    :class:`~gnomon.stats.Strata`:
+
     >>> worst = Metric.of_matrix("worst_run", lambda x: x.mean(axis=1).min())
-    >>> worst.value(Strata.from_matrix([[1, 2], [3, 4]]))
+    >>> worst([[1, 2], [3, 4]])
     1.5
     """
 
@@ -176,6 +68,10 @@ class Metric:
     cuts: Cuts | None = None
     bounds: tuple[float, float] = (-np.inf, np.inf)
     of_batch: bool = False
+
+    def __call__(self, scores: Strata | npt.ArrayLike) -> Number:
+        """Return the metric of an array of shape (runs, tasks), or of strata."""
+        return self.value(as_strata(scores))
 
     def values(self, strata: Strata) -> Number:
         """Return the value, or that of every table of a batch."""
@@ -197,28 +93,14 @@ Metrics = str | Metric | Sequence[str | Metric]
 
 
 def metric_list(metrics: Metrics) -> list[str | Metric]:
-    """Return metrics as a list, also if it is one.
-
-    Examples
-    --------
-    >>> metric_list("iqm"), metric_list(["mean", "iqm"])
-    (['iqm'], ['mean', 'iqm'])
-    """
+    """Return metrics as a list, also if it is one."""
     return [metrics] if isinstance(metrics, str | Metric) else list(metrics)
 
 
 def metrics_for(
     wanted: Metrics | None, *, gamma: float | None, higher_is_better: bool
 ) -> list[Metric]:
-    """Return the metrics of these names, or all default ones that are defined.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such metric.
-    ScoreDataError
-        The optimality gap is wanted and has no target.
-    """
+    """Return the metrics of these names, or all default ones that are defined."""
     if wanted is None:
         wanted = METRICS if higher_is_better or gamma is not None else METRICS[:-1]
     try:
@@ -240,10 +122,17 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
     Parameters
     ----------
     name : str
-        ``mean``, ``median`` (of task means), ``iqm``, ``optimality_gap``, ``task_iqm`` (mean over
-        tasks of the interquartile mean of each task's runs), ``trimmed_mean:0.1`` (share cut from
-        each end), ``share_above:1`` (threshold), ``difficulty_progress:0.25`` (mean of that share
-        of the scores that is worst).
+        * ``mean``: mean over tasks of the mean over runs;
+        * ``median``: median over tasks of the mean over runs;
+        * ``iqm``: mean of the middle half of all scores, runs and tasks pooled;
+        * ``optimality_gap``: mean of max(gamma - score, 0), or of max(score - gamma, 0) where lower
+          is better;
+        * ``task_iqm``: mean over tasks of the interquartile mean of each task's runs;
+        * ``trimmed_mean:0.1``: mean of the pooled scores without this share at each end. Of N
+          scores floor(0.1 N) are cut, as in `scipy.stats.trim_mean`; where tasks have unlike
+          numbers of runs, as much of their weight, so that a score at the edge may be cut in part;
+        * ``share_above:1``: share of runs strictly above the threshold, averaged over tasks;
+        * ``difficulty_progress:0.25``: mean of that share of the scores that is worst.
     gamma : float, optional
         Target of the optimality gap; 1 if higher is better, otherwise required.
     higher_is_better : bool
@@ -258,7 +147,7 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
 
     Examples
     --------
-    >>> metric_named("trimmed_mean:0.25").value(Strata.from_runs([[0.0, 1.0, 2.0, 90.0]]))
+    >>> metric_named("iqm")([[0, 1, 2, 100]])
     1.5
     """
     base, _, text = name.partition(":")
@@ -267,7 +156,7 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
     parameter = _parameter(base, text)
     match base:
         case "mean":
-            return Metric(name, mean, each=np.asarray, of_batch=True)
+            return _additive(name, np.asarray)
         case "median":
             return Metric(name, median, of_batch=True)
         case "iqm" | "trimmed_mean":
@@ -282,8 +171,14 @@ def metric_named(name: str, *, gamma: float | None = None, higher_is_better: boo
         raise ScoreDataError(
             "optimality_gap: expected a target gamma, since lower scores are better; found none"
         )
-    target = 1.0 if gamma is None else gamma
-    return _additive(name, _shortfalls(target, higher_is_better), (0.0, np.inf))
+    target, sign = 1.0 if gamma is None else gamma, 1.0 if higher_is_better else -1.0
+    return _additive(name, lambda x: np.maximum(sign * (target - x), 0.0), (0.0, np.inf))
+
+
+def median(strata: Strata) -> Number:
+    """Return the median over tasks of the mean over runs."""
+    with np.errstate(invalid="ignore"):
+        return number(np.median(strata.task_means, axis=-1))
 
 
 def _parameter(base: str, text: str) -> float:
@@ -297,7 +192,9 @@ def _parameter(base: str, text: str) -> float:
 
 
 def _additive(
-    name: str, each: Callable[[FloatArray], FloatArray], bounds: tuple[float, float]
+    name: str,
+    each: Callable[[FloatArray], FloatArray],
+    bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Metric:
     return Metric(
         name, lambda s: s.averaged(each(s.values)), each=each, bounds=bounds, of_batch=True
@@ -344,14 +241,9 @@ def _pooled_mean(strata: Strata, cut_low: float, cut_high: float) -> Number:
         return number(values[..., inside] @ kept[inside] / (n - cut_low - cut_high))
 
 
-def _shortfalls(target: float, higher_is_better: bool) -> Callable[[FloatArray], FloatArray]:
-    """Return the function from scores to how much each misses the target."""
-    return lambda x: np.maximum(target - x if higher_is_better else x - target, 0.0)
-
-
 def _task_iqm(strata: Strata) -> Number:
     tasks = [Strata(runs, np.array([0, runs.shape[-1]])) for runs in strata.per_task()]
-    return number(np.mean([interquartile_mean(one) for one in tasks], axis=0))
+    return number(np.mean([metric_named("iqm").value(one) for one in tasks], axis=0))
 
 
 def _matrix(strata: Strata, name: str) -> FloatArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,10 @@ from gnomon.scores.plausibility import refuse_unlike_scales
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.bootstrap import Resamples, draw_key, percentile_interval
+from gnomon.stats.bands import ROUNDING, shares_above, task_shares, wilson_band
+from gnomon.stats.bootstrap import Resamples, draw_key, quantiles
 from gnomon.stats.cautions import shared_tasks, warn
 from gnomon.stats.distance import DegreesOfFreedom, DistanceKind, distances
-from gnomon.stats.medians import locally_moderated_variances
 from gnomon.stats.samples import Strata, as_strata
 
 ScoreKind = Literal["run_score", "average_score"]
@@ -37,12 +37,6 @@ Band = Literal["pointwise", "simultaneous", "none"]
 HELD, READABLE = 0.99, 0.1
 #: How many thresholds there are, if none is given.
 N_THRESHOLDS = 81
-#: Up to this number of runs beyond a threshold the band's end is that of the exact binomial.
-FEW_RUNS_BEYOND = 5
-#: How many runs the expectation of what another run would do counts for.
-PRIOR_RUNS = 2.0
-
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,10 +205,10 @@ def profile(
     """
     if not isinstance(scores, SummaryTable):
         scores = table_of(scores)
-    check_word("kind", kind, ("run_score", "average_score", "ratio", "likelihood"))
-    check_word("spacing", spacing, ("auto", "linear", "log", "data"))
-    check_word("band", band, ("pointwise", "simultaneous", "none"))
-    check_word("df", df, ("welch", "as_published"))
+    check_word("kind", kind, (*get_args(ScoreKind), *get_args(DistanceKind)))
+    check_word("spacing", spacing, get_args(Spacing))
+    check_word("band", band, get_args(Band))
+    check_word("df", df, get_args(DegreesOfFreedom))
     at = None if tau is None else np.sort(np.asarray(tau, dtype=np.float64))
     scale = ""
     if isinstance(scores, ScoreTable):
@@ -225,8 +219,8 @@ def profile(
             found = _of_distances(scores.algorithms, away, kind, at)
         elif isinstance(scores, ScoreTable):
             refuse_unlike_scales(scores, [f"profile of {kind}"], tasks=shared_tasks(scores))
-            options = _Options(kind, band, level, n_resamples)
-            found = _of_scores(scores, at, spacing, options, generator(rng))
+            asked = _Asked(kind, band, level, n_resamples, higher_is_better)
+            found = _of_scores(scores, at, spacing, asked, generator(rng))
         else:
             raise TypeError(f"{kind}: expected a ScoreTable, found a {type(scores).__name__}")
     settings = made_by(
@@ -269,42 +263,70 @@ def _of_distances(
 
 
 @dataclass(frozen=True)
-class _Options:
+class _Asked:
+    """What all profiles of scores of one call share."""
+
     kind: ScoreKind
     band: Band
     level: float
     n_resamples: int
+    higher_is_better: bool
+
+    def share(self, strata: Strata, tau: FloatArray) -> FloatArray:
+        """Return the profile of an algorithm."""
+        share = run_score_profile if self.kind == "run_score" else average_score_profile
+        return share(strata, tau, higher_is_better=self.higher_is_better)
+
+    def ends(
+        self, strata: Strata, tau: FloatArray, value: FloatArray, key: np.uint64
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the band of a profile: Wilson's of runs, resampled of task means."""
+        higher, whole = self.higher_is_better, self.band == "simultaneous"
+        if self.band == "none" or strata.counts.max() == 1:
+            return np.full(tau.size, np.nan), np.full(tau.size, np.nan)
+        if self.kind == "run_score":
+            how: dict[str, Any] = {"level": self.level, "higher_is_better": higher}
+            return wilson_band(strata, tau, simultaneous=whole, **how)
+        how = {"kind": self.kind, "n_resamples": self.n_resamples, "key": key}
+        drawn = resampled_profiles(strata, tau, higher_is_better=higher, **how)
+        if whole:
+            # The quantile of the largest deviation of a curve: a bootstrap Kolmogorov band.
+            half = float(np.quantile(np.abs(drawn - value).max(axis=1), self.level))
+            half = half if half > ROUNDING else 0.0
+            return np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0)
+        ends = quantiles(drawn, [(1.0 - self.level) / 2.0, (1.0 + self.level) / 2.0])
+        # The same share, summed in another order, may differ in the last digit.
+        low, high = (np.where(np.abs(end - value) < ROUNDING, value, end) for end in ends)
+        return low, high
 
 
 def _of_scores(
     table: ScoreTable,
     tau: FloatArray | None,
     spacing: Spacing,
-    options: _Options,
+    asked: _Asked,
     rng: np.random.Generator,
 ) -> list[Profile]:
     """Return the profile of every algorithm of a table, on the tasks that all have."""
-    tasks, higher, kind = shared_tasks(table), table.higher_is_better, options.kind
+    tasks = shared_tasks(table)
     strata = {name: Strata.from_table(table, name, tasks) for name in table.algorithms}
     lies: Spacing = "linear" if spacing == "auto" else spacing
     if tau is None:
         tau, lies = _thresholds(list(strata.values()), spacing)
-    share = run_score_profile if kind == "run_score" else average_score_profile
-    ends = np.array([*np.nextafter(tau[[0, -1]], [-np.inf, np.inf]), tau[0], tau[-1]])
+    outer = np.array([*np.nextafter(tau[[0, -1]], [-np.inf, np.inf]), tau[0], tau[-1]])
     profiles = []
     for name, scores in strata.items():
-        value = share(scores, tau, higher_is_better=higher)
-        low, high = _band(scores, tau, value, options, higher, draw_key(rng))
-        if options.band != "none" and not (low < high).any():
+        value = asked.share(scores, tau)
+        low, high = asked.ends(scores, tau, value, draw_key(rng))
+        if asked.band != "none" and not (low < high).any():
             single = scores.counts.max() == 1
             reason = " from one run per task" if single else ", no threshold parts the resamples"
-            warn(f"{kind} profile of {name}: band not estimable{reason}")
+            warn(f"{asked.kind} profile of {name}: band not estimable{reason}")
             low = high = np.full(tau.size, np.nan)
-        below, above, first, last = share(scores, ends, higher_is_better=higher).tolist()
-        beyond = (1.0 - below, last) if higher else (first, 1.0 - above)
-        profiles.append(
-            Profile(name, kind, tau, value, low, high, options.level, options.band, lies, beyond)
-        )
+        below, above, first, last = asked.share(scores, outer).tolist()
+        beyond = (1.0 - below, last) if asked.higher_is_better else (first, 1.0 - above)
+        how = asked.level, asked.band, lies, beyond
+        profiles.append(Profile(name, asked.kind, tau, value, low, high, *how))
     return profiles
 
 
@@ -359,8 +381,9 @@ def run_score_profile(
     >>> run_score_profile([[0.5, 3.0], [2.0, 4.0]], [0, 1, 3])
     array([1.  , 0.75, 0.25])
     """
-    edges = np.asarray(tau, dtype=np.float64)
-    return np.asarray(_task_shares(as_strata(scores), edges, higher_is_better).mean(axis=0))
+    sign, strata = 1.0 if higher_is_better else -1.0, as_strata(scores)
+    turned = Strata(sign * strata.values, strata.starts)
+    return np.asarray(task_shares(turned, sign * np.asarray(tau, np.float64)).mean(axis=0))
 
 
 def average_score_profile(
@@ -373,56 +396,8 @@ def average_score_profile(
     >>> average_score_profile([[0.5, 3.0], [2.0, 4.0]], [0, 1, 3])
     array([1. , 1. , 0.5])
     """
-    edges = np.asarray(tau, dtype=np.float64)
-    return _shares_above(as_strata(scores).task_means, edges, higher_is_better)
-
-
-def _shares_above(values: FloatArray, tau: FloatArray, higher_is_better: bool) -> FloatArray:
-    """Return the share of values strictly better than each threshold."""
-    ordered = np.sort(values)
-    if higher_is_better:
-        return 1.0 - np.searchsorted(ordered, tau, "right") / ordered.size
-    return np.searchsorted(ordered, tau, "left") / ordered.size
-
-
-def _task_shares(strata: Strata, tau: FloatArray, higher_is_better: bool) -> FloatArray:
-    """Return the share of each task's runs better than each threshold, (tasks, thresholds)."""
-    return np.stack([_shares_above(x, tau, higher_is_better) for x in strata.per_task()])
-
-
-def _band(
-    strata: Strata,
-    tau: FloatArray,
-    value: FloatArray,
-    options: _Options,
-    higher_is_better: bool,
-    key: np.uint64,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the band of a profile: Wilson's of runs, resampled of task means."""
-    if options.band == "none" or strata.counts.max() == 1:
-        return np.full(tau.size, np.nan), np.full(tau.size, np.nan)
-    whole = options.band == "simultaneous"
-    if options.kind == "run_score":
-        return wilson_band(
-            strata, tau, level=options.level, simultaneous=whole, higher_is_better=higher_is_better
-        )
-    drawn = resampled_profiles(
-        strata,
-        tau,
-        kind=options.kind,
-        higher_is_better=higher_is_better,
-        n_resamples=options.n_resamples,
-        key=key,
-    )
-    if whole:
-        # The quantile of the largest deviation of a curve: a bootstrap Kolmogorov band.
-        half = float(np.quantile(np.abs(drawn - value).max(axis=1), options.level))
-        half = half if half > _ROUNDING else 0.0
-        return np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0)
-    ends = percentile_interval(drawn, options.level)
-    # The same share, summed in another order, may differ in the last digit.
-    low, high = (np.where(np.abs(end - value) < _ROUNDING, value, end) for end in ends)
-    return low, high
+    sign = 1.0 if higher_is_better else -1.0
+    return shares_above(sign * as_strata(scores).task_means, sign * np.asarray(tau, np.float64))
 
 
 def resampled_profiles(
@@ -450,157 +425,3 @@ def resampled_profiles(
         return np.asarray(np.mean([beyond(task[:, None]) for task in means.T], axis=0))
     passed = beyond(strata.values[:, None]).astype(np.float64)
     return np.concatenate([weights @ passed for weights in resamples.weights()])
-
-
-def wilson_band(
-    scores: Strata | npt.ArrayLike,
-    tau: npt.ArrayLike,
-    *,
-    level: float = 0.95,
-    simultaneous: bool = False,
-    higher_is_better: bool = True,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the band of a run-score profile by Wilson's interval, in closed form.
-
-    The share V of runs above a threshold is a mean over tasks of binomial shares. Its interval is
-    Wilson's (1927) for as many runs as would give a plain share the same variance, the effective
-    number of runs (as Korn and Graubard 1998 for surveys). A few runs that all lie on one side of
-    the threshold show no variance; a further run would:
-
-    1. The spread S of a task is moderated by the tasks nearest in mean, with R + 1 degrees of
-       freedom (:func:`~gnomon.stats.medians.locally_moderated_variances`). F
-       is then the probability that one more run is above, by Student's t around the task's mean
-       with the scale ``S sqrt(1 + 1/R)``.
-    2. It counts for two runs: ``q = (R p + 2 F)/(R + 2)``, p being the share of the task's runs
-       above.
-    3. ``v = sum q (1 - q)/B/T**2 + 1/N**2`` with ``B = R (1 - R/(R + 2)**2)``: the variance of the
-       mean over T tasks, if F is the truth, and that one of all N runs may always have gone the
-       other way.
-    4. The effective number of runs is ``Q (1 - Q)/v``, at least 1, with Q the mean of q, no nearer
-       to 0 or 1 than 1/N.
-    5. Where at most 5 of all runs lie beyond the threshold, the end on their side is no nearer to
-       them than Clopper and Pearson's (1934) for N runs: Wilson's would be, since rare events are
-       skewed (Brown, Cai and DasGupta 2001), and a whole curve passes many such thresholds.
-
-    A band for the whole curve has the same shape, with the multiplier in place of the normal
-    quantile that a standardized bridge keeps below (equal precision: Miller and Siegmund 1982,
-    Nair 1984), or Bonferroni's where there are so few thresholds that this is less; and its ends
-    fall, as every profile does.
-
-    Parameters
-    ----------
-    scores : array_like of shape (runs, tasks), or Strata
-        Runs may be infinite (censored).
-    tau : array_like of float, shape (thresholds,)
-        Thresholds, ascending.
-    level : float
-        Confidence level, between 0 and 1, at each threshold or of the whole curve.
-    simultaneous : bool
-        Whether the band is for the whole curve.
-    higher_is_better : bool
-        Direction of the scores: the share is of runs above, or below.
-
-    Returns
-    -------
-    low, high : ndarray of float, shape (thresholds,)
-        They enclose the profile, differ at every threshold, and lie between 0 and 1; NaN with one
-        run per task. At 2 and 3 runs they cover 97 to 98 % for 95. A task whose rare event, of
-        less than one in N runs, has not happened yet is not covered.
-
-    Examples
-    --------
-    >>> low, high = wilson_band([[1.0, 2.0], [3.0, 4.0]], [0.0, 1.5, 2.5])
-    >>> low.round(2), high.round(2)
-    (array([0.38, 0.18, 0.07]), array([1.  , 0.99, 0.93]))
-    """
-    strata, edges = as_strata(scores), np.asarray(tau, dtype=np.float64)
-    if strata.counts.max() == 1:
-        return np.full(edges.size, np.nan), np.full(edges.size, np.nan)
-    if not higher_is_better:
-        low, high = wilson_band(
-            Strata(-strata.values, strata.starts),
-            -edges[::-1],
-            level=level,
-            simultaneous=simultaneous,
-        )
-        return low[::-1], high[::-1]
-    value, expected, n_effective = _effective_runs(strata, edges)
-    n_runs = strata.values.size
-    if not simultaneous:
-        return _ends(value, n_effective, n_runs, _normal_end(1.0 - level))
-    multiplier = _multiplier(level, expected, np.unique(edges).size)
-    low, high = _ends(value, n_effective, n_runs, multiplier)
-    return np.maximum.accumulate(low[::-1])[::-1], np.minimum.accumulate(high)
-
-
-def _effective_runs(strata: Strata, tau: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the profile, its smoothed form kept off 0 and 1, and the effective number of runs."""
-    shares, runs, n = _task_shares(strata, tau, True), strata.counts[:, None], strata.values.size
-    smoothed = (runs * shares + PRIOR_RUNS * _next_run(strata, tau, shares)) / (runs + PRIOR_RUNS)
-    unbiased = runs * (1.0 - runs / np.square(runs + PRIOR_RUNS))
-    of_tasks = (smoothed * (1.0 - smoothed) / unbiased).sum(axis=0)
-    variance = of_tasks / strata.n_tasks**2 + 1.0 / n**2
-    expected = np.clip(smoothed.mean(axis=0), 1.0 / n, 1.0 - 1.0 / n)
-    n_effective = np.maximum(expected * (1.0 - expected) / variance, 1.0)
-    return shares.mean(axis=0), expected, n_effective
-
-
-def _next_run(strata: Strata, tau: FloatArray, shares: FloatArray) -> FloatArray:
-    """Return the probability that one more run of each task is above, (tasks, thresholds)."""
-    from scipy import special
-
-    if not np.isfinite(strata.values).all():
-        return shares  # infinite (censored) runs are as likely again as they were
-    variances, dfs = locally_moderated_variances(strata)
-    scales = np.sqrt(variances * (1.0 + 1.0 / strata.counts))[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        chances = special.stdtr(dfs[:, None], (strata.task_means[:, None] - tau) / scales)
-    return np.where(scales > 0.0, chances, shares)
-
-
-def _ends(
-    value: FloatArray, n_effective: FloatArray, n_runs: int, multiplier: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the ends around a profile that lie this many standard errors away."""
-    n, squared = n_effective, multiplier**2
-    half = multiplier * np.sqrt(value * (1.0 - value) / n + squared / (4.0 * n**2))
-    middle, scale = value + squared / (2.0 * n), 1.0 + squared / n
-    low = np.minimum((middle - half) / scale, _exact_low(value, n_runs, multiplier))
-    high = np.maximum((middle + half) / scale, 1.0 - _exact_low(1.0 - value, n_runs, multiplier))
-    return np.clip(low, 0.0, value), np.clip(high, value, 1.0)
-
-
-def _exact_low(value: FloatArray, n_runs: int, multiplier: float) -> FloatArray:
-    """Return Clopper and Pearson's lower end where few runs are above, elsewhere the value."""
-    from scipy import special
-
-    above = value * n_runs
-    few = (above > _ROUNDING) & (above <= FEW_RUNS_BEYOND + _ROUNDING * n_runs)
-    found, tail = value.copy(), special.ndtr(-multiplier)
-    found[few] = special.betaincinv(above[few], n_runs - above[few] + 1.0, tail)
-    return found
-
-
-def _multiplier(level: float, expected: FloatArray, n_thresholds: int) -> float:
-    """Return how many standard errors the whole curve stays within."""
-    tail = 1.0 - level
-    least, most = min(float(expected.min()), 0.5), max(float(expected.max()), 0.5)
-    length = math.log(most * (1.0 - least) / ((1.0 - most) * least))
-
-    def crossing(c: float) -> float:
-        """Return about how likely the curve is to leave c standard errors anywhere."""
-        density = math.exp(-c * c / 2.0) / math.sqrt(2.0 * math.pi)
-        return density * (4.0 / c + (c - 1.0 / c) * length)
-
-    low, high = 1.0, 40.0
-    for _ in range(50):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if crossing(middle) > tail else (low, middle)
-    return max(min(low, _normal_end(tail / n_thresholds)), _normal_end(tail))
-
-
-def _normal_end(tails: float) -> float:
-    """Return beyond which a normal deviate, either way, lies with this probability."""
-    from scipy import special
-
-    return float(-special.ndtri(tails / 2.0))

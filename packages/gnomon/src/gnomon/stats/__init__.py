@@ -24,8 +24,8 @@ Models on the same items?
     :func:`clopper_pearson`, :func:`tango`, :func:`mcnemar`, :func:`cluster_error`,
     :func:`pass_at`, :func:`pass_hat`, :class:`ConfidenceSequence`.
 What it is made of
-    arrays of shape (runs, tasks) or :class:`Strata`; aggregates (:func:`mean`,
-    :func:`interquartile_mean`, ...); :class:`Resamples`.
+    arrays of shape (runs, tasks) or :class:`Strata`; metrics by name (:func:`metric_named`);
+    :class:`Resamples`.
 """
 
 import lazy_loader as _lazy

@@ -390,22 +390,10 @@ def _task_moments(
 def sign_flip_p_values(away: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Test for each pair whether its differences have mean 0, by random signs of the tasks.
 
-    Parameters
-    ----------
-    away : ndarray of float, shape (tasks, pairs)
-        Differences on each task; 0 where a pair has none. With up to 11 tasks all signs are taken,
-        otherwise :data:`N_FLIPS` random ones from a fixed seed. Of single runs the p-value of a
-        pair is that of the sign test.
-
-    Returns
-    -------
-    p_value, p_adjusted : ndarray of float, shape (pairs,)
-        Two-sided; `p_adjusted` by the largest statistic of all pairs.
-
-    Examples
-    --------
-    >>> sign_flip_p_values(np.full((5, 1), 0.5))[0]
-    array([0.0625])
+    `away`, (tasks, pairs), holds the differences on each task, 0 where a pair has none. With up to
+    11 tasks all signs are taken, otherwise :data:`N_FLIPS` random ones from a fixed seed. For
+    single runs the p-value of a pair is that of the sign test. The second p-values are corrected by
+    the largest statistic of all pairs.
     """
     from scipy import special
 

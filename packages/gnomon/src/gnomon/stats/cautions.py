@@ -25,18 +25,7 @@ LARGE_SHARE = 0.5
 
 
 def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return the tasks that all algorithms have, and warn about those left out.
-
-    Raises
-    ------
-    ScoreDataError
-        There is none.
-
-    Warns
-    -----
-    DegenerateScoresWarning
-        Some algorithm lacks a task.
-    """
+    """Return the tasks that all algorithms have, and warn about those left out."""
     names = algorithms or table.algorithms
     tasks = table.shared_tasks(names)
     if not tasks:

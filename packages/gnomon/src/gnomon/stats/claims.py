@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 from gnomon.errors import ScoreDataError, UnknownNameError, either
@@ -24,7 +23,7 @@ from gnomon.stats.proportions import normal_quantile
 METRICS = ("mean", "median", "iqm", IMPROVEMENT)
 POWER = 0.8
 _CLAIM = re.compile(r"(?P<a>.+) (worse|better) than (?P<b>.+)")
-_MARGIN = re.compile(r" by (\d*\.?\d+(?:[eE]-?\d+)?)")
+_MARGIN = r" by \d*\.?\d+(?:[eE]-?\d+)?"
 
 
 @dataclass(frozen=True)
@@ -37,32 +36,16 @@ class ClaimCheck(FieldRecord):
         In the words in which it was made.
     a, b : str
         The algorithm that is claimed to be worse, and the other one.
-    metric : str
-    task : None
-        All tasks, or items, together.
-    value, low, high : float
-        The difference `a` minus `b` with its interval, or the probability that `a` is better.
+    metric, task, value, low, high, level, method, n_items
+        As in :class:`~gnomon.stats.Comparison`.
     margin : float
         The claimed difference: `a` is worse by more than this.
     established : bool
         Whether the whole interval lies beyond the margin.
-    level : float
-        Confidence level of the interval.
     error_rate : float
-        How often at most a claim that is not true is established.
+        Highest probability of establishing a false claim.
     detectable : float
         How much worse `a` must be for the claim to be established with a power of 0.8.
-    method : str
-        How the interval is made.
-    n_items : int or None
-        Items that both have.
-
-    Examples
-    --------
-    >>> found = ClaimCheck("b worse than a", "b", "a", "mean", None, -0.2, -0.3, -0.1, 0.0, True,
-    ...                    0.95, 0.025, 0.15, "tango", 90)
-    >>> found.as_record()["established"]
-    True
     """
 
     claim: str
@@ -84,15 +67,7 @@ class ClaimCheck(FieldRecord):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClaimChecks(Results[ClaimCheck]):
-    """The checks of claims; see :func:`check_claim`.
-
-    Examples
-    --------
-    >>> scores = {"old": [[1, 1, 0, 1] * 8], "new": [[1, 0, 0, 1] * 8]}
-    >>> table = ScoreTable.from_arrays(scores, units="items")
-    >>> check_claim(table, "new worse than old").established
-    True
-    """
+    """The checks of claims; see :func:`check_claim`."""
 
     columns = ("a", "b", "metric", "value", "low", "high", "margin", "established", "detectable")
 
@@ -109,18 +84,17 @@ class ClaimChecks(Results[ClaimCheck]):
     @property
     def notes(self) -> tuple[str, ...]:
         """The answer, and how often it is wrong."""
-        return tuple(text for one in self for text in _notes(one))
-
-
-def _notes(one: ClaimCheck) -> tuple[str, str]:
-    by = f" by more than {one.margin:g}" if one.margin else ""
-    said = "established" if one.established else "not established"
-    return (
-        f"{said}: {one.a} is worse than {one.b}{by}.",
-        f"If {one.a} is not worse{by}, this is established in about "
-        f"{100.0 * one.error_rate:.3g} % of comparisons at most; if it is worse by "
-        f"{one.detectable:.3g}, with power {POWER:g}.",
-    )
+        notes = []
+        for one in self:
+            by = f" by more than {one.margin:g}" if one.margin else ""
+            said = "established" if one.established else "not established"
+            notes += [
+                f"{said}: {one.a} is worse than {one.b}{by}.",
+                f"If {one.a} is not worse{by}, this is established in about "
+                f"{100.0 * one.error_rate:.3g} % of comparisons at most; if it is worse by "
+                f"{one.detectable:.3g}, with power {POWER:g}.",
+            ]
+        return tuple(notes)
 
 
 def check_claim(
@@ -139,8 +113,8 @@ def check_claim(
     The claim is established if the confidence interval of the difference lies wholly beyond the
     margin. That is a one-sided test: at level 0.95 a claim that is not true is established in about
     2.5 % of comparisons at most (2.7 for right or wrong items, from 20 on, by enumeration). A claim
-    that is not established is not refuted; whether two are equal enough tells
-    :func:`~gnomon.stats.equivalence`.
+    that is not established is not refuted; :func:`~gnomon.stats.equivalence` tests whether two are
+    equal enough.
 
     Parameters
     ----------
@@ -152,7 +126,7 @@ def check_claim(
         Of items the mean, if not given, ``pass@K`` or ``pass^K``; of tasks one of mean, median,
         iqm, probability_of_improvement, which has to be named.
     pair : (str, str), optional
-        Whom ``A`` and ``B`` stand for.
+        The algorithms that ``A`` and ``B`` stand for.
     units, cluster, level
         As in :func:`~gnomon.stats.compare`.
     **options
@@ -203,31 +177,20 @@ def _checked(claim: str, one: Comparison, margin: float, *, higher: bool) -> Cla
         )
     higher = higher or one.metric == IMPROVEMENT
     limit = (0.5 if one.metric == IMPROVEMENT else 0.0) + (-margin if higher else margin)
+    detectable = one.detectable
+    if detectable is None:
+        half = one.high - one.value if higher else one.value - one.low
+        power = normal_quantile(2.0 * POWER - 1.0)
+        detectable = half * (1.0 + power / normal_quantile(one.level))
+    shared = ("a", "b", "metric", "task", "value", "low", "high", "level", "method", "n_items")
     return ClaimCheck(
         claim=claim,
-        a=one.a,
-        b=one.b,
-        metric=one.metric,
-        task=None,
-        value=one.value,
-        low=one.low,
-        high=one.high,
         margin=margin,
         established=one.high < limit if higher else one.low > limit,
-        level=one.level,
         error_rate=round((1.0 - one.level) / 2.0, 12),
-        detectable=margin + _detectable(one, higher),
-        method=one.method,
-        n_items=one.n_items,
+        detectable=margin + detectable,
+        **{name: getattr(one, name) for name in shared},
     )
-
-
-def _detectable(one: Comparison, higher: bool) -> float:
-    """Return how far beyond the margin a difference must be to be found with the power."""
-    if one.detectable is not None:
-        return one.detectable
-    half = one.high - one.value if higher else one.value - one.low
-    return half * (1.0 + normal_quantile(2.0 * POWER - 1.0) / normal_quantile(one.level))
 
 
 def _metric(scores: ScoreTable, metric: str | None) -> str:
@@ -248,15 +211,16 @@ def _read(claim: str, names: Sequence[str], pair: tuple[str, str] | None) -> tup
     """Return the claim: the worse algorithm, the better one, and the margin."""
     two = pair or (names if len(names) == 2 else ())
     known = {**dict(zip("AB", two, strict=False)), **{name: name for name in names}}
-    text = claim.strip()
-    for a, word, b in product(known, ("worse", "better"), known):
-        head = f"{a} {word} than {b}"
-        by = _MARGIN.fullmatch(text.removeprefix(head)) if text.startswith(head) else None
-        if text == head or by is not None:
-            margin = float(by[1]) if by is not None else 0.0
-            return (known[a], known[b], margin) if word == "worse" else (known[b], known[a], margin)
-    found = _CLAIM.fullmatch(text)
-    for name in () if found is None else (found["a"], found["b"].partition(" by ")[0]):
+    of_names = "|".join(map(re.escape, known))
+    found = re.fullmatch(
+        f"({of_names}) (worse|better) than ({of_names})({_MARGIN})?", claim.strip()
+    )
+    if found is not None:
+        a, b = known[found[1]], known[found[3]]
+        margin = float(found[4].removeprefix(" by ")) if found[4] else 0.0
+        return (a, b, margin) if found[2] == "worse" else (b, a, margin)
+    others = _CLAIM.fullmatch(claim.strip())
+    for name in () if others is None else (others["a"], others["b"].partition(" by ")[0]):
         if name not in known:
             raise UnknownNameError("algorithm", name, names)
     raise ScoreDataError(

@@ -107,15 +107,7 @@ class Comparison(FieldRecord):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparisons(Results[Comparison]):
-    """Comparisons of two algorithms or of all pairs; see :func:`compare`.
-
-    Examples
-    --------
-    >>> from gnomon.stats import compare
-    >>> scores = ScoreTable.from_arrays({"a": [[3], [4]], "b": [[1], [2]]})
-    >>> compare(scores, "a", "b", ["mean", "iqm"]).where(metric="iqm").settings["method"]
-    'auto'
-    """
+    """Comparisons of two algorithms or of all pairs; see :func:`compare`."""
 
     columns: ClassVar[tuple[str, ...]] = (
         *("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted", "better"),
@@ -351,15 +343,7 @@ def _family(found: Sequence[Comparison]) -> str:
 
 
 def chosen_pair(scores: ScoreTable, a: str | None, b: str | None) -> tuple[str, str] | None:
-    """Return two algorithms of a table, or None where none is named, which means all pairs.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such algorithm.
-    ScoreDataError
-        One is named alone, or twice.
-    """
+    """Return two algorithms of a table, or None where none is named, which means all pairs."""
     if a is None and b is None:
         return None
     if a is None or b is None:

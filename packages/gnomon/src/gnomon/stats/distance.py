@@ -27,25 +27,8 @@ def distances(
 ) -> FloatArray:
     """Return the distance of each algorithm from the best one on each task that all share.
 
-    Parameters
-    ----------
-    scores : ScoreTable or SummaryTable
-        One score for each run; or means, standard deviations and numbers of runs.
-    kind : str
-        ``ratio`` of means, or ``likelihood``: see :func:`likelihood_distances`.
-    df : str
-        As in :func:`likelihood_distances`.
-    higher_is_better : bool
-        Direction of a SummaryTable; a ScoreTable knows its own.
-
-    Returns
-    -------
-    ndarray of float, shape (algorithms, tasks)
-
-    Raises
-    ------
-    ScoreDataError
-        A ratio of means that are not positive; Welch's test of one run or of censored runs.
+    Shape (algorithms, tasks); the arguments are those of :func:`~gnomon.stats.profile`. Means that
+    are not positive have no ratio, single and censored runs no test: ScoreDataError.
     """
     if isinstance(scores, ScoreTable):
         higher_is_better, tasks = scores.higher_is_better, shared_tasks(scores)
@@ -86,13 +69,8 @@ def _refuse(
 def ratios_to_best(costs: npt.ArrayLike, *, higher_is_better: bool = False) -> FloatArray:
     """Return on each task the cost of each method over that of the best one (Dolan and Moré 2002).
 
-    Parameters
-    ----------
-    costs : array_like of shape (methods, tasks)
-        Positive numbers, such as mean errors or times; infinite, or a score of 0, where a method
-        failed: its ratio is infinite.
-    higher_is_better : bool
-        Then the ratio is that of the best score over the method's own.
+    Where higher is better, it is the ratio of the best score to the method's own. It is infinite
+    where a method failed, with an infinite cost or a score of 0.
     """
     x = np.asarray(costs, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -72,14 +72,6 @@ class Equivalence(Comparison):
     verdict : str
         ``equivalent``, ``different``, ``different and equivalent`` (a difference, but one that does
         not matter) or ``cannot tell``, by the adjusted p-values; ``not estimable`` without them.
-
-    Examples
-    --------
-    >>> from gnomon.stats import equivalence
-    >>> scores = ScoreTable.from_arrays({"a": [[3.1], [4.0], [3.4]], "b": [[3.2], [3.9], [3.3]]})
-    >>> (one,) = equivalence(scores, "a", "b", margin=2.0, metrics="mean")
-    >>> one.verdict, one.share_within
-    ('equivalent', 1.0)
     """
 
     margin: float
@@ -93,15 +85,7 @@ class Equivalence(Comparison):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Equivalences(Results[Equivalence]):
-    """Tests of equivalence of two algorithms or of all pairs; see :func:`equivalence`.
-
-    Examples
-    --------
-    >>> from gnomon.stats import equivalence
-    >>> scores = ScoreTable.from_arrays({"a": [[3.1], [4.0], [3.4]], "b": [[3.2], [3.9], [3.3]]})
-    >>> equivalence(scores, margin=2.0, metrics="mean").settings["margin"]
-    2.0
-    """
+    """Tests of equivalence of two algorithms or of all pairs; see :func:`equivalence`."""
 
     columns = (
         *("a", "b", "metric", "task", "value", "equivalence_low", "equivalence_high"),
@@ -130,8 +114,8 @@ class Equivalences(Results[Equivalence]):
         """What the p-values are of, and what they are corrected for."""
         what = "tasks" if any(one.task is not None for one in self) else "pairs"
         alone = len({(one.a, one.b, one.task) for one in self}) == 1
-        told = "p_equivalence: that the difference is beyond the margin, on either side"
-        return (told if alone else f"{told}; corrected over the {what} of each metric (Holm)",)
+        text = "p_equivalence: that the difference is beyond the margin, on either side"
+        return (text if alone else f"{text}; corrected over the {what} of each metric (Holm)",)
 
     def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
         of_tasks = any(row["task"] is not None for row in rows)
@@ -227,8 +211,7 @@ def equivalence(
             _tested(one, margin, ends, n_resamples)
             for one, ends in zip(first, all_ends, strict=True)
         ]
-    records = tuple(_judged(one, p) for one, p in zip(found, _corrected(found), strict=True))
-    return Equivalences(records, {**first.settings, "margin": margin}, first.warnings)
+    return Equivalences(_judged(found), {**first.settings, "margin": margin}, first.warnings)
 
 
 def _check_margin(margin: float, metrics: Sequence[str | Metric]) -> None:
@@ -331,23 +314,21 @@ def _share(low: float, high: float, least: float, most: float) -> float:
     return max(min(high, most) - max(low, least), 0.0) / (high - low)
 
 
-def _corrected(found: Sequence[Equivalence]) -> list[float]:
-    """Return p-values by Holm's correction over the pairs, or the tasks, of each metric."""
-    families = [(one.metric, one.task is None) for one in found]
-    corrected = {
-        family: iter(
-            holm([x.p_equivalence for x, of in zip(found, families, strict=True) if of == family])
-        )
-        for family in families
-    }
-    return [float(next(corrected[family])) for family in families]
-
-
-def _judged(one: Equivalence, p_adjusted: float) -> Equivalence:
-    """Return the record with its corrected p-value, and with the verdict in words."""
-    if math.isnan(p_adjusted):
-        return one
-    alpha = 1.0 - one.level
-    held = [("different", one.p_adjusted), ("equivalent", p_adjusted)]
-    said = " and ".join(word for word, p in held if p <= alpha)
-    return replace(one, p_equivalence_adjusted=p_adjusted, verdict=said or "cannot tell")
+def _judged(found: Sequence[Equivalence]) -> tuple[Equivalence, ...]:
+    """Return the records with verdicts, corrected over the pairs, or tasks, of each metric."""
+    families: dict[tuple[str, bool], list[int]] = {}
+    for place, one in enumerate(found):
+        families.setdefault((one.metric, one.task is None), []).append(place)
+    judged = [*found]
+    for places in families.values():
+        corrected = holm([found[place].p_equivalence for place in places])
+        for place, p_value in zip(places, corrected.tolist(), strict=True):
+            one = found[place]
+            if math.isnan(p_value):
+                continue
+            tests = [("different", one.p_adjusted), ("equivalent", p_value)]
+            verdict = " and ".join(word for word, p in tests if p <= 1.0 - one.level)
+            judged[place] = replace(
+                one, p_equivalence_adjusted=p_value, verdict=verdict or "cannot tell"
+            )
+    return tuple(judged)

@@ -44,22 +44,11 @@ SCORES = np.linspace(0.0, MOST, 4001)
 def locally_moderated_variances(
     strata: Strata, *, prior_factor: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the variance of each task's runs, moderated by the tasks nearest in mean score.
+    """Return the variance of each task's runs with its degrees of freedom, moderated locally.
 
     The prior is the mean variance of the :data:`WINDOW` tasks nearest in mean, itself among them,
-    and weighs as much as :data:`PRIOR_DF` degrees of freedom.
-
-    Parameters
-    ----------
-    strata : Strata
-        Finite scores.
-    prior_factor : float
-        What to multiply the prior by.
-
-    Returns
-    -------
-    variances, dfs : ndarray of float, shape (tasks,)
-        0 where neither the task nor one near it varies; and the degrees of freedom.
+    times a factor, and weighs as much as :data:`PRIOR_DF` degrees of freedom. The scores are
+    finite; the variance is 0 where neither the task nor one near it varies.
     """
     own_df = (strata.counts - 1).astype(np.float64)
     own, n = strata.task_variances, own_df.size
@@ -82,12 +71,7 @@ def locally_moderated_variances(
 class MedianProfile:
     """How far the median of one algorithm may lie from its estimate, at each normal score.
 
-    Parameters
-    ----------
-    value : float
-        The median of the task means.
-    below, above : ndarray of float, shape (4001,)
-        Distances of the ends at the scores of :data:`SCORES`.
+    `below` and `above` are the distances of the ends at the scores of :data:`SCORES`.
     """
 
     value: float

@@ -100,14 +100,7 @@ class IntervalWidth(FieldRecord):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
-    """Powers or widths for numbers of runs; see :func:`plan`.
-
-    Examples
-    --------
-    >>> points = (PowerPoint("a", "b", "iqm", 5, 0.6), PowerPoint("a", "b", "iqm", 10, 0.9))
-    >>> print(Plan(points, {"power": 0.8}).notes[0])
-    a and b (iqm): 10 runs per task give power 0.8.
-    """
+    """Powers or widths for numbers of runs; see :func:`plan`."""
 
     drawn_by = "gnomon.plot.lines:plan_figure"
 

@@ -285,18 +285,7 @@ def difficulty_order(
 def tiers(names: Sequence[str], separated: npt.NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
     """Return the longest runs of consecutive names in which no pair is separated.
 
-    Parameters
-    ----------
-    names : sequence of str
-        In the order of the ranks.
-    separated : ndarray of bool, shape (n, n)
-        In the same order.
-
-    Examples
-    --------
-    >>> separated = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
-    >>> tiers("abc", separated)
-    (('a', 'b'), ('b', 'c'))
+    `separated`, (n, n), is in the order of the names, which is that of the ranks.
     """
     groups: list[tuple[str, ...]] = []
     reached = 0

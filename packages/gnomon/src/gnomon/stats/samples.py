@@ -54,13 +54,7 @@ class Strata:
 
     @classmethod
     def from_runs(cls, runs: Iterable[npt.ArrayLike]) -> Strata:
-        """Build from one array of runs for each task; NaN is a missing run, left out.
-
-        Raises
-        ------
-        ValueError
-            There is no task, or one has no score.
-        """
+        """Build from one array of runs for each task; NaN is a missing run, left out."""
         arrays = [np.asarray(x, dtype=np.float64).ravel() for x in runs]
         arrays = [x[~np.isnan(x)] for x in arrays]
         values = np.concatenate(arrays) if arrays else np.empty(0)
@@ -75,13 +69,7 @@ class Strata:
 
     @classmethod
     def from_matrix(cls, scores: npt.ArrayLike) -> Strata:
-        """Build from an array of shape (runs, tasks), or (runs,) for a single task.
-
-        Raises
-        ------
-        ValueError
-            The array has another shape, or a task without a score.
-        """
+        """Build from an array of shape (runs, tasks), or (runs,) for a single task."""
         x = np.asarray(scores, dtype=np.float64)
         if x.ndim not in (1, 2):
             raise ValueError(f"expected scores of shape (runs, tasks), found {x.shape}")
@@ -92,13 +80,7 @@ class Strata:
     def from_table(
         cls, table: ScoreTable, algorithm: str, tasks: Iterable[str] | None = None
     ) -> Strata:
-        """Build from the rows of one algorithm, on the given tasks or on all that it has.
-
-        Raises
-        ------
-        ScoreDataError
-            The algorithm has no score at all.
-        """
+        """Build from the rows of one algorithm, on the given tasks or on all that it has."""
         names = table.tasks_of(algorithm) if tasks is None else tuple(tasks)
         if not names:
             raise ScoreDataError(f"{algorithm}: expected at least one score, found none")
@@ -247,13 +229,7 @@ class Strata:
 
 
 def number(found: Any) -> Number:
-    """Return an array as it is, and one without axes as a float.
-
-    Examples
-    --------
-    >>> number(np.mean([1.0, 2.0]))
-    1.5
-    """
+    """Return an array as it is, and one without axes as a float."""
     return found if np.ndim(found) else float(found)
 
 

@@ -60,18 +60,7 @@ def _spread(deviation: float, n_runs: int) -> FloatArray:
 
 
 def summary_metrics(wanted: Sequence[str] | None) -> Sequence[str]:
-    """Return the metrics wanted, by default all that need no runs.
-
-    Raises
-    ------
-    ScoreDataError
-        A metric needs the runs.
-
-    Examples
-    --------
-    >>> summary_metrics(None)
-    ('mean', 'median')
-    """
+    """Return the metrics wanted, by default all that need no runs; refuse others."""
     for name in wanted or ():
         if name not in SUMMARY_METRICS:
             raise ScoreDataError(

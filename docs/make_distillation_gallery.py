@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gnomon.distillation import atari, distill, explained, single, sizes
+from gnomon.distillation import atari, distill, explained, sizes
 
 
 def make_gallery(folder: Path) -> list[Path]:
@@ -17,7 +17,7 @@ def make_gallery(folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     data = atari.paper_scores()
     five = atari.published_models()["Atari-5"].tasks
-    found = (single(data), explained(data, five), distill(data), sizes(data, most=8))
+    found = (explained(data, five), distill(data), sizes(data, most=8))
     pictures = []
     for figure in (one.figure() for one in found):
         pictures.append(folder / f"{figure.name}.svg")

@@ -22,10 +22,9 @@ from gnomon.distillation import (
     PreparedScores,
     SubsetModel,
     atari,
-    correlations,
     cross_validate,
     explained,
-    single,
+    fit_least_squares,
 )
 from gnomon.scores.datasets import load_references
 from reproduction.comparison import Comparison, compared, published_table, rounded, show, use_data
@@ -278,16 +277,24 @@ def _stated_ten(
 
 
 def _single(paper: Paper) -> Iterator[Comparison]:
-    singles, printed = single(paper.data), facts()
-    best, worst = singles[0], singles[-1]
-    yield named("section 5.1", "best single game", printed["single_best_game"], best.task)
-    yield told("section 5.1", "its R2", "single_best_r2", best.r2)
-    yield named("section 5.1", "worst single game", printed["single_worst_game"], worst.task)
-    yield told("section 5.1", "its R2", "single_worst_r2", worst.r2)
-    (one,) = singles.where(task="namethisgame")
+    data, printed = paper.data, facts()
+    columns = zip(data.tasks, data.x.T, strict=True)
+    r2 = {game: _correlation(x, data.target) ** 2 for game, x in columns}
+    best, worst = max(r2, key=r2.__getitem__), min(r2, key=r2.__getitem__)
+    yield named("section 5.1", "best single game", printed["single_best_game"], best)
+    yield told("section 5.1", "its R2", "single_best_r2", r2[best])
+    yield named("section 5.1", "worst single game", printed["single_worst_game"], worst)
+    yield told("section 5.1", "its R2", "single_worst_r2", r2[worst])
+    one = fit_least_squares(data, ["namethisgame"], intercept=True, weights="any")
     item = "Name This Game intercept"
     yield told("section 5.1", item, "namethisgame_intercept", one.intercept)
-    yield told("section 5.1", "Name This Game scale", "namethisgame_scale", one.slope)
+    yield told("section 5.1", "Name This Game scale", "namethisgame_scale", one.weights[0])
+
+
+def _correlation(x: np.ndarray, y: np.ndarray) -> float:
+    """Return Pearson's correlation where both are known."""
+    both = ~np.isnan(x) & ~np.isnan(y)
+    return float(np.corrcoef(x[both], y[both])[0, 1])
 
 
 def _robustness(paper: Paper) -> Iterator[Comparison]:
@@ -353,12 +360,12 @@ def _figure4(paper: Paper) -> Iterator[Comparison]:
 
 
 def _correlated(paper: Paper) -> Iterator[Comparison]:
-    found = correlations(paper.data)
-    published, top = facts()["most_correlated_pair"], found[0]
-    yield named("section 6", "most correlated pair", published, f"{top.a}-{top.b}")
-    r = {frozenset((one.a, one.b)): one.correlation for one in found}
+    columns = dict(zip(paper.data.tasks, paper.data.x.T, strict=True))
+    r = {(a, b): _correlation(columns[a], columns[b]) for a, b in combinations(columns, 2)}
+    published, top = facts()["most_correlated_pair"], max(r, key=r.__getitem__)
+    yield named("section 6", "most correlated pair", published, "-".join(top))
     for game in ("alien", "frostbite", "mspacman", "riverraid"):
-        value, fact = r[frozenset(("skiing", game))], f"pcc_skiing_{game}"
+        value, fact = _correlation(columns["skiing"], columns[game]), f"pcc_skiing_{game}"
         yield told("section 6", f"Skiing, {game}", fact, value, _TRUNCATED, truncate=True)
 
 

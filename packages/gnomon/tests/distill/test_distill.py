@@ -8,12 +8,10 @@ import pytest
 from gnomon.distillation import (
     FactorProcedure,
     baselines,
-    correlations,
     distill,
     explained,
     next_steps,
     prepare,
-    single,
     sizes,
 )
 from gnomon.distillation.atari import published_models
@@ -182,37 +180,7 @@ def test_random_greedy_and_fixed_sets_are_judged_on_the_same_folds(make_scores):
         baselines(data, sets={"mine": ["t99"]})
 
 
-def test_correlations_are_of_pairwise_complete_rows(make_scores):
-    data = make_scores(gaps=0.2)
-    found = correlations(data)
-    assert [one.correlation for one in found] == sorted(
-        (o.correlation for o in found), reverse=True
-    )
-    for one in found:
-        x = data.x[:, data.columns([one.a, one.b])]
-        both = ~np.isnan(x).any(axis=1)
-        assert one.n_rows == both.sum()
-        assert one.correlation == pytest.approx(np.corrcoef(x[both].T)[0, 1])
-    moved = correlations(replace(data, x=1e9 * (data.x + 1e3)))
-    assert [o.correlation for o in moved] == pytest.approx([o.correlation for o in found])
-
-
-def test_a_task_on_which_all_scores_are_the_same(make_scores):
-    data = make_scores()
-    x = data.x.copy()
-    x[:, :2] = np.log10([48.3, 7.1])  # Sums of their squares do not cancel to 0.
-    flat = replace(data, x=x)
-    assert not {one.a for one in correlations(flat)} & {"t00", "t01"}
-    assert {one.task for one in single(flat)} == set(data.tasks[2:])
-    assert len(single(replace(data, target=np.full(40, 0.1)))) == 0
-
-
 def test_the_structure_of_the_published_table(paper):
-    top = correlations(paper)[0]
-    assert (top.a, top.b) == ("alien", "mspacman")
-    assert top.correlation == pytest.approx(0.9417, abs=5e-5)
-    games = single(paper)
-    assert (games[0].task, games[-1].task) == ("zaxxon", "surround")
     found = explained(paper, published_models()["Atari-5"].tasks)
     assert 100 * found.explained == pytest.approx(71.48, abs=0.006)
     assert 100 * found.explained_others == pytest.approx(68.8, abs=0.06)

@@ -18,9 +18,7 @@ from .procedures import fit_least_squares as fit_least_squares
 from .search import folds_of as folds_of
 from .search import search_subsets as search_subsets
 from .suite import baselines as baselines
-from .suite import correlations as correlations
 from .suite import explained as explained
-from .suite import single as single
 from .suite import sizes as sizes
 from .validation import HeldOut as HeldOut
 from .validation import cross_validate as cross_validate
@@ -41,7 +39,6 @@ __all__ = [
     "SubsetModel",
     "atari",
     "baselines",
-    "correlations",
     "cross_validate",
     "distill",
     "explained",
@@ -53,7 +50,6 @@ __all__ = [
     "predict",
     "prepare",
     "search_subsets",
-    "single",
     "sizes",
     "transform_of",
 ]

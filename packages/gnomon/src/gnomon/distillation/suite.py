@@ -1,4 +1,4 @@
-"""What a suite is like: single tasks, correlations, explained tasks; other sizes and choices."""
+"""What a subset explains of each task; subsets of other sizes, and other choices of tasks."""
 
 from __future__ import annotations
 
@@ -23,138 +23,10 @@ from gnomon.distillation.search import Progress, Subsets
 from gnomon.distillation.validation import Outer, nested_error
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
-from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.scores.table import ScoreTable
 
-#: Fewer rows in common do not show a correlation.
-_LEAST_COMMON = 3
-#: A smaller share of the squares is no variance but rounding.
-_ROUNDING = 1e-12
 #: Random sets whose errors are averaged.
 _N_RANDOM = 6
-
-
-@dataclass(frozen=True)
-class SingleTask(FieldRecord):
-    """How well one task alone predicts the summary (least squares with intercept, in-sample)."""
-
-    task: str
-    r2: float
-    intercept: float
-    slope: float
-    n_rows: int
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SingleTasks(Results[SingleTask]):
-    """How well each task alone predicts the summary, best first."""
-
-    drawn_by = "gnomon.plot.subsets:single_task_figure"
-
-
-def single(
-    scores: ScoreTable | PreparedScores, **preparation: Unpack[PreparationOptions]
-) -> SingleTasks:
-    """Return how well each task alone predicts the summary, best first (figure 2 of the paper).
-
-    Tasks with fewer than 3 scores are left out, and those on which scores or summaries are equal.
-
-    Parameters
-    ----------
-    scores : ScoreTable or PreparedScores
-    **preparation
-        The options of :func:`gnomon.distillation.prepare`.
-
-    Examples
-    --------
-    >>> table = ScoreTable.from_arrays({"a": [[1, 2]], "b": [[2, 4]], "c": [[3, 7]]})
-    >>> [one.task for one in single(table, transform="identity", summary="mean")]
-    ['task_1', 'task_0']
-    """
-    with recorded() as notes:
-        data = prepare(scores, **preparation)
-    found = []
-    for task, x in zip(data.tasks, data.x.T, strict=True):
-        whole = ~np.isnan(x) & ~np.isnan(data.target)
-        x, y = x[whole], data.target[whole]
-        if y.size < _LEAST_COMMON or not (np.ptp(x) and np.ptp(y)):
-            continue
-        slope, intercept = np.polyfit(x, y, 1)
-        r = np.corrcoef(x, y)[0, 1]
-        found.append(SingleTask(task, float(r * r), float(intercept), float(slope), y.size))
-    return SingleTasks(tuple(sorted(found, key=lambda one: -one.r2)), {}, tuple(notes))
-
-
-@dataclass(frozen=True)
-class Correlation(FieldRecord):
-    """Pearson correlation of the transformed scores of two tasks."""
-
-    a: str
-    b: str
-    correlation: float
-    n_rows: int
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Correlations(Results[Correlation]):
-    """Pairs of tasks, the most correlated first."""
-
-
-def correlations(
-    scores: ScoreTable | PreparedScores, **preparation: Unpack[PreparationOptions]
-) -> Correlations:
-    """Return the Pearson correlations of all pairs of tasks, greatest first.
-
-    Parameters
-    ----------
-    scores : ScoreTable or PreparedScores
-    **preparation
-        The options of :func:`gnomon.distillation.prepare`.
-
-    Raises
-    ------
-    ScoreDataError
-        No two tasks share three algorithms.
-
-    Examples
-    --------
-    >>> table = ScoreTable.from_arrays({"a": [[1, 2]], "b": [[2, 4]], "c": [[3, 6]]})
-    >>> [round(one.correlation, 3) for one in correlations(table, transform="identity")]
-    [1.0]
-    """
-    with recorded() as notes:
-        data = prepare(scores, **preparation)
-    r, n = _correlation_matrix(data.x)
-    i, j = np.triu_indices(len(data.tasks), 1)
-    known = np.isfinite(r[i, j])
-    i, j = i[known], j[known]
-    if not i.size:
-        raise ScoreDataError("expected two tasks that several algorithms have; there are none")
-    found = tuple(
-        Correlation(data.tasks[i[k]], data.tasks[j[k]], float(r[i[k], j[k]]), int(n[i[k], j[k]]))
-        for k in np.argsort(-r[i, j], kind="stable")
-    )
-    return Correlations(found, {}, tuple(notes))
-
-
-def _correlation_matrix(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return correlations of columns with gaps, and the number of rows that both columns have.
-
-    A correlation is NaN with fewer than 3 rows in common, or if a column does not vary on them.
-    """
-    there = ~np.isnan(x)
-    seen = there.astype(np.float64)
-    means = np.where(there, x, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    # Centred and scaled: sums of squares of large numbers would lose the differences.
-    centred = np.where(there, x - means, 0.0)
-    z = centred / np.maximum(np.abs(centred).max(axis=0), np.finfo(np.float64).tiny)
-    n = seen.T @ seen
-    sums, squares, products = z.T @ seen, (z * z).T @ seen, z.T @ z
-    with np.errstate(divide="ignore", invalid="ignore"):
-        covariance = products - sums * sums.T / n
-        variance = squares - sums * sums / n
-        variance[variance <= _ROUNDING * squares] = 0.0
-        r = covariance / np.sqrt(variance * variance.T)
-    return np.where((n >= _LEAST_COMMON) & np.isfinite(r), np.clip(r, -1, 1), np.nan), n
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
-"""Bars: what each group of items adds to a difference."""
+"""Bars from zero: shares, errors, and parts of a difference."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -60,14 +59,3 @@ def draw_bars(ax: Axes, bars: Sequence[Bar], *, height: float = 0.5, top: float 
             )  # fmt: skip
     ax.margins(x=0.18)
     mark_numbers(ax.xaxis, most=5)
-
-
-def share_panel(groups: Sequence[Any], ax: Axes) -> None:
-    """Draw the part of a difference that each group of items adds."""
-    bars = []
-    for one in groups:
-        share = "" if math.isnan(one.share) else f"{one.share:.0%}"
-        color = SERIES[0] if one.contribution >= 0 else SERIES[1]
-        bars.append(Bar(str(one.task), one.contribution, color, share))
-    draw_bars(ax, bars)
-    ax.set_xlabel("part of the difference")

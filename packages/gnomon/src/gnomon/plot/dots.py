@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from gnomon.plot.bars import share_panel
+from gnomon.plot.bars import Bar, draw_bars
 from gnomon.plot.figure import Figure, Panel, frame
 from gnomon.plot.labels import (
     better_end,
@@ -30,6 +30,7 @@ from gnomon.plot.style import (
     INK,
     MUTED,
     PAPER,
+    SERIES,
     SIZE,
     SeriesStyle,
     dress,
@@ -247,32 +248,44 @@ def _best_first(found: Results[Any]) -> list[str]:
 
 
 def comparison_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of comparisons: a map of all pairs, or differences and P(better)."""
-    pairs = list(dict.fromkeys((c.a, c.b) for c in found))
+    """Return the figure of comparisons: a map of P(better) of all pairs, or differences as dots.
+
+    P(better) has a panel below, and what each group of items adds one at the right.
+    """
+    shown = [getattr(one, "comparison", one) for one in found]
+    pairs = list(dict.fromkeys((c.a, c.b) for c in shown))
     names = {name for pair in pairs for name in pair}
-    chances = [c for c in found if c.metric == IMPROVEMENT]
+    chances = [c for c in shown if c.metric == IMPROVEMENT]
     whole = 2 * len(pairs) == len(names) * (len(names) - 1) > 2
-    if len(chances) == len(found) and whole:
+    if len(chances) == len(shown) and whole:
         return improvement_figure(found, ax)
-    parts = [[c for c in found if c.metric != IMPROVEMENT], chances]
+    parts = [part for part in ([c for c in shown if c.metric != IMPROVEMENT], chances) if part]
+    groups = [c for c in parts[0][:MOST_ROWS] if getattr(c, "contribution", None) is not None]
     panels = []
-    for part in filter(None, parts):
-        draw = partial(_draw_comparisons, found, part[:MOST_ROWS], pairs)
-        panels.append(Panel(draw, "", 1.1 + ROW * min(len(part), MOST_ROWS)))
-    most = max(map(len, parts))
-    some = f" The first {MOST_ROWS} of {most} are drawn." * (most > MOST_ROWS)
-    family = found.settings.get("family")
-    corrected = f" p-values: {family}." if family else ""
+    for part in parts:
+        rows = part[:MOST_ROWS]
+        draw = partial(_draw_comparisons, found, rows, pairs)
+        row = TALL_ROW if any("\n" in label for label in _row_labels(rows)) else ROW
+        panels.append(Panel(draw, "", 1.1 + row * len(rows)))
+    if groups and ax is None:
+        panels.insert(1, Panel(partial(_draw_contributions, groups), "", panels[0].height))
+    most, family = max(map(len, parts)), found.settings.get("family")
+    caption = f"Differences with {shown[0].level:.0%} intervals; filled: significant."
+    caption += f" p-values: {family}." if family else ""
+    caption += " At the right: the part of the difference that each group adds." if groups else ""
+    caption += f" The first {MOST_ROWS} of {most} are drawn." if most > MOST_ROWS else ""
+    wide = bool(groups)
     return frame(
         panels,
         ax,
         name="comparison",
         title="Comparison",
-        caption=f"Differences with {found[0].level:.0%} intervals; filled: significant."
-        f"{corrected}{some}",
-        alt=f"{len(found)} comparisons of {len(pairs)} pairs of algorithms",
+        caption=caption,
+        alt=f"{len(shown)} comparisons of {len(pairs)} pairs of algorithms",
         rows=found.as_records(),
-        width=FULL_WIDTH * 0.75,
+        columns=2 if wide else 1,
+        width=FULL_WIDTH * (1.0 if wide else 0.75),
+        wide=wide,
     )
 
 
@@ -281,7 +294,15 @@ def _draw_comparisons(
 ) -> None:
     """Draw comparisons of one kind; a single pair is named by the axis."""
     chances = part[0].metric == IMPROVEMENT
-    draw_dots(ax, _pair_dots(part, 0.5 if chances else 0.0), neutral=0.5 if chances else 0.0)
+    neutral = 0.5 if chances else 0.0
+    dots = []
+    for one, label in zip(part, _row_labels(part), strict=True):
+        color = SERIES[0 if one.value >= neutral else 1]
+        separated = one.p_adjusted <= 1.0 - one.level
+        p = "not tested" if math.isnan(one.p_adjusted) else f"p {p_value(one.p_adjusted, '= ')}"
+        style = SeriesStyle(color, "-", "o")
+        dots.append(Dot(label, one.value, one.low, one.high, style, separated, beside=p))
+    draw_dots(ax, dots, neutral=neutral)
     a, b = (in_lines(name, 40, 1) for name in (pairs[0] if len(pairs) == 1 else ("A", "B")))
     if chances:
         ax.set_xlim(-0.02, 1.02)
@@ -296,74 +317,24 @@ def _draw_comparisons(
     ax.set_xlabel(label)
 
 
-def _pair_dots(part: Sequence[Any], neutral: float) -> list[Dot]:
-    dots = []
-    for one, label in zip(part, _row_labels(part), strict=True):
-        style = series_style(0 if one.value >= neutral else 1)
-        style = SeriesStyle(style.color, style.dash, "o")
-        separated = one.p_adjusted <= 1.0 - one.level
-        known = not math.isnan(one.p_adjusted)
-        dots.append(
-            Dot(
-                label, one.value, one.low, one.high, style, separated,
-                beside="p " + p_value(one.p_adjusted, "= ") if known else "not tested",
-            )
-        )  # fmt: skip
-    return dots
-
-
 def _row_labels(part: Sequence[Any]) -> list[str]:
     """Return for each row what distinguishes it from the others: pair, metric, task."""
     pairs = [f"{in_lines(c.a, 44, 1)} − {in_lines(c.b, 44, 1)}" for c in part]
     metrics = [metric_name(c.metric) for c in part]
     tasks = ["all tasks" if c.task is None else in_lines(str(c.task), 40, 2) for c in part]
-    varying = [column for column in (pairs, metrics, tasks) if len(set(column)) > 1]
-    if not varying:
-        varying = [metrics]
+    varying = [column for column in (pairs, metrics, tasks) if len(set(column)) > 1] or [metrics]
     return [in_lines(", ".join(parts), 46, 2) for parts in zip(*varying, strict=True)]
 
 
-def item_comparison_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of models on the same items, and what each group of items adds."""
-    rows = list(found)[:MOST_ROWS]
-    pairs = list(dict.fromkeys((c.a, c.b) for c in rows))
-    height = 1.1 + 0.42 * len(rows)
-    panels = [Panel(partial(_draw_comparisons, found, rows, pairs), "", height)]
-    groups = [one for one in rows if one.task is not None]
-    if groups and ax is None:
-        panels.append(Panel(partial(share_panel, groups), "", height))
-    shares = " At the right: the part of the difference that each group adds." if groups else ""
-    some = f" The first {MOST_ROWS} of {len(found)} are drawn." * (len(found) > MOST_ROWS)
-    return frame(
-        panels,
-        ax,
-        name="item-comparison",
-        title="Comparison on the same items",
-        caption=f"Paired differences with {found[0].level:.0%} intervals; filled: significant."
-        f"{shares}{some}",
-        alt=f"{len(rows)} comparisons of models on the same items",
-        rows=found.as_records(),
-        columns=len(panels),
-        width=FULL_WIDTH * (1.0 if len(panels) > 1 else 0.75),
-        wide=len(panels) > 1,
-    )
-
-
-def look_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of looks at a comparison after more and more runs."""
-    looks = [one.comparison for one in found]
-    pairs = list(dict.fromkeys((c.a, c.b) for c in looks))
-    draw: Callable[[Axes], None] = partial(_draw_comparisons, found, looks[:MOST_ROWS], pairs)
-    return frame(
-        [Panel(draw, "", 1.1 + ROW * min(len(looks), MOST_ROWS))],
-        ax,
-        name="looks",
-        title="Comparison after each number of runs",
-        caption=f"Differences with {looks[0].level:.0%} intervals; filled: significant.",
-        alt=f"{len(looks)} looks at {len(pairs)} pairs of algorithms",
-        rows=found.as_records(),
-        width=FULL_WIDTH * 0.75,
-    )
+def _draw_contributions(groups: Sequence[Any], ax: Axes) -> None:
+    """Draw the part of a difference that each group of items adds."""
+    bars = []
+    for one in groups:
+        share = "" if math.isnan(one.share) else f"{one.share:.0%}"
+        color = SERIES[0] if one.contribution >= 0 else SERIES[1]
+        bars.append(Bar(str(one.task), one.contribution, color, share))
+    draw_bars(ax, bars)
+    ax.set_xlabel("part of the difference")
 
 
 # Cost against score

@@ -346,9 +346,9 @@ def plan_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
         points = [(f"{p.a}, {p.b}", p.runs, p.power) for p in found]
         words = ("power", "Power by runs", f"Power to separate a pair ({first.metric})")
         return _by_number(found, points, ("runs per task (log scale)", "power"), words, power, ax)
-    from gnomon.plot.dots import look_figure
+    from gnomon.plot.dots import comparison_figure
 
-    return look_figure(found, ax)
+    return comparison_figure(found, ax)
 
 
 def _by_number(

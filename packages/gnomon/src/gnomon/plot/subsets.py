@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLoc
 
 from gnomon.distillation.distilled import Distillation
 from gnomon.distillation.preparation import Transform
-from gnomon.distillation.suite import Baselines, ExplainedTasks, SingleTasks, Sizes
+from gnomon.distillation.suite import Baselines, ExplainedTasks, Sizes
 from gnomon.errors import ScoreDataError
 from gnomon.plot.bars import Bar, draw_bars
 from gnomon.plot.figure import Figure, Panel, frame
@@ -28,6 +28,7 @@ from gnomon.plot.style import (
     mark_numbers,
     tick_labels,
 )
+from gnomon.results import Results
 from gnomon.scores.table import FloatArray
 
 #: More names or bars are unreadable; the numbers have them all.
@@ -133,60 +134,48 @@ def _draw_sizes(found: Sizes, ax: Axes) -> None:
     name_series(ax, "upper right")
 
 
-def single_task_figure(found: SingleTasks, ax: Axes | None = None) -> Figure | Axes:
-    """Return the figure of how well each task alone predicts the summary."""
-    values = {one.task: one.r2 for one in found}
-    draw = partial(_draw_shares, values, "R² of the summary, from this task alone", ())
-    return frame(
-        [Panel(draw, height=_height(values))],
-        ax,
-        name="single-tasks",
-        title="Single tasks",
-        caption="Share of the summary's variance that a line through one task explains, in-sample.",
-        alt=f"R² of {len(values)} tasks, from {found[0].task} to {found[-1].task}",
-        rows=found.as_records(),
-    )
-
-
 def explained_figure(found: ExplainedTasks, ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of how much of every task a subset explains."""
     values = {one.task: one.r2 for one in found}
-    draw = partial(_draw_shares, values, "R² of the task, from the subset", found.subset)
-    return frame(
-        [Panel(draw, height=_height(values))],
-        ax,
+    return _bars(
+        found, ax, values, "R² of the task, from the subset", found.subset,
         name="explained-tasks",
         title="Tasks explained by the subset",
         caption="R² in-sample; the subset's own tasks, in the second colour, explain themselves.",
-        alt=f"R² of {len(values)} tasks predicted from {len(found.subset)}",
-        rows=tuple({"task": one.task, "r2": one.r2} for one in found),
-    )
+    )  # fmt: skip
 
 
 def baseline_figure(found: Baselines, ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of the nested error of every way to choose a few tasks."""
     values = {one.method: 100 * one.error for one in found}
-    fixed = [one.method for one in found if one.hindsight]
-    return frame(
-        [Panel(partial(_draw_shares, values, "nested error, %", fixed), height=_height(values))],
-        ax,
+    return _bars(
+        found, ax, values, "nested error, %", [one.method for one in found if one.hindsight],
         name="baselines",
         title="Comparison with baselines",
         caption="Error for held-out algorithms; sets fixed in hindsight have the second colour.",
-        alt=f"Nested error of {len(values)} methods, smallest for {found[0].method}",
-        rows=found.as_records(),
+    )  # fmt: skip
+
+
+def _bars(
+    found: Results[Any],
+    ax: Axes | None,
+    values: Mapping[str, float],
+    xlabel: str,
+    marked: Collection[str],
+    **words: Any,
+) -> Figure | Axes:
+    """Return the figure of one bar for each name, the marked ones in the second colour."""
+    bars = [Bar(n, value, SERIES[n in marked], f"{value:.2f}") for n, value in values.items()]
+    bars = bars[:_MOST_BARS]
+
+    def draw(ax: Axes) -> None:
+        draw_bars(ax, bars, height=0.72)
+        ax.set_xlabel(xlabel)
+
+    return frame(
+        [Panel(draw, height=0.9 + 0.19 * max(3, len(bars)))],
+        ax,
+        alt=f"{xlabel}: {len(values)} bars, {bars[0].label} first",
+        rows=[{k: v for k, v in row.items() if k != "weights"} for row in found.as_records()],
+        **words,
     )
-
-
-def _height(values: Mapping[str, Any]) -> float:
-    return 0.9 + 0.19 * max(3, min(len(values), _MOST_BARS))
-
-
-def _draw_shares(
-    values: Mapping[str, float], xlabel: str, marked: Collection[str], ax: Axes
-) -> None:
-    bars = [
-        Bar(name, value, SERIES[name in marked], f"{value:.2f}") for name, value in values.items()
-    ]
-    draw_bars(ax, bars[:_MOST_BARS], height=0.72)
-    ax.set_xlabel(xlabel)

@@ -131,7 +131,6 @@ class ItemComparisons(Comparisons):
         *("a", "b", "metric", "task", "value", "low", "high", "p_value", "p_adjusted", "n_items"),
         *("n_clusters", "detectable", "share", "better"),
     )
-    drawn_by = "gnomon.plot.dots:item_comparison_figure"
 
     @property
     def title(self) -> str:

@@ -10,6 +10,7 @@ from .config.experiment_config import load_experiment as load_experiment
 from .config.held_out import held_out_rules as held_out_rules
 from .config.predefined_boards import PredefinedBoards as PredefinedBoards
 from .config.predefined_boards import RecordedBoards as RecordedBoards
+from .config.predefined_boards import season_board_spec as season_board_spec
 from .config.suites import Suite as Suite
 from .config.suites import available_suites as available_suites
 from .config.suites import load_suite as load_suite
@@ -50,7 +51,6 @@ from .trial import Trial as Trial
 from .trial import trials_of as trials_of
 from .verification.assignment import Assignment as Assignment
 from .verification.assignment import assigned_seed as assigned_seed
-from .verification.assignment import season_board_spec as season_board_spec
 from .verification.log_files import read_log as read_log
 from .verification.verify_run import Verdict as Verdict
 from .verification.verify_run import verify as verify

@@ -119,13 +119,11 @@ class RunFolder:
                 f"{path}: a run folder of format {experiment['format']}, begun by gnomon "
                 f"{version}; gnomon {__version__} reads format {FORMAT}"
             )
-        try:
-            config = ExperimentConfig.from_record(experiment["config"], try_learners=False)
-        except GnomonError as error:
-            raise RunFolderError(f"{store.path}: {str(error).splitlines()[0]}") from None
-        if config.hash != experiment["config_hash"]:
-            raise RunFolderError(f"{store.path}: not the experiment that the run began with")
-        return cls(path, config, version)
+        with suppress(GnomonError, KeyError, TypeError, ValueError):  # it was edited
+            config = ExperimentConfig.of_run(experiment["config"])
+            if config.hash == experiment["config_hash"]:
+                return cls(path, config, version)
+        raise RunFolderError(f"{store.path}: not the experiment that the run began with")
 
     @classmethod
     def open_or_create(cls, path: str | os.PathLike[str], config: ExperimentConfig) -> RunFolder:

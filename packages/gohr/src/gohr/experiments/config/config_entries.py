@@ -153,6 +153,13 @@ class LearnerEntry:
             for cell in combinations
         ]
 
+    @classmethod
+    def of_run(cls, record: Mapping[str, Any]) -> LearnerEntry:
+        """Return the learner of which :meth:`to_record` returned this."""
+        params = dict(record)
+        own = {name: params.pop(name) for name in ("version", "reveal") if name in params}
+        return cls(params.pop("kind"), params.pop("name"), params, **own)
+
     @cached_property
     def hash(self) -> str:
         """Content hash of kind, settings and version; the name is only a label."""

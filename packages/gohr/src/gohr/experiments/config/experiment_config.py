@@ -22,7 +22,11 @@ from gohr.experiments.config.config_entries import (
     learner_table,
 )
 from gohr.experiments.config.held_out import named_variants
-from gohr.experiments.config.predefined_boards import PredefinedBoards, RecordedBoards
+from gohr.experiments.config.predefined_boards import (
+    PredefinedBoards,
+    RecordedBoards,
+    season_board_spec,
+)
 from gohr.experiments.config.suites import available_suites, load_suite
 from gohr.game.board import DEFAULT_SPEC, BoardSpec
 from gohr.rules.catalogue import available_rules
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
 _LIMITS = ("trial_timeout_s", "trial_memory_mb")
 #: Fields that do not affect what is played.
 NOT_PLAYED = (*_LIMITS, "baseline")
+#: Fields that are values of their own, and no entries.
+_NUMBERS = ("name", "trials", "episodes", "horizon", "seed")
 _NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
 AnyBoards = PredefinedBoards | RecordedBoards
 
@@ -145,7 +151,7 @@ class ExperimentConfig:
     def _fill(self, fields: ExperimentFields, base: Path, *, try_learners: bool = True) -> None:
         """Set attributes from the checked fields; file paths are relative to ``base``."""
         put = object.__setattr__
-        for name in ("name", "trials", "episodes", "horizon", "seed", *NOT_PLAYED):
+        for name in (*_NUMBERS, *NOT_PLAYED):
             put(self, name, getattr(fields, name))
         board, predefined = _boards_of(fields, base)
         put(self, "board", board)
@@ -185,6 +191,25 @@ class ExperimentConfig:
 
         config = object.__new__(cls)
         config._fill(checked_fields(values), base or Path(), try_learners=try_learners)
+        return config
+
+    @classmethod
+    def of_run(cls, record: Mapping[str, Any]) -> ExperimentConfig:
+        """Return the experiment of which :meth:`to_record` returned this; nothing is checked."""
+        config = object.__new__(cls)
+        values = {name: record[name] for name in _NUMBERS}
+        values |= {name: record.get(name) for name in NOT_PLAYED}
+        values["rules"] = tuple(RuleEntry(**rule) for rule in record["rules"])
+        values["learners"] = tuple(LearnerEntry.of_run(each) for each in record["learners"])
+        board = record["board"]
+        values["board"] = season_board_spec(board)
+        values["predefined"] = None
+        if "trials" in board:
+            values["predefined"] = RecordedBoards.from_record(board["trials"])
+        elif "boards" in board:
+            values["predefined"] = PredefinedBoards.from_record(board["boards"], board["order"])
+        for name, value in values.items():
+            object.__setattr__(config, name, value)
         return config
 
     @classmethod
@@ -229,15 +254,12 @@ class ExperimentConfig:
         """Return the experiment as JSON can hold it, with the full texts of its rules."""
         others = {name: getattr(self, name) for name in NOT_PLAYED}
         return {
-            "name": self.name,
             "rules": [rule.to_record() for rule in self.rules],
             "learners": [learner.to_record() for learner in self.learners],
-            "trials": self.trials,
-            "episodes": self.episodes,
-            "horizon": self.horizon,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in _NUMBERS},
             "board": _board_record(self.board, self.predefined),
-        } | {name: value for name, value in others.items() if value is not None}
+            **{name: value for name, value in others.items() if value is not None},
+        }
 
     @property
     def hash(self) -> str:

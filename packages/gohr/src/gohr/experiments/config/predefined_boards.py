@@ -135,6 +135,18 @@ class RecordedBoards:
         return PredefinedBoards(tuple(boards[at : at + N_CELLS] for at in starts))
 
 
+def season_board_spec(board: Mapping[str, Any]) -> BoardSpec:
+    """Return how the boards of a season are drawn, which may be predefined besides.
+
+    Examples
+    --------
+    >>> season_board_spec({"pieces": [4, 6], "order": "random"}).pieces
+    (4, 6)
+    """
+    names = ("pieces", "shapes", "colors", "shape_palette", "color_palette")
+    return BoardSpec(**{name: board[name] for name in names if name in board})
+
+
 def _unpacked(text: str) -> bytes:
     try:
         boards = base64.b64decode(text, validate=True)

@@ -175,18 +175,6 @@ class Assignment:
         return None
 
 
-def season_board_spec(board: Mapping[str, Any]) -> BoardSpec:
-    """Return how the boards of a season are drawn, which may be predefined besides.
-
-    Examples
-    --------
-    >>> season_board_spec({"pieces": [4, 6], "order": "random"}).pieces
-    (4, 6)
-    """
-    names = ("pieces", "shapes", "colors", "shape_palette", "color_palette")
-    return BoardSpec(**{name: board[name] for name in names if name in board})
-
-
 def _check_self_contained(values: Mapping[str, Any]) -> None:
     """Refuse what would be looked up: an untrusted config must not have our files read."""
     rules = values.get("rules")

@@ -6,7 +6,8 @@ interpolated, beyond its end it is not there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -45,9 +46,19 @@ class CurveRun:
         return f"{algorithm} run {run} on {task}"
 
     @property
-    def spacing(self) -> float:
-        """How far the run's steps are apart, on average."""
-        return float(self.steps[-1] - self.steps[0]) / max(self.steps.size - 1, 1)
+    def task(self) -> str:
+        """The task of the run."""
+        return self.key[1]
+
+    @property
+    def end(self) -> float:
+        """The last step."""
+        return float(self.steps[-1])
+
+    def is_short_of(self, step: float) -> bool:
+        """Return whether the run ends before a step, by one of its own steps or more."""
+        spacing = (self.end - float(self.steps[0])) / max(self.steps.size - 1, 1)
+        return bool(self.end < step - max(SHORT * abs(step), ALMOST * spacing))
 
     def at(self, step: float) -> float:
         """Return the score at a step: its own, else on the line between two; NaN outside."""
@@ -71,6 +82,14 @@ def curve_runs(table: ScoreTable) -> list[CurveRun]:
     for key, rows in zip(keys, np.split(order, starts[1:]), strict=False):
         steps = table.rows["step"][rows].astype(np.float64)
         found.append(CurveRun(key, rows, steps, table.effective_scores[rows]))
+    return found
+
+
+def _by_task(runs: Iterable[CurveRun]) -> dict[str, list[CurveRun]]:
+    """Return the runs on each task, of all algorithms."""
+    found: dict[str, list[CurveRun]] = {}
+    for run in runs:
+        found.setdefault(run.task, []).append(run)
     return found
 
 
@@ -120,21 +139,39 @@ def at_common_step(
     if step is None and window is None and _end_alike(table):
         return table.last_step()
     runs = curve_runs(table)
-    if step is not None:
-        return _at(
-            table,
-            runs,
-            dict.fromkeys(table.tasks, step),
-            f"step {in_words(step)}",
-            _say_missing,
-            window,
-        )
-    if all(run.steps.size == 1 for run in runs):
-        _say_own_ends(runs)
+    if step is None and all(run.steps.size == 1 for run in runs):
+        _note_own_ends(runs)
         return table.last_step()
-    ends = {task: min(r.steps[-1] for r in alike) for task, alike in by_task(runs).items()}
-    _refuse_late_starts(runs, ends)
-    return _at(table, runs, ends, "last step that all runs of a task reach", _say_short, window)
+    if step is None:
+        ends = {task: min(run.end for run in alike) for task, alike in _by_task(runs).items()}
+        how = "last step that all runs of a task reach"
+        _refuse_late_starts(runs, ends)
+    else:
+        ends, how = dict.fromkeys(table.tasks, step), f"step {in_words(step)}"
+    _, first = np.unique(table.run_of_row, return_index=True)
+    chosen, score = first.copy(), np.full(first.size, np.nan)
+    absent = []
+    for run in runs:
+        end, place = ends[run.task], table.run_of_row[run.rows[0]]
+        n = int(np.searchsorted(run.steps, end, "right"))
+        score[place] = run.at(end)
+        chosen[place] = run.rows[max(n - 1, 0)]
+        if np.isnan(score[place]):
+            absent.append(run)
+        elif window is not None:
+            score[place] = run.scores[max(n - window, 0) : n].mean()
+    if step is None:
+        _note_short(runs, ends)
+    elif len(absent) == len(runs):
+        raise _unreached(runs, step)
+    elif absent:
+        note(f"{counted(len(absent), 'run')} without a score at step {in_words(step)}, kept as "
+            f"missing: {listed(_names(absent, runs), 4)}")  # fmt: skip
+    if window is not None:
+        how = f"mean of the last {counted(window, 'score')} of each run up to the {how}"
+        note(f"the score of a run is the {how}")
+    rows = table.rows.take(chosen).but("step").with_columns({"score": score})
+    return replace(table, rows=rows, provenance=(*table.provenance, how))
 
 
 def _end_alike(table: ScoreTable) -> bool:
@@ -149,83 +186,10 @@ def _end_alike(table: ScoreTable) -> bool:
     return bool((last[run] == most[task]).all())
 
 
-def by_task(runs: Sequence[CurveRun]) -> dict[str, list[CurveRun]]:
-    """Return the runs on each task, of all algorithms."""
-    found: dict[str, list[CurveRun]] = {}
-    for run in runs:
-        found.setdefault(run.key[1], []).append(run)
-    return found
-
-
-def _at(
-    table: ScoreTable,
-    runs: Sequence[CurveRun],
-    ends: dict[str, float],
-    how: str,
-    tell: Callable[[Sequence[CurveRun], dict[str, float]], None],
-    window: int | None,
-) -> ScoreTable:
-    """Return the rows of each run at the step of its task, missing runs with no score."""
-    _, first = np.unique(table.run_of_row, return_index=True)
-    chosen, score = first.copy(), np.full(first.size, np.nan)
-    for run in runs:
-        end, place = ends[run.key[1]], table.run_of_row[run.rows[0]]
-        n = int(np.searchsorted(run.steps, end, "right"))
-        score[place] = run.at(end)
-        if window is not None and not np.isnan(score[place]):
-            score[place] = run.scores[max(n - window, 0) : n].mean()
-        chosen[place] = run.rows[max(n - 1, 0)]
-    tell(runs, ends)
-    if window is not None:
-        how = f"mean of the last {counted(window, 'score')} of each run up to the {how}"
-        note(f"the score of a run is the {how}")
-    if np.isnan(score).all():
-        reached = max((run.steps[-1] for run in runs), default=float("nan"))
-        raise ScoreDataError(
-            f"expected runs that reach step {in_words(max(ends.values()))}; the longest ends at "
-            f"{in_words(reached)}"
-        )
-    rows = table.rows.take(chosen).but("step").with_columns({"score": score})
-    return replace(table, rows=rows, provenance=(*table.provenance, how))
-
-
-def _say_short(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
-    """Name the runs at whose end others went on."""
-    longest = {task: max(r.steps[-1] for r in alike) for task, alike in by_task(runs).items()}
-    differing = [task for task, end in ends.items() if end < longest[task]]
-    if not differing:
-        return
-    short = [r for r in runs if is_short(r.steps[-1], longest[r.key[1]], r.spacing)]
-    choose = _other_steps()
-    if short:
-        task = short[0].key[1]
-        note(
-            f"{counted(len(short), 'run')} fell short of the others on the same task "
-            f"({listed(run_names(short, runs), 4)}): all are taken at the last step that all "
-            f"reach, {in_words(ends[task])} of {in_words(longest[task])} on {task}; {choose}"
-        )
-        return
-    task = differing[0]
-    note(
-        f"runs end at slightly different steps ({in_words(ends[task])} to "
-        f"{in_words(longest[task])} on {task}): taken at the last that all on a task reach; "
-        f"{choose}"
-    )
-
-
-def _say_missing(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
-    """Name the runs that do not reach the step that was asked for."""
-    absent = [run for run in runs if np.isnan(run.at(ends[run.key[1]]))]
-    if absent and len(absent) < len(runs):
-        step = next(iter(ends.values()))
-        note(f"{counted(len(absent), 'run')} without a score at step {in_words(step)}, kept as "
-            f"missing: {listed(run_names(absent, runs), 4)}")  # fmt: skip
-
-
-def _say_own_ends(runs: Sequence[CurveRun]) -> None:
+def _note_own_ends(runs: Sequence[CurveRun]) -> None:
     """Note that the scores of a task's runs are from different steps."""
-    for task, alike in by_task(runs).items():
-        ends = [run.steps[-1] for run in alike]
+    for task, alike in _by_task(runs).items():
+        ends = [run.end for run in alike]
         if min(ends) < max(ends):
             note(
                 f"each run has one score, and runs of a task were measured at different steps "
@@ -234,14 +198,36 @@ def _say_own_ends(runs: Sequence[CurveRun]) -> None:
             return
 
 
+def _note_short(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
+    """Name the runs that end before others on their task, where these are cut."""
+    longest = {task: max(run.end for run in alike) for task, alike in _by_task(runs).items()}
+    short = [run for run in runs if run.is_short_of(longest[run.task])]
+    task = next((x for x in ends if ends[x] < longest[x]), None) if not short else short[0].task
+    if task is None:
+        return
+    end, most = in_words(ends[task]), in_words(longest[task])
+    if short:
+        how = (
+            f"{counted(len(short), 'run')} fell short of the others on the same task "
+            f"({listed(_names(short, runs), 4)}): all are taken at the last step that all reach, "
+            f"{end} of {most} on {task}"
+        )
+    else:
+        how = (
+            f"runs end at slightly different steps ({end} to {most} on {task}): taken at the last "
+            "that all on a task reach"
+        )
+    note(f"{how}; {_other_steps()}")
+
+
 def _refuse_late_starts(runs: Sequence[CurveRun], ends: dict[str, float]) -> None:
     for run in runs:
-        end = ends[run.key[1]]
+        end = ends[run.task]
         if run.steps[0] > end:
-            first = next(r for r in runs if r.key[1] == run.key[1] and r.steps[-1] == end)
+            first = next(r for r in runs if r.task == run.task and r.end == end)
             raise ScoreDataError(
-                f"no step that all runs on {run.key[1]} reach: {first.name} ends at "
-                f"{in_words(end)}, {run.name} begins at {in_words(run.steps[0])}; " + _other_steps()
+                f"no step that all runs on {run.task} reach: {first.name} ends at "
+                f"{in_words(end)}, {run.name} begins at {in_words(run.steps[0])}; {_other_steps()}"
             )
 
 
@@ -249,43 +235,69 @@ def _other_steps() -> str:
     return f"{reading('FILE', at='end')} takes the end of each run, a number another step"
 
 
-def is_short(end: float, longest: float, spacing: float = 0.0) -> bool:
-    """Return whether a run that ends there falls short of the longest by a step of it or more."""
-    return bool(end < longest - max(SHORT * abs(longest), ALMOST * spacing))
+def _unreached(runs: Sequence[CurveRun], step: float) -> ScoreDataError:
+    """Return the error about a step that no run reaches."""
+    most = in_words(max((run.end for run in runs), default=float("nan")))
+    return ScoreDataError(
+        f"expected runs that reach step {in_words(step)}; the longest ends at {most}"
+    )
 
 
-def run_names(some: Sequence[CurveRun], every: Sequence[CurveRun]) -> list[str]:
+def _names(some: Sequence[CurveRun], every: Sequence[CurveRun]) -> list[str]:
     """Return the names of runs, one for all runs of an algorithm on a task."""
-    whole: dict[tuple[str, str], int] = {}
-    for run in every:
-        whole[run.key[:2]] = whole.get(run.key[:2], 0) + 1
-    found: dict[str, None] = {}
+    whole, own = (Counter(run.key[:2] for run in runs) for runs in (every, some))
+    found = []
     for run in some:
-        algorithm, task, _ = run.key
-        n = sum(other.key[:2] == run.key[:2] for other in some)
-        is_whole = n == whole[run.key[:2]] and n > 1
-        found[f"all of {algorithm} on {task}" if is_whole else run.name] = None
-    return list(found)
+        algorithm, task = run.key[:2]
+        is_whole = whole[algorithm, task] == own[algorithm, task] > 1
+        found.append(f"all of {algorithm} on {task}" if is_whole else run.name)
+    return list(dict.fromkeys(found))
 
 
 def up_to(table: ScoreTable, step: float) -> ScoreTable:
     """Return curves that end at a step, without the runs that do not reach it."""
     runs = curve_runs(table)
-    kept = {run.key for run in runs if not is_short(run.steps[-1], step, run.spacing)}
-    short = [run for run in runs if run.key not in kept]
-    if not kept:
-        reached = max((run.steps[-1] for run in runs), default=float("nan"))
-        raise ScoreDataError(
-            f"expected runs that reach step {in_words(step)}; the longest ends at "
-            f"{in_words(reached)}"
-        )
+    short = [run for run in runs if run.is_short_of(step)]
+    if len(short) == len(runs):
+        raise _unreached(runs, step)
     if short:
         note(f"{counted(len(short), 'run')} left out, short of step {in_words(step)}: "
-              f"{listed(run_names(short, runs), 4)}")  # fmt: skip
-    places = [table.run_of_row[run.rows[0]] for run in runs if run.key in kept]
+              f"{listed(_names(short, runs), 4)}")  # fmt: skip
+    places = [table.run_of_row[run.rows[0]] for run in runs if not run.is_short_of(step)]
     keep = np.isin(table.run_of_row, places) & (table.rows["step"] <= step)
     how = f"up to step {in_words(step)}"
     return replace(table, rows=table.rows.take(keep), provenance=(*table.provenance, how))
+
+
+def early_ends(table: ScoreTable, algorithm: str, shown_to: float = np.inf) -> str | None:
+    """Return a sentence on the runs of an algorithm that end before others; None if none does."""
+    runs = curve_runs(table.select(algorithms=[algorithm]))
+    longest = {task: max(run.end for run in alike) for task, alike in _by_task(runs).items()}
+    short = [run for run in runs if run.is_short_of(min(longest[run.task], shown_to))]
+    if not short:
+        return None
+    goal = min(longest[short[0].task], shown_to)
+    where = f"at {in_words(short[0].end)} of {in_words(goal)}"
+    if len(short) == 1:
+        return f"{short[0].name} ends {where}: the curve beyond uses the others"
+    others = listed([run.name for run in short[1:]], 3)
+    return (
+        f"{len(short)} runs of {algorithm} end early ({short[0].name} {where}, {others}): "
+        "the curve beyond uses the others"
+    )
+
+
+def refuse_unequal_lengths(table: ScoreTable, what: str = "areas") -> None:
+    """Refuse curves of unequal lengths, of which areas, last and best scores do not compare."""
+    for alike in _by_task(curve_runs(table)).values():
+        shortest, longest = (pick(alike, key=lambda run: run.end) for pick in (min, max))
+        if shortest.is_short_of(longest.end):
+            least, most = shortest.end, longest.end
+            raise ScoreDataError(
+                f"{what} of unequal lengths do not compare: {shortest.name} ends at "
+                f"{in_words(least)}, {longest.name} at {in_words(most)}; {option(at=float(least))} "
+                f"cuts all there, {option(at=float(most))} leaves out the runs that fall short"
+            )
 
 
 def on_grid(table: ScoreTable, grid: Grid = None) -> ScoreTable:
@@ -386,8 +398,8 @@ def _range(runs: Sequence[CurveRun]) -> tuple[float, float]:
     """Return where curves begin and end: as far as an algorithm was measured on all its tasks."""
     ends = []
     for algorithm in dict.fromkeys(run.key[0] for run in runs):
-        tasks = by_task([run for run in runs if run.key[0] == algorithm])
-        lasts = [np.array([run.steps[-1] for run in alike]) for alike in tasks.values()]
+        tasks = _by_task(run for run in runs if run.key[0] == algorithm)
+        lasts = [np.array([run.end for run in alike]) for alike in tasks.values()]
         ends.append(min(x[x >= x.max() - SHORT * abs(x.max())].min() for x in lasts))
     firsts = np.array([run.steps[0] for run in runs])
     low, high = float(firsts.min()), float(max(ends))
@@ -419,41 +431,6 @@ def _part(table: ScoreTable, run: CurveRun, steps: FloatArray, scores: FloatArra
     """Return rows of a run at other steps."""
     key = table.rows.only("algorithm", "task", "run").take(np.full(steps.size, run.rows[0]))
     return key.with_columns({"step": steps, "score": scores})
-
-
-def early_ends(table: ScoreTable, algorithm: str, shown_to: float = np.inf) -> str | None:
-    """Return a sentence on the runs of an algorithm that end before others; None if none does."""
-    runs = curve_runs(table.select(algorithms=[algorithm]))
-    goals = {
-        task: min(max(run.steps[-1] for run in alike), shown_to)
-        for task, alike in by_task(runs).items()
-    }
-    short = [run for run in runs if is_short(run.steps[-1], goals[run.key[1]], run.spacing)]
-    if not short:
-        return None
-    goal = goals[short[0].key[1]]
-    where = f"at {in_words(short[0].steps[-1])} of {in_words(goal)}"
-    if len(short) == 1:
-        return f"{short[0].name} ends {where}: the curve beyond uses the others"
-    others = listed([run.name for run in short[1:]], 3)
-    return (
-        f"{len(short)} runs of {algorithm} end early ({short[0].name} {where}, {others}): "
-        "the curve beyond uses the others"
-    )
-
-
-def refuse_unequal_lengths(table: ScoreTable, what: str = "areas") -> None:
-    """Refuse curves of unequal lengths, of which areas, last and best scores do not compare."""
-    for alike in by_task(curve_runs(table)).values():
-        ordered = sorted(alike, key=lambda run: run.steps[-1])
-        shortest, longest = ordered[0], ordered[-1]
-        least, most = shortest.steps[-1], longest.steps[-1]
-        if is_short(least, most, shortest.spacing):
-            raise ScoreDataError(
-                f"{what} of unequal lengths do not compare: {shortest.name} ends at "
-                f"{in_words(least)}, {longest.name} at {in_words(most)}; {option(at=float(least))} "
-                f"cuts all there, {option(at=float(most))} leaves out the runs that fall short"
-            )
 
 
 def in_words(step: float) -> str:

@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gnomon.errors import ScoreDataError
+from gnomon.ranking import rank
 from gnomon.scores import ScoreTable, SummaryTable
 from gnomon.stats import compare, estimate, stand_in_runs
 
@@ -26,10 +28,7 @@ def rng():
 
 
 def test_means_and_deviations_say_what_the_runs_say():
-    found = [
-        estimate(table, ["mean", "median"], rng=rng())
-        for table in (TABLE, stand_in_runs(SUMMARIES))
-    ]
+    found = [estimate(scores, ["mean", "median"], rng=rng()) for scores in (TABLE, SUMMARIES)]
     for own, other in zip(*found, strict=True):
         names = [(e.algorithm, e.metric, e.n_runs) for e in (own, other)]
         assert names[0] == names[1]
@@ -39,9 +38,23 @@ def test_means_and_deviations_say_what_the_runs_say():
 
 def test_comparisons_are_those_of_the_runs():
     options = {"per_task": True, "variances": "own", "rng": rng()}
-    found = compare(stand_in_runs(SUMMARIES), "a", "b", ["mean"], **options)
+    found = compare(SUMMARIES, "a", "b", ["mean"], **options)
     welch = stats.ttest_ind(RUNS["a"][:, 3], RUNS["b"][:, 3], equal_var=False)
     assert found[4].p_value == pytest.approx(welch.pvalue)
+
+
+def test_a_file_of_summaries_is_estimated_and_what_needs_runs_is_refused(tmp_path):
+    path = tmp_path / "means.csv"
+    path.write_text("algorithm,task,mean,std,runs\na,t,4.0,2.0,3\nb,t,7.0,2.0,3\n")
+    assert [(e.metric, e.value) for e in estimate(path)] == [
+        ("mean", 4.0), ("median", 4.0), ("mean", 7.0), ("median", 7.0)]  # fmt: skip
+    assert compare(path, metrics="mean")[0].value == -3.0
+    with pytest.raises(ScoreDataError, match="iqm: expected a metric that means and standard"):
+        estimate(path, "iqm")
+    with pytest.raises(ScoreDataError, match="paired=True needs runs, and these are summaries"):
+        compare(path, paired=True)
+    with pytest.raises(ScoreDataError, match="found means and standard deviations; estimate and"):
+        rank(path)
 
 
 def test_a_single_run_has_no_spread():

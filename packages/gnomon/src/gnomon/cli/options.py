@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter, Signature, signature
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from gnomon.cli.sources import places_of, single_place
-from gnomon.errors import DegenerateScoresWarning, ScoreDataError
 
 if TYPE_CHECKING:
     from gnomon.scores.readers.summaries import SummaryTable
@@ -157,37 +155,22 @@ def scores_or_summaries(
     source: Sequence[str],
     scores: ScoreOptions,
     metrics: Sequence[str] | None,
-    needs_runs: Mapping[str, bool],
-) -> tuple[ScoreTable, Sequence[str] | None]:
-    """Return scores and metrics: as they are, or runs that stand in for a file of summaries.
+    needs_runs: Mapping[str, object],
+) -> tuple[ScoreTable, Any]:
+    """Return scores and metrics: as they are, or stand-in runs for summaries.
 
-    `needs_runs` maps an option that summaries do not allow to whether it is set. Single scores with
-    standard errors are summaries of their items.
+    `needs_runs` maps options that summaries do not allow to their values.
     """
-    from gnomon.scores.readers.summaries import of_standard_errors
-    from gnomon.stats.summary_statistics import SUMMARY_METRICS, stand_in_runs, summary_metrics
+    from gnomon.stats.summary_statistics import scores_or_stand_ins
 
     of_ranks = (scores.normalize or "").partition(":")[0]
-    is_set = [option for option, value in needs_runs.items() if value]
-    is_set += [f"--normalize {of_ranks}"] if of_ranks in ("min-max", "percentile") else []
-    summaries = summaries_of(source, scores)
-    if summaries is not None:
-        if is_set:
-            raise ScoreDataError(f"{source[0]}: {is_set[0]} needs runs, and these are summaries")
-        table = stand_in_runs(summaries, higher_is_better=not scores.lower_is_better)
-        return scores.normalized(table), summary_metrics(metrics)
-    table = scores.of_runs(source)
-    found = of_standard_errors(table)
-    if found is None or is_set or not set(metrics or ()) <= set(SUMMARY_METRICS):
-        return scores.normalized(table), metrics
-    warnings.warn(
-        "intervals come from the standard errors of the source: they are of other items of the "
-        "same kind, not of other runs, and n_runs counts items",
-        DegenerateScoresWarning,
-        stacklevel=2,
+    table, wanted = scores_or_stand_ins(
+        summaries_of(source, scores) or scores.of_runs(source),
+        metrics,
+        {**needs_runs, "normalize": of_ranks in ("min-max", "percentile") and of_ranks},
+        higher_is_better=not scores.lower_is_better,
     )
-    runs = stand_in_runs(found, higher_is_better=table.higher_is_better)
-    return scores.normalized(runs), metrics or SUMMARY_METRICS
+    return scores.normalized(table), wanted
 
 
 def summaries_of(source: Sequence[str], scores: ScoreOptions) -> SummaryTable | None:

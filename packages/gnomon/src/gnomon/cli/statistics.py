@@ -68,8 +68,11 @@ def estimate(
     from gnomon import stats
 
     with answering("estimate", as_json=as_json) as answer:
-        runs_only = {"--per-task": per_task, "--resampling": resampling != "runs"}
-        runs_only[f"--method {method}"] = method != "auto"
+        runs_only = {
+            "per_task": per_task,
+            "resampling": resampling != "runs" and resampling,
+            "method": method != "auto" and method,
+        }
         table, wanted = scores_or_summaries(source, scores, metric, runs_only)
         options = draws.arguments() | {"method": method}
         options |= {"per_task": per_task, "resampling": resampling, "variances": variances}
@@ -137,7 +140,7 @@ def compare(
         source, two = sources_and_pair(sources, pair, scores.algorithms_of)
         for option in [name for name, is_set in of_pair.items() if is_set and two is None]:
             raise typer.BadParameter(f"{option} needs two algorithms, A and B")
-        runs_only = {"--paired": paired, f"--method {method}": method != "auto"}
+        runs_only = {"paired": paired, "method": method != "auto" and method}
         table, wanted = scores_or_summaries(source, scores, metric, runs_only)
         options = draws.arguments() | {"paired": paired, "method": method, "variances": variances}
         if wanted:

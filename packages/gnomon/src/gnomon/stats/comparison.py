@@ -17,7 +17,8 @@ from gnomon.errors import ScoreDataError, UnknownNameError, check_word, counted,
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.plausibility import check_scales
-from gnomon.scores.readers.registry import Scores, table_of
+from gnomon.scores.readers.registry import Scores
+from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.all_pairs import SIGN_FLIPS
 from gnomon.stats.bootstrap import draw_key
@@ -28,6 +29,7 @@ from gnomon.stats.intervals import Method, Rule, Variances, checked
 from gnomon.stats.items import counted_as, expect_items, refuse_unlike
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.rank_tests import holm
+from gnomon.stats.summary_statistics import scores_or_stand_ins
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ class Comparisons(Results[Comparison]):
 
 
 def compare(
-    scores: Scores,
+    scores: Scores | SummaryTable,
     a: str | None = None,
     b: str | None = None,
     metrics: Metrics | None = None,
@@ -233,16 +235,17 @@ def compare(
     ...     print(f"{c.better} by {c.value:.2f} [{c.low:.2f}, {c.high:.2f}], p = {c.p_value:.3f}")
     sac by 3.25 [-1.30, 7.80], p = 0.084
     """
-    scores = table_of(scores)
     if sequential is not None:
         check_word("sequential", sequential, ("e",))
     how: dict[str, Any] = {"level": level, "method": method, "n_resamples": n_resamples}
     draws = generator(rng)
     rule = Rule.of(draws, variances=variances, **how)
-    pair = chosen_pair(scores, a, b)
-    if len(scores.algorithms) < 2:
-        raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
-    scores = counted_as(scores, units, cluster)
+    needs_runs = {"paired": paired, "method": method != "auto" and method}
+    table, metrics = scores_or_stand_ins(scores, metrics, needs_runs)
+    pair = chosen_pair(table, a, b)
+    if len(table.algorithms) < 2:
+        raise ScoreDataError(f"expected two algorithms or more, found {table.algorithms[0]} alone")
+    scores = counted_as(table, units, cluster)
     if scores.units == "items":
         refuse_unlike(per_task=per_task, method=method != "auto", gamma=gamma is not None)
         found = _compare_items(scores, pair, metrics, by, sequential, level)

@@ -12,7 +12,8 @@ import numpy as np
 from gnomon.errors import check_word, listed
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.plausibility import check_scales
-from gnomon.scores.readers.registry import Scores, table_of
+from gnomon.scores.readers.registry import Scores
+from gnomon.scores.readers.summaries import SummaryTable
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.bootstrap import median_interval, replicates
 from gnomon.stats.cautions import (
@@ -41,6 +42,7 @@ from gnomon.stats.items import counted_as, expect_items, refuse_unlike
 from gnomon.stats.medians import MedianProfile
 from gnomon.stats.metrics import Metric, Metrics, median, metric_list, metric_named, metrics_for
 from gnomon.stats.samples import Strata
+from gnomon.stats.summary_statistics import scores_or_stand_ins
 
 Resampling = Literal["runs", "runs_and_tasks"]
 
@@ -160,7 +162,7 @@ def rule_notes(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def estimate(
-    scores: Scores,
+    scores: Scores | SummaryTable,
     metrics: Metrics | None = None,
     *,
     units: Units | None = None,
@@ -184,8 +186,9 @@ def estimate(
 
     Parameters
     ----------
-    scores : ScoreTable
-        One score for each run.
+    scores : ScoreTable or SummaryTable
+        One score for each run. Or means and standard deviations, or single scores with standard
+        errors, for which runs with these means and deviations stand in.
     metrics : str, Metric or sequence of them, optional
         Names as in :func:`~gnomon.stats.metric_named`; by default ``mean``, ``median`` (of task
         means), ``iqm`` (interquartile mean) and, if it has a target, ``optimality_gap``. Of items
@@ -247,11 +250,16 @@ def estimate(
     mean: 2.875 [2.215, 3.535] student
     median: 2.850 [1.982, 3.743] profile
     """
-    scores = table_of(scores)
     check_word("resampling", resampling, get_args(Resampling))
     how: dict[str, Any] = {"method": method, "n_resamples": n_resamples, "variances": variances}
     rule = Rule.of(generator(rng), level=level, **how)
-    scores = counted_as(scores, units, cluster)
+    needs_runs = {
+        "per_task": per_task,
+        "resampling": resampling != "runs" and resampling,
+        "method": method != "auto" and method,
+    }
+    table, metrics = scores_or_stand_ins(scores, metrics, needs_runs)
+    scores = counted_as(table, units, cluster)
     if scores.units == "items":
         unlike = {"resampling": resampling != "runs", "variances": variances != "moderated"}
         unlike["method"] = method != "auto"

@@ -6,13 +6,22 @@ runs: so any runs with these means and deviations may stand in for those that we
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError
-from gnomon.scores.readers.summaries import SummaryTable
+from gnomon.errors import ScoreDataError, note, option
+from gnomon.scores.readers.registry import Scores, table_of
+from gnomon.scores.readers.summaries import (
+    SummaryTable,
+    holds_summaries,
+    of_standard_errors,
+    read_summaries,
+)
 from gnomon.scores.table import FloatArray, ScoreTable
+from gnomon.stats.metrics import Metric, Metrics
 
 #: What can be estimated without the runs, by the method ``auto``.
 SUMMARY_METRICS = ("mean", "median")
@@ -59,12 +68,39 @@ def _spread(deviation: float, n_runs: int) -> FloatArray:
     return np.asarray(deviation * places / places.std(ddof=1))
 
 
-def summary_metrics(wanted: Sequence[str] | None) -> Sequence[str]:
-    """Return the metrics wanted, by default all that need no runs; refuse others."""
-    for name in wanted or ():
-        if name not in SUMMARY_METRICS:
+def scores_or_stand_ins(
+    scores: Scores | SummaryTable,
+    metrics: Metrics | None,
+    needs_runs: Mapping[str, object],
+    *,
+    higher_is_better: bool = True,
+) -> tuple[ScoreTable, Metrics | None]:
+    """Return scores and metrics as they are; of summaries, stand-in runs and what these decide.
+
+    Summaries are a :class:`~gnomon.scores.SummaryTable`, a file of means and standard deviations,
+    or raw single scores with standard errors. `needs_runs` maps arguments that they do not allow to
+    their values.
+    """
+    if isinstance(scores, str | os.PathLike) and holds_summaries(Path(scores)):
+        scores = read_summaries(scores)
+    is_set = [option(**{name: value}) for name, value in needs_runs.items() if value]
+    names = [metrics] if isinstance(metrics, str | Metric) else list(metrics or SUMMARY_METRICS)
+    other = next((name for name in names if name not in SUMMARY_METRICS), None)
+    if isinstance(scores, SummaryTable):
+        if is_set:
+            raise ScoreDataError(f"{is_set[0]} needs runs, and these are summaries")
+        if other is not None:
             raise ScoreDataError(
-                f"{name}: expected a metric that means and standard deviations decide "
-                f"({', '.join(SUMMARY_METRICS)}); this one needs the runs"
+                f"{getattr(other, 'name', other)}: expected a metric that means and standard "
+                f"deviations decide ({', '.join(SUMMARY_METRICS)}); this one needs the runs"
             )
-    return wanted or SUMMARY_METRICS
+        return stand_in_runs(scores, higher_is_better=higher_is_better), names
+    table = table_of(scores)
+    found = of_standard_errors(table)
+    if found is None or is_set or other is not None:
+        return table, metrics
+    note(
+        "intervals come from the standard errors of the source: they are of other items of the "
+        "same kind, not of other runs, and n_runs counts items"
+    )
+    return stand_in_runs(found, higher_is_better=table.higher_is_better), names

@@ -217,6 +217,9 @@ def test_a_standard_error_of_zero_beside_a_share(tmp_path):
     table, said = notes(written(tmp_path, "results_1.json", content))
     assert table.to_records()[0]["stderr"] == pytest.approx(0.01193, abs=1e-4)
     assert "standard error" in said
+    with pytest.warns(DegenerateScoresWarning, match="intervals come from the standard errors"):
+        (found,) = gn.estimate(table, "mean")
+    assert (found.low, found.high) == pytest.approx((0.0221, 0.0691), abs=1e-3)
 
 
 def test_items_in_rows(tmp_path):

@@ -129,6 +129,8 @@ def of_standard_errors(table: ScoreTable) -> SummaryTable | None:
     """
     if not {"stderr", "n_items"} <= set(table.attributes) or table.n_steps > 1:
         return None
+    if table.normalization is not None:
+        return None  # the errors are those of raw scores
     error, n_items = table.rows.numbers("stderr"), table.rows.numbers("n_items")
     if error is None or n_items is None or np.isnan(error + n_items).any():
         return None

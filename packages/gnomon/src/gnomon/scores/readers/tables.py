@@ -19,6 +19,7 @@ import numpy as np
 from gnomon.errors import (
     GnomonError,
     ScoreDataError,
+    either,
     joined,
     listed,
     note,
@@ -161,8 +162,8 @@ def _of_tasks(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str = "") ->
         where["metric"] = metric
     if {"mean", "std", "runs"} <= set(raw.names) and "score" not in (*raw.names, *named):
         raise origin.error(
-            "expected runs, found means and standard deviations; estimate, compare and profile "
-            "take these, and read_summaries reads them"
+            "expected runs, found means and standard deviations; estimate and compare take these, "
+            + either("and profile takes what read_summaries returns", "and so does profile")
         )
     rows = with_usual_names(raw, named, origin)
     if is_column:

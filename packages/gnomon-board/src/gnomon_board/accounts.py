@@ -198,7 +198,7 @@ def ask_for_token(session: Session, name: str, contact: str, reason: str, addres
     session.add(request)
     session.flush()
     if switch == "open":
-        decide(session, request.id, grant=True, by=None)
+        decide(session, [request.id], grant=True, by=None)
     return claim
 
 
@@ -247,36 +247,27 @@ def waiting_requests(session: Session) -> list[TokenRequest]:
     return [*session.scalars(ordered.limit(200))]
 
 
-def decide(session: Session, request_id: int, *, grant: bool, by: int | None) -> TokenRequest:
-    """Grant a request and create the account, or refuse it; ``by`` is None for the open switch.
+def decide(
+    session: Session, requests: Collection[int], *, grant: bool, by: int | None
+) -> list[TokenRequest]:
+    """Grant requests and create the accounts, or refuse them; ``by`` is None for the open switch.
 
-    The contact and the reason are erased, and the name too if the request is refused.
+    The contact and the reason are erased, and the name too if the request is refused. Returns the
+    requests that still waited; others are left as they are.
 
-    Raises Refusal: there is no such request, it has been decided, or the name is now taken.
+    Raises Conflict: a name is taken by now.
     """
-    request = session.get(TokenRequest, request_id, with_for_update=True)
-    if request is None:
-        raise Missing(f"there is no request {request_id}")
-    if request.state != "waiting":
-        raise Conflict(f"request {request_id} is {request.state} already")
-    if grant:
-        request.account_id = make_account(session, request.name).id
-    _close(request, "granted" if grant else "refused")
-    action = "token request " + request.state
-    note(session, action, "token request", request.id, by=by, public=False)
-    return request
-
-
-def refuse_requests(session: Session, requests: Collection[int], *, by: int) -> int:
-    """Refuse the given requests that still wait, and return their number."""
     waiting = select(TokenRequest).where(
         TokenRequest.id.in_(requests), TokenRequest.state == "waiting"
     )
-    found = session.scalars(waiting.with_for_update()).all()
+    found = session.scalars(waiting.order_by(TokenRequest.id).with_for_update()).all()
     for request in found:
-        _close(request, "refused")
-    note(session, "token requests refused", by=by, public=False, n=len(found))
-    return len(found)
+        if grant:
+            request.account_id = make_account(session, request.name).id
+        _close(request, "granted" if grant else "refused")
+        action = "token request " + request.state
+        note(session, action, "token request", request.id, by=by, public=False)
+    return [*found]
 
 
 def _close(request: TokenRequest, state: Literal["granted", "refused", "expired"]) -> None:

@@ -105,7 +105,7 @@ def test_five_hundred_half_sent_heads(server, victim):
         told = [each.recv(4096).split(b"\r\n")[0] for each in heads[most:]]
         assert set(told) == {b"HTTP/1.1 429 Too Many Requests"}
     # Those that have ended count no more.
-    host = b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    host = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     until = time.monotonic() + 20
     while time.monotonic() < until:
         with connected(server, host) as again:

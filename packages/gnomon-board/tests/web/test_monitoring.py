@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from app_client import AppClient
+from gnomon import __version__
 from gnomon_board import Settings, create_app
 from gnomon_board.database import Database, Job, now
 from gnomon_board.leaderboard.jobs import claim, give_back
@@ -24,10 +25,9 @@ ALL_THE_DISK = 1 << 30  # MiB
 
 
 def test_a_server_that_is_well(client):
-    assert (client.get("/healthz").status_code, client.get("/healthz").json()) == (
-        200,
-        {"faults": []},
-    )
+    answer = client.get("/healthz")
+    assert answer.status_code == 200
+    assert answer.json() == {"gnomon": __version__, "faults": [], "queued": 0, "running": 0}
 
 
 def test_a_worker_that_is_stuck(client, database, settings, season, token, tmp_path):
@@ -46,7 +46,7 @@ def test_a_worker_that_is_stuck(client, database, settings, season, token, tmp_p
     assert client.get("/healthz").status_code == 200  # somebody does it
     give_back(database, held, "it took too long", most=3)
     # The worker is between two jobs of a long queue.
-    assert client.get("/healthz").json() == {"faults": []}
+    assert client.get("/healthz").json()["faults"] == []
     with database.writing() as session:
         session.get_one(Job, 1).heartbeat_at = long_ago
     assert client.get("/healthz").status_code == 503
@@ -148,7 +148,7 @@ def test_an_answer_that_fails_after_it_began_is_counted_once(app, client):
     assert 'status="500"' not in told
 
 
-PATHS = ["/", "/rules", "/api/health", "/api/seasons", "/static/board.css", "/nothing"]
+PATHS = ["/", "/rules", "/healthz", "/api/seasons", "/static/board.css", "/nothing"]
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -57,7 +57,7 @@ def test_a_mistake_of_ours_bears_the_id_that_was_told(settings, database, monkey
     caplog.set_level("INFO", "gnomon.requests")
     monkeypatch.setattr("gnomon_board.web.api.monitoring.jobs_by_state", lambda session: 1 / 0)
     with AppClient(create_app(settings, database), raise_app_exceptions=False) as client:
-        answer = client.get("/api/health")
+        answer = client.get("/healthz")
     assert answer.status_code == 500
     assert answer.headers["X-Request-ID"] in answer.json()["detail"]
     assert [each.fields["status"] for each in caplog.records if hasattr(each, "fields")] == [500]

@@ -52,7 +52,7 @@ def test_one_command(tmp_path):
             [result] = json.loads(text)["results"]
             assert result["url"].startswith("http://127.0.0.1:")
             with httpx.Client(base_url=result["url"], timeout=60) as client:
-                assert client.get("/api/health").json()["queued"] == 0
+                assert client.get("/healthz").json()["queued"] == 0
                 made = client.post(
                     "/api/accounts", json={"name": "Ada"}, headers=bearer(result["first_token"])
                 )

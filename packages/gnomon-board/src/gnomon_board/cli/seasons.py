@@ -119,7 +119,7 @@ def _reveal_from(source: str) -> Reveal:
         return Reveal.from_json(source)
     from gnomon_board.http_client import HttpClient
 
-    base, _, name = source.rstrip("/").removesuffix("/reveal").rpartition("/")
+    base, _, name = source.rstrip("/").rpartition("/")
     server = base.removesuffix("/api/seasons").removesuffix("/seasons")
-    found: Any = HttpClient(server, patience_s=5).get(f"/api/seasons/{name}/reveal")
-    return Reveal.from_record(found)
+    season: Any = HttpClient(server, patience_s=5).get(f"/api/seasons/{name}")
+    return Reveal.of_season(season)

@@ -132,6 +132,21 @@ class Reveal:
             tuple(_rule(each) for each in _list(record.get("rules"))),
         )
 
+    @classmethod
+    def of_season(cls, season: Any) -> Reveal:
+        """Read the reveal from the public record of a season; raise GnomonError if it has none."""
+        if not isinstance(season, Mapping) or not season.get("salt"):
+            raise LeaderboardError("the season has not been revealed")
+        hidden = [
+            rule
+            for rule in _list(season.get("rules"))
+            if isinstance(rule, Mapping) and rule.get("visibility") == "hidden"
+        ]
+        named = {name: season.get(name) for name in ("commitment", "salt")}
+        return cls.from_record(
+            {"format": _FORMAT, "season": season.get("name"), "rules": hidden, **named}
+        )
+
 
 def _list(rules: Any) -> list[Any]:
     if not isinstance(rules, list):

@@ -381,31 +381,14 @@ def reveal_season(session: Session, season: Season, *, early: bool = False) -> R
         raise NotAllowed(f"season {season.name} has no hidden rules")
     if season.revealed_at is None:
         moment = now()
-        if not _is_over(season, moment) and not early:
+        is_over = season.closes_at is not None and season.closes_at <= moment
+        if not (is_over or early):
             until = f" until {season.closes_at:%Y-%m-%d %H:%M} UTC" if season.closes_at else ""
             raise NotAllowed(f"season {season.name} is open{until}; revealing would end it")
         season.revealed_at = moment
         season.closes_at = min(season.closes_at or moment, moment)
         season.touch()
         note(session, "season revealed", "season", season.id, name=season.name)
-    return reveal_of(season)
-
-
-def _is_over(season: Season, moment: datetime.datetime) -> bool:
-    return season.closes_at is not None and season.closes_at <= moment
-
-
-def reveal_of(season: Season) -> Reveal:
-    """Return the reveal of a season.
-
-    Raises NotAllowed if it has not been revealed.
-    """
-    if season.revealed_at is None or season.commitment is None or season.salt is None:
-        raise NotAllowed(f"season {season.name} has not been revealed")
     hidden = [rule for rule in season.rules if rule.visibility == "hidden"]
-    return Reveal(
-        season.name,
-        season.commitment,
-        season.salt,
-        tuple(RuleEntry(rule.name, rule.text) for rule in hidden),
-    )
+    rules = tuple(RuleEntry(rule.name, rule.text) for rule in hidden)
+    return Reveal(season.name, season.commitment, str(season.salt), rules)

@@ -57,7 +57,7 @@ def test_no_operation_ever_fails(filled, database, mode):
 )
 def test_sql_is_only_text(client, database, season, text):
     token = make_account(database, "root", "admin")
-    for path in ("/api/seasons/{}", "/api/entries/{}", "/api/submissions/{}/log", "/{}"):
+    for path in ("/api/seasons/{}", "/api/seasons/{}/entries", "/api/submissions/{}/log", "/{}"):
         assert client.get(path.format(quote(text, safe=""))).status_code in (404, 422)
     made = {"name": f"x{text}", "description": text}
     answer = client.post("/api/seasons/spring/entries", json=made, headers=bearer(token))

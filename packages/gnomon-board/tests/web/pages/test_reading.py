@@ -125,7 +125,12 @@ def test_what_is_not_there_is_told_as_a_page_to_people_and_as_json_to_programs(l
     page = lively.get("/seasons/none", headers={"Accept": "text/html"})
     assert page.status_code == 404
     assert "there is no season &#39;none&#39;" in page.text
-    for path in ("/api/seasons/none", "/api/entries/999", "/api/submissions/999", "/entries/999"):
+    for path in (
+        "/api/seasons/none",
+        "/api/seasons/none/entries",
+        "/api/submissions/999",
+        "/entries/999",
+    ):
         answer = lively.get(path)
         assert answer.status_code == 404
         assert set(answer.json()) == {"detail"}

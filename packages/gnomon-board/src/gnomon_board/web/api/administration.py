@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,15 +20,11 @@ from gnomon_board.accounts import (
     find_account,
     make_account,
     note,
-    refuse_requests,
-    registration,
     request_of,
     set_registration,
-    waiting_requests,
 )
 from gnomon_board.database.schema import AuditRecord, Token
 from gnomon_board.errors import Missing, Refusal
-from gnomon_board.leaderboard.submissions import find_submission, refuse_later, requeue
 from gnomon_board.tokens import (
     Caller,
     Scope,
@@ -42,6 +38,7 @@ from gnomon_board.tokens import (
 from gnomon_board.web.api.dependencies import (
     COOKIE,
     After,
+    Anybody,
     CsrfChecked,
     CurrentSettings,
     DatabaseOf,
@@ -52,24 +49,15 @@ from gnomon_board.web.api.dependencies import (
     RowId,
     WriteSession,
     caller,
-    identified,
     paced,
 )
-from gnomon_board.web.api.records import (
-    AuditLine,
-    IssuedToken,
-    Reason,
-    SubmissionRecord,
-    TokenRecord,
-    TokenRequestRecord,
-)
+from gnomon_board.web.api.records import AuditLine, IssuedToken, TokenRecord, TokenRequestRecord
 from gnomon_board.web.limits import HOUR_S
 from gnomon_board.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["accounts and tokens"])
 
 Admin = Annotated[Caller, Depends(caller("admin"))]
-Anybody = Annotated[Caller, Depends(identified)]
 _Label = Annotated[str, Field(max_length=128)]
 _Days = Annotated[float, Field(gt=0, le=3650, allow_inf_nan=False)]
 _Scopes = Annotated[list[Scope], Field(min_length=1, max_length=3)]
@@ -144,17 +132,24 @@ def revoke(session: WriteSession, token: RowId, who: Anybody) -> TokenRecord:
     return TokenRecord.of(found)
 
 
-@router.post("/accounts/{account}/close", status_code=204)
-def close(session: WriteSession, account: RowId, who: Admin) -> None:
-    """Close an account and revoke all its tokens; its entries stay."""
-    close_account(session, find_account(session, account))
-    note(session, "account closed", "account", account, by=who.account_id)
+@router.post("/accounts/{account}/{action}", status_code=204)
+def end_account(
+    database: DatabaseOf,
+    settings: CurrentSettings,
+    account: RowId,
+    action: Literal["close", "erase"],
+    who: Admin,
+) -> None:
+    """Close an account and revoke its tokens; its entries stay.
 
-
-@router.post("/accounts/{account}/erase", status_code=204)
-def erase(database: DatabaseOf, settings: CurrentSettings, account: RowId, who: Admin) -> None:
-    """Erase a person's name and texts everywhere except in backups; the scores stay."""
-    erase_account(database, settings, account, by=who.account_id)
+    ``erase`` also erases the person's name and texts everywhere except in backups.
+    """
+    if action == "erase":
+        erase_account(database, settings, account, by=who.account_id)
+        return
+    with database.writing() as session:
+        close_account(session, find_account(session, account))
+        note(session, "account closed", "account", account, by=who.account_id)
 
 
 def _issue(session: WriteSession, account_id: int, wanted: NewToken, who: Caller) -> IssuedToken:
@@ -184,25 +179,6 @@ def _issue(session: WriteSession, account_id: int, wanted: NewToken, who: Caller
 moderation_router = APIRouter(prefix="/api", tags=["moderation"])
 
 Moderator = Annotated[Caller, Depends(caller("moderate"))]
-
-
-@moderation_router.post("/submissions/{submission}/refuse")
-def refuse(
-    session: WriteSession, submission: RowId, why: Reason, who: Moderator
-) -> SubmissionRecord:
-    """Refuse a submission, with a reason that is public."""
-    found = find_submission(session, submission, lock=True)
-    refuse_later(session, found, why.reason, by=who.account_id)
-    return SubmissionRecord.of(found)
-
-
-@moderation_router.post("/submissions/{submission}/requeue")
-def verify_again(session: WriteSession, submission: RowId, who: Moderator) -> SubmissionRecord:
-    """Verify a submission again: after an error, or because the verification has changed."""
-    found = find_submission(session, submission, lock=True)
-    requeue(session, found, by=who.account_id)
-    session.flush()
-    return SubmissionRecord.of(found, session)
 
 
 class TokenAsked(BaseModel):
@@ -279,21 +255,6 @@ def sign_in(
     )
 
 
-class Identity(BaseModel):
-    """Account and scopes of the caller, by token or cookie; null for a stranger."""
-
-    account: str | None
-    scopes: list[str]
-
-
-@router.get("/session")
-def who_asks(who: MaybeCaller) -> Identity:
-    """Return who asks."""
-    if who is None:
-        return Identity(account=None, scopes=[])
-    return Identity(account=who.account, scopes=sorted(who.scopes))
-
-
 @router.delete("/session", status_code=204)
 def sign_out(
     response: Response, session: WriteSession, who: MaybeCaller, _: Annotated[None, CsrfChecked]
@@ -310,12 +271,6 @@ class Switch(BaseModel):
     registration: Registration
 
 
-@moderation_router.get("/registration")
-def get_registration(session: ReadSession) -> Switch:
-    """Return whether strangers get accounts."""
-    return Switch(registration=registration(session))
-
-
 @moderation_router.put("/registration")
 def put_registration(session: WriteSession, wanted: Switch, who: Moderator) -> Switch:
     """Turn the switch."""
@@ -324,43 +279,20 @@ def put_registration(session: WriteSession, wanted: Switch, who: Moderator) -> S
 
 
 class Decision(BaseModel):
-    """Whether a request is granted."""
-
-    grant: bool
-
-
-@moderation_router.get("/token-requests")
-def list_requests(session: ReadSession, who: Moderator) -> list[TokenRequestRecord]:
-    """List up to 200 requests that wait, those of networks with few requests first."""
-    return [TokenRequestRecord.of(each) for each in waiting_requests(session)]
-
-
-class Refusals(BaseModel):
-    """Requests to refuse."""
+    """The numbers of requests for a token, and whether they are granted."""
 
     model_config = ConfigDict(extra="forbid")
     requests: Annotated[list[Annotated[int, Field(ge=1, lt=2**31)]], Field(max_length=1000)]
+    grant: bool
 
 
-class RefusedRequests(BaseModel):
-    """The number of requests that were refused; those decided before are not counted."""
-
-    refused: int
-
-
-@moderation_router.post("/token-requests/refusals")
-def refuse_many(session: WriteSession, chosen: Refusals, who: Moderator) -> RefusedRequests:
-    """Refuse several requests at once."""
-    return RefusedRequests(refused=refuse_requests(session, chosen.requests, by=who.account_id))
-
-
-@moderation_router.post("/token-requests/{request}/decision")
-def decide_request(
-    session: WriteSession, request: RowId, decision: Decision, who: Moderator
-) -> TokenRequestRecord:
-    """Grant a request, which makes the account, or refuse it."""
-    found = decide(session, request, grant=decision.grant, by=who.account_id)
-    return TokenRequestRecord.of(found)
+@moderation_router.post("/token-requests/decisions")
+def decide_requests(
+    session: WriteSession, decision: Decision, who: Moderator
+) -> list[TokenRequestRecord]:
+    """Grant requests, which makes the accounts, or refuse them; return those that waited."""
+    found = decide(session, decision.requests, grant=decision.grant, by=who.account_id)
+    return [TokenRequestRecord.of(each) for each in found]
 
 
 @moderation_router.get("/audit-log")

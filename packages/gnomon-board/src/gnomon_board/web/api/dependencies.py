@@ -182,11 +182,18 @@ async def identified(found: MaybeCaller, _: Annotated[None, CsrfChecked]) -> Cal
     return found
 
 
-async def paced(
-    settings: CurrentSettings, intake: IntakeOf, who: Annotated[Caller, Depends(identified)]
-) -> None:
+Anybody = Annotated[Caller, Depends(identified)]
+
+
+async def paced(settings: CurrentSettings, intake: IntakeOf, who: Anybody) -> None:
     """Refuse more creations by one account than the limit."""
     intake.counts.count(f"write {who.account_id}", most=settings.writes_per_minute)
+
+
+def check_scope(who: Caller, scope: Scope) -> None:
+    """Refuse a caller without a scope."""
+    if not who.may(scope):
+        raise HTTPException(403, f"this needs a token with the scope {scope!r}")
 
 
 def caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
@@ -196,8 +203,7 @@ def caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     """
 
     async def wanted(found: Annotated[Caller, Depends(identified)]) -> Caller:
-        if not found.may(scope):
-            raise HTTPException(403, f"this needs a token with the scope {scope!r}")
+        check_scope(found, scope)
         return found
 
     return wanted

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 
 from gnomon_board.leaderboard.hidden import GameCache, begin, close_attempt, make_moves, view
 from gnomon_board.leaderboard.remote_game import AttemptPlay, Moves, Replies, TrialView
-from gnomon_board.leaderboard.seasons import find_season, reveal_of
 from gnomon_board.tokens import Caller
-from gnomon_board.web.api.dependencies import (
-    DatabaseOf,
-    ReadSession,
-    RowId,
-    Slug,
-    WriteSession,
-    caller,
-)
+from gnomon_board.web.api.dependencies import DatabaseOf, ReadSession, RowId, WriteSession, caller
 from gnomon_board.web.middleware import address_of
 
 router = APIRouter(prefix="/api", tags=["hidden division"])
@@ -52,9 +44,3 @@ def post_moves(request: Request, database: DatabaseOf, moves: Moves, who: Submit
     address = address_of(request.scope)
     made = make_moves(database, live, moves.moves, account_id=who.account_id, address=address)
     return Replies(replies=made)
-
-
-@router.get("/seasons/{season}/reveal")
-def get_reveal(session: ReadSession, season: Slug) -> dict[str, Any]:
-    """Return the hidden rules and the salt of a season that has been revealed."""
-    return reveal_of(find_season(session, season)).to_record()

@@ -13,7 +13,6 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
-from pydantic import BaseModel
 
 from gnomon import __version__
 from gnomon_board.errors import NotAllowed
@@ -25,14 +24,6 @@ router = APIRouter(tags=["server"])
 
 #: Who may read the figures: programs of this machine. A proxy that is trusted tells who asks it.
 _THIS_MACHINE = ("127.0.0.1", "::1")
-
-
-class Health(BaseModel):
-    """The version, and how much waits."""
-
-    gnomon: str
-    queued: int
-    running: int
 
 
 class Figures:
@@ -61,17 +52,12 @@ class Figures:
         self.seconds.observe(seconds)
 
 
-@router.get("/api/health")
-def health(session: ReadSession) -> Health:
-    """Tell that the server and its database answer, and how long the queue is."""
-    return Health(gnomon=__version__, **jobs_by_state(session))
-
-
 @router.get("/healthz", include_in_schema=False)
 def healthz(session: ReadSession, settings: CurrentSettings) -> Response:
-    """Answer 200 if all is well, else 503 with what is wrong: the disk, or a stuck worker."""
+    """Answer 200 if all is well, else 503, with the faults and the length of the queue."""
     found = faults(session, settings)
-    return JSONResponse({"faults": found}, 503 if found else 200)
+    record = {"gnomon": __version__, "faults": found, **jobs_by_state(session)}
+    return JSONResponse(record, 503 if found else 200)
 
 
 @router.get("/metrics", include_in_schema=False)

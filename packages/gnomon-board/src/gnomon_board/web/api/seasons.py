@@ -109,12 +109,6 @@ def register_entry(
     return EntryRecord.of(made)
 
 
-@entries_router.get("/entries/{entry}")
-def get_entry(session: ReadSession, entry: RowId) -> EntryRecord:
-    """Tell of an entry and its attempts."""
-    return EntryRecord.of(find_entry(session, entry))
-
-
 @entries_router.get("/entries/{entry}/attempts/{number}/config", response_class=PlainTextResponse)
 def get_config(session: ReadSession, entry: RowId, number: RowId) -> str:
     """Return what an attempt has to play, as the TOML file for ``gohr run``.

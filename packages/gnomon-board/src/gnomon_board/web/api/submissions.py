@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
@@ -22,6 +22,8 @@ from gnomon_board.leaderboard.submissions import (
     find_submission,
     manifest_schema,
     read_manifest,
+    refuse_later,
+    requeue,
     shows_hidden_rules,
     take_in,
     withdraw,
@@ -29,6 +31,7 @@ from gnomon_board.leaderboard.submissions import (
 from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
     After,
+    Anybody,
     CurrentSettings,
     DatabaseOf,
     IntakeOf,
@@ -37,6 +40,7 @@ from gnomon_board.web.api.dependencies import (
     RowId,
     WriteSession,
     caller,
+    check_scope,
 )
 from gnomon_board.web.api.records import Reason, SubmissionRecord, TrialRecord
 from gnomon_board.web.api.seasons import check_owner
@@ -167,14 +171,28 @@ def get_log(
     )
 
 
-@router.post("/submissions/{submission}/withdraw")
-def withdraw_submission(
-    session: WriteSession, submission: RowId, why: Reason, who: Submitter
+@router.post("/submissions/{submission}/{action}")
+def change_submission(
+    session: WriteSession,
+    submission: RowId,
+    action: Literal["withdraw", "refuse", "requeue"],
+    who: Anybody,
+    why: Reason | None = None,
 ) -> SubmissionRecord:
-    """Take a submission off the board. Its record stays, and the attempt counts."""
-    found = find_submission(session, submission, lock=True)
-    check_owner(found.attempt.entry, who)
-    withdraw(session, found, why.reason, by=who.account_id)
+    """Withdraw a submission; as a moderator, refuse it or verify it again.
+
+    The reason is public. The record of the submission stays, and the attempt counts.
+    """
+    check_scope(who, "submit" if action == "withdraw" else "moderate")
+    found, reason = find_submission(session, submission, lock=True), why.reason if why else ""
+    if action == "withdraw":
+        check_owner(found.attempt.entry, who)
+        withdraw(session, found, reason, by=who.account_id)
+    elif action == "refuse":
+        refuse_later(session, found, reason, by=who.account_id)
+    else:
+        requeue(session, found, by=who.account_id)
+        session.flush()
     return SubmissionRecord.of(found, session)
 
 

@@ -451,6 +451,30 @@ def replay(
     return Replay(first, *found)
 
 
+def replay_log(
+    log: TrialLog, rule: RuleSet | CompiledRule, *, board_spec: BoardSpec = DEFAULT_SPEC
+) -> Replay:
+    """Make the attempts of a log again, under the rule that it was played on.
+
+    Raises ValueError if the rule replies otherwise than the log has it.
+
+    Examples
+    --------
+    >>> import gohr
+    >>> rng, rule = np.random.default_rng(0), gohr.load_rule("clockwise")
+    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
+    >>> log = gohr.play(gohr.draw_boards(3, rng=rng), learner, rule)
+    >>> int(replay_log(log, rule).n_pieces[0])
+    9
+    """
+    found = replay(log.boards, log.n_attempts, log.actions, rule, board_spec=board_spec)
+    if not np.array_equal(found.outcomes, log.outcomes):
+        raise ValueError(
+            "expected a log that was played under this rule, found other outcomes in it"
+        )
+    return found
+
+
 #: Number of boards that are replayed together: more do not fit into the fastest cache.
 _SIDE_BY_SIDE = 20
 

@@ -5,9 +5,11 @@ import pytest
 
 from gohr import play
 from gohr.game import DEFAULT_SPEC, Board, BoardSpec, InterpretedBoards, ReferenceGame, draw_boards
-from gohr.learners import AttemptCounts, Uniform, chance_of_success, count_attempts, make_learner
+from gohr.learners import Uniform, chance_of_success, make_learner
+from gohr.playing import replay_log
 from gohr.rules import load_rule, parse
 
+PLAYERS = ("random", "frugal")
 RULES = ["clockwise", "color-match", "topmost-first", "quota-of-two", "stars-first"]
 
 
@@ -43,9 +45,9 @@ def by_the_reference(rule, log):
 def test_counts_are_the_reference_s(rule, kind, settings):
     rule = load_rule(rule)
     log = played(kind, rule, n_boards=23, **settings)  # more than are replayed side by side
-    counts = count_attempts(rule, log)
+    counts = replay_log(log, rule)
     expected = np.array(list(by_the_reference(rule, log)))
-    assert counts.n_possible.tolist() == expected[:, 0].tolist()
+    assert (4 * counts.n_pieces).tolist() == expected[:, 0].tolist()
     assert counts.n_permitted.tolist() == expected[:, 1].tolist()
     assert counts.n_failed.tolist() == expected[:, 2].tolist()
     assert counts.n_failed.max() > 0
@@ -55,12 +57,12 @@ def test_a_rule_without_tables_is_counted_too(monkeypatch):
     for kind, settings in [("uniform", {}), ("linear_dqn", {"plays_on": True})]:
         rule = load_rule("clockwise")
         log = played(kind, rule, **settings)
-        by_engine = count_attempts(rule, log)
+        by_engine = replay_log(log, rule)
         with monkeypatch.context() as patch:
             patch.setattr("gohr.playing.boards_in_play", InterpretedBoards)
-            by_interpreter = count_attempts(rule, log)
+            by_interpreter = replay_log(log, rule)
             with pytest.raises(ValueError, match="played under this rule"):
-                count_attempts(load_rule("color-match"), log)
+                replay_log(log, load_rule("color-match"))
         assert by_interpreter.n_permitted.tolist() == by_engine.n_permitted.tolist()
 
 
@@ -77,23 +79,17 @@ def test_each_player_succeeds_as_often_as_its_chances_say(kind, player, rule):
 def test_the_frugal_chance_grows_with_each_failure():
     rule = parse("(*,*,*,*,2)")
     log = played("frugal", rule)
-    counts = count_attempts(rule, log)
-    again = (log.outcomes[:-1] != 0) & (np.diff(counts.n_possible) == 0)
-    assert (np.diff(counts.frugal)[again] > 0).all()
-    assert (counts.frugal >= counts.random).all()
-
-
-def test_mean_attempts_and_boards_with_nothing_left():
-    counts = AttemptCounts(np.array([36, 36, 0, 4]), np.array([9, 9, 0, 0]), np.array([0, 3, 0, 0]))
-    assert counts.random.tolist() == [0.25, 0.25, 0, 0]
-    assert counts.frugal.tolist() == [0.25, 9 / 33, 0, 0]
-    np.testing.assert_equal(counts.random_attempts, [4, 4, np.nan, np.nan])
+    counts = replay_log(log, rule)
+    chances = {player: chance_of_success(rule, log, player=player) for player in PLAYERS}
+    again = (log.outcomes[:-1] != 0) & (np.diff(counts.n_pieces) == 0)
+    assert (np.diff(chances["frugal"])[again] > 0).all()
+    assert (chances["frugal"] >= chances["random"]).all()
 
 
 def test_misuse_is_told():
     rule = load_rule("clockwise")
     log = played("uniform", rule)
-    with pytest.raises(ValueError, match="player: expected 'random' or 'frugal', found 'lucky'"):
+    with pytest.raises(ValueError, match=r"player: .*lucky"):
         chance_of_success(rule, log, player="lucky")
     with pytest.raises(ValueError, match="played under this rule, found other outcomes"):
         chance_of_success(load_rule("color-match"), log)
@@ -108,7 +104,7 @@ def test_no_other_outcome_is_believed(code):
         outcomes = log.outcomes.copy()
         outcomes[row] = code
         with pytest.raises(ValueError, match="played under this rule"):
-            count_attempts(rule, replace(log, outcomes=outcomes))
+            replay_log(replace(log, outcomes=outcomes), rule)
 
 
 def test_an_attempt_that_is_none_is_no_attempt_of_the_rule():
@@ -116,7 +112,7 @@ def test_an_attempt_that_is_none_is_no_attempt_of_the_rule():
     log = played("uniform", rule)
     log.actions[5] = 144
     with pytest.raises(ValueError, match="from 0 to 143"):
-        count_attempts(rule, log)
+        replay_log(log, rule)
 
 
 def test_episodes_without_attempts_are_passed_over():
@@ -125,7 +121,7 @@ def test_episodes_without_attempts_are_passed_over():
     rng = np.random.default_rng(1)
     log = play(draw_boards(60, spec, rng=rng), Uniform(rng=rng), rule, board_spec=spec)
     assert 10 < (log.n_attempts == 0).sum() < 50
-    counts = count_attempts(rule, log, board_spec=spec)
+    counts = replay_log(log, rule, board_spec=spec)
     expected = np.array(list(by_the_reference(rule, log)))
     assert counts.n_permitted.tolist() == expected[:, 1].tolist()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gohr.people import PointsPlan, points_of
+from gohr.people import PointsPlan
 from recorded_episodes import VECTORS, records
 
 
@@ -15,4 +15,4 @@ def test_points_are_those_of_the_reference():
     for record in records(path):
         plan = PointsPlan(least=record["min_points"], most=record["max_points"], slope=record["b"])
         for errors, _, rounded in record["errors_raw_rounded"]:
-            assert points_of(plan, float(errors)) == rounded
+            assert plan.points(float(errors)) == rounded

@@ -14,7 +14,6 @@ from gohr.people import (
     read_transcripts,
     score_series,
     transcript_text,
-    trial_log,
 )
 from gohr.rules import load_rule_text
 
@@ -43,7 +42,7 @@ def test_the_reader_of_the_reference_transcripts_finds_the_same_scores(tmp_path)
     path = tmp_path / "transcript.csv"
     path.write_text(transcript_text(GAMES))
     for game, read in zip(GAMES, read_transcripts(path), strict=True):
-        assert score_trial(read.log, "tce") == score_trial(trial_log(game.session), "tce")
+        assert score_trial(read.log, "tce") == score_trial(game.session.log(), "tce")
 
 
 def test_it_is_scored_for_mastery_as_series_of_people(tmp_path):

@@ -22,7 +22,7 @@ from gnomon_board.errors import Conflict
 from gohr import BoardSpec, TrialLog
 from gohr.experiments import Assignment
 from gohr.game import ACCEPTED, DEFAULT_SPEC, IN_PROGRESS
-from gohr.learners import TrialInPlay
+from gohr.playing import TrialInPlay
 from gohr.rules import RuleSet
 
 #: Most trials in one message, most attempts in one of them, and in all.

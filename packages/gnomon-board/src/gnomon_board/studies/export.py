@@ -44,12 +44,10 @@ from gohr.people import (
     Attempt,
     ClientTimes,
     PlayedGame,
-    attempt_counts,
     boards_text,
     episode_name,
     first_attempts,
     transcript_text,
-    trial_log,
 )
 
 _GUARDED = "an apostrophe stands before text that a spreadsheet takes for a formula"
@@ -317,7 +315,7 @@ def write_study_run(
         RecordedTrial(
             people.name, one.task, one.trial, one.log,
             sum(attempt.reaction_s for attempt in one.game.session.attempts),
-            attempt_counts(one.game.session),
+            one.game.session.counts(),
         )
         for one in found
     )  # fmt: skip
@@ -355,7 +353,7 @@ def _recordings(
         n_before = met[game.player, task]
         met[game.player, task] += 1
         try:
-            log = trial_log(game.session, spec)
+            log = game.session.log(spec)
         except NotCompilableError as error:
             warnings.warn(
                 f"{game.player} on {task}: left out of the run folder: {error}",

@@ -17,7 +17,7 @@ from gnomon_board.studies.plan import StudyPlan
 from gohr import Board, BoardSpec, available_rules, parse
 from gohr.errors import RuleSyntaxError
 from gohr.game import check_rule, random_way
-from gohr.people import SeriesPlan, deal_boards, points_of
+from gohr.people import SeriesPlan, deal_boards
 from gohr.rules import info_of
 
 #: Number of boards per series that are dealt and played; given boards are all played.
@@ -250,4 +250,4 @@ def _in_words(series: SeriesPlan) -> str:
 
 def _most_points(series: SeriesPlan) -> int | None:
     """Return the points of a player without errors; None if there are no points."""
-    return None if series.points is None else series.episodes * points_of(series.points, 0.0)
+    return None if series.points is None else series.episodes * series.points.points(0.0)

@@ -11,7 +11,7 @@ from gnomon_board.studies import by_run_folder, write_study_run
 from gohr.errors import ConfigError, RunFolderError
 from gohr.experiments import score_trial, status
 from gohr.game import Board, Piece, ReferenceGame
-from gohr.people import Game, PlayedGame, PlaySession, SeriesTerms, attempt_counts, trial_log
+from gohr.people import Game, PlayedGame, PlaySession, SeriesTerms
 from gohr.rules import load_rule, load_rule_text
 from gohr.run_page import findings_of
 from runs import forge_experiment
@@ -63,7 +63,7 @@ def test_it_is_scored_as_the_games_are_and_plays_again(games, tmp_path):
         if game.player != "out" and game.session.attempts:
             task = game.rule + (", again 1" if game.series == 2 else "")
             found = scores.runs("people", task)[NUMBERS[game.player]]
-            assert found == score_trial(trial_log(game.session), "tce")
+            assert found == score_trial(game.session.log(), "tce")
     (stopped,) = findings_of(run).stopped
     assert stopped == "1 of 2 of people on clockwise, the first after 1 of 3 episodes"
 
@@ -79,10 +79,10 @@ def test_where_only_movable_pieces_can_be_tried_chances_are_theirs(tmp_path):
             legal = table.legal_moves()
             expected.append((4 * len({piece for piece, _ in legal}), len(legal)))
             table.attempt_at(attempt.cell, attempt.bucket)
-    counts = attempt_counts(game.session)
-    found = zip(counts.n_possible.tolist(), counts.n_permitted.tolist(), strict=True)
+    counts = game.session.counts()
+    found = zip((4 * counts.n_pieces).tolist(), counts.n_permitted.tolist(), strict=True)
     assert list(found) == expected
-    assert attempt_counts(played("p1", "clockwise", 1).session) is None
+    assert played("p1", "clockwise", 1).session.counts() is None
 
 
 def test_what_was_changed_is_refused(games, tmp_path):

@@ -25,8 +25,7 @@ from gohr.game.outcomes import EPISODE_OVER, IN_PROGRESS
 if TYPE_CHECKING:
     import polars as pl
 
-    from gohr.learners.chance import AttemptCounts
-    from gohr.playing import TrialLog
+    from gohr.playing import Replay, TrialLog
 
 #: Numbers of episodes, of attempts and of codes a board; flags: 1 with ``own``, 2 with chances.
 _HEAD = struct.Struct("<IIHB")
@@ -42,7 +41,7 @@ class Attempts(NamedTuple):
     p0: npt.NDArray[np.float64] | None
 
 
-def attempt_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
+def attempt_bytes(log: TrialLog, counts: Replay | None = None) -> bytes:
     """Return a trial as raw columns: equal trials give equal bytes on every machine.
 
     Examples
@@ -66,7 +65,7 @@ def attempt_bytes(log: TrialLog, counts: AttemptCounts | None = None) -> bytes:
         parts.append(log.own.astype(np.uint8).tobytes())
     if counts is not None:
         # At most 36 pieces, and four attempts for each.
-        parts.append((counts.n_possible // N_BUCKETS).astype(np.uint8).tobytes())
+        parts.append(counts.n_pieces.astype(np.uint8).tobytes())
         parts.append(counts.n_permitted.astype(np.uint8).tobytes())
     return b"".join(parts)
 

@@ -13,11 +13,11 @@ from gohr.errors import RunFolderError
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards
 from gohr.experiments.run_folder import RunFolder, is_run_folder
-from gohr.experiments.trial import Played, Trial, encode
-from gohr.playing import TrialLog
+from gohr.experiments.trial import Trial, encode
+from gohr.playing import Replay, TrialLog
 
 if TYPE_CHECKING:
-    from gohr.learners.chance import AttemptCounts
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class RecordedTrial:
         On the boards of the experiment.
     wall_time_s : float
         How long it took; NaN if that is not known.
-    counts : AttemptCounts, optional
+    counts : Replay, optional
         Possible attempts at each step, if not any piece on the board.
 
     Examples
@@ -53,7 +53,7 @@ class RecordedTrial:
     number: int
     log: TrialLog
     wall_time_s: float = float("nan")
-    counts: AttemptCounts | None = None
+    counts: Replay | None = None
 
 
 def write_recorded_run(
@@ -103,8 +103,7 @@ def write_recorded_run(
     with folder.writing() as writer:
         for one in trials:
             trial = Trial.of(config, learners[one.learner], rules[one.task], one.number)
-            played = Played(trial, one.log, one.wall_time_s, float("nan"), one.counts)
-            writer.record(encode(played))
+            writer.record(encode(trial, one.log, one.wall_time_s, float("nan"), one.counts))
     if path.exists():
         shutil.rmtree(path)
     os.replace(new, path)

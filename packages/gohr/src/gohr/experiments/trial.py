@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from gohr.learners.chance import AttemptCounts
-    from gohr.playing import TrialLog
+    from gohr.playing import Replay, TrialLog
 
 
 class TrialSettings(Protocol):
@@ -122,12 +121,6 @@ class Trial:
             self.boards(), learner, self.rule.rule_set, horizon=self.horizon, board_spec=self.board
         )
 
-    def counts(self, log: TrialLog) -> AttemptCounts:
-        """Return what the rule permitted at each attempt, whence p0 of a random player."""
-        from gohr.learners.chance import count_attempts
-
-        return count_attempts(self.rule.rule_set, log, board_spec=self.board)
-
     def boards(self) -> npt.NDArray[np.uint8]:
         """Return the boards of the trial, shape (episodes, 36): the same ones for every learner."""
         import numpy as np
@@ -219,17 +212,6 @@ def _word(hexadecimal: str) -> int:
     return int(hexadecimal[:32], 16)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Played:
-    """A completed trial: every attempt, its duration, and the possible moves if known."""
-
-    trial: Trial
-    log: TrialLog
-    wall_time_s: float
-    cpu_time_s: float
-    counts: AttemptCounts | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Encoded:
     """A trial as the run folder has it: its record, and its compressed attempts if it is done."""
@@ -242,16 +224,24 @@ def play(trial: Trial) -> Encoded:
     """Play a trial and encode it, in any process."""
     wall, cpu = time.perf_counter(), time.process_time()
     log = trial.play()
-    return encode(Played(trial, log, time.perf_counter() - wall, time.process_time() - cpu))
+    return encode(trial, log, time.perf_counter() - wall, time.process_time() - cpu)
 
 
-def encode(played: Played) -> Encoded:
-    """Encode a trial, with the chances of a random player unless its rule is hidden."""
+def encode(
+    trial: Trial, log: TrialLog, wall_time_s: float, cpu_time_s: float, counts: Replay | None = None
+) -> Encoded:
+    """Encode a trial, with the chances of a random player unless its rule is hidden.
+
+    ``counts`` has the possible attempts, if they are not any piece on the board.
+    """
     from gohr.experiments.attempts import attempt_bytes
     from gohr.experiments.metrics import episode_bytes
+    from gohr.playing import replay_log
 
-    trial, log = played.trial, played.log
-    counts = None if trial.rule.hidden else played.counts or trial.counts(log)
+    if trial.rule.hidden:
+        counts = None
+    elif counts is None:
+        counts = replay_log(log, trial.rule.rule_set, board_spec=trial.board)
     raw = attempt_bytes(log, counts)
     # The lowest level: higher ones take several times as long and save little space.
     data = zlib.compress(raw, level=1)
@@ -262,8 +252,8 @@ def encode(played: Played) -> Encoded:
         trial.number,
         "done",
         n_attempts=int(log.n_attempts.sum()),
-        wall_time_s=played.wall_time_s,
-        cpu_time_s=played.cpu_time_s,
+        wall_time_s=wall_time_s,
+        cpu_time_s=cpu_time_s,
         attempts_hash=attempts_hash(trial.key, raw),
         n_bytes=len(data),
         episodes=episode_bytes(log),

@@ -1,10 +1,7 @@
 from .base import Learner as Learner
 from .base import Observation as Observation
 from .base import Transition as Transition
-from .base import TrialInPlay as TrialInPlay
-from .chance import AttemptCounts as AttemptCounts
 from .chance import chance_of_success as chance_of_success
-from .chance import count_attempts as count_attempts
 from .compiled import CompiledLearner as CompiledLearner
 from .fixed_players import Frugal as Frugal
 from .fixed_players import RulePlayer as RulePlayer
@@ -26,7 +23,6 @@ from .settings import Range as Range
 from .tabular_q import TabularQ as TabularQ
 
 __all__ = [
-    "AttemptCounts",
     "CompiledLearner",
     "Frugal",
     "Ideal",
@@ -42,11 +38,9 @@ __all__ = [
     "RulePlayer",
     "TabularQ",
     "Transition",
-    "TrialInPlay",
     "Uniform",
     "available_learners",
     "chance_of_success",
-    "count_attempts",
     "is_shown_the_rule",
     "learner_fields",
     "learner_kinds",

@@ -18,7 +18,6 @@ from gohr.game.board import DEFAULT_SPEC, BoardSpec
 from gohr.learners.settings import check_settings
 from gohr.playing import Observation as Observation
 from gohr.playing import Transition as Transition
-from gohr.playing import TrialInPlay as TrialInPlay
 
 
 @dataclass(eq=False)

@@ -7,52 +7,15 @@ without knowledge on the same boards. The two such players of this package are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import check_word
 from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, BoardSpec
-from gohr.playing import TrialLog, replay
+from gohr.playing import TrialLog, replay_log
 from gohr.rules.syntax import RuleSet
-
-_Int = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AttemptCounts:
-    """Numbers of possible and of successful attempts at each step of a trial.
-
-    Parameters
-    ----------
-    n_possible : numpy.ndarray of int64, shape (n_rows,)
-        N, four times the number of pieces on the board.
-    n_permitted : numpy.ndarray of int64, shape (n_rows,)
-        G, how many of these the rule would accept.
-    n_failed : numpy.ndarray of int64, shape (n_rows,)
-        How many of the others the learner had seen fail since the board last changed: one for a
-        denied attempt, four for a piece that cannot be moved.
-    """
-
-    n_possible: _Int
-    n_permitted: _Int
-    n_failed: _Int
-
-    @property
-    def random(self) -> npt.NDArray[np.float64]:
-        """Chance of a player who attempts any move: G / N; 0 on a board already cleared."""
-        return _ratio(self.n_permitted, self.n_possible)
-
-    @property
-    def frugal(self) -> npt.NDArray[np.float64]:
-        """Chance of a player who repeats no failure of the learner: G / (N - failed)."""
-        return _ratio(self.n_permitted, self.n_possible - self.n_failed)
-
-    @property
-    def random_attempts(self) -> npt.NDArray[np.float64]:
-        """Attempts that the first needs on average to remove a piece: N / G; NaN if none can be."""
-        return _ratio(self.n_possible, self.n_permitted, none=np.nan)
 
 
 def chance_of_success(
@@ -103,40 +66,9 @@ def chance_of_success(
     >>> set(chance_of_success(rule, log).tolist())
     {0.5}
     """
-    if player not in ("random", "frugal"):
-        raise ValueError(f"player: expected 'random' or 'frugal', found {player!r}")
-    counts = count_attempts(rule_set, log, board_spec=board_spec)
-    return counts.random if player == "random" else counts.frugal
-
-
-def count_attempts(
-    rule_set: RuleSet, log: TrialLog, *, board_spec: BoardSpec = DEFAULT_SPEC
-) -> AttemptCounts:
-    """Replay a trial, and count the moves possible, permitted, and known to fail at each attempt.
-
-    Parameters and errors are those of :func:`chance_of_success`.
-
-    Examples
-    --------
-    >>> import gohr
-    >>> rng, rule = np.random.default_rng(0), gohr.load_rule("clockwise")
-    >>> learner = gohr.make_learner("uniform", gohr.BoardSpec(), rng=rng)
-    >>> log = gohr.play(gohr.draw_boards(1, rng=rng), learner, rule)
-    >>> int(count_attempts(rule, log).n_possible[0])  # nine pieces, four buckets
-    36
-    """
-    found = replay(log.boards, log.n_attempts, log.actions, rule_set, board_spec=board_spec)
-    if not np.array_equal(found.outcomes, log.outcomes):
-        raise ValueError(
-            "expected a log that was played under this rule, found other outcomes in it"
-        )
-    counts = found.n_pieces, found.n_permitted, found.n_failed
-    n_pieces, n_permitted, n_failed = (column.astype(np.int64) for column in counts)
-    return AttemptCounts(N_BUCKETS * n_pieces, n_permitted, n_failed)
-
-
-def _ratio(a: _Int, b: _Int, none: float = 0.0) -> npt.NDArray[np.float64]:
-    """Return a / b, and ``none`` where b is 0."""
-    ratio = np.full(len(a), none)
-    np.divide(a, b, out=ratio, where=b > 0)
-    return ratio
+    check_word("player", player, ("random", "frugal"))
+    found = replay_log(log, rule_set, board_spec=board_spec)
+    possible = N_BUCKETS * found.n_pieces - (found.n_failed if player == "frugal" else 0)
+    chance = np.zeros(len(possible))
+    np.divide(found.n_permitted, possible, out=chance, where=possible > 0)
+    return chance

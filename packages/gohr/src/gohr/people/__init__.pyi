@@ -14,7 +14,6 @@ from .play_records import PlayError as PlayError
 from .play_records import PlayView as PlayView
 from .play_records import PointsView as PointsView
 from .play_session import PlaySession as PlaySession
-from .rewards import points_of as points_of
 from .series_plan import DEFAULT_TERMS as DEFAULT_TERMS
 from .series_plan import BoardPlan as BoardPlan
 from .series_plan import MemoryAids as MemoryAids
@@ -24,12 +23,10 @@ from .series_plan import SeriesPlan as SeriesPlan
 from .series_plan import SeriesTerms as SeriesTerms
 from .terminal import play_in_terminal as play_in_terminal
 from .transcript_writer import PlayedGame as PlayedGame
-from .transcript_writer import attempt_counts as attempt_counts
 from .transcript_writer import boards_text as boards_text
 from .transcript_writer import episode_name as episode_name
 from .transcript_writer import first_attempts as first_attempts
 from .transcript_writer import transcript_text as transcript_text
-from .transcript_writer import trial_log as trial_log
 from .transcripts import PlayedSeries as PlayedSeries
 from .transcripts import read_transcripts as read_transcripts
 from .transcripts import score_series as score_series
@@ -55,7 +52,6 @@ __all__ = [
     "SeriesPlan",
     "SeriesTerms",
     "Yardstick",
-    "attempt_counts",
     "attempts_to_master",
     "baseline_curves",
     "boards_text",
@@ -65,9 +61,7 @@ __all__ = [
     "likelihood_ratios",
     "mastery_ecdf",
     "play_in_terminal",
-    "points_of",
     "read_transcripts",
     "score_series",
     "transcript_text",
-    "trial_log",
 ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from gnomon.errors import GnomonError
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, Piece
+from gohr.game.board import DEFAULT_SPEC, BoardSpec
 from gohr.game.outcomes import (
     ACCEPTED,
     CLEARED,
@@ -18,8 +17,10 @@ from gohr.game.outcomes import (
     IN_PROGRESS,
     STALEMATE,
 )
-from gohr.people.rewards import BoardEnd
 from gohr.people.series_plan import DEFAULT_TERMS, SeriesTerms
+
+#: How a board ended; empty while it is in progress.
+BoardEnd = Literal["", "cleared", "stalemate", "cut off", "given up", "mastered"]
 
 #: Replies to an attempt, and the ends of an episode, as shown to people.
 OUTCOME_WORDS = {
@@ -253,32 +254,3 @@ class PlayView:
     def as_record(self) -> dict[str, Any]:
         """Return the view as JSON can hold it."""
         return asdict(self)
-
-
-def check_place(cell: int, bucket: int | None, terms: SeriesTerms) -> None:
-    """Raise a :class:`PlayError` for an attempt on a cell or bucket that no board has."""
-    if not 1 <= cell <= N_CELLS:
-        raise PlayError(f"cell: expected 1 to {N_CELLS}, found {cell}")
-    if bucket is None and terms.pick_cost is None:
-        raise PlayError("expected a bucket: pieces cannot be picked here")
-    if bucket is not None and not 0 <= bucket < N_BUCKETS:
-        raise PlayError(f"bucket: expected 0 to {N_BUCKETS - 1}, found {bucket}")
-
-
-def shown_piece(cell: int, piece: Piece | None) -> dict[str, Any]:
-    """Return a piece as its player sees it: ``cell, shape, color``."""
-    if piece is None:
-        return {"cell": cell, "shape": None, "color": None}
-    return {"cell": cell, "shape": piece.shape, "color": piece.color}
-
-
-def told_attempt(attempt: Attempt, piece: Piece | None) -> dict[str, Any]:
-    """Return the reply to an attempt on a piece, or on an empty cell."""
-    outcome = OUTCOME_WORDS[attempt.outcome] if attempt.counts else "movable"
-    shown = shown_piece(attempt.cell, piece)
-    return {"number": attempt.number, **shown, "bucket": attempt.bucket, "outcome": outcome}
-
-
-def streak_at_end(good: Sequence[bool]) -> int:
-    """Return the number of successes in a row at the end."""
-    return next((i for i, each in enumerate(reversed(good)) if not each), len(good))

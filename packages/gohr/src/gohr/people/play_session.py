@@ -10,36 +10,35 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from gohr.game.board import N_BUCKETS, Board
+from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec, Piece
 from gohr.game.outcomes import IN_PROGRESS
 from gohr.game.reference import ReferenceGame
 from gohr.people.board_dealing import boards_of
 from gohr.people.mastery import attempts_to_master
 from gohr.people.play_records import (
     END_WORDS,
+    OUTCOME_WORDS,
     Action,
     Attempt,
+    BoardEnd,
     ClientTimes,
     Game,
     PlayError,
     PlayView,
     PointsView,
     State,
-    check_place,
-    shown_piece,
-    streak_at_end,
-    told_attempt,
 )
-from gohr.people.rewards import BoardEnd, earned, points_of
+from gohr.playing import Replay, TrialLog, replay
 from gohr.rules.parser import parse
 
-if TYPE_CHECKING:
-    from gohr.playing import TrialLog
+#: Ends of a board that earn its points.
+_PAID = ("cleared", "stalemate", "mastered")
 
 
 class PlaySession:
@@ -75,7 +74,7 @@ class PlaySession:
     >>> session.next_board()
     >>> session.give_up()
     >>> session.view().state, session.log().n_attempts.tolist()
-    ('ended', [9, 0])
+    ('ended', [9])
     """
 
     def __init__(
@@ -144,7 +143,10 @@ class PlaySession:
     def is_mastered(self) -> bool:
         """Whether a streak of successes, which goes on across boards, has ended the series."""
         wanted = self.game.terms.mastery
-        return wanted is not None and _longest_streak(self.attempts) >= wanted
+        if wanted is None:
+            return False
+        good = [attempt.accepted for attempt in self.attempts if attempt.counts]
+        return math.isfinite(attempts_to_master(good, target=wanted))
 
     def board(self, episode: int) -> Board:
         """Return the board of an episode as it was dealt."""
@@ -195,43 +197,59 @@ class PlaySession:
         return costs
 
     def points_by_board(self) -> list[int]:
-        """Return the points of each board that was dealt; 0 for one that is not over."""
-        finish = self._finish_by_board()
-        ends: list[BoardEnd] = [END_WORDS[code] for code in finish[:-1]]
-        ends.append("" if self._goes_on() else self.end())
-        plan, costs = self.game.terms.points, self.costs_by_board()
-        return [earned(plan, end, cost) for end, cost in zip(ends, costs, strict=True)]
+        """Return the points of each board that was dealt; 0 for one that is not over.
 
-    def log(self) -> TrialLog:
-        """Return the game as the log of a trial, one episode for each board dealt.
+        A stalemate earns what a cleared board does, and no other end is paid.
+        """
+        plan = self.game.terms.points
+        if plan is None:
+            return [0] * self.n_boards
+        ends: list[BoardEnd] = [END_WORDS[code] for code in self._finish_by_board()[:-1]]
+        ends.append("" if self._goes_on() else self.end())
+        pairs = zip(ends, self.costs_by_board(), strict=True)
+        return [plan.points(cost) if end in _PAID else 0 for end, cost in pairs]
+
+    def log(self, spec: BoardSpec | None = None) -> TrialLog:
+        """Return the game as the log of a trial, one episode for each board that counts.
 
         A learner makes no picks: an accepted one, which is neither success nor error, is left out;
         a pick of a piece that cannot be moved is recorded as the attempt to put it into bucket 0,
         which has the same reply.
-        """
-        from gohr.playing import TrialLog
 
-        made = [attempt for attempt in self.attempts if attempt.counts]
+        Parameters
+        ----------
+        spec : BoardSpec, optional
+            Whose palettes the codes of the boards refer to; the game's own, if not given.
+
+        Raises
+        ------
+        NotCompilableError
+            A piece is not of the palettes.
+        """
+        n, made = self.n_played, [attempt for attempt in self.attempts if attempt.counts]
         episodes = np.array([a.episode for a in made], dtype=np.int64)
+        boards = self._boards[:n].copy()
+        if spec not in (None, self.game.board):
+            boards = np.array([self.board(e).codes(spec) for e in range(n)], dtype=np.uint8)
         return TrialLog(
-            self._boards[: self.n_boards].copy(),
-            np.bincount(episodes, minlength=self.n_boards).astype(np.int64),
+            boards,
+            np.bincount(episodes, minlength=n).astype(np.int64),
             np.array([N_BUCKETS * (a.cell - 1) + (a.bucket or 0) for a in made], dtype=np.uint8),
             np.array([a.outcome for a in made], dtype=np.int8),
-            np.array(self._finish_by_board(), dtype=np.int8),
+            np.array(self._finish_by_board()[:n], dtype=np.int8),
         )
 
-    def replayed(self) -> Iterator[Attempt]:
-        """Play all boards again, and yield each attempt while the table is as it was before it.
+    def counts(self) -> Replay | None:
+        """Return what could be attempted at each row of the log, if not any piece on the board.
 
-        The session itself ends at the last board as dealt, so use a fresh one.
+        With fixed feedback only pieces that can be moved may be tried, and only these are counted.
         """
-        for episode in range(self.n_boards):
-            self._deal(episode)
-            for attempt in self.attempts:
-                if attempt.episode == episode:
-                    yield attempt
-                    self._make(attempt.cell, attempt.bucket)
+        if not self.is_fixed:
+            return None
+        log, rule = self.log(), parse(self.game.rule_text)
+        rows = log.boards, log.n_attempts, log.actions
+        found = replay(*rows, rule, board_spec=self.game.board)
+        return replace(found, n_pieces=found.n_movable)
 
     def _finish_by_board(self) -> list[int]:
         """Return the code of the state of each board, one without attempts as it was dealt."""
@@ -271,7 +289,12 @@ class PlaySession:
         """
         if self.state != "playing":
             raise PlayError(f"expected a board in play, found one that is {self.end()}")
-        check_place(cell, bucket, self.game.terms)
+        if not 1 <= cell <= N_CELLS:
+            raise PlayError(f"cell: expected 1 to {N_CELLS}, found {cell}")
+        if bucket is None and self.game.terms.pick_cost is None:
+            raise PlayError("expected a bucket: pieces cannot be picked here")
+        if bucket is not None and not 0 <= bucket < N_BUCKETS:
+            raise PlayError(f"bucket: expected 0 to {N_BUCKETS - 1}, found {bucket}")
         if self.is_fixed and cell not in self.movable_cells():
             raise PlayError("expected a piece that can be moved now; this one is crossed out")
         number, outcome = len(self.here()) + 1, self._make(cell, bucket)
@@ -314,7 +337,38 @@ class PlaySession:
 
     def view(self) -> PlayView:
         """Return all that the player may see now."""
-        return _view_of(self)
+        here, state, terms = self.here(), self.state, self.game.terms
+        good = [attempt.accepted for attempt in self.attempts if attempt.counts]
+        moves, errors = sum(good), self.errors_by_board()
+        movable = self.movable_cells() if self.is_fixed else None
+        points = None
+        if terms.points is not None:
+            least, most = terms.points.points(math.inf), self.costs_by_board()[self.episode]
+            points = PointsView(sum(self.points_by_board()), least, terms.points.points(most))
+        return PlayView(
+            self.game.rule_name,
+            state,
+            "" if state == "playing" else self.end(),
+            self.n_boards,
+            self.game.episodes,
+            self.game.horizon - len(here),
+            tuple(
+                _shown(p.pos, p) | ({} if movable is None else {"movable": p.pos in movable})
+                for p in self.table.pieces
+            ),
+            tuple(
+                _shown(m.piece.pos, m.piece) | {"bucket": m.bucket, "order": order}
+                for order, m in enumerate(self.table.memory, 1)
+            ),
+            tuple(_told(each, self.cells.get(each.cell)) for each in here),
+            sum(errors),
+            errors[self.episode],
+            moves,
+            next((i for i, each in enumerate(reversed(good)) if not each), len(good)),
+            bool(good) and terms.mastery is None and math.isfinite(attempts_to_master(good)),
+            self.may,
+            points,
+        )
 
     def movable_cells(self) -> set[int]:
         """Return the cells of the pieces that can be moved now."""
@@ -335,57 +389,15 @@ class PlaySession:
         return self.table.attempt_at(cell, bucket)
 
 
-def _longest_streak(attempts: Iterable[Attempt]) -> int:
-    """Return the most successes in a row; accepted picks neither add to a streak nor end it."""
-    longest = streak = 0
-    for attempt in attempts:
-        if attempt.counts:
-            streak = streak + 1 if attempt.accepted else 0
-            longest = max(longest, streak)
-    return longest
+def _shown(cell: int, piece: Piece | None) -> dict[str, Any]:
+    """Return a piece as its player sees it: ``cell, shape, color``."""
+    if piece is None:
+        return {"cell": cell, "shape": None, "color": None}
+    return {"cell": cell, "shape": piece.shape, "color": piece.color}
 
 
-def _view_of(played: PlaySession) -> PlayView:
-    """Return all that the player may see now."""
-    here, state = played.here(), played.state
-    good = [attempt.accepted for attempt in played.attempts if attempt.counts]
-    moves = sum(good)
-    movable = played.movable_cells() if played.is_fixed else None
-    return PlayView(
-        played.game.rule_name,
-        state,
-        "" if state == "playing" else played.end(),
-        played.n_boards,
-        played.game.episodes,
-        played.game.horizon - len(here),
-        tuple(
-            shown_piece(p.pos, p) | ({} if movable is None else {"movable": p.pos in movable})
-            for p in played.table.pieces
-        ),
-        tuple(
-            shown_piece(m.piece.pos, m.piece) | {"bucket": m.bucket, "order": order}
-            for order, m in enumerate(played.table.memory, 1)
-        ),
-        tuple(told_attempt(each, played.cells.get(each.cell)) for each in here),
-        len(good) - moves,
-        played.errors_by_board()[played.episode],
-        moves,
-        streak_at_end(good),
-        _found(good) and played.game.terms.mastery is None,
-        played.may,
-        _points_view(played),
-    )
-
-
-def _found(good: list[bool]) -> bool:
-    """Return whether there were ten successes in a row."""
-    return bool(good) and math.isfinite(attempts_to_master(good))
-
-
-def _points_view(played: PlaySession) -> PointsView | None:
-    plan = played.game.terms.points
-    if plan is None:
-        return None
-    cost = played.costs_by_board()[played.episode]
-    total = sum(played.points_by_board())
-    return PointsView(total, points_of(plan, math.inf), points_of(plan, cost))
+def _told(attempt: Attempt, piece: Piece | None) -> dict[str, Any]:
+    """Return the reply to an attempt on a piece, or on an empty cell."""
+    outcome = OUTCOME_WORDS[attempt.outcome] if attempt.counts else "movable"
+    shown = _shown(attempt.cell, piece)
+    return {"number": attempt.number, **shown, "bucket": attempt.bucket, "outcome": outcome}

@@ -6,6 +6,7 @@ a :class:`SeriesPlan` is an entry of a list.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -97,14 +98,21 @@ class PointsPlan(Part):
 
     Examples
     --------
-    >>> from gohr.people import points_of
-    >>> points_of(PointsPlan(most=100), errors=0)
-    95
+    >>> [PointsPlan().points(errors) for errors in (0, 1, 2, 3, 5, math.inf)]
+    [10, 9, 6, 3, 2, 2]
     """
 
     least: Annotated[float, Field(ge=0, le=1e6)] = 2.0
     most: Annotated[float, Field(ge=0, le=1e6)] = 10.0
     slope: Annotated[float, Field(gt=0, le=100)] = 1.5
+
+    def points(self, errors: float) -> int:
+        """Return the points of a finished board, a half rounded up.
+
+        ``errors`` is the cost beyond the accepted moves: 1 for an error, its cost for a pick.
+        """
+        bent = min(self.slope * (errors - 2), 700.0)
+        return math.floor(self.least + (self.most - self.least) / (1 + math.exp(bent)) + 0.5)
 
 
 class SeriesTerms(Part):

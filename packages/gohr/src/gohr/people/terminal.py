@@ -190,13 +190,13 @@ def _sum(view: PlayView) -> str:
 
 
 def board_records(session: PlaySession) -> list[dict[str, Any]]:
-    """Return a record for each board that was dealt: ``board, end, attempts, errors``."""
+    """Return a record for each board that counts: ``board, end, attempts, errors``."""
     log, errors = session.log(), session.errors_by_board()
     ends = {0: "not cleared", 1: "cleared", 2: "stalemate"}
     return [
         {"board": i, "end": ends[finish], "attempts": n, "errors": wrong}
         for i, (finish, n, wrong) in enumerate(
-            zip(log.finish.tolist(), log.n_attempts.tolist(), errors, strict=True), 1
+            zip(log.finish.tolist(), log.n_attempts.tolist(), errors, strict=False), 1
         )
     ]
 

@@ -1,4 +1,4 @@
-"""Transcripts of human play in the reference system's format, and logs of it as of a trial."""
+"""Transcripts of human play in the format of the reference system."""
 
 from __future__ import annotations
 
@@ -6,21 +6,15 @@ import csv
 import datetime
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from gohr.game.board import BUCKET_PLACES, N_BUCKETS, BoardSpec
+from gohr.game.board import BUCKET_PLACES
 from gohr.game.captive_log import TRANSCRIPT
 from gohr.game.outcomes import EMPTY_CELL
 from gohr.people.play_records import Attempt
 from gohr.people.play_session import PlaySession
-
-if TYPE_CHECKING:
-    from gohr.learners.chance import AttemptCounts
-    from gohr.playing import TrialLog
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,69 +154,3 @@ def first_attempts(game: PlayedGame) -> dict[int, Attempt]:
 def _moment(seconds: float) -> str:
     at = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
     return f"{at:%Y%m%d-%H%M%S}.{at.microsecond // 1000:03d}"
-
-
-def trial_log(session: PlaySession, spec: BoardSpec | None = None) -> TrialLog:
-    """Return the game as the log of a learner's trial, from which people are scored.
-
-    As :meth:`PlaySession.log`, but a last board without attempts is left out.
-
-    Parameters
-    ----------
-    session : PlaySession
-    spec : BoardSpec, optional
-        Whose palettes the codes of the boards refer to; the session's own, if not given.
-
-    Raises
-    ------
-    NotCompilableError
-        A piece is not of the palettes.
-
-    Examples
-    --------
-    >>> from gohr.people import Game, SeriesTerms
-    >>> rule = "(*,*,*,[1,2,3],0)"
-    >>> session = PlaySession(Game("low", rule, seed=1, terms=SeriesTerms(pick_cost=1)))
-    >>> high = max(piece["cell"] for piece in session.view().pieces)
-    >>> _ = session.attempt(high, None)
-    >>> trial_log(session).outcomes, trial_log(session).actions == 4 * (high - 1)
-    (array([7], dtype=int8), array([ True]))
-    """
-    spec = session.game.board if spec is None else spec
-    whole, n_boards = session.log(), session.n_played
-    boards = [session.board(e).codes(spec) for e in range(n_boards)]
-    return replace(
-        whole,
-        boards=np.array(boards, dtype=np.uint8),
-        n_attempts=whole.n_attempts[:n_boards],
-        finish=whole.finish[:n_boards],
-    )
-
-
-def attempt_counts(session: PlaySession) -> AttemptCounts | None:
-    """Return counts of possible attempts where only pieces that can be moved may be tried.
-
-    Attempts of :func:`trial_log`, and four for each such piece; None where any may be tried.
-
-    Examples
-    --------
-    >>> from gohr.people import Game, SeriesTerms
-    >>> terms = SeriesTerms(feedback="fixed")
-    >>> session = PlaySession(Game("any", "(*,*,*,*,0)", seed=0, episodes=1, terms=terms))
-    >>> _ = session.attempt(session.view().pieces[0]["cell"], 0)
-    >>> attempt_counts(session).n_permitted
-    array([9])
-    """
-    if not session.is_fixed:
-        return None
-    from gohr.learners.chance import AttemptCounts
-
-    again = PlaySession(session.game, session.attempts, n_boards=session.n_boards)
-    counted = [
-        (N_BUCKETS * len({piece for piece, _ in legal}), len(legal))
-        for attempt in again.replayed()
-        for legal in [again.table.legal_moves()]
-        if attempt.counts
-    ]
-    possible, permitted = np.array(counted, dtype=np.int64).reshape(-1, 2).T
-    return AttemptCounts(possible, permitted, np.zeros_like(possible))

@@ -61,7 +61,7 @@ gnomon plan scores.csv --way widths --metric mean
 gnomon plan scores.csv dqn sac --way sequential --runs 3 --runs 5
 gnomon rank scores.csv
 gnomon rank scores.csv --by task
-gnomon rank scores.csv --resample-tasks
+gnomon rank scores.csv --resampling runs_and_tasks
 gnomon rank scores.csv --method gohr-ev
 gnomon rank scores.csv --method bradley-terry
 gnomon rank scores.csv --method mean-rank

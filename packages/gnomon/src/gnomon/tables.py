@@ -43,6 +43,17 @@ def p_value(p: float, equal: str = "") -> str:
     return f"{equal}{p:.{digits}f}"
 
 
+def percent(share: float) -> str:
+    """Return a share as sentences print it.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.975)
+    ('95 %', '97.5 %')
+    """
+    return f"{100.0 * share:.4g} %"
+
+
 def text_table(
     records: Sequence[Record], columns: Sequence[str], *, title: str | None = None, width: int = 200
 ) -> str:

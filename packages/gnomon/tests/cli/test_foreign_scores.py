@@ -134,7 +134,7 @@ def test_tasks_without_anchors_leave_means_and_stay_in_ranks(command, tmp_path):
     how, unscaled, *normalised = ranks[0]
     assert unscaled["name"] == "unscaled"
     assert normalised == ranks[1][1:]
-    assert "The 1 task without anchors counts" in unscaled["finding"]
+    assert "Includes 1 task without anchors" in unscaled["finding"]
     assert how["name"] == "how"
 
 

@@ -93,11 +93,11 @@ def test_what_does_not_go_together_is_told(command, answers):
         ),
         (("compare", answers, "large", "small", "--by", "topik"), "did you mean 'topic'?"),
         (("read", answers, "--cluster", "x"), "no column 'x' of clus"),
-        (("compare", answers, "large", "small", "--per-task"), "per_task applies to tasks"),
+        (("compare", answers, "large", "small", "--per-task"), "--per-task applies to tasks"),
         (("estimate", answers, "--metric", "iqm"), "unknown metric of items 'iqm'"),
         (("estimate", answers, "--metric", "pass@3"), "expected an item with 3 epochs"),
-        (("estimate", answers, "--method", "percentile"), "method applies to tasks"),
-        (("plan", answers, "--way", "widths"), "way=widths applies to tasks"),
+        (("estimate", answers, "--method", "percentile"), "--method applies to tasks"),
+        (("plan", answers, "--way", "widths"), "--way widths applies to tasks"),
     ):
         said = command("gnomon", *arguments)
         assert said.status == 2, arguments

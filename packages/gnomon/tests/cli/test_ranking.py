@@ -113,7 +113,7 @@ def test_a_value_out_of_range_is_misuse(scores, arguments, message):
 def test_a_scale_that_changes_nothing_is_said(scores, verb):
     result = CliRunner().invoke(app, [verb, str(scores), "--normalize", "min-max"])
     assert result.exit_code == 0
-    assert "normalization does not change them" in result.stderr
+    assert "normalization does not change the ranks" in result.stderr
 
 
 def test_latex_escapes_names(scores):

@@ -103,8 +103,8 @@ def test_a_file_of_the_name_of_one_algorithm_does_not_hide_it(command, logs):
     ("arguments", "told"),
     [
         ("compare base.json nwe.json", "nwe.json: expected a file of scores; there is none"),
-        ("compare base.json new.json base", "expected two algorithms to compare, or none, behind"),
-        ("compare base.json a b c", "found a, b, c, no file or folder of scores"),
+        ("compare base.json new.json base", "expected two algorithms after the sources"),
+        ("compare base.json a b c", "found a, b, c, not a file or folder of scores"),
         ("compare base.json new.json nwe base", "unknown algorithm 'nwe'"),
         ("estimate old=base.json new.json", "expected a name for each source, as in old=base.json"),
         ("estimate a=base.json a=new.json", "expected different names of sources, found two 'a'"),
@@ -133,12 +133,12 @@ def test_the_gate_fails_where_the_claim_is_established(command):
     both = ("compare", "base.json", "new.json", "--fail-if")
     said = command("gnomon", *both, "B worse than A")
     assert said.status == 1
-    assert "established: new is worse than base." in said.out
-    assert "in about 2.5 % of comparisons at most" in said.out
+    assert "Established: new is worse than base." in said.out
+    assert "Error rate at most 2.5 %" in said.out
     for claim in ("A worse than B", "new worse than base by 0.1"):
         said = command("gnomon", *both, claim)
         assert said.status == 0, said.err
-        assert "not established" in said.out
+        assert "Not established" in said.out
     said = command("gnomon", *both, "B worse than A", "--json")
     assert said.status == 1
     (found,) = json.loads(said.out)["results"]
@@ -157,7 +157,7 @@ def test_the_gate_takes_tables_of_tasks(command, logs):
     said = command(
         "gnomon", "compare", "scores.csv", "--metric", "iqm", "--fail-if", "new worse than old"
     )
-    assert (said.status, "established: new is worse" in said.out) == (1, True)
+    assert (said.status, "Established: new is worse" in said.out) == (1, True)
     said = command("gnomon", "compare", "scores.csv", "--fail-if", "new worse than old")
     assert said.status == 2
     assert "a claim is about one metric: expected one of mean, median, iqm" in said.err

@@ -176,7 +176,7 @@ def test_a_band_without_width_has_a_word(gnomon):
     for kind in ("run_score", "ratio"):
         assert gnomon(f"profile scores.csv --kind {kind}").err == ""
     ratios = json.loads(gnomon("profile scores.csv --kind ratio --json").out)
-    assert ratios["warnings"] == ["profiles of kind ratio have no band: low and high are empty"]
+    assert ratios["warnings"] == ["profiles of kind ratio have no bands: low and high are empty"]
 
 
 def test_options_that_say_nothing_are_refused(gnomon):
@@ -249,7 +249,7 @@ BAD = {
     "a,t,0,1\na,t,1,1\n": ("estimate x.csv --normalize min-max", "two different finite scores"),
     "a,t,0,1\na,t,1,2\n": ("estimate x.csv --metric best", "unknown metric 'best'"),
     "a,t,0,1\na,t,1,3\n": ("estimate x.csv --metric trimmed_mean:0.7", "expected a proportion"),
-    "a,t,0,1\na,t,1,4\n": ("compare x.csv a", "expected two algorithms to compare"),
+    "a,t,0,1\na,t,1,4\n": ("compare x.csv a", "expected two algorithms after the sources"),
     "a,t,0,-1\na,t,1,-4\n": ("profile x.csv --kind ratio", "a, task t: expected a positive mean"),
     "a,t,0,1\n": ("profile x.csv --kind likelihood", "a, task t: expected at least 2 runs"),
     "a,t,0,1\na,t,1,5\n": ("curves x.csv", "expected a table with several steps"),

@@ -70,9 +70,9 @@ def test_low_scores_and_probabilities_have_their_direction():
 
 def test_what_is_said_is_the_answer_and_its_error():
     text = check_claim(items(), "new worse than old by 0.02").to_text()
-    assert "\nestablished: new is worse than old by more than 0.02.\n" in text
-    assert "in about 2.5 % of comparisons at most; if it is worse by 0." in text
-    assert "not established: old is worse than new." in str(check_claim(items(), "A worse than B"))
+    assert "\nEstablished: new is worse than old by more than 0.02.\n" in text
+    assert "Error rate at most 2.5 % if new is not worse by more than 0.02; power 0.8 if" in text
+    assert "Not established: old is worse than new." in str(check_claim(items(), "A worse than B"))
 
 
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")

@@ -254,7 +254,7 @@ def test_what_was_corrected_together_is_said():
     families = {
         "not corrected, one test": compare(scores, "a", "b", "mean"),
         "not corrected, one test for each metric": compare(scores, "a", "b", ["mean", "iqm"]),
-        "Holm's correction over 6 tasks; of all tasks together, not corrected": compare(
+        "Holm's correction over 6 tasks; all tasks together: not corrected": compare(
             scores, "a", "b", "mean", per_task=True
         ),
         "Holm's correction over 3 pairs, for each of 2 metrics by itself": compare(

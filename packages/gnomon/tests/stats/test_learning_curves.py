@@ -102,7 +102,7 @@ def test_which_summaries_have_resamples_and_what_they_say():
     with pytest.warns(DegenerateScoresWarning, match="time_to_threshold of a: the interval is fr"):
         (time,) = curves(TABLE, "mean", summary="time_to_threshold", threshold=3.0)
     assert (median.method, time.method) == ("student", "percentile")
-    assert "area of the aggregate curve" in str(curves(TABLE, "mean", summary="area"))
+    assert "area of the curve of the metric" in str(curves(TABLE, "mean", summary="area"))
     with pytest.raises(UnknownWordError, match="unknown method 'bca'"):
         curves(TABLE, "mean", summary="area", method="bca")
 

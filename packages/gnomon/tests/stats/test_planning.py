@@ -191,7 +191,7 @@ def test_the_looks_of_a_sequential_plan_say_over_what_they_are_corrected():
     scores = {"a": rng().normal(0.0, 1.0, (8, 3)), "b": rng().normal(9.0, 1.0, (8, 3))}
     found = plan(ScoreTable.from_arrays(scores), "a", "b", "mean", way="sequential", runs=[4, 8])
     assert found.notes == (
-        "p_value: of the look, whose level is its share of the error of all looks; not corrected "
-        "over metrics",
+        "p_value, level: those of the last look; all looks together keep the error 0.05. Not "
+        "corrected over metrics.",
     )
     assert "< 0.0001" in str(found)

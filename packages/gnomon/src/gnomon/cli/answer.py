@@ -110,25 +110,22 @@ def answering(command: str, *, as_json: bool) -> Iterator[Answer]:
     """Answer to a verb; what Gnomon itself warns of becomes part of the answer."""
     answer = Answer(command, as_json=as_json)
     with warnings.catch_warnings(record=True) as caught:
-        for ours in _OURS:
-            warnings.simplefilter("always", ours)
+        warnings.simplefilter("always", GnomonWarning)
         with on_command_line():
             yield answer
-    raised = [str(w.message) for w in caught if _is_ours(w)]
+    raised = []
+    for w in caught:
+        if issubclass(w.category, GnomonWarning):
+            raised.append(str(w.message))
+        else:
+            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
     for text in dict.fromkeys([*raised, *answer.noted]):
         answer.warn(text)
-    for other in [w for w in caught if not _is_ours(w)]:
-        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
     answer.print_json()
 
 
 #: What JSON may hold as it is, and a terminal would obey; it may hold it escaped as well.
 _UNPRINTABLE = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_OURS = (GnomonWarning,)
-
-
-def _is_ours(warning: warnings.WarningMessage) -> bool:
-    return issubclass(warning.category, _OURS)
 
 
 def _finite(value: Any) -> Any:

@@ -16,16 +16,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 import typer.core
 
 from gnomon._version import __version__
 from gnomon.errors import GnomonError, visible
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Verbs(typer.core.TyperGroup):

@@ -21,8 +21,8 @@ Names = list[str] | None
 Normalize = Annotated[
     str | None,
     typer.Option(
-        help="atari, procgen-easy, procgen-hard, dmc or minatar; or a CSV of task, random, human "
-        "or task, low, high: scores become 0 to 100."
+        help="Scale scores to 0 to 100: atari, procgen-easy, procgen-hard, dmc or minatar; or a "
+        "CSV file of task, low, high (or task, random, human)."
     ),
 ]
 
@@ -40,18 +40,18 @@ class SuiteScores(ScoreOptions):
     source: Annotated[
         str, typer.Argument(help="A file or folder of scores, or the data set atari5.")
     ]
-    summary: Annotated[str, typer.Option(help="median, mean, iqm or mean_log.")] = "median"
+    summary: Annotated[str, typer.Option(help="Summary score: median, mean, iqm or mean_log.")] = (
+        "median"
+    )
     transform: Annotated[
-        str, typer.Option(help="log, or identity for scores comparable as they are.")
+        str, typer.Option(help="log, or identity for scores that are comparable as they are.")
     ] = "log"
     normalize: Normalize = None
     group_by: Annotated[
-        str | None, typer.Option(help="The column of an algorithm's paper or family.")
+        str | None, typer.Option(help="Column of the paper or family of an algorithm.")
     ] = None
-    date_by: Annotated[
-        str | None, typer.Option(help="The column of its year or date of publication.")
-    ] = None
-    exclude: Annotated[Names, typer.Option(help="A task to leave out; repeatable.")] = None
+    date_by: Annotated[str | None, typer.Option(help="Column of the date of publication.")] = None
+    exclude: Annotated[Names, typer.Option(help="Task to leave out; repeatable.")] = None
 
     def prepared(self) -> PreparedScores:
         """Return the scores of a file, or of the data set as the Atari-5 paper prepares it."""
@@ -74,7 +74,7 @@ class SuiteScores(ScoreOptions):
 @with_groups
 def distill(
     size: Annotated[
-        int | None, typer.Option(min=1, help="Number of tasks, --have included. [default: 5]")
+        int | None, typer.Option(min=1, help="Number of tasks, including --have. [default: 5]")
     ] = None,
     procedure: Annotated[
         Names, typer.Option(help="factor (the default), paper or paper-code; repeatable.")
@@ -82,7 +82,7 @@ def distill(
     have: Annotated[
         str | None, typer.Option(help="Tasks already run, separated by commas.")
     ] = None,
-    costs: Annotated[Path | None, typer.Option(help="CSV of task, cost; with --next.")] = None,
+    costs: Annotated[Path | None, typer.Option(help="CSV file of task, cost, for --next.")] = None,
     next_for: Annotated[
         str | None,
         typer.Option(
@@ -94,23 +94,23 @@ def distill(
         Literal["folds", "algorithms", "groups", "time", "none"],
         typer.Option(help="What the nested validation leaves out at a time."),
     ] = "folds",
-    folds: Annotated[int, typer.Option(min=2, help="Of both validations.")] = 10,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of both validations.")] = 10,
     model: Annotated[
         Path | None,
         typer.Option(help="Write the best model to this file.", callback=check_writable),
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw to this file: .svg, .png or .pdf.", callback=_checked)
+        Path | None, typer.Option(help="Write a figure: .svg, .png or .pdf.", callback=_checked)
     ] = None,
     page: Annotated[
-        Path | None, typer.Option(help="Write a page to this file.", callback=check_writable)
+        Path | None, typer.Option(help="Write a report to this HTML file.", callback=check_writable)
     ] = None,
     seed: Seed = 0,
     *,
     scores: SuiteScores,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the few tasks that predict a suite's summary score, with a nested error.
+    """Find the few tasks that best predict the summary score of a suite.
 
     Example:
       gnomon distill scores.csv --size 5 --model small-suite.json

@@ -43,15 +43,15 @@ Source = Annotated[
     typer.Argument(help="A file or folder of scores, or the name of a data set.", readable=False),
 ]
 Where = Annotated[
-    list[str] | None, typer.Option(help="COLUMN=VALUE: only such rows of a score file.")
+    list[str] | None, typer.Option(help="COLUMN=VALUE: use only these rows; repeatable.")
 ]
 Score = Annotated[
     str | None,
-    typer.Option(help="Which score, or column of a file, where there are several."),
+    typer.Option(help="Which score or column to use, if there are several."),
 ]
 Level = Annotated[float, typer.Option(help="Confidence level.", callback=_checked_level)]
-Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of all draws.")]
+Resamples = Annotated[int, typer.Option(min=1, help="Number of bootstrap resamples.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Gamma = Annotated[
     float | None,
     typer.Option(help="Target of the optimality gap.", callback=_checked_target),
@@ -65,13 +65,13 @@ Normalize = Annotated[
 ]
 Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")]
 Only = Annotated[
-    list[str] | None, typer.Option("--algorithm", help="Only these algorithms; repeatable.")
+    list[str] | None, typer.Option("--algorithm", help="Use only this algorithm; repeatable.")
 ]
 # As in gnomon.stats, whose import would load what the help does not need.
 Method = Literal["auto", "percentile"]
 Variances = Annotated[
     Literal["moderated", "own"],
-    typer.Option(help="Moderated over the algorithms of the table, or each one's own."),
+    typer.Option(help="Variances moderated over all algorithms, or each algorithm's own."),
 ]
 Resampling = Literal["runs", "runs_and_tasks"]
 
@@ -83,7 +83,7 @@ class ScoreOptions:
     score: Score = None
     where: Where = None
     lower_is_better: Annotated[
-        bool, typer.Option("--lower-is-better", help="Low scores of a file are good.")
+        bool, typer.Option("--lower-is-better", help="Low scores are better.")
     ] = False
     normalize: Normalize = None
 
@@ -146,9 +146,7 @@ class ShowOptions:
     """How what was found is shown."""
 
     latex: Latex = False
-    figure: Annotated[Path | None, typer.Option(help="Draw to this file: .svg, .png or .pdf.")] = (
-        None
-    )
+    figure: Annotated[Path | None, typer.Option(help="Write a figure: .svg, .png or .pdf.")] = None
 
 
 def scores_or_summaries(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import Gamma, Level, ScoreOptions, Seed, ShowOptions, with_groups
 from gnomon.cli.sources import Pair, SourcesAndPair, sources_and_pair
-
-if TYPE_CHECKING:
-    pass
 
 
 @with_groups
@@ -21,16 +18,16 @@ def plan(
     metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
     runs: Annotated[
         list[int] | None,
-        typer.Option(min=1, help="Runs per task to try, or epochs of items; repeatable."),
+        typer.Option(min=1, help="Runs per task (or epochs of items) to try; repeatable."),
     ] = None,
     items: Annotated[
-        list[int] | None, typer.Option(min=2, help="Of items, how many to try; repeatable.")
+        list[int] | None, typer.Option(min=2, help="Numbers of items to try; repeatable.")
     ] = None,
     power: Annotated[float, typer.Option(min=0, max=1, help="Power to reach.")] = 0.8,
     way: Annotated[
         Literal["power", "widths", "sequential"],
         typer.Option(
-            help="Power of studies, widths of intervals, or a look after each number of runs."
+            help="Power of studies, widths of intervals, or looks after each number of runs."
         ),
     ] = "power",
     level: Level = 0.95,
@@ -41,7 +38,7 @@ def plan(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate how many runs are needed to separate algorithms.
+    """Estimate how many runs or items are needed to find a difference.
 
     Example:
       gnomon plan scores.csv ppo dqn

@@ -16,18 +16,20 @@ def predict(
     model: Annotated[
         str,
         typer.Argument(
-            help="The file that gnomon distill --model wrote; or a published set of Atari games: "
+            help="A file written by gnomon distill --model, or a published set of Atari games: "
             "atari-1, atari-3, atari-5, atari-10, atari-3-val or atari-5-val."
         ),
     ],
     source: Sources,
     pair: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Which of two algorithms is better on the full suite."),
+        typer.Option(
+            metavar="A B", help="Predict which of two algorithms is better on the full suite."
+        ),
     ] = None,
     normalize: Normalize = None,
     normalized: Annotated[
-        bool, typer.Option("--normalized", help="The scores are normalised already.")
+        bool, typer.Option("--normalized", help="The scores are already normalised.")
     ] = False,
     runs: Annotated[
         int | None, typer.Option(min=1, help="Number of runs behind each score.")
@@ -38,7 +40,7 @@ def predict(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Predict the summary of algorithms from a few tasks, with intervals.
+    """Predict the summary score of algorithms from a few tasks, with intervals.
 
     Example:
       gnomon predict model.json new.csv

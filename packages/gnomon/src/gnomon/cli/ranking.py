@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.options import Level, ScoreOptions, Seed, ShowOptions, with_groups
+from gnomon.cli.options import Level, Resampling, ScoreOptions, Seed, ShowOptions, with_groups
 from gnomon.cli.sources import Sources
 
 # One resample has no spread.
-Resamples = Annotated[int, typer.Option(min=2, help="Bootstrap resamples.")]
+Resamples = Annotated[int, typer.Option(min=2, help="Number of bootstrap resamples.")]
 By = Annotated[
     Literal["algorithm", "task"], typer.Option(help="Rank algorithms, or tasks by difficulty.")
 ]
@@ -23,20 +23,22 @@ def rank(
     method: Annotated[
         str | None,
         typer.Option(
-            help="Order: win-probability, mean-rank, bradley-terry, gohr-ev, kemeny; items: mean."
+            help="Order: win-probability, mean-rank, bradley-terry, gohr-ev or kemeny; for items "
+            "mean."
         ),
     ] = None,
     by: By = "algorithm",
-    resample_tasks: Annotated[
-        bool, typer.Option("--resample-tasks", help="Treat the tasks as a sample.")
-    ] = False,
+    resampling: Annotated[
+        Resampling | None,
+        typer.Option(help="Whether the tasks are fixed, or a sample too, as with single runs."),
+    ] = None,
     level: Level = 0.95,
     *,
     scores: ScoreOptions,
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Rank algorithms (or tasks), with intervals of ranks and tiers.
+    """Rank algorithms (or tasks by difficulty), with intervals of ranks and tiers.
 
     Example:
       gnomon rank scores.csv
@@ -50,14 +52,16 @@ def rank(
         if by == "task" and (unlike := own_scales(table)) is not None:
             answer.warn(unlike)
         if by == "algorithm" and table.normalization is not None:
-            answer.warn("ranks of algorithms depend on the order of scores on each task alone: "
-                        "normalization does not change them")  # fmt: skip
+            answer.warn(
+                "normalization does not change the ranks of algorithms, which depend only on the "
+                "order of scores on each task"
+            )
         found = ranked(
             table,
             method,
             by=by,
             level=level,
-            resampling="runs_and_tasks" if resample_tasks else None,
+            resampling=resampling,
         )
         answer.show(found, **vars(showing))
 

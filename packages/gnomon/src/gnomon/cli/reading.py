@@ -24,11 +24,11 @@ class Layout:
     """How scores lie in a source whose layout is not recognised, or has two readings."""
 
     format: Annotated[
-        str | None, typer.Option("--format", help="The format, if it is not recognised.")
+        str | None, typer.Option("--format", help="Format, if it is not recognised.")
     ] = None
     column: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=COLUMN: what a column is called, as in algorithm=Name."),
+        typer.Option(help="NAME=COLUMN, such as algorithm=agent: which column to read as what."),
     ] = None
     columns_are: Annotated[
         Literal["algorithms", "tasks", "runs"] | None,
@@ -36,27 +36,31 @@ class Layout:
     ] = None
     run_names: Annotated[
         str | None,
-        typer.Option(help="How a tracker's names of runs are made, as in '{algorithm}-{run}'."),
+        typer.Option(
+            help="Pattern of the names of runs in a tracker, such as '{algorithm}-{run}'."
+        ),
     ] = None
     units: Annotated[
         Literal["tasks", "items"] | None,
-        typer.Option(help="What a task is: a task, or an item of an evaluation."),
+        typer.Option(help="Whether tasks are tasks, or items of an evaluation."),
     ] = None
     cluster: Annotated[
-        str | None, typer.Option(help="The column that names the cluster of an item.")
+        str | None, typer.Option(help="Column that names the cluster of an item.")
     ] = None
     rename: Annotated[
-        list[str] | None, typer.Option(help="OLD=NEW: what to call an algorithm or model.")
+        list[str] | None, typer.Option(help="OLD=NEW: rename an algorithm; repeatable.")
     ] = None
     within_run: Annotated[
-        Literal["mean"] | None, typer.Option(help="Average several rows of a run, as of episodes.")
+        Literal["mean"] | None,
+        typer.Option(help="Average several rows of one run, such as episodes."),
     ] = None
     at: Annotated[
-        str | None, typer.Option(help="Of curves, take this step, or the end of each run: end.")
+        str | None,
+        typer.Option(help="Take this step of curves, or the last step of each run: end."),
     ] = None
     window: Annotated[
         int | None,
-        typer.Option(min=1, help="Of logs of training, average the last episodes or evaluations."),
+        typer.Option(min=1, help="Average the last N episodes or evaluations of training logs."),
     ] = None
 
     def arguments(self) -> dict[str, Any]:
@@ -119,4 +123,4 @@ def show_scores(answer: Answer, table: ScoreTable, out: Path | None) -> None:
     answer.table(list(islice(table.rows.records(), MOST_ROWS)), table.rows.names)
     n = len(table)
     if n > MOST_ROWS:
-        answer.say(f"the first {MOST_ROWS} of {n:,} rows; --out FILE writes all of them")
+        answer.say(f"First {MOST_ROWS} of {n:,} rows; --out FILE writes all.")

@@ -20,32 +20,33 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="A folder; or a .html file, for the page alone, or .md, for a short one. "
-            "By default NAME-report in the current folder."
+            help="A folder, a .html file (the page only) or a .md file (a short page); by default "
+            "NAME-report in the current folder."
         ),
     ] = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(help="Of items: a column whose groups are compared; repeatable."),
+        typer.Option(help="Items: a column whose groups are compared; repeatable."),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     level: Level = 0.95,
     seed: Seed = 0,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print a short page, fit for a pull request.")
+        bool, typer.Option("--markdown", help="Print a short page for a pull request.")
     ] = False,
     also: Annotated[
         list[str] | None,
-        typer.Option(help="png or pdf: write each figure as that too; repeatable."),
+        typer.Option(help="Also write each figure as png or pdf; repeatable."),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", "-j", min=1, help="Processes; all cores by default.")
+        int | None,
+        typer.Option("--workers", "-j", min=1, help="Number of processes; all cores by default."),
     ] = None,
     *,
     scores: ScoreOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a report: one page, and each figure with its numbers beside it.
+    """Write a report: one page, and each figure with its numbers.
 
     Example:
       gnomon report scores.csv --out report.html

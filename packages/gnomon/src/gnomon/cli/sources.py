@@ -22,8 +22,8 @@ Sources = Annotated[
     typer.Argument(
         metavar="SOURCE",
         show_default=False,
-        help="Files, folders or logs of scores: several make one table. NAME=PATH names the "
-        "algorithm of a source that holds one.",
+        help="Files, folders or logs of scores; several are merged into one table. NAME=PATH names "
+        "the algorithm of a source that contains one.",
     ),
 ]
 SourcesAndPair = Annotated[
@@ -32,12 +32,12 @@ SourcesAndPair = Annotated[
         metavar="SOURCE",
         show_default=False,
         help="Files, folders or logs of scores (NAME=PATH names the algorithm of a source that "
-        "holds one), and behind them, if you like, two algorithms.",
+        "contains one), optionally followed by two algorithms.",
     ),
 ]
 Pair = Annotated[
     tuple[str, str] | None,
-    typer.Option("--pair", metavar="A B", help="Two algorithms, where their names are files too."),
+    typer.Option("--pair", metavar="A B", help="Two algorithms, if files have their names."),
 ]
 
 _ENDS = (".eval", ".json", ".jsonl", ".csv", ".tsv", ".parquet")
@@ -126,8 +126,8 @@ def sources_and_pair(
         raise ScoreDataError(f"{lacking[0]}: expected a file of scores; there is none")
     if len(names) != 2:
         raise ScoreDataError(
-            "expected two algorithms to compare, or none, behind the sources "
-            f"({listed(sources, 3)}); found {listed(names)}, no file or folder of scores"
+            f"expected two algorithms after the sources ({listed(sources, 3)}), or none; found "
+            f"{listed(names)}, not a file or folder of scores"
         )
     return sources, (names[0], names[1])
 

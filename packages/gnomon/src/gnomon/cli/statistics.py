@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gnomon.stats import ClaimChecks
 
 By = Annotated[
-    str | None, typer.Option("--by", help="Of items: a column whose groups are shown too.")
+    str | None, typer.Option("--by", help="Items: a column whose groups are shown separately too.")
 ]
 
 
@@ -41,14 +41,16 @@ def estimate(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="mean, median, iqm or optimality_gap; of items mean, pass@5, pass^5; repeatable."
+            help="mean, median, iqm or optimality_gap; for items mean, pass@K, pass^K; repeatable."
         ),
     ] = None,
-    per_task: Annotated[bool, typer.Option("--per-task", help="For each task by itself.")] = False,
-    method: Annotated[Method, typer.Option(help="How intervals are made.")] = "auto",
+    per_task: Annotated[
+        bool, typer.Option("--per-task", help="Estimate each task separately.")
+    ] = False,
+    method: Annotated[Method, typer.Option(help="How intervals are computed.")] = "auto",
     by: By = None,
     resampling: Annotated[
-        Resampling, typer.Option(help="Whether tasks are a sample too, of tasks like these.")
+        Resampling, typer.Option(help="Whether the tasks are fixed, or a sample too.")
     ] = "runs",
     variances: Variances = "moderated",
     *,
@@ -86,27 +88,27 @@ def compare(
     pair: Pair = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="A metric, or probability_of_improvement; repeatable."),
+        typer.Option(help="A metric of estimate, or probability_of_improvement; repeatable."),
     ] = None,
-    per_task: Annotated[bool, typer.Option("--per-task", help="On each task too.")] = False,
+    per_task: Annotated[bool, typer.Option("--per-task", help="Compare on each task too.")] = False,
     paired: Annotated[
-        bool, typer.Option("--paired", help="Runs with the same label share a seed.")
+        bool, typer.Option("--paired", help="Pair the runs that have the same label.")
     ] = False,
-    method: Annotated[Method, typer.Option(help="How intervals are made.")] = "auto",
+    method: Annotated[Method, typer.Option(help="How intervals are computed.")] = "auto",
     variances: Variances = "moderated",
     equivalence: Annotated[
-        float | None, typer.Option(help="Largest difference that does not matter: test for less.")
+        float | None, typer.Option(help="Test whether the difference is smaller than this margin.")
     ] = None,
     by: By = None,
     sequential: Annotated[
         Literal["e"] | None,
-        typer.Option(help="Of items in their order: bets, valid at every look (e-values)."),
+        typer.Option(help="Items: compare after more and more items, by e-values."),
     ] = None,
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
-            help="A claim: 'B worse than A', or 'B worse than A by 0.02'; exit status 1 if one is "
-            "established; repeatable."
+            help="Exit with status 1 if this claim is established: 'B worse than A' or 'B worse "
+            "than A by 0.02'; repeatable."
         ),
     ] = None,
     *,
@@ -181,16 +183,16 @@ def profile(
     source: Sources,
     kind: Annotated[
         Literal["run_score", "average_score", "ratio", "likelihood"],
-        typer.Option("--kind", "--metric", help="Which share is shown."),
+        typer.Option(help="Which share to show."),
     ] = "run_score",
-    tau: Annotated[list[float] | None, typer.Option(help="A threshold; repeatable.")] = None,
+    tau: Annotated[list[float] | None, typer.Option(help="Threshold; repeatable.")] = None,
     spacing: Annotated[
         Literal["auto", "linear", "log", "data"],
-        typer.Option(help="Thresholds, if none is given."),
+        typer.Option(help="How thresholds are spaced, if none is given."),
     ] = "auto",
     band: Annotated[
         Literal["pointwise", "simultaneous", "none"],
-        typer.Option("--band", "--method", help="At each threshold, or for the whole curve."),
+        typer.Option(help="Bands valid at each threshold, or for the whole curve."),
     ] = "pointwise",
     df: Annotated[
         Literal["welch", "as_published"],
@@ -230,7 +232,7 @@ def profile(
             rng=seed,
         )
         if kind not in ("run_score", "average_score") and (as_json or tau):
-            answer.warn(f"profiles of kind {kind} have no band: low and high are empty")
+            answer.warn(f"profiles of kind {kind} have no bands: low and high are empty")
         answer.show(found, **vars(showing))
 
 
@@ -240,17 +242,17 @@ def curves(
     metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
     summary: Annotated[
         Literal["area", "best", "final", "time_to_threshold"] | None,
-        typer.Option(help="One number about each curve instead of the curve."),
+        typer.Option(help="One number per curve instead of the curve."),
     ] = None,
-    threshold: Annotated[float | None, typer.Option(help="For time_to_threshold.")] = None,
-    method: Annotated[Method, typer.Option(help="How bands are made.")] = "auto",
+    threshold: Annotated[float | None, typer.Option(help="Threshold of time_to_threshold.")] = None,
+    method: Annotated[Method, typer.Option(help="How bands are computed.")] = "auto",
     algorithm: Only = None,
     at: Annotated[
-        float | None, typer.Option(help="The step at which curves end; shorter runs are left out.")
+        float | None, typer.Option(help="Last step of the curves; shorter runs are left out.")
     ] = None,
     grid: Annotated[
         str | None,
-        typer.Option(help="Number of evenly spaced steps, or shared: those that all runs have."),
+        typer.Option(help="Number of evenly spaced steps, or shared: steps that all runs have."),
     ] = None,
     *,
     scores: ScoreOptions,
@@ -258,7 +260,7 @@ def curves(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Show metrics along the steps of training, with bands, or numbers about whole curves.
+    """Show metrics over the steps of training with bands, or one number per curve.
 
     Example:
       gnomon curves curves.csv --figure curves.svg

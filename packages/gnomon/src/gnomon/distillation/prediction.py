@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 
-from gnomon.distillation.atari import published_set
+from gnomon.distillation.atari import published_models, published_set
 from gnomon.distillation.models import Prediction, SubsetModel
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, References, prepare
 from gnomon.distillation.procedures import FactorProcedure, factor_moments
 from gnomon.distillation.validation import nested_error
 from gnomon.errors import ScoreDataError, UnknownNameError
-from gnomon.results import FieldRecord, Results, recorded
+from gnomon.results import FieldRecord, Results, Row, recorded
 from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -33,6 +33,11 @@ class Predictions(Results[Prediction]):
     """The predicted summary of each algorithm of a table."""
 
     columns = ("algorithm", "value", "low", "high", "outside", "missing", "verdict")
+
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        return [
+            name for name in self.columns if any(row[name] not in (None, "", []) for row in rows)
+        ]
 
 
 @dataclass(frozen=True)
@@ -186,6 +191,8 @@ def _fitted(model: SubsetModel | str | os.PathLike[str], table: ScoreTable) -> S
         published = published_set(model, table.tasks)
         if published is not None:
             return published
+        if not Path(model).suffix:
+            raise UnknownNameError("model", model, ("FILE", *map(str.lower, published_models())))
     return SubsetModel.load(model)
 
 

@@ -39,7 +39,7 @@ from gnomon.plot.style import (
     series_style,
     short_number,
 )
-from gnomon.tables import p_value
+from gnomon.tables import p_value, percent
 
 if TYPE_CHECKING:
     from gnomon.results import Results
@@ -196,7 +196,7 @@ def estimate_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axe
         ax,
         name="estimates",
         title="Estimates",
-        caption=f"Estimates with {found[0].level:.0%} intervals, one panel per {what}.{part}",
+        caption=f"Estimates with {percent(found[0].level)} intervals, one panel per {what}.{part}",
         alt=f"{len(found)} estimates with intervals. Best first: {', '.join(rows[:8])}",
         rows=found.as_records(),
         columns=columns,
@@ -270,7 +270,7 @@ def comparison_figure(found: Results[Any], ax: Axes | None = None) -> Figure | A
     if groups and ax is None:
         panels.insert(1, Panel(partial(_draw_contributions, groups), "", panels[0].height))
     most, family = max(map(len, parts)), found.settings.get("family")
-    caption = f"Differences with {shown[0].level:.0%} intervals; filled: significant."
+    caption = f"Differences with {percent(shown[0].level)} intervals; filled: significant."
     caption += f" p-values: {family}." if family else ""
     caption += " At the right: the part of the difference that each group adds." if groups else ""
     caption += f" The first {MOST_ROWS} of {most} are drawn." if most > MOST_ROWS else ""
@@ -330,7 +330,7 @@ def _draw_contributions(groups: Sequence[Any], ax: Axes) -> None:
     """Draw the part of a difference that each group of items adds."""
     bars = []
     for one in groups:
-        share = "" if math.isnan(one.share) else f"{one.share:.0%}"
+        share = "" if math.isnan(one.share) else f"{100 * one.share:.0f} %"
         color = SERIES[0] if one.contribution >= 0 else SERIES[1]
         bars.append(Bar(str(one.task), one.contribution, color, share))
     draw_bars(ax, bars)
@@ -348,7 +348,8 @@ def cost_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
         ax,
         name=f"cost-{column.replace('_', '-')}",
         title=f"Score by {column.replace('_', ' ')}",
-        caption=f"Mean cost per sample, and scores with {found.settings['level']:.0%} intervals. "
+        caption="Mean cost per sample, and scores with "
+        f"{percent(found.settings['level'])} intervals. "
         "Filled and joined: the Pareto front (no model is both cheaper and better).",
         alt=f"Cost and score of {len(found)} models",
         rows=found.as_records(),

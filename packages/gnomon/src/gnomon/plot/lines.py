@@ -30,6 +30,7 @@ from gnomon.plot.style import (
     mark_numbers,
     series_style,
 )
+from gnomon.tables import percent
 
 if TYPE_CHECKING:
     from gnomon.plot.labels import Corner
@@ -158,7 +159,7 @@ def profile_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes
     """Return the figure of profiles: the higher curve is the better one."""
     kind, (width, height) = found[0].kind, _room(len(found))
     band = found[0].band
-    bands = "" if band == "none" else f" Bands: {found[0].level:.0%}, {band}."
+    bands = "" if band == "none" else f" Bands: {percent(found[0].level)}, {band}."
     return frame(
         [Panel(partial(_draw_profiles, found), height=height)],
         ax,
@@ -281,7 +282,7 @@ def curve_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
         name="curves" if len(tasks) == 1 else "curves-per-task",
         title="Learning curves",
         caption=f"{', '.join(map(metric_name, metrics)).capitalize()}, with pointwise "
-        f"{found[0].level:.0%} bands.{some}",
+        f"{percent(found[0].level)} bands.{some}",
         alt=f"Learning curves of {len(names)} algorithms",
         rows=found.as_records(),
         columns=min(3, len(panels)) if len(tasks) > 1 else max(len(panels), 1),
@@ -437,8 +438,8 @@ def item_look_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Ax
         name="item-looks",
         title="Difference as items arrive",
         caption="The difference after each number of items, with its "
-        f"{found[0].level:.0%} confidence sequence, which is valid at all looks together. A dashed "
-        "line: the difference is established.",
+        f"{percent(found[0].level)} confidence sequence, which is valid at all looks together. "
+        "Dashed line: the difference is established.",
         alt=f"Confidence sequence of {', '.join(metrics)}",
         rows=found.as_records(),
         columns=len(metrics),

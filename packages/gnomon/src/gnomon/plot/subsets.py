@@ -30,6 +30,7 @@ from gnomon.plot.style import (
 )
 from gnomon.results import Results
 from gnomon.scores.table import FloatArray
+from gnomon.tables import percent
 
 #: More names or bars are unreadable; the numbers have them all.
 _MOST_NAMED, _MOST_BARS = 12, 60
@@ -51,7 +52,7 @@ def prediction_figure(found: Distillation, ax: Axes | None = None) -> Figure | A
         name="predictions",
         title="Predicted against true",
         caption="Each algorithm by a model whose tasks and weights were chosen without it. Band: "
-        f"{_LEVEL:.0%} of new algorithms; the farthest outside are named.",
+        f"{percent(_LEVEL)} of new algorithms; the farthest outside are named.",
         alt=f"{best.nested.n_predicted} algorithms, predicted against true summary",
         rows=tuple({"algorithm": a, "true": t, "predicted": p} for a, (t, p) in pairs),
     )

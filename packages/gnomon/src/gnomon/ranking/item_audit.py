@@ -181,7 +181,7 @@ def _copies(
     text = f"{what}: {counted(n, 'pair')} of items"
     chance = [_n_pairs(_groups(table[:, varied])[1]) for table in drawn]
     if drawn:
-        text += f"; random tables with the same totals have {np.mean(chance):.2g} "
+        text += f"; random tables with the same totals have {np.mean(chance):.3g} "
         text += f"({min(chance):,} to {max(chance):,})"
     if n > max(chance, default=0):
         alike = [np.flatnonzero(group == g) for g in np.flatnonzero(size > 1)[: MOST_ITEMS + 1]]
@@ -241,7 +241,7 @@ def _discrimination(
         return
     chance = np.array([_item_rest_correlations(table) for table in drawn])
     n = (chance < 0.0).sum(axis=1)
-    text += f"; random tables with the same totals have {n.mean():.2g} "
+    text += f"; random tables with the same totals have {n.mean():.3g} "
     text += f"({n.min():,} to {n.max():,})"
     yield Statement("discrimination", "negative", text, float(negative))
     chance = chance[~np.isnan(chance)]

@@ -28,7 +28,7 @@ from gnomon.stats.estimates import Resampling
 from gnomon.stats.item_results import compare_items, estimate_items
 from gnomon.stats.items import counted_as
 from gnomon.stats.rank_tests import tiers as tiers
-from gnomon.tables import latex_table
+from gnomon.tables import latex_table, percent
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -139,11 +139,14 @@ class Ranking(Results[Ranked]):
     @property
     def title(self) -> str:
         """What the values are."""
+        intervals = f"{percent(self.level)} intervals"
+        if self.method == WINS and self.by == "task":
+            return f"probability of being harder than another task, {intervals}"
         if self.method == WINS:
-            return f"mean win probability, {100.0 * self.level:.4g} % intervals"
+            return f"mean win probability, {intervals}"
         if self.method == ITEM_MEAN:
-            return f"mean over items, {100.0 * self.level:.4g} % intervals"
-        return f"{self.method}, {100.0 * self.level:.4g} % intervals of ranks"
+            return f"mean over items, {intervals}"
+        return f"ordered by {self.method}, {intervals} of ranks"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -153,15 +156,16 @@ class Ranking(Results[Ranked]):
         notes = [_BASIS[kind], f"{unit} in the same tier are not significantly different."]
         pairs = counted(len(self) * (len(self) - 1) // 2, "pair")
         if self.resampling == "runs" or kind == "items":
-            notes.append(f"Holm's correction over {pairs}.")
+            if len(self) > 2:
+                notes.append(f"Tests have Holm's correction over {pairs}.")
         else:
             grounds = f"{ground_of(self.by)}s"
-            notes.append(
-                f"The {grounds} are the sample; max-t correction over {pairs} by random signs of "
-                f"the {grounds}."
+            corrected = (
+                f"; tests have the max-t correction over {pairs} by random signs of the {grounds}"
             )
+            notes.append(f"The {grounds} are the sample{corrected if len(self) > 2 else ''}.")
         if self.method not in (WINS, ITEM_MEAN):
-            notes.append(f"The order is by {self.method}; rank intervals do not depend on it.")
+            notes.append("Intervals of ranks do not depend on the method that gives the order.")
         return tuple(notes)
 
     def rows(self) -> list[Row]:
@@ -177,6 +181,10 @@ class Ranking(Results[Ranked]):
             }
             for one in self.as_records()
         ]
+
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        ends = () if all(row["low"] is None for row in rows) else ("low", "high")
+        return [self.by, "value", *ends, "rank", "tier"]
 
     def to_latex(self) -> str:
         """Return a table for a paper (booktabs), under a comment that describes how it was made."""

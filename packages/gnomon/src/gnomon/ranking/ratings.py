@@ -17,7 +17,7 @@ from gnomon.scores.normalization import with_left_out
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.all_pairs import Samples, table_samples
-from gnomon.stats.cautions import warn
+from gnomon.stats.cautions import name_missing_tasks, warn
 from gnomon.stats.improvement import wins_on_task
 
 By = Literal["algorithm", "task"]
@@ -41,6 +41,7 @@ class Field:
         table = at_common_step(scores)
         if by == "algorithm":
             table = with_left_out(table)
+            name_missing_tasks(table)
         missing = int(np.isnan(table.effective_scores).sum())
         if missing:
             warn(f"{missing} of {len(table)} runs have no score and are left out")

@@ -230,7 +230,7 @@ def _where(found: _Findings) -> tuple[str, ...]:
     for column, groups in found.groups.items():
         parts = _by_contribution(groups)
         if not math.isnan(parts[0].share):
-            most = [f"{one.task} contributes {one.share:.0%}" for one in parts[:3]]
+            most = [f"{one.task} contributes {100 * one.share:.0f}\u00a0%" for one in parts[:3]]
             said.append(f"By {column}: {joined(most)} of the difference.")
         names = [one.task or "" for one in parts if one.p_adjusted <= 1.0 - found.level]
         shown = joined(names[:_MOST_GROUPS_NAMED]) + " and others" * (
@@ -370,7 +370,7 @@ def _group_section(found: _Findings, column: str, groups: Comparisons) -> Sectio
             p_value(one.p_adjusted).replace(" ", "\xa0"),
             f"{one.n_items:,}",
             f"{one.contribution:.3g}",
-            "-" if math.isnan(one.share) else f"{one.share:.0%}",
+            "-" if math.isnan(one.share) else f"{100 * one.share:.0f}\u00a0%",
         )
         for one in shown
     )

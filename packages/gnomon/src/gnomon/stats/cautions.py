@@ -43,6 +43,18 @@ def shared_tasks(table: ScoreTable, algorithms: Sequence[str] | None = None) -> 
     return tasks
 
 
+def name_missing_tasks(table: ScoreTable) -> None:
+    """Warn of algorithms without a score on some task, where pairs are compared on their own."""
+    for name in table.algorithms:
+        own = {*table.tasks_of(name)}
+        lacking = [task for task in table.tasks if task not in own]
+        if own and lacking:
+            warn(
+                f"{name}: no score on {len(lacking)} of {len(table.tasks)} tasks "
+                f"({listed(lacking)}); each pair is compared on the tasks that both have"
+            )
+
+
 def warn(message: str) -> None:
     """Warn where the caller of the public function sees it."""
     warnings.warn(message, DegenerateScoresWarning, stacklevel=2)
@@ -76,8 +88,8 @@ def name_large_share(
     total, largest = shares.sum(), int(np.argmax(shares))
     if len(tasks) > 2 and shares[largest] > LARGE_SHARE * total:
         warn(
-            f"{algorithm}: {shares[largest] / total:.0%} of the variance comes from one task, "
-            f"{tasks[largest]}; intervals may be too short"
+            f"{algorithm}: {100 * shares[largest] / total:.0f} % of the variance comes from one "
+            f"task, {tasks[largest]}; intervals may be too short"
         )
 
 
@@ -120,9 +132,9 @@ def check_tasks(tasks: Sequence[str], metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         if metric.each is not None and metric.bounds == (-math.inf, math.inf):
             warn(
-                f"{metric.name} over tasks like these: no interval holds for all distributions, "
-                "since a rare task that scores far beyond the others may be missing here; take "
-                "median or iqm unless scores are bounded"
+                f"{metric.name} with tasks as the sample: intervals may be too short, since a rare "
+                "task with far higher scores may be missing from the sample; take the median or "
+                "the iqm unless scores are bounded"
             )
 
 

@@ -18,6 +18,7 @@ from gnomon.stats.comparison import Comparison, chosen_pair, compare
 from gnomon.stats.difference import IMPROVEMENT
 from gnomon.stats.items import counted_as
 from gnomon.stats.proportions import normal_quantile
+from gnomon.tables import percent
 
 #: What a claim about tasks may be about; of items: the mean, pass@K, pass^K.
 METRICS = ("mean", "median", "iqm", IMPROVEMENT)
@@ -79,7 +80,7 @@ class ClaimChecks(Results[ClaimCheck]):
     @property
     def title(self) -> str:
         """How to read the values."""
-        return "a minus b, or the probability that a is better: is a worse by more than the margin?"
+        return "a minus b, or the probability that a is better; claim: a is worse"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -87,12 +88,11 @@ class ClaimChecks(Results[ClaimCheck]):
         notes = []
         for one in self:
             by = f" by more than {one.margin:g}" if one.margin else ""
-            said = "established" if one.established else "not established"
+            verdict = "Established" if one.established else "Not established"
             notes += [
-                f"{said}: {one.a} is worse than {one.b}{by}.",
-                f"If {one.a} is not worse{by}, this is established in about "
-                f"{100.0 * one.error_rate:.3g} % of comparisons at most; if it is worse by "
-                f"{one.detectable:.3g}, with power {POWER:g}.",
+                f"{verdict}: {one.a} is worse than {one.b}{by}.",
+                f"Error rate at most {percent(one.error_rate)} if {one.a} is not worse{by}; power "
+                f"{POWER:g} if it is worse by {one.detectable:.3g}.",
             ]
         return tuple(notes)
 

@@ -7,7 +7,7 @@ p-value depends on the family.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -129,13 +129,13 @@ class Comparisons(Results[Comparison]):
         notes = []
         if sizes:
             notes.append(
-                f"{', '.join(sizes)}: the size of the difference, in units of the score; a few "
-                "tasks may decide it."
+                f"{', '.join(sizes)}: differences in units of the score, which a few tasks may "
+                "dominate."
             )
         if IMPROVEMENT in metrics:
             notes.append(
-                f"{IMPROVEMENT}: how often a run of a beats one of b on the same task; the size of "
-                "the difference is ignored."
+                f"{IMPROVEMENT}: the probability that a run of a beats a run of b on the same "
+                "task; the size of the difference is ignored."
             )
         if "family" in self.settings:
             notes.append(f"p_adjusted: {self.settings['family']}.")
@@ -341,7 +341,7 @@ def _family(found: Sequence[Comparison]) -> str:
             correction = "max-t by random signs of the tasks"
         return f"{correction} over {pairs}{each}{inside}"
     if n_tasks:
-        return f"Holm's correction over {tasks}{each}; of all tasks together, not corrected"
+        return f"Holm's correction over {tasks}{each}; all tasks together: not corrected"
     return "not corrected, " + ("one test" if n_metrics == 1 else "one test for each metric")
 
 
@@ -381,17 +381,21 @@ def _compared(differences: Differences, metric: Metric, per_task: bool) -> list[
             "median: the error rate over several pairs is not controlled for medians; "
             "take iqm for tests"
         )
-    whole = [_record(differences, *names, metric, None) for names in pairs]
+    faults: dict[str, list[str]] = {}
+    whole = [_record(differences, *names, metric, None, faults) for names in pairs]
     if metric.name != IMPROVEMENT or not differences.tests_all_pairs:
         whole = corrected(whole)
     _name_coarse(differences.rule, metric, whole)
+    _warn_of_faults(metric, faults)
     if not per_task:
         return whole
+    faults = {}
     table = with_left_out(differences.scores) if metric.name == IMPROVEMENT else differences.scores
     each = [
-        [_record(differences, *names, metric, task) for task in table.shared_tasks(names)]
+        [_record(differences, *names, metric, task, faults) for task in table.shared_tasks(names)]
         for names in pairs
     ]
+    _warn_of_faults(metric, faults)
     flat = iter(corrected([one for row in each for one in row]))
     return [
         one
@@ -400,10 +404,20 @@ def _compared(differences: Differences, metric: Metric, per_task: bool) -> list[
     ]
 
 
+def _warn_of_faults(metric: Metric, faults: Mapping[str, Sequence[str]]) -> None:
+    for fault, pairs in faults.items():
+        warn(f"{metric.name} of {listed(pairs)}: {fault}")
+
+
 def _record(
-    differences: Differences, a: str, b: str, metric: Metric, task: str | None
+    differences: Differences,
+    a: str,
+    b: str,
+    metric: Metric,
+    task: str | None,
+    faults: dict[str, list[str]],
 ) -> Comparison:
-    """Return the comparison, NaN with a warning where something is not estimable."""
+    """Return the comparison, NaN with a fault where something is not estimable."""
     found, level = differences.of(a, b, metric, task), differences.rule.level
     value, interval, fault = found.value, found.interval(level), None
     if not math.isfinite(value):
@@ -413,7 +427,7 @@ def _record(
     elif metric.name != IMPROVEMENT or task or not differences.tests_all_pairs:
         interval, fault = checked(interval, found.size)
     if fault is not None:
-        warn(f"{metric.name} of {a} and {b}{f' on {task}' if task else ''}: {fault}")
+        faults.setdefault(fault, []).append(f"{a} and {b}{f' on {task}' if task else ''}")
     ends = interval.low, interval.high, found.p_value, found.p_adjusted, level
     return Comparison(a, b, metric.name, task, value, *ends, interval.method)
 
@@ -423,7 +437,8 @@ def _why_single(differences: Differences, a: str, b: str, task: str | None) -> s
     tasks = [task] if task else differences.scores.shared_tasks([a, b])
     runs = differences.scores.runs
     single = [name for name in (a, b) if max(runs(name, one).size for one in tasks) == 1]
-    return f"interval not estimable from one run per task of {listed(single)}"
+    of = f" of {single[0]}" if len(single) == 1 else ""
+    return f"interval not estimable from one run per task{of}"
 
 
 def _name_coarse(rule: Rule, metric: Metric, found: Sequence[Comparison]) -> None:

@@ -25,7 +25,13 @@ from gnomon.stats.all_pairs import (
     pairwise_improvement,
     table_samples,
 )
-from gnomon.stats.cautions import name_dependent_runs, name_uneven_runs, shared_tasks, warn
+from gnomon.stats.cautions import (
+    name_dependent_runs,
+    name_missing_tasks,
+    name_uneven_runs,
+    shared_tasks,
+    warn,
+)
 from gnomon.stats.estimates import drawn_of, on_tasks, spread_of
 from gnomon.stats.improvement import placements, resampled_improvement
 from gnomon.stats.intervals import (
@@ -189,8 +195,10 @@ class Differences:
             table = table.select(tasks=[task])
             return table.algorithms, self._over_pairs(table)
         if (table.run_counts == 0).any():
+            name_missing_tasks(table)
             for two in self.pairs:
-                shared_tasks(table, two)
+                if not table.shared_tasks(two):
+                    shared_tasks(table, two)
         scores = self.scores.select(algorithms=table.algorithms)
         for name in scores.algorithms:
             if tasks := scores.tasks_of(name):

@@ -314,6 +314,7 @@ def _of_table(
     """Yield the estimates over some tasks that all algorithms have."""
     samples = [Strata.from_table(scores, name, tasks) for name in scores.algorithms]
     rule, draw_tasks, drawn = asked.rule, asked.draw_tasks, None
+    faults: dict[tuple[str, str], list[str]] = {}
     if draw_tasks:
         check_tasks(tasks, metrics)
     if draw_tasks or rule.method == "percentile":
@@ -350,10 +351,20 @@ def _of_table(
                 if draw_tasks and fault is None and metric.value is not median:
                     name_far_task(strata, tasks, metric.name, name)
             if fault is not None:
-                warn(f"{metric.name} of {name}: {fault}")
+                faults.setdefault((fault, metric.name), []).append(name)
             ends = interval.low, interval.high, rule.level, interval.method
             size = strata.n_runs, strata.n_tasks
             yield Estimate(name, metric.name, None, value, *ends, *size)
+    _warn_of_faults(faults)
+
+
+def _warn_of_faults(faults: Mapping[tuple[str, str], list[str]]) -> None:
+    """Warn once for each fault and the algorithms that have it in the same metrics."""
+    metrics: dict[tuple[str, str], list[str]] = {}
+    for (fault, metric), names in faults.items():
+        metrics.setdefault((fault, listed(names)), []).append(metric)
+    for (fault, named), wanted in metrics.items():
+        warn(f"{', '.join(wanted)} of {named}: {fault}")
 
 
 def on_tasks(metric: Metric, n_tasks: int) -> Metric:

@@ -95,7 +95,7 @@ def _plans(
     one_epoch = math.isnan(parts.epochs)
     if one_epoch:
         warn(
-            f"{a} and {b}: no item has two epochs of both, so the effect of more epochs is "
+            f"{a} and {b}: no item has two epochs of both models, so the effect of more epochs is "
             "unknown; run some items twice"
         )
     tried = [1] if one_epoch else sorted({*(epochs or (*EPOCHS, round(parts.n_epochs)))})

@@ -147,13 +147,14 @@ class ItemComparisons(Comparisons):
             for one in whole
             if len(whole) == 1 and one.only_a is not None and one.only_b is not None
         ]
-        tests = dict.fromkeys(TESTS[one.method] for one in self)
-        notes.append(
-            f"detectable: the smallest difference that these items detect with power {POWER:g}; "
-            f"p_value: {', '.join(tests)}."
-        )
-        if any(one.p_adjusted != one.p_value for one in self):
-            notes.append(f"p_adjusted: {self.settings['family']}.")
+        shown = self._shown(self.rows())
+        tests = dict.fromkeys(TESTS[one.method] for one in self if not math.isnan(one.p_value))
+        explained = {
+            "detectable": f"the smallest difference that these items detect with power {POWER:g}",
+            "p_value": ", ".join(tests),
+            "p_adjusted": self.settings["family"],
+        }
+        notes += [f"{name}: {text}." for name, text in explained.items() if name in shown]
         return tuple(notes)
 
     def rows(self) -> Sequence[Row]:

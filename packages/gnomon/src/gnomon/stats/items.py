@@ -65,14 +65,19 @@ def counted_as(scores: ScoreTable, units: Units | None, cluster: str | None) -> 
     return replace(scores, units=units or scores.units, cluster=kept)
 
 
+def _option(name: str) -> str:
+    """Return an option by the name that the caller knows."""
+    return either(name, f"--{name.replace('_', '-').replace('=', ' ')}")
+
+
 def expect_items(**asked: str | None) -> None:
     """Reject options that apply to items only."""
     for name, value in asked.items():
         if value is not None:
             remedy = either("set units='items'", "read the file with gnomon read --units items")
             raise ScoreDataError(
-                f"{name} applies to items, found tasks; if the tasks of this table are items of an "
-                f"evaluation, {remedy}"
+                f"{_option(name)} applies to items, found tasks; if the tasks of this table are "
+                f"items of an evaluation, {remedy}"
             )
 
 
@@ -80,7 +85,7 @@ def refuse_unlike(**asked: bool) -> None:
     """Reject options that do not apply to items."""
     for name, is_asked in asked.items():
         if is_asked:
-            raise ScoreDataError(f"{name} applies to tasks, not to items")
+            raise ScoreDataError(f"{_option(name)} applies to tasks, not to items")
 
 
 def item_settings(scores: ScoreTable, level: float, **settings: Any) -> dict[str, Any]:

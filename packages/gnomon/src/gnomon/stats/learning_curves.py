@@ -44,6 +44,7 @@ from gnomon.stats.intervals import (
 )
 from gnomon.stats.metrics import Metric, Metrics, median, metric_named, metrics_for
 from gnomon.stats.samples import Strata
+from gnomon.tables import percent
 
 CurveSummary = Literal["area", "best", "final", "time_to_threshold"]
 
@@ -105,7 +106,7 @@ class Curves(Results[Curve]):
     @property
     def title(self) -> str | None:
         """The confidence level of the bands."""
-        return f"level {self[0].level:.0%}" if self.records else None
+        return f"{percent(self[0].level)} intervals" if self.records else None
 
     def rows(self) -> Sequence[Row]:
         """Return as many steps of each curve as a reader takes in."""
@@ -258,7 +259,7 @@ def curves(
             for name, of in along.items()
         ]
     settings |= {
-        "title": f"{summary} of the aggregate curve, which is not that of each run's own",
+        "title": f"{summary} of the curve of the metric, not the mean over the curves of the runs",
         "summary": summary,
         "threshold": threshold,
     }

@@ -119,8 +119,8 @@ class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
         found += item_plan_notes([one for one in self if isinstance(one, ItemPlan)], power)
         if self.settings.get("way") == "sequential":
             found.append(
-                "p_value: of the look, whose level is its share of the error of all looks; not "
-                "corrected over metrics"
+                "p_value, level: those of the last look; all looks together keep the error "
+                f"{1.0 - level:.2g}. Not corrected over metrics."
             )
         return tuple(found)
 

@@ -1,4 +1,4 @@
-"""Write docs/gohr/rule-library.md and its pictures: ``python docs/make_rule_library.py [FOLDER]``.
+"""Write docs/gohr/rule-library.md and pictures of rules: ``python docs/make_rule_library.py [FOLDER]``.
 
 Every rule of the catalogue by family: title, sentence, text, tags, how many times the errors of
 three learners on a baseline, and one board, the same for all, with the moves that the rule accepts
@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Polygon, Rectangle
 
 from gnomon.plot import new_drawing
-from gnomon.plot.style import INK, SERIES, SIZE, svg_text
+from gnomon.plot.style import FULL_WIDTH, INK, SERIES, SIZE, svg_text
 from gnomon.scores import load_scores
 from gohr.experiments import Trials, compare_trials
 from gohr.experiments.rule_elements import bracketed
@@ -34,6 +35,7 @@ from gohr.rules import (
     load_rule_text,
     rule_info,
 )
+from gohr.rules.orders import BUILT_IN_ORDERS
 from gohr.run_page import draw_board
 
 #: A board on which most rules tell several kinds of pieces apart: among the best of 1,000 in that.
@@ -47,6 +49,7 @@ LEARNERS = {
 }
 _LOOKS_BACK = {"memory", "metered", "several-lines"}
 _ALLOWED, _USED = SERIES[2], "#8a7f68"
+_ORDER_RGB = to_rgb(SERIES[0])
 #: Where a bucket stands, seen from the middle of the board.
 _CORNERS = ((-1, 1), (1, 1), (1, -1), (-1, -1))
 
@@ -250,6 +253,41 @@ def _in_words(example: Example) -> str:
     return f"{f'After {after}: ' if after else ''}{now}"
 
 
+def language_board() -> str:
+    """Return the picture of the board of the examples on the page of the language."""
+    held = [(8, "STAR", "RED"), (10, "STAR", "BLUE"), (22, "CIRCLE", "RED"),
+            (29, "SQUARE", "BLACK"), (36, "TRIANGLE", "YELLOW")]  # fmt: skip
+    drawing = new_drawing(3.2, 3.2)
+    board = Board(tuple(Piece(i, *each) for i, each in enumerate(held, start=1)))
+    draw_board(board, ax=drawing.subplots())
+    return _compact(svg_text(drawing, "language-board"))
+
+
+def order_grids() -> str:
+    """Return a picture of the built-in orders: the rank of each cell, the earlier the darker."""
+    drawing = new_drawing(FULL_WIDTH, 3.4)
+    for ax, (name, ranks) in zip(
+        drawing.subplots(2, 5).ravel(), BUILT_IN_ORDERS.items(), strict=True
+    ):
+        for rank, cells in enumerate(ranks):
+            shade = 0.85 * (1.0 - rank / (len(ranks) - 1)) + 0.05
+            for cell in cells:
+                row, column = divmod(cell - 1, 6)
+                ax.add_patch(
+                    Rectangle((column, row), 1, 1, facecolor=(*_ORDER_RGB, shade), edgecolor="#fff")
+                )
+                ax.text(
+                    column + 0.5, row + 0.48, str(rank + 1), ha="center", va="center",
+                    fontsize=SIZE - 2.5, color="#ffffff" if shade > 0.7 else INK,
+                )  # fmt: skip
+        ax.set_xlim(0, 6)
+        ax.set_ylim(0, 6)
+        ax.set_aspect("equal")
+        ax.axis("off")
+        ax.set_title(name, fontsize=SIZE, color=INK)
+    return _compact(svg_text(drawing, "orders"))
+
+
 def make_rule_library(folder: Path) -> list[Path]:
     """Write the page and all pictures below a folder, and return their paths."""
     pictures = folder / "images" / "rules"
@@ -261,6 +299,11 @@ def make_rule_library(folder: Path) -> list[Path]:
     for name in available_rules():
         written.append(pictures / f"{name}.svg")
         written[-1].write_text(picture_of(name, example_of(name, board)), encoding="utf-8")
+    language = folder / "images" / "language"
+    language.mkdir(exist_ok=True)
+    for name, text in (("board", language_board()), ("orders", order_grids())):
+        written.append(language / f"{name}.svg")
+        written[-1].write_text(text, encoding="utf-8")
     return written
 
 

@@ -10,22 +10,23 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import queue
 import resource
+import select
 import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, Literal, final
 
 from gnomon.errors import GnomonError, visible
 
-#: Longest line read at once, and number of lines buffered before they are requested.
-_LINE_LIMIT, _LINES_AHEAD = 65_536, 1000
+#: Most bytes of a line of a program.
+_LINE_LIMIT = 65_536
 #: Seconds that a program which is talked with has to end once its input is closed.
 _GRACE_S = 1.0
 #: Most bytes of an answer to a request.
@@ -192,8 +193,7 @@ class LineProcess:
     Raises
     ------
     GnomonError
-        If it cannot be started; and in :meth:`read` and :meth:`write`, if it ends or takes too
-        long.
+        If it cannot be started; and in :meth:`read`, if it ends or takes too long.
 
     Examples
     --------
@@ -215,46 +215,53 @@ class LineProcess:
         self._name, self._label = shlex.join(words), label
         self._timeout_s = timeout_s
         try:
-            child = ChildProcess(words, environment={**os.environ, **variables}, output="pipe")
+            self._child = ChildProcess(
+                words, environment={**os.environ, **variables}, output="pipe"
+            )
         except OSError as error:
             reason = error.strerror or str(error)
             raise GnomonError(f"{label}: cannot start {self._name}: {reason}") from None
-        self._child = child
-        self._lines: queue.Queue[str | None] = queue.Queue(_LINES_AHEAD)
-        self._outgoing: queue.Queue[bytes | None] = queue.Queue(_LINES_AHEAD)
-        stopped = threading.Event()
-        # Threads, since a program that neither reads nor writes shall not keep its caller waiting.
-        threads = (
-            threading.Thread(
-                target=_take_in, args=(child.output, self._lines, stopped), daemon=True
-            ),
-            threading.Thread(target=_give_out, args=(child.input, self._outgoing), daemon=True),
-        )
-        for thread in threads:
-            thread.start()
-        weakref.finalize(self, _stop_talking, child, self._outgoing, threads, stopped)
+        for pipe in (self._child.input, self._child.output):
+            os.set_blocking(pipe.fileno(), False)
+        self._received, self._to_send = b"", b""
+        weakref.finalize(self, _stop_talking, self._child)
 
     def write(self, lines: Sequence[str]) -> None:
-        """Send lines, all at once; :meth:`read` shows whether they were read."""
-        if not lines:
-            return
-        try:
-            self._outgoing.put(("\n".join(lines) + "\n").encode(), timeout=self._timeout_s)
-        except queue.Full:
-            raise self._failed(f"it read nothing within {self._timeout_s:g} s") from None
+        """Send lines; what the program does not take yet is sent while :meth:`read` waits."""
+        self._to_send += "".join(f"{line}\n" for line in lines).encode()
+        self._send()
 
     def read(self) -> str:
         """Return the next line, without its end."""
+        until = time.monotonic() + self._timeout_s
+        while b"\n" not in self._received and len(self._received) < _LINE_LIMIT:
+            waits = [self._child.input] if self._to_send else []
+            left = max(until - time.monotonic(), 0.0)
+            readable, writable, _ = select.select([self._child.output], waits, [], left)
+            if writable:
+                self._send()
+            if readable:
+                found = os.read(self._child.output.fileno(), _LINE_LIMIT)
+                if not found:
+                    ended = self._child.wait(_GRACE_S)
+                    how = f"ended with {self._child.how_it_ended}" if ended else "closed its output"
+                    raise self._failed(f"it {how}")
+                self._received += found
+            elif left == 0.0:
+                raise self._failed(f"found none within {self._timeout_s:g} s")
+        line, _, self._received = self._received.partition(b"\n")
+        return line.decode(errors="replace").rstrip("\r")
+
+    def _send(self) -> None:
+        """Send as much as the program takes at once; nothing if it has ended."""
         try:
-            line = self._lines.get(timeout=self._timeout_s)
-        except queue.Empty:
-            raise self._failed(f"found none within {self._timeout_s:g} s") from None
-        if line is None:
-            ended = self._child.wait(_GRACE_S)
-            raise self._failed(
-                f"it ended with {self._child.how_it_ended}" if ended else "it closed its output"
-            )
-        return line
+            while self._to_send:
+                n_sent = os.write(self._child.input.fileno(), self._to_send)
+                self._to_send = self._to_send[n_sent:]
+        except BlockingIOError:
+            pass
+        except BrokenPipeError:
+            self._to_send = b""
 
     def _failed(self, what: str) -> GnomonError:
         """Return the error of a program that did not answer, with the end of its errors."""
@@ -263,46 +270,10 @@ class LineProcess:
         return GnomonError(f"{self._label}: expected a line of {self._name}, {what}{said}")
 
 
-def _take_in(pipe: IO[bytes], lines: queue.Queue[str | None], stopped: threading.Event) -> None:
-    """Put the lines of a program into a queue, and None after the last."""
-    while not stopped.is_set():
-        line = pipe.readline(_LINE_LIMIT)
-        found = line.decode(errors="replace").rstrip("\r\n") if line else None
-        while not stopped.is_set():
-            try:
-                lines.put(found, timeout=0.2)
-                break
-            except queue.Full:
-                pass
-        if found is None:
-            return
-
-
-def _give_out(pipe: IO[bytes], outgoing: queue.Queue[bytes | None]) -> None:
-    """Send the items of a queue to a program until None, then close its input."""
-    # The program has ended.
-    with contextlib.suppress(OSError), pipe:
-        while (data := outgoing.get()) is not None:
-            pipe.write(data)
-            pipe.flush()
-
-
-def _stop_talking(
-    child: ChildProcess,
-    outgoing: queue.Queue[bytes | None],
-    threads: Sequence[threading.Thread],
-    stopped: threading.Event,
-) -> None:
+def _stop_talking(child: ChildProcess) -> None:
     """Close the input of a program, wait briefly for it to end, and kill any processes left."""
-    stopped.set()
-    with contextlib.suppress(queue.Full):
-        outgoing.put_nowait(None)
-    child.wait(_GRACE_S)
-    child.stop()
-    for thread in threads:
-        thread.join(_GRACE_S)
-    if not any(thread.is_alive() for thread in threads):  # what left the group may hold a pipe
-        child.close()
+    child.stop(_GRACE_S)
+    child.close()
 
 
 def run_limited(

@@ -223,6 +223,15 @@ def distinct(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
     return values, codes.astype(np.int32)
 
 
+def group_means(group: npt.NDArray[Any], score: FloatArray, n_groups: int) -> FloatArray:
+    """Return the mean score of each group, NaN scores left out; NaN for a group without any."""
+    known = ~np.isnan(score)
+    n = np.bincount(group[known], minlength=n_groups)
+    total = np.bincount(group[known], score[known], minlength=n_groups)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(total / n)
+
+
 def as_numbers(column: Column) -> FloatArray | None:
     """Return a column as numbers, NaN where there is none; None if a text is no number."""
     if not isinstance(column, Texts):
@@ -271,6 +280,84 @@ def rows_of_records(records: Iterable[Mapping[str, Any]]) -> Rows:
 def rows_of_columns(columns: Mapping[Any, Iterable[Any]]) -> Rows:
     """Return the rows of columns of any kind, by their names."""
     return Rows({str(name): _column(values, str(name)) for name, values in columns.items()})
+
+
+def rows_of_frame(frame: Any) -> Rows:
+    """Return the rows of a data frame, a mapping of columns or of arrays, or a list of records."""
+    if isinstance(frame, Rows):
+        return frame
+    if isinstance(frame, Mapping):
+        if frame and all(map(_is_array, frame.values())):
+            return rows_of_arrays(frame)
+        return rows_of_columns(frame)
+    if isinstance(frame, list | tuple) and frame and all(isinstance(x, Mapping) for x in frame):
+        return rows_of_records(frame)
+    for method in ("to_native", "collect"):  # a frame of narwhals, a lazy one of Polars
+        if hasattr(frame, method):
+            frame = getattr(frame, method)()
+    names = getattr(frame, "column_names", getattr(frame, "columns", None))
+    if names is None or not hasattr(frame, "__getitem__"):
+        found = type(frame).__name__
+        raise TypeError(
+            "expected a ScoreTable, a path, a data frame, a mapping of columns, or one array "
+            f"(runs, tasks) for each algorithm; found {found}"
+        )
+    return rows_of_columns({name: frame[name] for name in names})
+
+
+def _is_array(values: Any) -> bool:
+    """Return whether values have two dimensions or more, as an algorithm's runs on tasks do."""
+    if hasattr(values, "ndim"):
+        return bool(values.ndim > 1)
+    return isinstance(values, list | tuple) and bool(values) and np.ndim(values[0]) > 0
+
+
+def rows_of_arrays(
+    scores: Mapping[str, npt.ArrayLike],
+    tasks: Sequence[str] | None = None,
+    steps: Sequence[float] | None = None,
+) -> Rows:
+    """Return the rows of one array for each algorithm, (runs, tasks) or (runs, tasks, steps)."""
+    if not scores:
+        raise ScoreDataError("expected an array for each algorithm, found none")
+    known: dict[tuple[int, ...], Texts] = {}
+    parts = [_rows_of_array(name, x, tasks, steps, known) for name, x in scores.items()]
+    return Rows.joined(parts)
+
+
+def _rows_of_array(
+    algorithm: str,
+    scores: npt.ArrayLike,
+    tasks: Sequence[str] | None,
+    steps: Sequence[float] | None,
+    known: dict[tuple[int, ...], Texts],
+) -> Rows:
+    """Return the rows of one array; arrays of one shape share their column of tasks."""
+    try:
+        x = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ScoreDataError(f"{algorithm}: expected an array of numbers (runs, tasks)") from None
+    if x.ndim not in (2, 3):
+        raise ScoreDataError(f"{algorithm}: expected shape (runs, tasks), found {x.shape}")
+    n_runs, n_tasks = x.shape[:2]
+    if tasks is not None and len(tasks) != n_tasks:
+        raise ScoreDataError(f"{algorithm}: expected {len(tasks)} tasks, found {n_tasks} columns")
+    n_steps = x.shape[2] if x.ndim == 3 else 1
+    if x.shape not in known:
+        names = [f"task_{i}" for i in range(n_tasks)] if tasks is None else [str(t) for t in tasks]
+        task = np.tile(np.repeat(np.arange(n_tasks, dtype=np.int32), n_steps), n_runs)
+        known[x.shape] = Texts.merged(task, names)
+    columns: dict[str, Column] = {
+        "algorithm": Texts.repeated(str(algorithm), x.size),
+        "task": known[x.shape],
+        "run": np.repeat(np.arange(n_runs), n_tasks * n_steps),
+    }
+    if x.ndim == 3:
+        values = np.arange(n_steps) if steps is None else np.asarray(steps, dtype=np.float64)
+        if values.size != n_steps:
+            raise ScoreDataError(f"{algorithm}: expected {values.size} steps, found {n_steps}")
+        columns["step"] = np.tile(values, n_runs * n_tasks)
+    return Rows(columns | {"score": x.ravel()})
 
 
 def _column(values: Any, name: str) -> Column:

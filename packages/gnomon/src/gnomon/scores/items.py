@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, joined, listed
-from gnomon.scores.columns import FloatArray, IntArray, Rows, distinct
+from gnomon.scores.columns import FloatArray, IntArray, Rows, distinct, group_means
 from gnomon.scores.tidy import SPECIAL
 
 
@@ -139,12 +139,7 @@ class ItemScores:
         found = np.empty((len(names), len(self.items)))
         for row, name in enumerate(names):
             item, _, score = self.rows(name)
-            known = ~np.isnan(score)
-            item, score = item[known], score[known]
-            n = np.bincount(item, minlength=len(self.items))
-            total = np.bincount(item, weights=score, minlength=len(self.items))
-            with np.errstate(invalid="ignore"):
-                found[row] = total / n
+            found[row] = group_means(item, score, len(self.items))
         return found
 
 

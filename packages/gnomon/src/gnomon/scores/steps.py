@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, listed, note, option, reading
-from gnomon.scores.columns import FloatArray, IntArray, Rows
+from gnomon.scores.columns import FloatArray, IntArray, Rows, group_means
 from gnomon.scores.table import ScoreTable
 
 #: A run ends early if it lacks more than this share of the longest one's steps.
@@ -418,11 +418,8 @@ def _averaged(run: CurveRun, edges: FloatArray) -> FloatArray:
     # The first edge belongs to the first interval.
     place = np.where(run.steps == edges[0], 0, place)
     inside = (place >= 0) & (place < edges.size - 1)
-    n = np.bincount(place[inside], minlength=edges.size - 1)
-    sums = np.bincount(place[inside], run.scores[inside], minlength=edges.size - 1)
-    means = np.full(n.size, np.nan)
-    means[n > 0] = sums[n > 0] / n[n > 0]
-    gaps = (n == 0) & (edges[1:] >= run.steps[0]) & (edges[1:] <= run.steps[-1])
+    means = group_means(place[inside], run.scores[inside], edges.size - 1)
+    gaps = np.isnan(means) & (edges[1:] >= run.steps[0]) & (edges[1:] <= run.end)
     means[gaps] = np.interp(edges[1:][gaps], run.steps, run.scores)
     return means
 

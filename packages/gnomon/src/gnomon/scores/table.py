@@ -16,18 +16,9 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word
 from gnomon.scores.columns import FloatArray as FloatArray
-from gnomon.scores.columns import IntArray, Rows, rows_of_records
+from gnomon.scores.columns import IntArray, Rows, rows_of_arrays, rows_of_frame, rows_of_records
 from gnomon.scores.items import ItemScores, check_clusters
-from gnomon.scores.tidy import (
-    SPECIAL,
-    Origin,
-    matching_rows,
-    numbered,
-    rows_of_arrays,
-    rows_of_frame,
-    tidy_rows,
-    with_usual_names,
-)
+from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, numbered, tidy_rows, with_usual_names
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -30,8 +30,7 @@ from gnomon.scores.columns import (
     Rows,
     Texts,
     as_texts,
-    rows_of_columns,
-    rows_of_records,
+    group_means,
 )
 
 REQUIRED = ("algorithm", "task", "run", "score")
@@ -356,12 +355,7 @@ def _averaged(rows: Rows) -> Rows:
     """Return one row for each run and step, with the mean score of its rows."""
     number, _ = numbered(rows, [name for name in KEY if name in rows])
     _, first, group = np.unique(number, return_index=True, return_inverse=True)
-    score = rows["score"]
-    known = ~np.isnan(score)
-    n = np.bincount(group[known], minlength=first.size)
-    total = np.bincount(group[known], score[known], minlength=first.size)
-    mean = np.full(first.size, np.nan)
-    mean[n > 0] = total[n > 0] / n[n > 0]
+    mean = group_means(group, rows["score"], first.size)
     # What differs within a run, such as the number of the episode, is not known of the mean.
     same = [x for x in rows.names if (_coded(rows[x]) == _coded(rows[x])[first][group]).all()]
     order = np.argsort(first)
@@ -416,84 +410,6 @@ def _coded(column: Column) -> npt.NDArray[Any]:
         if most - least < max(column.size, 1000):
             return column - least if least else column
     return np.unique(column, return_inverse=True)[1]
-
-
-def rows_of_frame(frame: Any) -> Rows:
-    """Return the rows of a data frame, a mapping of columns or of arrays, or a list of records."""
-    if isinstance(frame, Rows):
-        return frame
-    if isinstance(frame, Mapping):
-        if frame and all(map(_is_array, frame.values())):
-            return rows_of_arrays(frame)
-        return rows_of_columns(frame)
-    if isinstance(frame, list | tuple) and frame and all(isinstance(x, Mapping) for x in frame):
-        return rows_of_records(frame)
-    for method in ("to_native", "collect"):  # a frame of narwhals, a lazy one of Polars
-        if hasattr(frame, method):
-            frame = getattr(frame, method)()
-    names = getattr(frame, "column_names", getattr(frame, "columns", None))
-    if names is None or not hasattr(frame, "__getitem__"):
-        found = type(frame).__name__
-        raise TypeError(
-            "expected a ScoreTable, a path, a data frame, a mapping of columns, or one array "
-            f"(runs, tasks) for each algorithm; found {found}"
-        )
-    return rows_of_columns({name: frame[name] for name in names})
-
-
-def _is_array(values: Any) -> bool:
-    """Return whether values have two dimensions or more, as an algorithm's runs on tasks do."""
-    if hasattr(values, "ndim"):
-        return bool(values.ndim > 1)
-    return isinstance(values, list | tuple) and bool(values) and np.ndim(values[0]) > 0
-
-
-def rows_of_arrays(
-    scores: Mapping[str, npt.ArrayLike],
-    tasks: Sequence[str] | None = None,
-    steps: Sequence[float] | None = None,
-) -> Rows:
-    """Return the rows of one array for each algorithm, (runs, tasks) or (runs, tasks, steps)."""
-    if not scores:
-        raise ScoreDataError("expected an array for each algorithm, found none")
-    known: dict[tuple[int, ...], Texts] = {}
-    parts = [_rows_of_array(name, x, tasks, steps, known) for name, x in scores.items()]
-    return Rows.joined(parts)
-
-
-def _rows_of_array(
-    algorithm: str,
-    scores: npt.ArrayLike,
-    tasks: Sequence[str] | None,
-    steps: Sequence[float] | None,
-    known: dict[tuple[int, ...], Texts],
-) -> Rows:
-    """Return the rows of one array; arrays of one shape share their column of tasks."""
-    try:
-        x = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ScoreDataError(f"{algorithm}: expected an array of numbers (runs, tasks)") from None
-    if x.ndim not in (2, 3):
-        raise ScoreDataError(f"{algorithm}: expected shape (runs, tasks), found {x.shape}")
-    n_runs, n_tasks = x.shape[:2]
-    if tasks is not None and len(tasks) != n_tasks:
-        raise ScoreDataError(f"{algorithm}: expected {len(tasks)} tasks, found {n_tasks} columns")
-    n_steps = x.shape[2] if x.ndim == 3 else 1
-    if x.shape not in known:
-        names = [f"task_{i}" for i in range(n_tasks)] if tasks is None else [str(t) for t in tasks]
-        task = np.tile(np.repeat(np.arange(n_tasks, dtype=np.int32), n_steps), n_runs)
-        known[x.shape] = Texts.merged(task, names)
-    columns: dict[str, Column] = {
-        "algorithm": Texts.repeated(str(algorithm), x.size),
-        "task": known[x.shape],
-        "run": np.repeat(np.arange(n_runs), n_tasks * n_steps),
-    }
-    if x.ndim == 3:
-        values = np.arange(n_steps) if steps is None else np.asarray(steps, dtype=np.float64)
-        if values.size != n_steps:
-            raise ScoreDataError(f"{algorithm}: expected {values.size} steps, found {n_steps}")
-        columns["step"] = np.tile(values, n_runs * n_tasks)
-    return Rows(columns | {"score": x.ravel()})
 
 
 def with_usual_names(raw: Rows, columns: Mapping[str, str], origin: Origin) -> Rows:

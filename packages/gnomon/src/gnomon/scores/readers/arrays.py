@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import ScoreDataError
-from gnomon.scores.columns import Rows, rows_of_records
+from gnomon.scores.columns import Rows, rows_of_arrays, rows_of_records
 from gnomon.scores.readers.files import json_glance, json_object
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import rows_of_arrays
 
 _BINARY = (".npz", ".npy")
 

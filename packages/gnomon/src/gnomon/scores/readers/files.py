@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import GnomonError, ScoreDataError, shortened
-from gnomon.scores.columns import Column, Rows, Texts
-from gnomon.scores.tidy import MISSING_TEXTS, Origin, role_of, rows_of_frame
+from gnomon.scores.columns import Column, Rows, Texts, rows_of_frame
+from gnomon.scores.tidy import MISSING_TEXTS, Origin, role_of
 
 #: Endings of files with a JSON object in each line.
 JSON_LINES = (".jsonl", ".ndjson")

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import ScoreDataError, counted, joined, listed, note, several, shortened
-from gnomon.scores.columns import Flags, FloatArray, Rows, Texts, rows_of_records
+from gnomon.scores.columns import Flags, FloatArray, Rows, Texts, group_means, rows_of_records
 from gnomon.scores.items import check_inputs
 from gnomon.scores.readers.registry import ReadRequest
 from gnomon.scores.table import ScoreTable
@@ -132,13 +132,11 @@ class Log:
 
     def mean(self, metric: str, where: Flags | None = None) -> float | None:
         """Return the mean over items of the mean over epochs, None if there is no score."""
-        known = ~np.isnan(self.scores(metric))
-        known = known if where is None else known & where
-        if metric in self.unreadable or not known.any():
-            return None
-        item, score = self.rows.texts("item").codes[known], self.scores(metric)[known]
-        n = np.bincount(item)
-        return float((np.bincount(item, score)[n > 0] / n[n > 0]).mean())
+        item, score = self.rows.texts("item"), self.scores(metric)
+        own = slice(None) if where is None else where
+        means = group_means(item.codes[own], score[own], len(item.names))
+        known = means[~np.isnan(means)]
+        return float(known.mean()) if known.size and metric not in self.unreadable else None
 
 
 def _row(sample: Sample, unreadable: dict[str, str]) -> dict[str, Any]:

@@ -106,55 +106,32 @@ def read_summaries(
         if name not in raw.names:
             raise origin.error(f"missing column {name!r}; found {', '.join(raw.names)}")
     kept = matching_rows(raw, where or {}, origin)
-    cells: dict[str, dict[str, tuple[float, ...]]] = {}
-    for name in ("algorithm", "task", *([keep_apart] if keep_apart else [])):
-        raw = raw.with_columns({name: raw.texts(name)})
+    names = [raw.texts(name).tolist() for name in ("algorithm", "task", keep_apart or "task")]
+    cells: dict[str, dict[str, Sequence[float]]] = {}
     for at, row in enumerate(raw.records()):
         if kept[at]:
-            name = row["algorithm"] + (f" {row[keep_apart]}" if keep_apart else "")
-            own = cells.setdefault(name, {})
-            if row["task"] in own:
+            algorithm, task, apart = (str(column[at]) for column in names)
+            algorithm += f" {apart}" if keep_apart else ""
+            own = cells.setdefault(algorithm, {})
+            if task in own:
                 message = "expected one row for each algorithm and task, found a second of "
-                message += f"{name} on {row['task']}; select rows by a column, or keep it apart"
+                message += f"{algorithm} on {task}; select rows by a column, or keep it apart"
                 raise origin.error_at([at], "task", message)
-            own[row["task"]] = _summary(row, at, origin)
-    return _on_shared_tasks(cells, origin)
-
-
-def of_standard_errors(table: ScoreTable) -> SummaryTable | None:
-    """Return means with the deviations from their standard errors, or None.
-
-    A score that is a mean over the items of a task, with the attributes ``stderr`` and ``n_items``,
-    is known as well as its items allow: the runs of the summary are the items.
-    """
-    if not {"stderr", "n_items"} <= set(table.attributes) or table.n_steps > 1:
-        return None
-    if table.normalization is not None:
-        return None  # the errors are those of raw scores
-    error, n_items = table.rows.numbers("stderr"), table.rows.numbers("n_items")
-    if error is None or n_items is None or np.isnan(error + n_items).any():
-        return None
-    if np.isnan(table.rows["score"]).any() or table.run_counts.max(initial=0) != 1:
-        return None
-    tasks = table.shared_tasks()
-    cells = {
-        (row["algorithm"], row["task"]): (row["score"], deviation, n)
-        for row, deviation, n in zip(
-            table.rows.records(), (error * n_items**0.5).tolist(), n_items.tolist(), strict=True
+            own[task] = _summary(row, at, origin)
+    tasks = list(dict.fromkeys(task for own in cells.values() for task in own))
+    shared = [task for task in tasks if all(task in own for own in cells.values())]
+    if not shared:
+        raise origin.error("expected tasks that all algorithms have; found none")
+    if len(shared) < len(tasks):
+        left_out = [task for task in tasks if task not in shared]
+        note(
+            f"{len(left_out)} of {len(tasks)} tasks left out, since some algorithms lack them: "
+            f"{listed(left_out)}"
         )
-    }
-    grid = np.array([[cells[a, t] for t in tasks] for a in table.algorithms]).reshape(
-        len(table.algorithms), len(tasks), 3
-    )
-    return SummaryTable(table.algorithms, tasks, grid[..., 0], grid[..., 1], grid[..., 2])
+    return _on_tasks(cells, shared)
 
 
-def holds_summaries(path: Path) -> bool:
-    """Return whether a file has means and standard deviations in the place of runs."""
-    return is_table(path) and {"mean", "std", "runs"} <= set(header_names(path))
-
-
-def _summary(row: Mapping[str, Any], at: int, origin: Origin) -> tuple[float, ...]:
+def _summary(row: Mapping[str, Any], at: int, origin: Origin) -> list[float]:
     """Return mean, standard deviation and number of runs of a row."""
     numbers = []
     for column, least in (("mean", -math.inf), ("std", 0.0), ("runs", 1.0)):
@@ -164,24 +141,38 @@ def _summary(row: Mapping[str, Any], at: int, origin: Origin) -> tuple[float, ..
             found = "nothing" if row[column] is None else repr(row[column])
             raise origin.error_at([at], column, f"expected {expected}, found {found}")
         numbers.append(number)
-    return tuple(numbers)
+    return numbers
 
 
-def _on_shared_tasks(
-    cells: Mapping[str, Mapping[str, tuple[float, ...]]], origin: Origin
+def _on_tasks(
+    cells: Mapping[str, Mapping[str, Sequence[float]]], tasks: Sequence[str]
 ) -> SummaryTable:
-    """Return the table of the tasks that all algorithms have, and note which are left out."""
-    every = list(cells.values())
-    names = list(dict.fromkeys(task for one in every for task in one))
-    tasks = [task for task in names if all(task in one for one in every)]
-    if not tasks:
-        raise origin.error("expected tasks that all algorithms have; found none")
-    if len(tasks) < len(names):
-        left_out = [task for task in names if task not in tasks]
-        shown = listed(left_out)
-        note(
-            f"{len(left_out)} of {len(names)} tasks left out, "
-            f"since some algorithms lack them: {shown}"
-        )
-    grid = np.array([[one[task] for task in tasks] for one in every])
+    """Return the table of mean, deviation and number of runs of each algorithm on some tasks."""
+    grid = np.array([[own[task] for task in tasks] for own in cells.values()])
+    grid = grid.reshape(len(cells), len(tasks), 3)
     return SummaryTable(tuple(cells), tuple(tasks), grid[..., 0], grid[..., 1], grid[..., 2])
+
+
+def of_standard_errors(table: ScoreTable) -> SummaryTable | None:
+    """Return raw means with the deviations from their standard errors, or None.
+
+    A score that is a mean over the items of a task, with the attributes ``stderr`` and ``n_items``,
+    is known as well as its items allow: the runs of the summary are the items.
+    """
+    is_one = table.n_steps == 1 and table.run_counts.max(initial=0) == 1
+    has_errors = {"stderr", "n_items"} <= set(table.attributes) and table.normalization is None
+    if not (has_errors and is_one):
+        return None
+    score, error, n = (table.rows.numbers(name) for name in ("score", "stderr", "n_items"))
+    if score is None or error is None or n is None or np.isnan(score + error + n).any():
+        return None
+    keys = zip(table.rows.tolist("algorithm"), table.rows.tolist("task"), strict=True)
+    cells: dict[str, dict[str, Sequence[float]]] = {}
+    for (algorithm, task), *cell in zip(keys, score, error * n**0.5, n, strict=True):
+        cells.setdefault(algorithm, {})[task] = cell
+    return _on_tasks(cells, table.shared_tasks())
+
+
+def holds_summaries(path: Path) -> bool:
+    """Return whether a file has means and standard deviations in the place of runs."""
+    return is_table(path) and {"mean", "std", "runs"} <= set(header_names(path))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,10 +37,6 @@ def report(
         list[str] | None,
         typer.Option(help="Also write each figure as png or pdf; repeatable."),
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", "-j", min=1, help="Number of processes; all cores by default."),
-    ] = None,
     *,
     scores: ScoreOptions,
     as_json: JsonOption = False,
@@ -56,26 +51,27 @@ def report(
             raise typer.BadParameter(f"expected png or pdf, found {kind!r}", param_hint="--also")
     if markdown and out is not None and out.suffix.lower() != ".md":
         raise typer.BadParameter(f"expected a name that ends in .md, found {out}")
-    from gnomon.plot.style import default_settings
-    from gnomon.reports import report_markdown, try_place, write_page
-    from gnomon.reports.reports import name_of, report_of_source
+    from gnomon.reports import report as write
+    from gnomon.reports import report_markdown, scores_report, try_place
+    from gnomon.reports.reports import name_of
+    from gnomon.scores import normalize
 
-    printed = markdown and out is None
     with answering("report", as_json=as_json) as answer:
         if out is not None:
             try_place(out)  # before scores are read
         source, two = sources_and_pair(sources, pair, scores.algorithms_of)
-        page, place = report_of_source(
-            scores.table(source), pair=two, normalize=scores.normalize, by=by or (), level=level,
-            title=title or name_of(places_of(source)), seed=seed, out=out, is_written=not printed,
-        )  # fmt: skip
-        if printed:
-            text = report_markdown(page)
+        table, name = scores.table(source), title or name_of(places_of(source))
+        how: dict[str, Any] = {"pair": two, "by": by or (), "level": level, "seed": seed}
+        if markdown and out is None:
+            if scores.normalize is not None:
+                table = normalize(table, scores.normalize)
+            text = report_markdown(scores_report(table, name, **how))
             answer.results([{"markdown": text}])
             answer.say(text)
             return
-        cores = workers or len(os.sched_getaffinity(0))
-        with default_settings():
-            written = write_page(page, place, also or (), cores)
+        stem = "scores" if "," in name else Path(name).stem
+        place = out or Path(f"{stem}-report")
+        how |= {"normalize": scores.normalize, "title": name, "also": also or ()}
+        written = write(table, place, **how)
         answer.results([{"path": str(written)}])
         answer.say(str(written))

@@ -116,10 +116,6 @@ class Figure:
         """The text of its SVG file."""
         return svg_text(self.drawing, self.name)
 
-    def remember(self, files: Mapping[str, bytes]) -> None:
-        """Take the SVG from what :meth:`files` returned in another process."""
-        vars(self)["svg"] = files[f"{self.name}.svg"].decode()
-
     def html(self) -> str:
         """Return the drawing as an element of an HTML page.
 

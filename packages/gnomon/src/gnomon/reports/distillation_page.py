@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gnomon.distillation import Distillation, baselines, sizes
-from gnomon.plot.style import default_settings
 from gnomon.reports.page import Answer, Report, Section, Table
 from gnomon.results import Results
 
@@ -74,8 +73,7 @@ def _section(name: str, title: str, found: Results[Any], text: tuple[str, ...] =
     columns = tuple(found.columns or rows[0])
     cells = tuple(tuple(_cell(row[column]) for column in columns) for row in rows)
     drawn = not isinstance(found, Distillation) or found[0].nested is not None
-    with default_settings():
-        figures = (found.figure(),) if drawn else ()
+    figures = (found.figure(),) if drawn else ()
     return Section(name, title, text, tables=(Table(title, columns, cells),), figures=figures)
 
 

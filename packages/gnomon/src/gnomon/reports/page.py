@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
-import pickle
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -30,8 +25,6 @@ if TYPE_CHECKING:
 
 #: Names in a sentence, and notes at the top of a page.
 MOST_NAMED, MOST_NOTES = 8, 12
-#: Processes take a second or two to start: fewer figures are drawn in this one.
-_MANY = 40
 #: A single-file page contains the numbers of a figure up to this number of characters.
 _MOST_INSIDE = 200_000
 
@@ -168,7 +161,6 @@ class Report:
         *,
         also: Sequence[str] = (),
         beside: Mapping[str, str] | None = None,
-        workers: int = 1,
     ) -> Path:
         """Write ``report.html``, with ``figures/`` and ``tables/`` beside it; return its path.
 
@@ -183,8 +175,6 @@ class Report:
             What each figure is to be written as too.
         beside : mapping from str to str, optional
             Names and texts of further files in the folder.
-        workers : int
-            Processes that draw, where there are many figures; does not change a byte.
 
         Raises
         ------
@@ -193,8 +183,8 @@ class Report:
         """
         files = {
             f"figures/{name}": data
-            for figure_files in _drawn(self.figures, also, workers)
-            for name, data in figure_files.items()
+            for figure in self.figures
+            for name, data in figure.files(also).items()
         }
         files |= {f"tables/{t.name}.csv": numbers_as_csv(t.numbers).encode() for t in self.tables}
         files |= {f"tables/{t.name}.tex": t.latex.encode() for t in self.tables if t.latex}
@@ -222,50 +212,6 @@ def _numbers_inside(rows: Numbers) -> str | None:
     """Return numbers as an address that holds them, unless they are many."""
     numbers = numbers_as_csv(rows)
     return f"data:text/csv,{quote(numbers)}" if len(numbers) <= _MOST_INSIDE else None
-
-
-def _drawn(
-    figures: Sequence[Figure], also: Sequence[str], workers: int
-) -> Iterator[Mapping[str, bytes]]:
-    """Yield the files of each figure, which remembers the text of its drawing."""
-    here = list(figures)
-    if workers > 1 and len(figures) >= _MANY:
-        with tempfile.TemporaryDirectory() as folder:
-            sent = _pickled(figures, Path(folder))
-            here = [figure for figure in figures if figure not in sent.values()]
-            spawned = multiprocessing.get_context("spawn")
-            with ProcessPoolExecutor(workers, mp_context=spawned) as pool:
-                started = {pool.submit(_draw, path, also=tuple(also)): path for path in sent}
-                for done in as_completed(started):
-                    path = started[done]
-                    if done.exception() is not None:
-                        # Its process died or did not start: what is wrong with it shows here.
-                        yield sent[path].files(also)
-                        continue
-                    files: dict[str, bytes] = pickle.loads(path.read_bytes())
-                    sent[path].remember(files)
-                    yield files
-    yield from (figure.files(also) for figure in here)
-
-
-def _pickled(figures: Sequence[Figure], folder: Path) -> dict[Path, Figure]:
-    """Write the figures that another process can draw, one a file: a drawing may hold functions.
-
-    Not sent through the pipe to the process, where two that both send so much wait for each other.
-    """
-    written = {}
-    for number, figure in enumerate(figures):
-        with suppress(AttributeError, pickle.PicklingError):
-            path = folder / str(number)
-            path.write_bytes(pickle.dumps(figure))
-            written[path] = figure
-    return written
-
-
-def _draw(path: Path, *, also: Sequence[str]) -> None:
-    """Put the files of a figure in the place of the figure."""
-    figure: Figure = pickle.loads(path.read_bytes())
-    path.write_bytes(pickle.dumps(figure.files(also)))
 
 
 def sentence(text: str) -> str:

@@ -6,12 +6,11 @@ import errno
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import gnomon.scores
 from gnomon.errors import GnomonError, listed
 from gnomon.files import try_folder, write_atomically
-from gnomon.plot.style import default_settings
 from gnomon.scores import table_of
 from gnomon.scores.readers.registry import Scores
 
@@ -23,7 +22,7 @@ _Place = str | os.PathLike[str]
 
 def report(
     source: Scores,
-    out: str | os.PathLike[str] | None = None,
+    out: _Place | None = None,
     *,
     metric: str | None = None,
     normalize: str | None = None,
@@ -34,7 +33,6 @@ def report(
     n_resamples: int = 2000,
     seed: int = 0,
     also: Sequence[str] = (),
-    workers: int = 1,
 ) -> Path:
     """Write a report: one page to open in a browser, every figure with its numbers beside it.
 
@@ -72,8 +70,6 @@ def report(
         Of the resamples. The same source, seed and version give the same bytes.
     also : sequence of {"png", "pdf"}
         What each figure is to be written as, besides SVG.
-    workers : int
-        Processes that draw, where there are many figures; does not change a byte.
 
     Returns
     -------
@@ -99,50 +95,19 @@ def report(
     ...     gn.report(table, folder, n_resamples=100).name
     'report.html'
     """
-    page, place = report_of_source(
-        source, metric=metric, normalize=normalize, pair=pair, by=by, level=level,
-        n_resamples=n_resamples, seed=seed, title=title, out=out,
-    )  # fmt: skip
-    with default_settings():
-        return write_page(page, place, also, workers)
-
-
-def report_of_source(
-    source: Scores,
-    *,
-    metric: str | None = None,
-    normalize: str | None = None,
-    pair: tuple[str, str] | None = None,
-    by: Sequence[str] = (),
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
-    title: str | None = None,
-    out: _Place | None = None,
-    is_written: bool = True,
-) -> tuple[Report, Path]:
-    """Return the report of a source as data, and where it is to be written.
-
-    Parameters and errors are those of :func:`report`; ``title`` is what a table is called. The
-    place is tried before anything is computed, unless nothing ``is_written``.
-    """
     if not 0.0 < level < 1.0:
         raise ValueError(f"expected a level between 0 and 1, found {level}")
-    if out is not None and is_written:
-        try_place(out)
+    if out is not None:
+        try_place(out)  # before scores are read
     from gnomon.reports.scores_page import scores_report
 
     table, name = table_of(source, metric), title or name_of(source)
+    place = Path(out or f"{'scores' if ',' in name else Path(name).stem}-report")
+    try_place(place)
     if normalize is not None:
         table = gnomon.scores.normalize(table, normalize)
-    place = Path(out or f"{'scores' if ',' in name else Path(name).stem}-report")
-    if is_written:
-        try_place(place)
-    with default_settings():
-        page = scores_report(
-            table, name, pair=pair, by=by, level=level, n_resamples=n_resamples, seed=seed
-        )
-    return page, place
+    how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "seed": seed}
+    return write_page(scores_report(table, name, pair=pair, by=by, **how), place, also)
 
 
 def try_place(out: _Place) -> None:
@@ -194,9 +159,7 @@ def name_of(source: object) -> str:
     return listed([path.name for path in paths], 3)
 
 
-def write_page(
-    page: Report, out: str | os.PathLike[str], also: Sequence[str], workers: int
-) -> Path:
+def write_page(page: Report, out: _Place, also: Sequence[str] = ()) -> Path:
     """Write a page into a folder, alone, or as Markdown, and return its path.
 
     Examples
@@ -204,7 +167,7 @@ def write_page(
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> from gnomon.reports import Report
-    >>> write_page(Report("Scores", "", (), ()), folder, also=(), workers=1).name
+    >>> write_page(Report("Scores", "", (), ()), folder).name
     'report.html'
     """
     place = Path(out)
@@ -215,4 +178,4 @@ def write_page(
         return place
     if place.suffix.lower() == ".html":
         return page.save_alone(place)
-    return page.save(place, also=also, workers=workers)
+    return page.save(place, also=also)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -30,9 +29,6 @@ def report(
         list[str] | None,
         typer.Option(help="png or pdf: write each figure in that format too; repeatable."),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", "-j", min=1, help="Processes; all cores by default.")
-    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write the report of a run: one page, and each figure with its numbers."""
@@ -42,9 +38,6 @@ def report(
     from gohr.run_page import report as write
 
     with answering("report", as_json=as_json) as answer:
-        cores = workers or len(os.sched_getaffinity(0))
-        page = write(
-            run, out, level=level, seed=seed, baseline=baseline, also=also or (), workers=cores
-        )
+        page = write(run, out, level=level, seed=seed, baseline=baseline, also=also or ())
         answer.results([{"path": str(page)}])
         answer.say(str(page))

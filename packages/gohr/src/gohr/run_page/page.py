@@ -41,7 +41,6 @@ def report(
     seed: int = 0,
     baseline: str | None = None,
     also: Sequence[str] = (),
-    workers: int = 1,
 ) -> Path:
     """Write the report of a run: one page to open in a browser.
 
@@ -65,8 +64,6 @@ def report(
         experiment, if it has one.
     also : sequence of {"png", "pdf"}
         Formats of each figure besides SVG.
-    workers : int
-        Number of processes that draw, where there are many figures; does not change the bytes.
 
     Returns
     -------
@@ -99,7 +96,7 @@ def report(
     try_place(place)
     findings = findings_of(folder, seed=seed, level=level, baseline=baseline)
     with default_settings():
-        return write_page(report_of(findings), place, also, workers)
+        return write_page(report_of(findings), place, also)
 
 
 def report_of(findings: Findings) -> Report:

@@ -78,6 +78,6 @@ def test_the_files_of_a_run_folder_are_told(played):
 def test_the_files_of_a_leaderboard_are_told():
     settings = Settings(Path("data"))
     told = FILES.split("## ")[1]
-    for folder in (settings.evidence, settings.incoming, settings.snapshots):
+    for folder in (settings.evidence, settings.incoming):
         assert f"\n| `{folder.name}/" in told, folder.name
     assert f"\n| `{Path(settings.database).name}`" in told

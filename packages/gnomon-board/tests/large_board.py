@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import json
 from typing import Any
 
 import numpy as np
@@ -26,10 +25,9 @@ from gnomon_board.database import (
     VerifiedTrial,
     upgrade,
 )
-from gnomon_board.leaderboard import SNAPSHOT_FORMAT, board_of, standings_of
 from gohr.rules import load_rule_text, rule_info
 
-__all__ = ["fill_drawn", "fill_season", "filled_board"]
+__all__ = ["fill_season", "filled_board"]
 
 _WHEN = datetime.datetime(2026, 3, 2, 9, 0, tzinfo=datetime.UTC)
 _RULES = ("clockwise", "color-match", "top-and-bottom", "red-first")
@@ -95,23 +93,12 @@ def fill_season(
 
 
 def filled_board(settings: Settings, n_learners: int, **season: Any) -> Database:
-    """Make a board with one season of many learners, and its standings; leave it open."""
+    """Make a board with one season of many learners; leave it open."""
     settings.data.mkdir(parents=True, exist_ok=True)
     database = Database(settings.database)
     upgrade(database)
-    fill_drawn(database, settings, n_learners, **season)
+    fill_season(database, n_learners, **season)
     return database
-
-
-def fill_drawn(database: Database, settings: Settings, n_learners: int, **season: Any) -> None:
-    """Add a season of many learners, and its standings as a server keeps them."""
-    season_id = fill_season(database, n_learners, **season)
-    with database.reading() as session:
-        board = board_of(session, session.get_one(Season, season_id))
-    record = standings_of(board).as_record()
-    settings.snapshots.mkdir(exist_ok=True)
-    text = json.dumps({"format": SNAPSHOT_FORMAT, "digest": "", "standings": record})
-    (settings.snapshots / f"{season_id}.json").write_text(text)
 
 
 def _rule(position: int, rule: str) -> SeasonRule:

@@ -17,7 +17,7 @@ import ipaddress
 import secrets
 import unicodedata
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from sqlalchemy import func, select
@@ -39,9 +39,6 @@ from gnomon_board.database.schema import (
 )
 from gnomon_board.errors import Conflict, Missing, NotAllowed, Refusal, TooMany
 from gnomon_board.tokens import digest_of, issue_token, revoke_token
-
-if TYPE_CHECKING:
-    from gnomon_board.leaderboard.server_settings import Settings
 
 #: The fields of a run's config that the server assigned; the others are the participant's own.
 _ASSIGNED = ("rules", "trials", "episodes", "horizon", "seed", "board")
@@ -77,38 +74,33 @@ def close_account(session: Session, account: Account) -> None:
         revoke_token(token)
 
 
-def erase_account(database: Database, settings: Settings, account_id: int, *, by: int) -> None:
+def erase_account(session: Session, account: Account, *, by: int) -> None:
     """Close an account and erase the person's name and texts; keep the scores under a pseudonym.
 
     Manifests keep only what a new verification of the log needs: the learner's name, which the log
-    also contains, and the assignment. Archives and standings that show the name are deleted.
+    also contains, and the assignment.
     """
-    with database.writing() as session:
-        account = find_account(session, account_id)
-        close_account(session, account)
-        account.name = f"erased-{account.id}"
-        account.name_key = name_key(account.name) + secrets.token_hex(4)
-        account.erased_at = now()
-        for token in session.scalars(select(Token).where(Token.account_id == account.id)):
-            token.label = ""
-        asked = select(TokenRequest).where(TokenRequest.account_id == account.id)
-        for request in session.scalars(asked):
-            request.name = account.name
-        entries = session.scalars(select(Entry).where(Entry.account_id == account.id)).all()
-        for entry in entries:
-            entry.description = entry.link = entry.withdrawn_reason = ""
-            entry.name = f"erased-{entry.id}"
-            entry.name_key = name_key(entry.name) + secrets.token_hex(4)
-            for submission in session.scalars(
-                select(Submission).join(EntryAttempt).where(EntryAttempt.entry_id == entry.id)
-            ):
-                _erase_texts(submission)
-        seasons = {entry.season_id for entry in entries}
-        for season in seasons:
-            session.get_one(Season, season).touch()
-        note(session, "account erased", "account", account.id, by=by)
-    for season in seasons:
-        (settings.snapshots / f"{season}.json").unlink(missing_ok=True)
+    close_account(session, account)
+    account.name = f"erased-{account.id}"
+    account.name_key = name_key(account.name) + secrets.token_hex(4)
+    account.erased_at = now()
+    for token in session.scalars(select(Token).where(Token.account_id == account.id)):
+        token.label = ""
+    asked = select(TokenRequest).where(TokenRequest.account_id == account.id)
+    for request in session.scalars(asked):
+        request.name = account.name
+    entries = session.scalars(select(Entry).where(Entry.account_id == account.id)).all()
+    for entry in entries:
+        entry.description = entry.link = entry.withdrawn_reason = ""
+        entry.name = f"erased-{entry.id}"
+        entry.name_key = name_key(entry.name) + secrets.token_hex(4)
+        for submission in session.scalars(
+            select(Submission).join(EntryAttempt).where(EntryAttempt.entry_id == entry.id)
+        ):
+            _erase_texts(submission)
+    for season in {entry.season_id for entry in entries}:
+        session.get_one(Season, season).touch()
+    note(session, "account erased", "account", account.id, by=by)
 
 
 def _erase_texts(submission: Submission) -> None:

@@ -26,9 +26,8 @@ from .seasons import SeasonPlan as SeasonPlan
 from .seasons import create_season as create_season
 from .seasons import reveal_season as reveal_season
 from .seasons import secret_rng as secret_rng
-from .standing_snapshots import SNAPSHOT_FORMAT as SNAPSHOT_FORMAT
-from .standing_snapshots import StandingsCache as StandingsCache
-from .standing_snapshots import board_of as board_of
+from .standing_cache import StandingsCache as StandingsCache
+from .standing_cache import board_of as board_of
 from .standings import METRIC as METRIC
 from .standings import Board as Board
 from .standings import Contender as Contender
@@ -47,7 +46,6 @@ from .worker import work_on_one as work_on_one
 __all__ = [
     "ELEMENTS",
     "METRIC",
-    "SNAPSHOT_FORMAT",
     "Board",
     "Client",
     "Contender",

@@ -124,11 +124,6 @@ class Settings:
         return self.data / "evidence"
 
     @property
-    def snapshots(self) -> Path:
-        """The folder of computed standings; it may be deleted at any time."""
-        return self.data / "standings"
-
-    @property
     def incoming(self) -> Path:
         """The folder of incomplete uploads."""
         return self.data / "incoming"

@@ -21,13 +21,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import TypeAdapter
 
 from gnomon.results import noted
 
@@ -204,15 +203,6 @@ class Standings:
         """Return the standings as a JSON-compatible record."""
         return asdict(self)
 
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Standings:
-        """Return the standings of a record; the inverse of :meth:`as_record`."""
-        return TypeAdapter(cls).validate_python(record)
-
-
-#: Errors of entries with the warnings of their estimates, keyed by their scores.
-Known = MutableMapping[tuple[Any, ...], tuple[Number, tuple[str, ...]]]
-
 
 def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     """Return the scores of some entries: names as algorithms, rules as tasks, trials as runs.
@@ -246,12 +236,8 @@ def score_table(board: Board, contenders: Iterable[Contender]) -> ScoreTable:
     )
 
 
-def standings_of(board: Board, known: Known | None = None) -> Standings:
-    """Compute the standings of a season.
-
-    ``known`` caches the errors of entries between calls; they depend on the entry's own scores
-    only.
-    """
+def standings_of(board: Board) -> Standings:
+    """Compute the standings of a season."""
     scored = [row for row in board.scores if not math.isnan(row.errors)]
     n_trials = Counter(row.entry for row in scored)
     on_rule = Counter((row.entry, row.rule) for row in scored)
@@ -270,9 +256,8 @@ def standings_of(board: Board, known: Known | None = None) -> Standings:
 
     why = {c.entry_id: why_unranked(c) for c in board.contenders}
     ranked = [c for c in board.contenders if why[c.entry_id] is None]
-    errors, warned = _errors(board, ranked, {} if known is None else known)
     with noted() as notes:
-        lines, rules = _ranked_lines(board, ranked, errors, n_trials)
+        lines, rules = _ranked_lines(board, ranked, n_trials)
     return Standings(
         board.season,
         board.version,
@@ -285,52 +270,23 @@ def standings_of(board: Board, known: Known | None = None) -> Standings:
         rules,
         n_accounts=len({c.account for c in ranked}),
         n_trials=sum(line.n_trials for line in lines),
-        notes=(*board.notes, *dict.fromkeys((*warned, *notes))),
+        notes=(*board.notes, *dict.fromkeys(notes)),
     )
 
 
-def _errors(
-    board: Board, ranked: Sequence[Contender], known: Known
-) -> tuple[dict[int, Number], list[str]]:
-    """Return the errors of each entry, and the warnings of their estimates."""
-    from gnomon import estimate
-
-    of_entry: dict[int, list[Score]] = {c.entry_id: [] for c in ranked}
-    for row in board.scores:
-        if row.entry in of_entry:
-            of_entry[row.entry].append(row)
-    current: Known = {}
-    found: dict[int, Number] = {}
-    warned: list[str] = []
-    for c in ranked:
-        rows = sorted(of_entry[c.entry_id])
-        key = (c.name, board.pooled, *rows)
-        if key not in known:
-            table = score_table(replace(board, scores=rows), [c])
-            with noted() as notes:
-                [number] = estimate(table, METRIC, level=LEVEL, variances="own")
-            known[key] = Number.of(number), tuple(notes)
-        current[key] = known[key]
-        found[c.entry_id] = known[key][0]
-        warned.extend(known[key][1])
-    known.clear()
-    known.update(current)
-    return found, warned
-
-
 def _ranked_lines(
-    board: Board,
-    ranked: Sequence[Contender],
-    errors: Mapping[int, Number],
-    n_trials: Mapping[int, int],
+    board: Board, ranked: Sequence[Contender], n_trials: Mapping[int, int]
 ) -> tuple[list[Standing], tuple[RuleStanding, ...]]:
     """Return the lines with their ranks, in order, and the rules, hardest first."""
-    from gnomon import rank
+    from gnomon import estimate, rank
     from gnomon.ranking import tiers
 
     if not ranked:
         return [], tuple(map(RuleStanding, board.rules))
     table = score_table(board, ranked)
+    # With variances of its own, an entry's errors depend on no other entry.
+    found = estimate(table, METRIC, level=LEVEL, variances="own")
+    errors = {one.algorithm: Number.of(one) for one in found}
     better = np.zeros((len(ranked), len(ranked)), dtype=bool)
     if len(ranked) > 1:
         better = _better(rank(table, level=LEVEL), ranked)
@@ -342,7 +298,7 @@ def _ranked_lines(
     high = len(accounts) - (n_worse == owns.sum(axis=0)).sum(axis=1)
 
     def place(i: int) -> tuple[int, int, float, str]:
-        value = errors[ranked[i].entry_id].value
+        value = errors[ranked[i].name].value
         return low[i], high[i], math.inf if value is None else value, ranked[i].name.casefold()
 
     order = sorted(range(len(ranked)), key=place)
@@ -351,7 +307,7 @@ def _ranked_lines(
     lines = [
         Standing(
             c,
-            errors[c.entry_id],
+            errors[c.name],
             int(low[i]),
             int(high[i]),
             tuple(number for number, group in enumerate(groups, 1) if c.name in group),

@@ -91,9 +91,6 @@ def restore(backup: Path, settings: Settings) -> dict[str, Any]:
     if target.file is not None and target.file.exists():
         target.close()
         raise LeaderboardError(f"{target.file}: expected no leaderboard yet, found one")
-    # Standings of another board, whose versions could coincide with those of this one.
-    for snapshot in settings.snapshots.glob("*.json"):
-        snapshot.unlink()
     shutil.copyfile(backup / _DATABASE, held)
     source = Database(f"sqlite:///{held}")
     try:

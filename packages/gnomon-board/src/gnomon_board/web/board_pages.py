@@ -26,7 +26,7 @@ from gnomon_board.errors import Conflict
 from gnomon_board.leaderboard.hidden import unfinished_attempts
 from gnomon_board.leaderboard.seasons import find_season, takes_entries
 from gnomon_board.leaderboard.server_settings import Settings
-from gnomon_board.leaderboard.standing_snapshots import COUNTED, board_of
+from gnomon_board.leaderboard.standing_cache import COUNTED, board_of
 from gnomon_board.leaderboard.standings import (
     PER_PAGE,
     Order,

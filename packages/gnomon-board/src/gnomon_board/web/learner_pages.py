@@ -22,7 +22,7 @@ from gnomon_board.errors import Missing
 from gnomon_board.leaderboard.entries import find_entry
 from gnomon_board.leaderboard.hidden import unfinished_attempts
 from gnomon_board.leaderboard.seasons import find_rule, find_season
-from gnomon_board.leaderboard.standing_snapshots import COUNTED, board_of_some
+from gnomon_board.leaderboard.standing_cache import COUNTED, board_of_some
 from gnomon_board.leaderboard.standings import LEVEL, PER_PAGE, Contender, Number, score_table
 from gnomon_board.web.api.dependencies import ReadSession, RowId, Slug
 from gnomon_board.web.api.records import EntryRecord, RuleRecord, SubmissionRecord

@@ -23,7 +23,7 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
 from gnomon_board.database.schema import Season
-from gnomon_board.leaderboard.standing_snapshots import Snapshot, StandingsCache
+from gnomon_board.leaderboard.standing_cache import Snapshot, StandingsCache
 from gnomon_board.studies.play import PlayedGameCache
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ async def board_state(connection: HTTPConnection) -> BoardState:
     """Return the state of the application of a request, created at the first call."""
     app = connection.app
     if not hasattr(app.state, "board"):
-        standings = StandingsCache(app.state.database, app.state.settings.snapshots)
+        standings = StandingsCache(app.state.database)
         app.state.board = BoardState(standings, PageCache(), PlayedGameCache())
     found: BoardState = app.state.board
     return found

@@ -10,7 +10,7 @@ import pytest
 
 from gnomon_board import Settings
 from gnomon_board.database import Database, upgrade
-from large_board import fill_drawn
+from large_board import fill_season
 from populated_board import populate, populate_two_seasons
 from serving import Server, serving
 from small_season import make_account
@@ -55,7 +55,7 @@ def site(tmp_path_factory, tokens) -> Iterator[Server]:
     upgrade(database)
     populate_two_seasons(database, settings)
     populate(database, settings, name="small", rules=("clockwise",), learners=(), episodes=3)
-    fill_drawn(database, settings, 200)
+    fill_season(database, 200)
     tokens["root"] = make_account(database, "root", "admin")
     tokens["barbara"] = make_account(database, "barbara", "submit")
     database.close()

@@ -134,21 +134,17 @@ def revoke(session: WriteSession, token: RowId, who: Anybody) -> TokenRecord:
 
 @router.post("/accounts/{account}/{action}", status_code=204)
 def end_account(
-    database: DatabaseOf,
-    settings: CurrentSettings,
-    account: RowId,
-    action: Literal["close", "erase"],
-    who: Admin,
+    session: WriteSession, account: RowId, action: Literal["close", "erase"], who: Admin
 ) -> None:
     """Close an account and revoke its tokens; its entries stay.
 
     ``erase`` also erases the person's name and texts everywhere except in backups.
     """
+    found = find_account(session, account)
     if action == "erase":
-        erase_account(database, settings, account, by=who.account_id)
-        return
-    with database.writing() as session:
-        close_account(session, find_account(session, account))
+        erase_account(session, found, by=who.account_id)
+    else:
+        close_account(session, found)
         note(session, "account closed", "account", account, by=who.account_id)
 
 

@@ -78,20 +78,8 @@ def test_every_assignment_that_was_dealt_counts_as_begun(client, database, seaso
     assert f"one of {ada.n_begun} begun" in client.get("/seasons/spring-2026").text
 
 
-def test_standings_of_another_past_are_not_believed(database, settings, season_id):
-    """A restored board goes through the versions of the one before it once more."""
-    version = version_of(database, season_id)
-    StandingsCache(database, settings.snapshots).get(season_id, version)
-    (path,) = settings.snapshots.glob("*.json")
-    path.write_text(path.read_text().replace(f'"version": {version}', f'"version": {version + 9}'))
-    found = StandingsCache(database, settings.snapshots).get(season_id, version)
-    assert found is not None
-    assert found.is_current
-    assert found.standings.version == version
-
-
-def test_a_small_board_is_right_at_once_after_a_change(database, settings, season_id):
-    cache = StandingsCache(database, settings.data / "standings")
+def test_a_small_board_is_right_at_once_after_a_change(database, season_id):
+    cache = StandingsCache(database)
     first = cache.get(season_id, version_of(database, season_id))
     assert first is not None
     assert first.is_current
@@ -104,79 +92,44 @@ def test_a_small_board_is_right_at_once_after_a_change(database, settings, seaso
     assert [line.contender.name for line in second.standings.ranked] == ["Chance"]
 
 
-def test_what_was_computed_is_found_by_the_next_server(database, settings, season_id, monkeypatch):
-    folder, version = settings.data / "standings", version_of(database, season_id)
-    first = StandingsCache(database, folder).get(season_id, version)
-
-    def never(board, known):
-        raise AssertionError("computed again")
-
-    monkeypatch.setattr("gnomon_board.leaderboard.standing_snapshots.standings_of", never)
-    assert StandingsCache(database, folder).get(season_id, version) == first
-
-
 def test_a_registration_costs_no_computation_unless_the_account_is_on_the_board(
-    client, database, settings, season_id, monkeypatch
+    client, database, season_id, monkeypatch
 ):
-    folder = settings.data / "standings"
-    cache = StandingsCache(database, folder)
+    cache = StandingsCache(database)
     before = cache.get(season_id, version_of(database, season_id))
     register(client, make_account(database, "eve", "submit"), "Not here yet", "spring-2026")
 
-    def never(board, known):
+    def never(board):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("gnomon_board.leaderboard.standing_snapshots.standings_of", never)
+    monkeypatch.setattr("gnomon_board.leaderboard.standing_cache.standings_of", never)
     version = version_of(database, season_id)
-    for found in (
-        cache.get(season_id, version),
-        StandingsCache(database, folder).get(season_id, version),
-    ):
-        assert found is not None
-        assert (found.is_current, found.standings.version) == (True, version)
-        assert found.standings.ranked == before.standings.ranked
+    found = cache.get(season_id, version)
+    assert (found.is_current, found.standings.version) == (True, version)
+    assert found.standings.ranked == before.standings.ranked
     register(client, make_account(database, "ada", "submit"), "Another", "spring-2026")
     with pytest.raises(AssertionError, match="computed again"):
         cache.get(season_id, version_of(database, season_id))
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"format": 0}', '{"format": 1, "standings": {}}'])
-def test_a_file_that_is_no_snapshot_is_computed_again(database, settings, season_id, text):
-    folder = settings.data / "standings"
-    folder.mkdir()
-    (folder / f"{season_id}.json").write_text(text)
-    found = StandingsCache(database, folder).get(season_id, version_of(database, season_id))
-    assert found is not None
-    assert len(found.standings.ranked) == 2
+@pytest.mark.full  # it starts processes
+def test_a_large_board_is_computed_by_another_process_and_not_waited_for(database, season_id):
+    cache = StandingsCache(database, small=0)
 
+    def computed():
+        version = version_of(database, season_id)
+        for _ in range(600):
+            found = cache.get(season_id, version)
+            if found is not None and found.is_current:
+                return found.standings
+            time.sleep(0.1)
+        raise AssertionError("expected standings within a minute")
 
-@pytest.mark.full  # it starts a process
-def test_a_large_board_is_shown_as_it_was_while_another_process_computes(
-    database, settings, season_id
-):
-    folder = settings.data / "standings"
-    version = version_of(database, season_id)
-    before = StandingsCache(database, folder).get(season_id, version)
+    assert cache.get(season_id, version_of(database, season_id)) is None
+    before = computed()
     with database.writing() as session:
         withdraw(session, find_submission(session, 3), "a mistake", by=1)
-    cache = StandingsCache(database, folder, small=0)
-    version = version_of(database, season_id)
-    stale = cache.get(season_id, version)
-    assert stale is not None
-    assert before is not None
-    assert (stale.is_current, stale.standings) == (False, before.standings)
-    for _ in range(600):
-        found = cache.get(season_id, version)
-        assert found is not None
-        if found.is_current:
-            break
-        time.sleep(0.1)
-    cache.close()
-    assert found.is_current
-    assert [line.contender.name for line in found.standings.ranked] == ["Chance"]
-
-
-def test_a_large_board_that_was_never_computed_is_not_waited_for(database, settings, season_id):
-    cache = StandingsCache(database, settings.data / "standings", small=0)
-    assert cache.get(season_id, version_of(database, season_id)) is None
+    stale = cache.get(season_id, version_of(database, season_id))
+    assert (stale.is_current, stale.standings) == (False, before)
+    assert [line.contender.name for line in computed().ranked] == ["Chance"]
     cache.close()

@@ -1,28 +1,23 @@
-"""Cache of standings, computed once for each version of a season, and the scores of the database.
+"""The scores of a season from the database, and its standings, computed once for each version.
 
-A season of up to `_SMALL` entries is computed while the reader waits, about a second for 200
-entries; only entries whose scores have changed are estimated again. A larger one is computed in
-another process, while pages show the previous standings with a note. Snapshots in the server's data
-folder survive a restart.
+A season of up to `_SMALL` entries is computed while the reader waits, about half a second for 200
+entries. A larger one is computed in another process, while pages show the previous standings with a
+note.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import multiprocessing
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 from threading import Lock
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from gnomon.files import write_atomically
 from gnomon_board.database.engine import Database
 from gnomon_board.database.schema import (
     Account,
@@ -33,22 +28,13 @@ from gnomon_board.database.schema import (
     VerifiedTrial,
 )
 from gnomon_board.leaderboard.hidden import unfinished_attempts
-from gnomon_board.leaderboard.standings import (
-    Board,
-    Contender,
-    Known,
-    Score,
-    Standings,
-    standings_of,
-)
+from gnomon_board.leaderboard.standings import Board, Contender, Score, Standings, standings_of
 
 #: States of submissions whose scores count.
 COUNTED = ("verified",)
 
 #: Largest number of entries for which a reader waits for the standings.
 _SMALL = 300
-#: Format of snapshots; files of other formats are ignored.
-SNAPSHOT_FORMAT = 6
 
 
 @dataclass(frozen=True)
@@ -60,33 +46,28 @@ class Snapshot:
 
 
 class StandingsCache:
-    """Cache of the standings of all seasons.
+    """Cache of the standings of all seasons, in memory.
 
-    Up to ``small`` entries, a reader waits for the newest standings. Snapshots are kept in
-    ``folder``.
+    Up to ``small`` entries, a reader waits for the newest standings.
     """
 
-    def __init__(self, database: Database, folder: Path, *, small: int = _SMALL) -> None:
-        self._database = database
-        self._folder = folder
-        self._small = small
-        self._lock = Lock()
-        self._known: dict[int, Standings] = {}
-        self._errors: dict[int, Known] = {}
-        self._digests: dict[int, str] = {}
-        self._coming: dict[int, tuple[BaseProcess, Connection, str]] = {}
+    def __init__(self, database: Database, *, small: int = _SMALL) -> None:
+        self._database, self._small, self._lock = database, small, Lock()
+        #: The last standings of each season, with the digest of their scores.
+        self._known: dict[int, tuple[Standings, int]] = {}
+        self._coming: dict[int, tuple[BaseProcess, Connection, int]] = {}
 
     def get(self, season_id: int, version: int) -> Snapshot | None:
         """Return the current or previous standings of a season; None if none are ready."""
         known = self._known.get(season_id)
-        if known is not None and known.version == version:
-            return Snapshot(known, True)
-        with self._lock:
-            self._collect(season_id)
-            known = self._known.get(season_id) or self._read(season_id, version)
-            if known is None or known.version < version:
-                known = self._renew(season_id, known)
-        return None if known is None else Snapshot(known, known.version >= version)
+        if known is None or known[0].version < version:
+            with self._lock:
+                self._collect(season_id)
+                known = self._known.get(season_id)
+                if known is None or known[0].version < version:
+                    self._renew(season_id)
+                    known = self._known.get(season_id)
+        return None if known is None else Snapshot(known[0], known[0].version >= version)
 
     def close(self) -> None:
         """Stop running computations."""
@@ -97,27 +78,28 @@ class StandingsCache:
                 connection.close()
             self._coming.clear()
 
-    def _renew(self, season_id: int, known: Standings | None) -> Standings | None:
+    def _renew(self, season_id: int) -> None:
         """Compute now if that is quick; else start the computation in another process."""
         if season_id in self._coming:
-            return known
+            return
         with self._database.reading() as session:
             board = board_of(session, session.get_one(Season, season_id))
-        digest = _digest(board)
-        if known is not None and digest == self._digests.get(season_id):
+        contenders, scores = tuple(board.contenders), frozenset(board.scores)
+        digest = hash((board.rules, board.owed, board.pooled, board.notes, contenders, scores))
+        known = self._known.get(season_id)
+        if known is not None and known[1] == digest:
             # The scores are unchanged, for example after a registration without play.
-            return self._keep(season_id, replace(known, version=board.version), digest)
-        if len(board.contenders) <= self._small:
-            found = standings_of(board, self._errors.setdefault(season_id, {}))
-            return self._keep(season_id, found, digest)
-        # Spawned: a fork of a server with threads may hang. It ends with the server.
-        context = multiprocessing.get_context("spawn")
-        connection, far_end = context.Pipe(duplex=False)
-        process = context.Process(target=_compute, args=(board, far_end), daemon=True)
-        process.start()
-        far_end.close()
-        self._coming[season_id] = process, connection, digest
-        return known
+            self._known[season_id] = replace(known[0], version=board.version), digest
+        elif len(contenders) <= self._small:
+            self._known[season_id] = standings_of(board), digest
+        else:
+            # Spawned: a fork of a server with threads may hang. It ends with the server.
+            context = multiprocessing.get_context("spawn")
+            connection, far_end = context.Pipe(duplex=False)
+            process = context.Process(target=_compute, args=(board, far_end), daemon=True)
+            process.start()
+            far_end.close()
+            self._coming[season_id] = process, connection, digest
 
     def _collect(self, season_id: int) -> None:
         """Take the result of the process, if there is one."""
@@ -130,53 +112,14 @@ class StandingsCache:
         # If the process died, there is no result, and the next reader starts it again.
         if connection.poll():
             with suppress(EOFError):
-                self._keep(season_id, Standings.from_record(connection.recv()), digest)
+                self._known[season_id] = connection.recv(), digest
         connection.close()
         process.join()
-
-    def _keep(self, season_id: int, standings: Standings, digest: str) -> Standings:
-        self._known[season_id], self._digests[season_id] = standings, digest
-        record = {
-            "format": SNAPSHOT_FORMAT,
-            "digest": digest,
-            "standings": standings.as_record(),
-        }
-        with suppress(OSError):  # a full disk: kept in memory, and computed again later
-            self._folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._path(season_id), json.dumps(record, allow_nan=False).encode())
-        return standings
-
-    def _read(self, season_id: int, version: int) -> Standings | None:
-        """Return the snapshot from before this process began; None if there is none.
-
-        A snapshot newer than the season belongs to the board before a restore, and is ignored.
-        """
-        try:
-            record = json.loads(self._path(season_id).read_bytes())
-            if record["format"] != SNAPSHOT_FORMAT:
-                return None
-            digest = record["digest"]
-            found = Standings.from_record(record["standings"])
-            if found.version > version:
-                return None
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        self._known[season_id], self._digests[season_id] = found, digest
-        return found
-
-    def _path(self, season_id: int) -> Path:
-        return self._folder / f"{season_id}.json"
-
-
-def _digest(board: Board) -> str:
-    """Return a hash of all inputs of the standings except the version."""
-    used = (board.season, board.rules, board.owed, board.pooled, board.contenders, board.notes)
-    return hashlib.sha256(f"{used!r}\n{sorted(board.scores)!r}".encode()).hexdigest()
 
 
 def _compute(board: Board, connection: Connection) -> None:
     """Compute standings in another process."""
-    connection.send(standings_of(board).as_record())
+    connection.send(standings_of(board))
     connection.close()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gohr.game import DEFAULT_SPEC, draw_boards
-from gohr.integrations import Dialogue, TrialInWords, instructions
+from gohr.integrations import TrialInWords, instructions
 from gohr.playing import TrialInPlay
 from gohr.rules import parse
 from integrations.chat_server import pieces
@@ -18,7 +18,7 @@ BUCKETS = {"red": 0, "black": 1, "blue": 2, "yellow": 3}
 def trial(n_boards=1, rule=BY_COLOR, horizon=100, **settings):
     boards = draw_boards(n_boards, rng=np.random.default_rng(1))
     game = TrialInPlay(boards, parse(rule), horizon=horizon)
-    return TrialInWords(game, Dialogue(DEFAULT_SPEC, **settings))
+    return TrialInWords(game, DEFAULT_SPEC, **settings)
 
 
 def move(turns, bucket=None):
@@ -33,7 +33,7 @@ def play(game, n=1000, tokens=None):
         asked.append(game.turns())
         game.take(move(asked[-1]))
         if tokens:
-            game.dialogue.shorten(sum(len(turn.text) for turn in asked[-1]) // 4, tokens)
+            game.shorten(sum(len(turn.text) for turn in asked[-1]) // 4, tokens)
     return asked
 
 
@@ -79,7 +79,7 @@ def test_an_unreadable_answer_is_asked_for_once_more_and_never_a_move():
     assert "1 of your answers could not be read." in game.turns()[-1].text
     assert game.take(move(board), answered=False) is None  # cut off
     assert game.take(move(board)).outcome == 0
-    assert (game.n_attempts, game.dialogue.n_unreadable) == (1, 1)
+    assert (game.n_attempts, game.n_unreadable) == (1, 1)
     assert game.reward() == 0.5
     for _ in range(10):
         game.take("hm")
@@ -101,7 +101,7 @@ def test_a_board_as_grid_and_as_picture(form, answer):
 def test_the_rule_is_asked_for():
     game = trial()
     play(game)
-    [system, question] = game.dialogue.statement_turns()
+    [system, question] = game.statement_turns()
     assert system.role == "system"
     assert question.text.startswith("Attempts so far:\nBoard 1\n1. ")
     assert "What is the rule? Answer with its text in the rule language" in question.text

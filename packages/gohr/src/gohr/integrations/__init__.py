@@ -6,8 +6,8 @@ import it, Gnomon never does. All of them share the words and the reading of ans
 depend on the framework.
 
 For a framework of your own: a :class:`TrialInWords` is a trial described to a model and played by
-its answers, a :class:`Dialogue` its turns, :func:`instructions` the opening text, and
-:func:`drawn_rule` a rule to train or to test on.
+its answers, :func:`instructions` the opening text, and :func:`drawn_rule` a rule to train on or to
+test with.
 """
 
 import lazy_loader

@@ -35,7 +35,7 @@ from gohr.experiments.trial import Trial, trials_of
 from gohr.game.board import BoardSpec
 from gohr.game.equivalence import equivalent
 from gohr.integrations.prompt import AnswerForm, ObservationForm
-from gohr.integrations.trial_in_words import Dialogue, Mode, TrialInWords, Turn
+from gohr.integrations.trial_in_words import Mode, TrialInWords, Turn
 from gohr.playing import TrialInPlay, TrialLog
 from gohr.rules.catalogue import available_rules, rule_info
 
@@ -66,7 +66,7 @@ def hidden_rules(
         Boards per trial (``episodes`` of an experiment), trials per rule, maximum number of
         attempts on a board, and the specification of the boards.
     mode, observation, answer, context_tokens
-        As in :class:`~gohr.integrations.trial_in_words.Dialogue`.
+        As in :class:`~gohr.integrations.trial_in_words.TrialInWords`.
 
     Examples
     --------
@@ -134,23 +134,23 @@ def play(
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         trial = _trial(state)
-        dialogue = Dialogue(
+        game = TrialInWords(
+            _in_play(trial),
             trial.board,
             mode=mode,
             observation=observation,
             answer=answer,
             context_tokens=context_tokens,
         )
-        game = TrialInWords(_in_play(trial), dialogue)
         actions: list[int] = []
         while not game.over:
-            state = await _asked(state, generate, dialogue, game.turns())
+            state = await _asked(state, generate, game, game.turns())
             made = game.take(state.output.completion, answered=_is_answer(state))
             actions += [] if made is None else [made.action]
             state.store.set(_ATTEMPTS, actions)
-            state.metadata["n_unreadable"] = dialogue.n_unreadable
+            state.metadata["n_unreadable"] = game.n_unreadable
         if not game.given_up:
-            state = await _asked(state, generate, dialogue, dialogue.statement_turns())
+            state = await _asked(state, generate, game, game.statement_turns())
             state.store.set(_STATEMENT, state.output.completion)
         state.completed = True
         return state
@@ -159,13 +159,13 @@ def play(
 
 
 async def _asked(
-    state: TaskState, generate: Generate, dialogue: Dialogue, turns: Iterable[Turn]
+    state: TaskState, generate: Generate, game: TrialInWords, turns: Iterable[Turn]
 ) -> TaskState:
     state.messages = [_message(turn) for turn in turns]
     state = await generate(state)
     usage = state.output.usage
     if usage is not None:
-        dialogue.shorten(usage.input_tokens, usage.output_tokens)
+        game.shorten(usage.input_tokens, usage.output_tokens)
     return state
 
 

@@ -121,5 +121,5 @@ class HiddenRulesEnv(vf.Env[HiddenRulesEnvConfig]):
         talk.trace.record_reward("accepted", game.reward() if complete else 0.0, 1.0)
         talk.trace.record_metric("errors", game.n_errors)
         talk.trace.record_metric("attempts", game.n_attempts)
-        talk.trace.record_metric("unreadable", game.dialogue.n_unreadable)
+        talk.trace.record_metric("unreadable", game.n_unreadable)
         talk.trace.record_metric("complete", float(complete))

@@ -30,7 +30,7 @@ from gnomon.distillation.validation import (
 )
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, check_word
 from gnomon.results import Results, generator, made_by, recorded
-from gnomon.scores.readers.registry import Scores, table_of
+from gnomon.scores.reading import Scores, table_of
 
 #: What a nested validation leaves out at a time.
 Nested = Literal["folds", "algorithms", "groups", "time", "none"]

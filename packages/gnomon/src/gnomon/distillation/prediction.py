@@ -18,7 +18,7 @@ from gnomon.distillation.procedures import FactorProcedure, factor_moments
 from gnomon.distillation.validation import nested_error
 from gnomon.errors import ScoreDataError, UnknownNameError
 from gnomon.results import FieldRecord, Results, Row, recorded
-from gnomon.scores.readers.registry import Scores, table_of
+from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
 

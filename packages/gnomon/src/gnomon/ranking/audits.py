@@ -16,7 +16,7 @@ from gnomon.ranking.ranks import Ranking, rank, rank_range
 from gnomon.results import Results, generator, made_by, noted
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.plausibility import wild_scores
-from gnomon.scores.readers.registry import Scores, table_of
+from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.comparison import Comparisons, compare

@@ -12,7 +12,7 @@ import gnomon.scores
 from gnomon.errors import GnomonError, listed
 from gnomon.files import try_folder, write_atomically
 from gnomon.scores import table_of
-from gnomon.scores.readers.registry import Scores
+from gnomon.scores.reading import Scores
 
 if TYPE_CHECKING:
     from gnomon.reports.page import Report

@@ -14,11 +14,11 @@ from .plausibility import wild_scores as wild_scores
 from .readers.registry import Reader as Reader
 from .readers.registry import ReadRequest as ReadRequest
 from .readers.registry import available_readers as available_readers
-from .readers.registry import read_scores as read_scores
-from .readers.registry import table_of as table_of
 from .readers.summaries import SummaryTable as SummaryTable
 from .readers.summaries import read_summaries as read_summaries
 from .readers.tables import write_scores as write_scores
+from .reading import read_scores as read_scores
+from .reading import table_of as table_of
 from .steps import at_common_step as at_common_step
 from .steps import on_grid as on_grid
 from .table import ScoreTable as ScoreTable

@@ -17,8 +17,8 @@ from gnomon.errors import ScoreDataError, UnknownNameError, check_word, counted,
 from gnomon.results import FieldRecord, Results, Row, generator, if_known, made_by, recorded
 from gnomon.scores.normalization import with_left_out
 from gnomon.scores.plausibility import check_scales
-from gnomon.scores.readers.registry import Scores
 from gnomon.scores.readers.summaries import SummaryTable
+from gnomon.scores.reading import Scores
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.all_pairs import SIGN_FLIPS
 from gnomon.stats.bootstrap import draw_key

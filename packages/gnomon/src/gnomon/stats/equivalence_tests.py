@@ -23,7 +23,7 @@ import numpy as np
 
 from gnomon.errors import ScoreDataError
 from gnomon.results import Results, Row, generator, noted
-from gnomon.scores.readers.registry import Scores, table_of
+from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.bootstrap import draw_key
 from gnomon.stats.comparison import (

@@ -22,7 +22,7 @@ import numpy as np
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.results import FieldRecord, Results, made_by, recorded
 from gnomon.scores.plausibility import check_scales
-from gnomon.scores.readers.registry import Scores, table_of
+from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.cautions import shared_tasks
 from gnomon.stats.comparison import chosen_pair, metrics_to_compare

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError, check_word, listed
 from gnomon.results import Results, Row, SeriesRecord, finite_or_none, generator, made_by, recorded
 from gnomon.scores.plausibility import refuse_unlike_scales
-from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.readers.summaries import SummaryTable
+from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bands import ROUNDING, shares_above, task_shares, wilson_band
 from gnomon.stats.bootstrap import Resamples, draw_key, quantiles

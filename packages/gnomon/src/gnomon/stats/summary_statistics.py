@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from gnomon.errors import ScoreDataError, note, option
-from gnomon.scores.readers.registry import Scores, table_of
 from gnomon.scores.readers.summaries import (
     SummaryTable,
     holds_summaries,
     of_standard_errors,
     read_summaries,
 )
+from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.metrics import Metric, Metrics
 

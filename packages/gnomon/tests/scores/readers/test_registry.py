@@ -74,7 +74,7 @@ def test_each_format_is_recognised_by_its_own_reader(tmp_path):
         path = source(tmp_path / name, name)
         strong = [r.name for r in registry._readers() if not r.is_general and r.recognises(path)]
         assert strong in ([], [name]), name
-        assert registry._recognised(path, registry.ReadRequest(), None).name == name
+        assert registry.recognised(path, registry.ReadRequest(), None).name == name
     assert set(available_readers()) == {*SOURCES, "dataset", "evaluations"}
 
 

@@ -1,5 +1,4 @@
-"""Readers of score files, one module a format; all give a :class:`gnomon.scores.ScoreTable`.
+"""Readers of score files, one module for each family of formats.
 
-:mod:`.registry` holds what a reader is, which ones there are, and ``read_scores``, which asks them
-in turn. A reader of another package is named in its entry-point group ``gnomon.readers``.
+:mod:`.registry` holds what a reader is, which ones there are, and which one recognises a file.
 """

@@ -1,0 +1,259 @@
+"""``read_scores`` reads files and folders; ``table_of`` takes anything that holds scores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, Protocol, get_args
+
+from gnomon.errors import ScoreDataError, UnknownNameError, check_word, listed
+from gnomon.scores.columns import Rows, Texts
+from gnomon.scores.items import check_inputs
+from gnomon.scores.plausibility import warn_of_suspicions
+from gnomon.scores.readers.registry import ColumnsAre, ReadRequest, read_with, recognised
+from gnomon.scores.table import ScoreTable, Units
+from gnomon.scores.tidy import Origin, tidy_rows
+
+_Place = str | os.PathLike[str]
+#: Where scores lie: in one place, in several, or in some that have the names of algorithms.
+Sources = _Place | Sequence[_Place] | Mapping[str, _Place]
+
+
+def read_scores(
+    source: Sources,
+    *,
+    metric: str | None = None,
+    normalize: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    where: Mapping[str, Any] | None = None,
+    run_names: str | None = None,
+    columns_are: ColumnsAre | None = None,
+    higher_is_better: bool | None = None,
+    format: str | None = None,
+    count_empty: bool = True,
+    curves: bool = False,
+    units: Units | None = None,
+    cluster: str | None = None,
+    rename: Mapping[str, str] | None = None,
+    within_run: str | None = None,
+    at: float | Literal["end"] | None = None,
+    window: int | None = None,
+) -> ScoreTable:
+    r"""Read scores from a file or folder of any format that a reader recognises.
+
+    These are tidy files (CSV, TSV, Parquet), tables as papers print them, what other tools
+    write, run folders, game logs, and the names of data sets: :func:`available_readers` lists them.
+
+    Parameters
+    ----------
+    source : path, sequence of paths, or mapping from algorithm to path
+        A file, a folder, or a name that :func:`gnomon.scores.load_scores` knows. Of several, the
+        rows are put together; those of a mapping hold one algorithm each, which gets the name.
+    metric : str, optional
+        Which score, where the source holds several.
+    normalize : str, optional
+        The scale to put the scores on, as :func:`gnomon.scores.normalize` names it.
+    columns : mapping, optional
+        What the columns of a tidy file are called: ``{"algorithm": "Name", "step": "frames"}``.
+    where : mapping, optional
+        Attribute values that a row must have to be read, for example ``{"suite": "atari57"}``.
+    run_names : str, optional
+        How names of runs are made, of parts ``{algorithm}``, ``{task}``, ``{run}`` and ``{}`` for
+        what means nothing: ``{task}__{algorithm}__{run}``. For exports of trackers.
+    columns_are : {"algorithms", "tasks", "runs"}, optional
+        What the columns of a pivot are, a table with a row for each seed or step.
+    higher_is_better : bool, optional
+        The direction; higher is better if neither this nor the source states it.
+    format : str, optional
+        The name of a reader, for a source that is not recognised, or by several.
+    count_empty : bool
+        Whether attempts on empty cells are errors, in a run folder.
+    curves : bool
+        Whether learning curves are wanted, where a source holds other scores as well: a run folder,
+        or results of marl-eval.
+    units : {"tasks", "items"}, optional
+        What a task is; as the source has it if not given: logs of evaluations and files of
+        ``model, item, correct`` are of items, all else is of tasks.
+    cluster : str, optional
+        For items, the attribute that gives the cluster of each, such as a document or a topic.
+    rename : mapping, optional
+        What algorithms are to be called that the source calls otherwise: ``{"tiny": "Tiny 1B"}``.
+    within_run : {"mean"}, optional
+        What becomes of several rows of one run, such as evaluation episodes: their mean. Without
+        it, such rows are refused.
+    at : float or "end", optional
+        Of curves, the step whose score is that of the run, or the end of each run by itself.
+    window : int, optional
+        The score of a run is the mean of this number of scores: of logs with a row for each episode
+        the last ones (100 if not given), of curves those up to the last step that all runs on the
+        task reach.
+
+    Returns
+    -------
+    ScoreTable
+
+    Raises
+    ------
+    ScoreDataError
+        No reader recognises the source, or several do; it cannot be read as what it looks like, or
+        has nothing that an option could mean. The message names file, line and column.
+    UnknownNameError
+        There is no such metric, format, normalisation or column.
+
+    Warns
+    -----
+    DegenerateScoresWarning
+        The table looks like a mistake (tasks that are seeds, axes swapped, episodes as runs), or
+        something was left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "wide.csv"
+    ...     _ = path.write_text("algorithm,pong,breakout\nours,1.0,2.0\n")
+    ...     print(read_scores(path))
+    2 scores (score, higher is better): 1 algorithm, 2 tasks, 1 run
+    """
+    if columns_are is not None:
+        check_word("columns_are", columns_are, get_args(ColumnsAre))
+    if isinstance(at, str):
+        check_word("at", at, ("end",))
+    wanted = ReadRequest(
+        metric=metric,
+        curves=curves,
+        where=where or {},
+        columns=columns or {},
+        run_names=run_names,
+        columns_are=columns_are,
+        higher_is_better=higher_is_better,
+        count_empty=count_empty,
+        units=units,
+        within_run=within_run,
+        window=window,
+    )
+    places = _named_paths(source)
+    readers = [recognised(path, wanted, format) for path in places.values()]
+    tables = [
+        _under(name, read_with(reader, path, wanted))
+        for (name, path), reader in zip(places.items(), readers, strict=True)
+    ]
+    table = warn_of_suspicions(_renamed(_joined(tables), rename or {}))
+    if units is not None or cluster is not None:
+        table = replace(table, units=units or table.units, cluster=cluster)
+    if at == "end":
+        table = table.last_step()
+    elif at is not None or (window and not all("window" in reader.takes for reader in readers)):
+        from gnomon.scores.steps import at_common_step
+
+        table = at_common_step(table, at, window=window)
+    if normalize is None:
+        return table
+    from gnomon.scores import normalization
+
+    return normalization.normalize(table, normalize)
+
+
+def _named_paths(source: object) -> dict[str | Path, Path]:
+    """Return the places where scores lie, by the name of their algorithm or, without, by place."""
+    if isinstance(source, str | os.PathLike):
+        source = [source]
+    many = source if isinstance(source, list | tuple | Mapping) else [source]
+    items = many.items() if isinstance(many, Mapping) else [(None, place) for place in many]
+    found: dict[str | Path, Path] = {}
+    for name, place in items:
+        if not isinstance(place, str | os.PathLike):
+            kind = type(source).__name__
+            raise TypeError(
+                f"expected a path, found {kind}; ScoreTable.from_frame takes data frames and arrays"
+            )
+        found[Path(place) if name is None else str(name)] = Path(place)
+    if not found:
+        raise ScoreDataError("expected a source of scores, found none")
+    return found
+
+
+def _under(name: str | Path, table: ScoreTable) -> ScoreTable:
+    """Return the table of one algorithm under its name in a mapping, any other as it is."""
+    if isinstance(name, Path):
+        return table
+    if len(table.algorithms) != 1:
+        found = listed(table.algorithms)
+        raise ScoreDataError(f"{name}: expected one algorithm to give this name, found {found}")
+    return _renamed(table, {table.algorithms[0]: name})
+
+
+def _joined(tables: Sequence[ScoreTable]) -> ScoreTable:
+    """Return one table of the rows of several, whose scores are of one kind."""
+    first, *others = tables
+    for other in others:
+        for name in ("metric", "unit", "higher_is_better", "units", "cluster"):
+            one, two = getattr(first, name), getattr(other, name)
+            if one != two:
+                message = f"expected one kind of scores in all sources; {name} is {one} and {two}"
+                raise ScoreDataError(message)
+    if not others:
+        return first
+    rows = Rows.joined([table.rows for table in tables])
+    check_inputs(rows, "sources")
+    provenance = tuple(line for table in tables for line in table.provenance)
+    return replace(first, rows=tidy_rows(rows, Origin("sources"), {}), provenance=provenance)
+
+
+def _renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
+    """Return a table in which some algorithms have other names."""
+    for name in names:
+        if name not in table.algorithms:
+            raise UnknownNameError("algorithm", name, table.algorithms)
+    found = [names.get(name, name) for name in table.algorithms]
+    twice = [name for name in found if found.count(name) > 1]
+    if twice:
+        raise ScoreDataError(f"expected algorithms of different names, found {twice[0]!r} twice")
+    column = Texts(table.rows["algorithm"].codes, tuple(found))
+    return replace(table, rows=table.rows.with_columns({"algorithm": column}))
+
+
+class Frame(Protocol):
+    """A data frame, a mapping or a list: its columns or rows are looked up by name or place."""
+
+    def __getitem__(self, key: Any, /) -> Any:
+        """Return a column."""
+
+
+#: What a verb takes: a table, a path, a data frame, arrays by algorithm, or records.
+Scores = ScoreTable | os.PathLike[str] | Frame
+
+
+def table_of(scores: Scores, metric: str | None = None) -> ScoreTable:
+    """Return the table of whatever a verb is given.
+
+    Parameters
+    ----------
+    scores : ScoreTable, path, data frame, mapping or list of records
+        A table; where scores lie, as :func:`read_scores` takes it; a data frame of pandas, Polars
+        or PyArrow; a mapping of columns; one array (runs, tasks) for each algorithm, as rliable has
+        them; or one mapping for each row.
+    metric : str, optional
+        Which score, where files have several.
+
+    Raises
+    ------
+    TypeError
+        `scores` is none of these.
+
+    Examples
+    --------
+    >>> table_of({"dqn": [[1.0, 2.0], [3.0, 4.0]]}).run_counts
+    array([[2, 2]])
+    """
+    if isinstance(scores, ScoreTable):
+        return scores
+    if isinstance(scores, str | os.PathLike):
+        return read_scores(scores, metric=metric)
+    source: Any = scores
+    many = list(source.values()) if isinstance(source, Mapping) else source
+    if isinstance(many, list | tuple) and many and all(isinstance(x, str | Path) for x in many):
+        return read_scores(source, metric=metric)
+    return warn_of_suspicions(ScoreTable(scores))

@@ -43,7 +43,7 @@ def test_papers_get_latex(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_results_without_a_figure_refuse_to_be_drawn(tmp_path: Path) -> None:
     with (
-        pytest.raises(typer.BadParameter, match="estimate draws no figure of this"),
+        pytest.raises(typer.BadParameter, match="results of estimate have no figure"),
         answering("estimate", as_json=False) as answer,
     ):
         answer.show(FOUND, figure=tmp_path / "a.svg")

@@ -98,7 +98,7 @@ def test_people_read_both_errors(command, suite):
         (("--model", "no/where.json"), "no: expected a folder to write to"),
         (("--model", "."), "expected the name of a file to write"),
         (("--transform", "logit"), "unknown transform 'logit'"),
-        (("--costs", "costs.csv"), "--costs is for --next"),
+        (("--costs", "costs.csv"), "--costs applies to --next only"),
         (("--figure", "plot.gif"), "expected a name that ends in .svg, .png or .pdf"),
     ],
 )

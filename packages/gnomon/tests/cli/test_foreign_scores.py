@@ -201,6 +201,6 @@ def test_options_of_foreign_files_reach_the_readers(command, tmp_path):
     said = command("gnomon", "read", "chart.csv", "--run-names", "{algorithm}_{run}", "--json")
     assert [row["run"] for row in json.loads(said.out)["results"]] == [1, 2]
     (tmp_path / "tidy.csv").write_text("agent,env_id,seed,eval/return\na,t,0,1\na,t,1,2\n")
-    said = command("gohr", "score", "tidy.csv", "--score", "eval/return", "--json")
+    said = command("gnomon", "read", "tidy.csv", "--score", "eval/return", "--json")
     assert [row["score"] for row in json.loads(said.out)["results"]] == [1, 2]
     assert "columns 'agent', 'env_id' and 'seed' are read as algorithm, task and run" in said.out

@@ -89,7 +89,7 @@ def test_what_does_not_go_together_is_told(command, answers):
         (("compare", answers, "--sequential", "e"), "--sequential needs two algorithms"),
         (
             ("compare", answers, "large", "small", "--by", "topic", "--equivalence", "0.1"),
-            "--by goes without --equivalence",
+            "--equivalence cannot be combined with --by",
         ),
         (("compare", answers, "large", "small", "--by", "topik"), "did you mean 'topic'?"),
         (("read", answers, "--cluster", "x"), "no column 'x' of clus"),

@@ -181,8 +181,11 @@ def test_a_band_without_width_has_a_word(gnomon):
 
 def test_options_that_say_nothing_are_refused(gnomon):
     for command, message in (
-        ("curves scores.csv --threshold 3", "is for --summary time_to_threshold"),
-        ("curves scores.csv --summary area --threshold 3", "is for --summary time_to_threshold"),
+        ("curves scores.csv --threshold 3", "--summary time_to_threshold only"),
+        (
+            "curves scores.csv --summary area --threshold 3",
+            "--summary time_to_threshold only",
+        ),
     ):
         assert message in gnomon(command, status=2).err
 

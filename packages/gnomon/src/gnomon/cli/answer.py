@@ -47,7 +47,7 @@ class Answer:
         before anything is printed.
         """
         if figure is not None and results.drawn_by is None:
-            raise typer.BadParameter(f"--figure: {self._command} draws no figure of this")
+            raise typer.BadParameter(f"--figure: these results of {self._command} have no figure")
         if figure is not None and results:
             results.figure().write(figure)
         self._results.extend(results.as_records())

@@ -1,4 +1,4 @@
-"""``gnomon distill``: the few tasks that predict a suite's summary score."""
+"""The verbs ``distill`` and ``predict``: few tasks that predict the summary score of a suite."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
-from gnomon.cli.options import ScoreOptions, Seed, with_groups
+from gnomon.cli.options import Level, Score, ScoreOptions, Seed, Where, with_groups
 from gnomon.cli.progress import check_writable, progress_bar
+from gnomon.cli.sources import Sources
 from gnomon.errors import ScoreDataError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def distill(
                 answer.say(note)
             return
         if costs is not None:
-            raise ScoreDataError("--costs is for --next, the next task to run")
+            raise ScoreDataError("--costs applies to --next only")
         tasks = [task.strip() for task in (have or "").split(",") if task.strip()]
         data = scores.prepared()
         with progress_bar("distil") as progress:
@@ -157,6 +158,56 @@ def distill(
                 )
             report.save_alone(page)
             answer.say(f"written to {page}")
+
+
+def predict(
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A file written by gnomon distill --model, or a published set of Atari games: "
+            "atari-1, atari-3, atari-5, atari-10, atari-3-val or atari-5-val."
+        ),
+    ],
+    source: Sources,
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="A B", help="Predict which of two algorithms is better on the full suite."
+        ),
+    ] = None,
+    normalize: Normalize = None,
+    normalized: Annotated[
+        bool, typer.Option("--normalized", help="The scores are already normalised.")
+    ] = False,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="Number of runs behind each score.")
+    ] = None,
+    level: Level = 0.9,
+    score: Score = None,
+    where: Where = None,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Predict the summary score of algorithms from a few tasks, with intervals.
+
+    Example:
+      gnomon predict model.json new.csv
+      gnomon predict atari-5 my-runs.csv
+    """
+    from gnomon.distillation import predict as predicted
+
+    with answering("predict", as_json=as_json) as answer:
+        table = ScoreOptions(score=score, where=where).table(source)
+        found = predicted(
+            model,
+            table,
+            pair=pair,
+            references=references_of(normalize, table),
+            normalized=normalized,
+            runs=runs,
+            level=level,
+        )
+        answer.show(found)
 
 
 def _costs_of(path: Path | None) -> dict[str, float] | None:

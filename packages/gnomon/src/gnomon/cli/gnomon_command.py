@@ -22,10 +22,10 @@ COMMAND = Command(
         "rank": "ranking.rank",
         "profile": "statistics.profile",
         "curves": "statistics.curves",
-        "plan": "planning.plan",
+        "plan": "statistics.plan",
         "audit": "ranking.audit",
         "distill": "distill.distill",
-        "predict": "predict.predict",
+        "predict": "distill.predict",
         "report": "reports.report",
     },
 )

@@ -1,15 +1,15 @@
-"""The statistics verbs: ``gnomon estimate``, ``compare``, ``profile`` and ``curves``."""
+"""The verbs ``estimate``, ``compare``, ``profile``, ``curves`` and ``plan``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import (
     DrawOptions,
+    Gamma,
     Level,
     Method,
     Only,
@@ -25,10 +25,6 @@ from gnomon.cli.options import (
 )
 from gnomon.cli.sources import Pair, Sources, SourcesAndPair, single_place, sources_and_pair
 from gnomon.results import Results
-
-if TYPE_CHECKING:
-    from gnomon.scores.table import ScoreTable
-    from gnomon.stats import ClaimChecks
 
 By = Annotated[
     str | None, typer.Option("--by", help="Items: a column whose groups are shown separately too.")
@@ -66,7 +62,7 @@ def estimate(
       gnomon estimate scores.csv --metric iqm --normalize atari --figure iqm.svg
     """
     if per_task and (method != "auto" or resampling != "runs"):
-        raise typer.BadParameter("--per-task goes without --method and --resampling")
+        raise typer.BadParameter("--per-task cannot be combined with --method or --resampling")
     from gnomon import stats
 
     with answering("estimate", as_json=as_json) as answer:
@@ -123,25 +119,18 @@ def compare(
       gnomon compare scores.csv
       gnomon compare scores.csv ppo dqn --per-task
     """
-    of_pair = {"--by": by is not None, "--sequential": sequential is not None}
-    for option in [name for name, is_set in of_pair.items() if is_set]:
-        if equivalence is not None:
-            raise typer.BadParameter(f"{option} goes without --equivalence")
-    if fail_if is not None:
-        unlike = {
-            **of_pair,
-            "--equivalence": equivalence is not None,
-            "--per-task": per_task,
-        }
-        for option in [name for name, is_set in unlike.items() if is_set]:
-            raise typer.BadParameter(f"--fail-if goes without {option}")
+    kinds = {"--equivalence": equivalence, "--by": by, "--sequential": sequential}
+    given = [name for name, value in (kinds | {"--fail-if": fail_if}).items() if value is not None]
+    given += ["--per-task"] if per_task and fail_if is not None else []
+    if len(given) > 1:
+        raise typer.BadParameter(f"{given[0]} cannot be combined with {given[1]}")
     from gnomon import stats
     from gnomon.stats.comparison import chosen_pair
 
     with answering("compare", as_json=as_json) as answer:
         source, two = sources_and_pair(sources, pair, scores.algorithms_of)
-        for option in [name for name, is_set in of_pair.items() if is_set and two is None]:
-            raise typer.BadParameter(f"{option} needs two algorithms, A and B")
+        if two is None and given and given[0] in ("--by", "--sequential"):
+            raise typer.BadParameter(f"{given[0]} needs two algorithms, A and B")
         runs_only = {"paired": paired, "method": method != "auto" and method}
         table, wanted = scores_or_summaries(source, scores, metric, runs_only)
         options = draws.arguments() | {"paired": paired, "method": method, "variances": variances}
@@ -150,7 +139,10 @@ def compare(
         two = chosen_pair(table, *(two or (None, None)))
         found: Results[Any]
         if fail_if is not None:
-            found = _checked(table, fail_if, wanted, two, options)
+            if wanted is not None and len(wanted) > 1:
+                raise typer.BadParameter(f"--fail-if takes one metric, found {', '.join(wanted)}")
+            metric = [*options.pop("metrics", [])]
+            found = stats.check_claim(table, fail_if, *metric, pair=two, **options)
         elif equivalence is not None:
             options |= {"margin": equivalence, "per_task": per_task}
             found = stats.equivalence(table, *(two or ()), **options)
@@ -160,22 +152,6 @@ def compare(
         answer.show(found, **vars(showing))
     if isinstance(found, stats.ClaimChecks) and any(one.established for one in found):
         raise typer.Exit(1)
-
-
-def _checked(
-    table: ScoreTable,
-    claims: Sequence[str],
-    metrics: Sequence[str] | None,
-    pair: tuple[str, str] | None,
-    options: Mapping[str, Any],
-) -> ClaimChecks:
-    """Check claims about one metric."""
-    from gnomon.stats import check_claim
-
-    if metrics is not None and len(metrics) > 1:
-        raise typer.BadParameter(f"--fail-if is about one metric, found {', '.join(metrics)}")
-    rest = {name: value for name, value in options.items() if name != "metrics"}
-    return check_claim(table, claims, metrics[0] if metrics else None, pair=pair, **rest)
 
 
 @with_groups
@@ -267,7 +243,7 @@ def curves(
       gnomon curves curves.csv --summary area
     """
     if threshold is not None and summary != "time_to_threshold":
-        raise typer.BadParameter("--threshold is for --summary time_to_threshold")
+        raise typer.BadParameter("--threshold applies to --summary time_to_threshold only")
     from gnomon.scores.readers.registry import reader_of
     from gnomon.scores.steps import up_to
     from gnomon.stats import curves as curves_of
@@ -300,3 +276,58 @@ def _grid(text: str | None) -> int | Literal["shared"] | None:
             f"expected a number of steps from 2 on, or shared; found {text!r}", param_hint="--grid"
         )
     return int(text)
+
+
+@with_groups
+def plan(
+    sources: SourcesAndPair,
+    pair: Pair = None,
+    metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
+    runs: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Runs per task (or epochs of items) to try; repeatable."),
+    ] = None,
+    items: Annotated[
+        list[int] | None, typer.Option(min=2, help="Numbers of items to try; repeatable.")
+    ] = None,
+    power: Annotated[float, typer.Option(min=0, max=1, help="Power to reach.")] = 0.8,
+    way: Annotated[
+        Literal["power", "widths", "sequential"],
+        typer.Option(
+            help="Power of studies, widths of intervals, or looks after each number of runs."
+        ),
+    ] = "power",
+    level: Level = 0.95,
+    seed: Seed = 0,
+    gamma: Gamma = None,
+    *,
+    scores: ScoreOptions,
+    showing: ShowOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Estimate how many runs or items are needed to find a difference.
+
+    Example:
+      gnomon plan scores.csv ppo dqn
+      gnomon plan scores.csv --way widths
+    """
+    from gnomon.stats import plan as planned
+
+    with answering("plan", as_json=as_json) as answer:
+        source, named = sources_and_pair(sources, pair, scores.algorithms_of)
+        a, b = named or (None, None)
+        table = scores.last(source)
+        found = planned(
+            table,
+            a,
+            b,
+            metric,
+            way=way,
+            runs=runs,
+            items=items,
+            power=power,
+            level=level,
+            gamma=gamma,
+            rng=seed,
+        )
+        answer.show(found, **vars(showing))

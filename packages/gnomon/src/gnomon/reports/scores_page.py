@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
-from gnomon.errors import GnomonError, counted, joined, listed
+from gnomon.errors import GnomonError, counted, joined
 from gnomon.plot.figure import Figure
 from gnomon.ranking import Audit, Ranking, audit, rank
 from gnomon.ranking.audits import TITLES
@@ -30,7 +30,7 @@ from gnomon.results import Results, noted
 from gnomon.scores import at_common_step
 from gnomon.scores.table import ScoreTable
 from gnomon.stats import Curves, Estimates, compare, curves, estimate, profile
-from gnomon.stats.items import expect_items
+from gnomon.stats.items import refuse_options
 from gnomon.stats.learning_curves import Curve
 from gnomon.tables import latex_rows, value_in_brackets
 
@@ -88,7 +88,7 @@ def scores_report(
     last = at_common_step(table)
     if last.units == "items":
         return evaluation_report(last, title, pair=pair, by=by, level=level, seed=seed)
-    expect_items(pair=None if pair is None else joined(pair), by=listed(by) or None)
+    refuse_options("tasks", pair=pair, by=by or None)
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}
     with noted() as notes:
         found = _Findings(last, how)

@@ -26,7 +26,7 @@ from gnomon.stats.cautions import warn
 from gnomon.stats.difference import IMPROVEMENT, Differences
 from gnomon.stats.estimates import rule_notes
 from gnomon.stats.intervals import Method, Rule, Variances, checked
-from gnomon.stats.items import counted_as, expect_items, refuse_unlike
+from gnomon.stats.items import counted_as, refuse_options
 from gnomon.stats.metrics import METRICS, Metric, Metrics, metric_list, metrics_for
 from gnomon.stats.rank_tests import holm
 from gnomon.stats.summary_statistics import scores_or_stand_ins
@@ -247,10 +247,10 @@ def compare(
         raise ScoreDataError(f"expected two algorithms or more, found {table.algorithms[0]} alone")
     scores = counted_as(table, units, cluster)
     if scores.units == "items":
-        refuse_unlike(per_task=per_task, method=method != "auto", gamma=gamma is not None)
+        refuse_options("items", per_task=per_task, method=method != "auto", gamma=gamma)
         found = _compare_items(scores, pair, metrics, by, sequential, level)
         return replace(found, records=tuple(named_better(one, scores) for one in found))
-    expect_items(by=by, sequential=sequential)
+    refuse_options("tasks", by=by, sequential=sequential)
     wanted = metric_list(metrics or ((*METRICS[:3], IMPROVEMENT) if pair else IMPROVEMENT))
     with recorded() as notes:
         refused = _refused(scores, wanted, pair, gamma)

@@ -38,7 +38,7 @@ from gnomon.stats.intervals import (
     standard_error,
     table_variances,
 )
-from gnomon.stats.items import counted_as, expect_items, refuse_unlike
+from gnomon.stats.items import counted_as, refuse_options
 from gnomon.stats.medians import MedianProfile
 from gnomon.stats.metrics import Metric, Metrics, median, metric_list, metric_named, metrics_for
 from gnomon.stats.samples import Strata
@@ -266,9 +266,9 @@ def estimate(
         # What only items need would be a tenth of the start of an estimate of a small table.
         from gnomon.stats.item_results import estimate_items
 
-        refuse_unlike(per_task=per_task, gamma=gamma is not None, **unlike)
+        refuse_options("items", per_task=per_task, gamma=gamma, **unlike)
         return estimate_items(scores, metrics, by=by, level=level)
-    expect_items(by=by)
+    refuse_options("tasks", by=by)
     with recorded() as notes:
         spreads = table_variances(scores, variances)
         asked = _Asked(rule, resampling == "runs_and_tasks", gamma, spreads)

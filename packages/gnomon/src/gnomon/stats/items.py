@@ -41,6 +41,7 @@ Mask = npt.NDArray[np.bool_]
 
 #: Metrics of items.
 METRICS = ("mean", "pass@K", "pass^K")
+_PASS = re.compile(r"pass[@^]([1-9]\d{0,5})")
 #: Coverage was measured from this many items and clusters on.
 FEW_ITEMS, FEW_CLUSTERS = 20, 5
 #: A cluster with more than this share of the items is named in a warning.
@@ -65,27 +66,19 @@ def counted_as(scores: ScoreTable, units: Units | None, cluster: str | None) -> 
     return replace(scores, units=units or scores.units, cluster=kept)
 
 
-def _option(name: str) -> str:
-    """Return an option by the name that the caller knows."""
-    return either(name, f"--{name.replace('_', '-').replace('=', ' ')}")
-
-
-def expect_items(**asked: str | None) -> None:
-    """Reject options that apply to items only."""
-    for name, value in asked.items():
-        if value is not None:
-            remedy = either("set units='items'", "read the file with gnomon read --units items")
-            raise ScoreDataError(
-                f"{_option(name)} applies to items, found tasks; if the tasks of this table are "
-                f"items of an evaluation, {remedy}"
-            )
-
-
-def refuse_unlike(**asked: bool) -> None:
-    """Reject options that do not apply to items."""
-    for name, is_asked in asked.items():
-        if is_asked:
-            raise ScoreDataError(f"{_option(name)} applies to tasks, not to items")
+def refuse_options(units: Units, **given: Any) -> None:
+    """Reject options that do not apply to tasks, or to items, unless they are None or False."""
+    for name, value in given.items():
+        if value is None or value is False:
+            continue
+        option = either(name, f"--{name.replace('_', '-').replace('=', ' ')}")
+        if units == "items":
+            raise ScoreDataError(f"{option} applies to tasks, not to items")
+        remedy = either("set units='items'", "read the file with gnomon read --units items")
+        raise ScoreDataError(
+            f"{option} applies to items, found tasks; if the tasks of this table are items of an "
+            f"evaluation, {remedy}"
+        )
 
 
 def item_settings(scores: ScoreTable, level: float, **settings: Any) -> dict[str, Any]:
@@ -99,18 +92,9 @@ def item_metrics(metrics: Metrics | None) -> list[str]:
     wanted = metric_list(metrics or "mean")
     names = [one.name if isinstance(one, Metric) else one for one in wanted]
     for name in names:
-        _samples_of(name)
+        if name != "mean" and _PASS.fullmatch(name) is None:
+            raise UnknownNameError("metric of items", name, METRICS)
     return names
-
-
-def _samples_of(metric: str) -> int:
-    """Return K of ``pass@K`` and ``pass^K``, 0 for the mean."""
-    if metric == "mean":
-        return 0
-    found = re.fullmatch(r"pass[@^]([1-9]\d{0,5})", metric)
-    if found is None:
-        raise UnknownNameError("metric of items", metric, METRICS)
-    return int(found[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,18 +304,11 @@ def paired_differences(
 
 
 class Items:
-    """Values of all models of a table on its items in one metric.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        Of items, without steps.
-    metric : str
-        ``mean``, ``pass@K`` or ``pass^K``.
-    """
+    """Values of all models of a table on its items in one metric."""
 
     def __init__(self, table: ScoreTable, metric: str = "mean") -> None:
-        self.table, self.metric, self.k = table, metric, _samples_of(metric)
+        passing = _PASS.fullmatch(metric)
+        self.table, self.metric, self.k = table, metric, int(passing[1]) if passing else 0
         self._scores = table.item_scores
         self.models, self.names = self._scores.models, self._scores.items
         self.cluster_of = self._scores.cluster_of

@@ -31,7 +31,7 @@ from gnomon.stats.estimates import spread_of
 from gnomon.stats.improvement import placements
 from gnomon.stats.intervals import Rule, Student
 from gnomon.stats.item_plans import ItemPlan, item_plan_notes, plan_items
-from gnomon.stats.items import counted_as, expect_items, refuse_unlike
+from gnomon.stats.items import counted_as, refuse_options
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named
 from gnomon.stats.samples import Strata
 from gnomon.stats.sequential import SequentialResult, sequential_compare
@@ -234,9 +234,9 @@ def plan(
         scores = scores.select(algorithms=pair)
     of_items = scores.units == "items"
     if of_items:
-        refuse_unlike(**{f"way={way}": way != "power", "gamma": gamma is not None})
+        refuse_options("items", **{f"way={way}": way != "power", "gamma": gamma})
     elif items:
-        expect_items(items=f"{items}")
+        refuse_options("tasks", items=items)
     wanted = metric_list(metrics or ("mean" if of_items else "iqm"))
     counts = sorted(set(runs or ()))
     if way != "sequential" and not of_items and min(counts, default=2) < 2:

@@ -152,10 +152,29 @@ def test_the_first_study_makes_the_board(command, tmp_path):
     assert (listed.status, listed.out.split(":")[0]) == (0, "pilot")
 
 
-def test_links_are_for_one_person_each(study, data, tmp_path):
+def test_links_are_for_one_person_each_and_a_lost_one_is_renewed(study, data, tmp_path):
     study("new", tmp_path / "plan.toml")
     status, made, _ = study("links", "pilot", "2", "--public-url", "http://b.example")
     assert status == 0
-    assert [list(each) for each in made] == [["player", "link"]] * 2
-    assert made[0]["player"] == "pilot-0001"
-    assert made[0]["link"].startswith("http://b.example/players/")
+    assert [each["player"] for each in made] == ["pilot-0001", "pilot-0002"]
+    lost = made[0]["link"].removeprefix("http://b.example")
+    with serving(Settings(data)) as server, httpx.Client(base_url=server.url) as client:
+        client.post(f"/api{lost}/step", json={"step": "consent", "agree": "yes"})
+        game = client.post(f"/api{lost}/go-on").json()["address"]
+        _, (renewed,), _ = study("link", "pilot", "pilot-0001", "--public-url", server.url)
+        assert client.get(lost).status_code == client.get(game).status_code == 404
+        found = renewed["link"].removeprefix(server.url)
+        again = client.post(f"/api{found}/go-on").json()["address"]
+        assert again != game
+        assert client.get(again).status_code == 200
+    status, _, err = study("link", "pilot", "pilot-0003")
+    assert (status, "study 'pilot' has no player 'pilot-0003'" in err) == (2, True)
+
+
+def test_a_player_is_excluded_and_included_again(study, tmp_path):
+    study("new", tmp_path / "plan.toml")
+    study("links", "pilot", "1")
+    for expected in (True, False):
+        _, found, _ = study("exclude", "pilot", "pilot-0001")
+        assert found == [{"player": "pilot-0001", "excluded": expected}]
+    assert study("exclude", "pilot", "nobody")[0] == 2

@@ -104,20 +104,22 @@ def intervals(estimates: Sequence[Number | None]) -> IntervalColumn:
     --------
     >>> found = intervals([Number(10.0, 5.0, 20.0), None])
     >>> found.rows[0], found.ticks
-    ((80.0, 43.0, 154.0), ((6.0, '0'), (80.0, '10'), (154.0, '20')))
+    ((80.0, 43.0, 154.0), ((6.0, '0'), (43.0, '5'), (80.0, '10'), (117.0, '15'), (154.0, '20')))
     """
     ends = [(e.value, e.low, e.high) if e else (None, None, None) for e in estimates]
     numbers = [x for each in ends for x in each if x is not None]
     most = max([*numbers, 1.0])
     least = max(min([*numbers, most]), 0.0)
+    scale: Callable[[float], float] = float
     if most > 15 * max(least, 1.0):
         scale = math.log1p
-        values = [0.0, *(m * 10.0**e for e in range(7) for m in ((1, 3) if most < 1000 else (1,)))]
+        values = [0.0, *(m * 10.0**e for e in range(7) for m in (1, 3))]
+        if sum(least <= x <= most for x in values) > 4:
+            values = [0.0, *(10.0**e for e in range(7))]
     else:
-        least, scale = 0.0, float
-        step = 10.0 ** math.floor(math.log10(most / 3))
-        step *= next(m for m in (1, 2, 5, 10) if m * step >= most / 3 * (1 - 1e-9))
-        values = [i * step for i in range(4)]
+        least, step = 0.0, 10.0 ** math.floor(math.log10(most / 4))
+        step *= next(m for m in (1, 2, 5, 10) if m * step >= most / 4 * (1 - 1e-9))
+        values = [i * step for i in range(5)]
     low, unit = scale(least), (_WIDTH - 2 * _MARGIN) / ((scale(most) - scale(least)) or 1.0)
 
     def place(x: float) -> float:

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from gnomon_board.studies import puzzles
+from gnomon_board.database import Database
+from gnomon_board.studies import StudyPlan, make_study, puzzles
 from web.browser.test_looks import small_targets
 
 pytestmark = pytest.mark.full  # a browser
@@ -23,24 +24,16 @@ a = ["anything-goes", "clockwise"]
 """
 
 
-def sign_in(page, token):
-    page.goto("/account")
-    page.get_by_label("Token").fill(token)
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_text("You are signed in").wait_for()
-
-
 @pytest.fixture
-def invitation(open_page, tokens, request):
-    """A study made in the browser; the address of its invitation."""
-    page = open_page()
-    sign_in(page, tokens["root"])
-    page.goto("/studies")
+def invitation(site, request):
+    """The address of the invitation to a study of the plan."""
     name = re.sub(r"[^a-z]", "", request.node.name)[-40:]
-    page.get_by_label("Plan (TOML)").fill(PLAN.replace("{n}", name))
-    page.get_by_role("button", name="Make the study").click()
-    link = page.locator("code.secret").inner_text()
-    return link[link.index("/join/") :]
+    plan = StudyPlan.from_toml(PLAN.replace("{n}", name))
+    database = Database(site.settings.database)
+    with database.writing() as session:
+        key = make_study(session, plan, by=1)[1]
+    database.close()
+    return f"/join/{key}"
 
 
 def state(page):
@@ -113,19 +106,6 @@ def test_a_move_that_is_refused_puts_the_piece_back(open_page):
     assert page.locator(".piece").count() == 8
 
 
-def test_dropping_a_piece_anywhere_else_does_nothing(open_page):
-    page = open_page("/play?rule=anything-goes")
-    page.get_by_role("button", name="Deal the first board").click()
-    # Not the piece that the server drew: the script puts another in its place.
-    page.locator("button.piece").first.wait_for()
-    box = page.locator("button.piece").first.bounding_box()
-    page.mouse.move(box["x"] + 20, box["y"] + 20)
-    page.mouse.down()
-    page.mouse.move(5, 5, steps=4)
-    page.mouse.up()
-    assert state(page)["attempts"] == []
-
-
 def test_a_game_is_played_to_its_end_with_keys_alone(open_page, invitation):
     page = open_page(invitation)
     keys = page.keyboard
@@ -175,50 +155,6 @@ def test_a_game_is_played_to_its_end_with_keys_alone(open_page, invitation):
     page.get_by_role("heading", name="You have found the rule.").wait_for()
 
 
-def test_escape_lets_a_piece_go(open_page):
-    page = open_page("/play?rule=anything-goes")
-    page.get_by_role("button", name="Deal the first board").click()
-    page.locator("button.piece").first.click()
-    assert page.locator('.piece[aria-pressed="true"]').count() == 1
-    page.keyboard.press("Escape")
-    assert page.locator('.piece[aria-pressed="true"]').count() == 0
-    page.locator("button.bucket").first.click()
-    page.get_by_text("First choose a piece.").wait_for()
-    assert state(page)["attempts"] == []
-
-
-def test_a_finger_chooses_and_drops(open_page):
-    page = open_page("/play?rule=anything-goes", width=390, has_touch=True, is_mobile=True)
-    page.get_by_role("button", name="Deal the first board").tap()
-    page.locator("button.piece").first.tap()
-    page.locator('button.bucket[data-bucket="2"]').tap()
-    wait_for_count(page, 1)
-
-
-def test_a_finger_drags_a_piece_into_a_bucket(open_page):
-    page = open_page("/play?rule=anything-goes", width=360, has_touch=True, is_mobile=True)
-    page.get_by_role("button", name="Deal the first board").tap()
-    page.locator("button.piece").first.wait_for()
-    start = page.locator("button.piece").first.bounding_box()
-    end = page.locator('button.bucket[data-bucket="3"]').bounding_box()
-    (x0, y0), (x1, y1) = (
-        (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in (start, end)
-    )
-    fingers = page.context.new_cdp_session(page)
-
-    def touch(kind, *points):
-        touches = [{"x": x, "y": y} for x, y in points]
-        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
-
-    touch("touchStart", (x0, y0))
-    for step in range(1, 9):
-        touch("touchMove", (x0 + (x1 - x0) * step / 8, y0 + (y1 - y0) * step / 8))
-    touch("touchEnd")
-    wait_for_count(page, 1)
-    assert state(page)["attempts"][0]["bucket"] == 3
-    assert page.evaluate("scrollY") == 0
-
-
 def test_a_server_that_does_not_answer_is_told(open_page):
     page = open_page("/play?rule=anything-goes")
     page.get_by_role("button", name="Deal the first board").click()
@@ -231,45 +167,6 @@ def test_a_server_that_does_not_answer_is_told(open_page):
     page.locator("button.piece").first.click()
     page.locator("button.bucket").first.click()
     wait_for_count(page, 1)
-
-
-def test_a_slip_of_the_hand_does_not_end_the_game(open_page):
-    page = open_page("/play?rule=anything-goes")
-    page.get_by_role("button", name="Deal the first board").click()
-    page.get_by_text("Stop here", exact=True).click()
-    page.get_by_text("You cannot come back to this game.").wait_for()
-    assert state(page)["state"] == "playing"
-    page.locator("button.piece").first.press("0")
-    wait_for_count(page, 1)
-    assert not page.get_by_role("button", name="Stop for good").is_visible()
-    page.get_by_text("Stop here", exact=True).click()
-    page.get_by_role("button", name="Stop for good").click()
-    page.get_by_role("heading", name="Here is how it went.").wait_for()
-
-
-def test_letters_tell_all_colours_apart(open_page):
-    page = open_page("/play?rule=anything-goes")
-    page.get_by_role("button", name="Deal the first board").click()
-    page.get_by_label("Letters for colours").check()
-    found = {}
-    for piece in state(page)["pieces"]:
-        letter = page.locator(f'.piece[data-cell="{piece["cell"]}"] .letter')
-        assert letter.is_visible()
-        found.setdefault(letter.text_content(), set()).add(piece["color"])
-    assert len(found) == 4
-    assert all(len(colors) == 1 for colors in found.values())
-
-
-def test_a_rule_of_a_season_is_played_beside_its_learners(open_page):
-    page = open_page("/seasons/spring-2026/rules/color-match")
-    page.get_by_role("link", name="Play it yourself").click()
-    page.get_by_role("button", name="Deal the first board").click()
-    page.locator("button.piece").first.press("0")
-    page.wait_for_function("() => document.querySelectorAll('#moves li').length === 1")
-    page.get_by_text("Stop here", exact=True).click()
-    page.get_by_role("button", name="Stop for good").click()
-    page.get_by_role("link", name="Q-table").click()
-    page.get_by_role("heading", name="Q-table").wait_for()
 
 
 def slow(page, ms):
@@ -407,7 +304,73 @@ def test_a_slow_line_that_loses_requests_and_answers_makes_no_false_error(open_p
     assert lost == {"requests": 1, "answers": 3}
 
 
-def test_fingers_have_room(open_page):
+def test_a_finger_chooses_and_drags_and_has_room(open_page):
     """At 390 px a piece and a bucket, and every button below, take at least 44 by 44."""
     page = begun(open_page, width=390, has_touch=True, is_mobile=True)
     assert small_targets(page) == []
+    page.locator("button.piece").first.tap()
+    page.locator('button.bucket[data-bucket="2"]').tap()
+    wait_for_count(page, 1)
+    start = page.locator("button.piece").first.bounding_box()
+    end = page.locator('button.bucket[data-bucket="3"]').bounding_box()
+    (x0, y0), (x1, y1) = (
+        (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in (start, end)
+    )
+    fingers = page.context.new_cdp_session(page)
+
+    def touch(kind, *points):
+        touches = [{"x": x, "y": y} for x, y in points]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+
+    touch("touchStart", (x0, y0))
+    for step in range(1, 9):
+        touch("touchMove", (x0 + (x1 - x0) * step / 8, y0 + (y1 - y0) * step / 8))
+    touch("touchEnd")
+    wait_for_count(page, 2)
+    assert [each["bucket"] for each in state(page)["attempts"]] == [2, 3]
+    assert page.evaluate("scrollY") == 0
+
+
+def test_a_slip_of_the_hand_makes_no_attempt_and_does_not_end_the_game(open_page):
+    page = begun(open_page)
+    box = page.locator("button.piece").first.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(5, 5, steps=4)
+    page.mouse.up()
+    page.locator("button.piece").first.click()
+    assert page.locator('.piece[aria-pressed="true"]').count() == 1
+    page.keyboard.press("Escape")
+    assert page.locator('.piece[aria-pressed="true"]').count() == 0
+    page.locator("button.bucket").first.click()
+    page.get_by_text("First choose a piece.").wait_for()
+    page.get_by_text("Stop here", exact=True).click()
+    page.get_by_text("You cannot come back to this game.").wait_for()
+    assert (state(page)["state"], state(page)["attempts"]) == ("playing", [])
+    page.locator("button.piece").first.press("0")
+    wait_for_count(page, 1)
+    assert not page.get_by_role("button", name="Stop for good").is_visible()
+
+
+def test_letters_distinguish_all_colours(open_page):
+    page = begun(open_page)
+    page.get_by_label("Letters for colours").check()
+    found = {}
+    for piece in state(page)["pieces"]:
+        letter = page.locator(f'.piece[data-cell="{piece["cell"]}"] .letter')
+        assert letter.is_visible()
+        found.setdefault(letter.text_content(), set()).add(piece["color"])
+    assert len(found) == 4
+    assert all(len(colors) == 1 for colors in found.values())
+
+
+def test_a_rule_of_a_season_is_played_beside_its_learners(open_page):
+    page = open_page("/seasons/spring-2026/rules/color-match")
+    page.get_by_role("link", name="Play it yourself").click()
+    page.get_by_role("button", name="Deal the first board").click()
+    page.locator("button.piece").first.press("0")
+    page.wait_for_function("() => document.querySelectorAll('#moves li').length === 1")
+    page.get_by_text("Stop here", exact=True).click()
+    page.get_by_role("button", name="Stop for good").click()
+    page.get_by_role("link", name="Q-table").click()
+    page.get_by_role("heading", name="Q-table").wait_for()

@@ -4,10 +4,9 @@ A :class:`StudyPlan` lists the rules, boards, pages and questions of a study: :f
 reads one, and :func:`check_plan` lists its screens, errors and warnings, a
 :class:`CheckedPlan`. :func:`make_study` puts it on a board, where :func:`study_named` finds it and
 :func:`personal_links` invites to it. :func:`write_study` exports what was played, with a run folder
-of :func:`write_study_run` for each kind of board (:func:`by_run_folder`). :func:`games_of` a study
-are its games, :func:`find_game` finds one by its key, and :func:`puzzles` are the rules that all
-may play. :func:`texts` are the
-words of the pages in a language of :func:`available_languages`.
+by :func:`write_study_run`. :func:`games_of` a study are its games, :func:`find_game` finds one by
+its key, and :func:`puzzles` are the rules that all may play. :func:`texts` are the words of the
+pages in a language of :func:`available_languages`.
 """
 
 import lazy_loader as _lazy

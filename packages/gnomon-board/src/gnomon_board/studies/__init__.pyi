@@ -1,4 +1,3 @@
-from .export import by_run_folder as by_run_folder
 from .export import games_of as games_of
 from .export import write_study as write_study
 from .export import write_study_run as write_study_run
@@ -18,7 +17,6 @@ __all__ = [
     "CheckedPlan",
     "StudyPlan",
     "available_languages",
-    "by_run_folder",
     "check_plan",
     "find_game",
     "games_of",

@@ -8,21 +8,16 @@ from __future__ import annotations
 import csv
 import datetime
 import io
-import itertools
 import json
-import math
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from gnomon.errors import DegenerateScoresWarning
 from gnomon.files import safe_cell, write_atomically
 from gnomon_board.database.schema import PlaySession, Study, StudyAnswer, StudyAssignment
 from gnomon_board.errors import Conflict
@@ -31,7 +26,6 @@ from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.play import rebuild_game
 from gnomon_board.studies.store import points_of_players
 from gohr import BoardSpec, ExperimentConfig, RunFolder, TrialLog
-from gohr.errors import NotCompilableError
 from gohr.experiments import (
     LearnerEntry,
     RecordedBoards,
@@ -135,7 +129,7 @@ def write_study(
     games = games_of(session, study)
     if not any(game.session.attempts for game in games):
         raise Conflict("this study has no attempt yet")
-    trials = trial_numbers(session, study, games)
+    trials = _trial_numbers(session, study, games)
     tables = {
         "participants": _participants(session, study, trials),
         "attempts": (row for game in games for row in _attempts(game)),
@@ -144,9 +138,10 @@ def write_study(
     if identifiers:
         tables["identifiers"] = _identifiers(session, study)
     rules = _rules(StudyPlan.from_record(study.plan), games)
-    files = {f"{name}.csv": _table_text(name, rows) for name, rows in tables.items()}
+    meanings = ((table, *column) for table in tables for column in TABLES[table].items())
+    files = {f"{name}.csv": _csv_text(TABLES[name], rows) for name, rows in tables.items()}
     files |= {
-        "codebook.csv": _codebook_text(tables),
+        "codebook.csv": _csv_text(("table", "column", "meaning"), meanings),
         f"{study.name}-transcript.csv": transcript_text(games),
         f"{study.name}-boards.csv": boards_text(games),
         "study_plan.json": json.dumps(study.plan, indent=1, ensure_ascii=False) + "\n",
@@ -155,12 +150,11 @@ def write_study(
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / name, text.encode())
-    folders = by_run_folder(games)
-    runs = [write_study_run(folder / name, study.name, each, trials) for name, each in folders]
-    return [*(folder / name for name in files), *(run.path for run in runs if run is not None)]
+    run = write_study_run(folder / "run", study.name, games, trials)
+    return [*(folder / name for name in files), *([] if run is None else [run.path])]
 
 
-def trial_numbers(session: Session, study: Study, games: Sequence[PlayedGame]) -> dict[str, int]:
+def _trial_numbers(session: Session, study: Study, games: Sequence[PlayedGame]) -> dict[str, int]:
     """Return the trial number of each player in a run folder.
 
     Players who made an attempt and are not excluded are numbered in the order of arrival.
@@ -223,17 +217,7 @@ def _identifiers(session: Session, study: Study) -> Iterator[Sequence[Any]]:
         yield player.player, player.completion_code, json.dumps(player.identifiers)
 
 
-def _table_text(name: str, rows: Iterable[Sequence[Any]]) -> str:
-    return _csv_text(tuple(TABLES[name]), rows)
-
-
-def _codebook_text(tables: Iterable[str]) -> str:
-    """Return the meaning of each column of some tables as CSV."""
-    rows = ((table, *column) for table in tables for column in TABLES[table].items())
-    return _csv_text(("table", "column", "meaning"), rows)
-
-
-def _csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def _csv_text(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
     out = io.StringIO()
     # A missing value is an empty cell without quotation marks, so that a column stays numeric.
     writer = csv.writer(out, lineterminator="\n")
@@ -275,9 +259,7 @@ def write_study_run(
     name : str
         The name of the study.
     games : iterable of PlayedGame
-        Each player's games in the order of play, all of one folder (:func:`by_run_folder`). Games
-        without an attempt are left out, and so are games whose boards no experiment can play; a
-        `DegenerateScoresWarning` reports these.
+        Each player's games in the order of play. Games without an attempt are left out.
     trials : mapping from player to int
         The number of each player's trials, from 0. Other players have no trials.
 
@@ -322,24 +304,6 @@ def write_study_run(
     return write_recorded_run(path, config, made)
 
 
-def by_run_folder(games: Iterable[PlayedGame]) -> list[tuple[str, list[PlayedGame]]]:
-    """Return games grouped by the name of their run folder.
-
-    A run has one alphabet of fewer than 256 pieces. Series that do not fit into ``run`` go to
-    ``run-2``, and so on.
-    """
-    found: dict[str, list[PlayedGame]] = {}
-    alphabets: dict[str, list[BoardSpec]] = {}
-    for game in games:
-        spec = game.session.game.board
-        names = ("run" if n == 1 else f"run-{n}" for n in itertools.count(1))
-        name = next(each for each in names if _fit([*alphabets.get(each, ()), spec]))
-        if spec not in alphabets.setdefault(name, []):
-            alphabets[name].append(spec)
-        found.setdefault(name, []).append(game)
-    return list(found.items())
-
-
 def _recordings(
     games: Sequence[PlayedGame], trials: Mapping[str, int], spec: BoardSpec
 ) -> Iterator[_Recording]:
@@ -352,34 +316,15 @@ def _recordings(
         task = game.rule + (" (train)" if terms.train else " (test)" if terms.test else "")
         n_before = met[game.player, task]
         met[game.player, task] += 1
-        try:
-            log = game.session.log(spec)
-        except NotCompilableError as error:
-            warnings.warn(
-                f"{game.player} on {task}: left out of the run folder: {error}",
-                DegenerateScoresWarning,
-                stacklevel=2,
-            )
-            continue
         again = f"{task}, again {n_before}" if n_before else task
-        yield _Recording(again, trials[game.player], game, log)
+        yield _Recording(again, trials[game.player], game, game.session.log(spec))
 
 
 def _common_spec(specs: Sequence[BoardSpec]) -> BoardSpec:
     """Return a board spec that covers all boards: their pieces, shapes and colours."""
     if len(set(specs)) <= 1:
         return specs[0] if specs else BoardSpec()
-    least, most = np.array([spec.pieces for spec in specs]).T
-    shapes, colors = _palettes(specs)
-    return BoardSpec((int(least.min()), int(most.max())), 0, 0, shapes, colors)
-
-
-def _palettes(specs: Iterable[BoardSpec]) -> list[tuple[str, ...]]:
-    """Return the shapes and colours of all boards."""
-    both = zip(*((spec.shape_palette, spec.color_palette) for spec in specs), strict=True)
-    return [tuple(dict.fromkeys(itertools.chain(*palettes))) for palettes in both]
-
-
-def _fit(specs: Sequence[BoardSpec]) -> bool:
-    """Return whether one alphabet can encode all boards with one byte per piece."""
-    return len(set(specs)) == 1 or math.prod(map(len, _palettes(specs))) < 256
+    least, most = zip(*(spec.pieces for spec in specs), strict=True)
+    shapes = dict.fromkeys(name for spec in specs for name in spec.shape_palette)
+    colors = dict.fromkeys(name for spec in specs for name in spec.color_palette)
+    return BoardSpec((min(least), max(most)), 0, 0, tuple(shapes), tuple(colors))

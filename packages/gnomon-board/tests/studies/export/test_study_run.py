@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import gohr
-from gnomon.errors import DegenerateScoresWarning
-from gnomon_board.studies import by_run_folder, write_study_run
+from gnomon_board.studies import write_study_run
 from gohr.errors import ConfigError, RunFolderError
 from gohr.experiments import score_trial, status
-from gohr.game import Board, Piece, ReferenceGame
+from gohr.game import ReferenceGame
 from gohr.people import Game, PlayedGame, PlaySession, SeriesTerms
 from gohr.rules import load_rule, load_rule_text
 from gohr.run_page import findings_of
@@ -106,28 +105,10 @@ def test_an_export_again_takes_the_place_of_its_own_run_alone(games, tmp_path):
     assert write_study_run(tmp_path / "none", "pilot", games[4:5], NUMBERS) is None
 
 
-def test_boards_of_several_palettes_stand_in_one_run(games, tmp_path, monkeypatch):
+def test_boards_of_several_palettes_stand_in_one_run(games, tmp_path):
     few = gohr.BoardSpec(4, 2, 2, ("HEART", "STAR"), ("PINK", "RED"))
     other = played("p2", "color-match", 8, spec=few)
     run = write_study_run(tmp_path / "run", "pilot", [games[0], other], NUMBERS)
     assert gohr.verify(run).ok
     assert run.config.board.pieces == (4, 9)
     assert {"HEART", "SQUARE"} <= set(run.config.board.shape_palette)
-    # Of more than 255 kinds of pieces a run is of those that fit.
-    many = [tuple(f"{letter}{n}" for n in range(80)) for letter in "ab"]
-    kinds = (
-        gohr.BoardSpec(2, 0, 0, many[0], ("RED",)),
-        gohr.BoardSpec(2, 0, 0, ("STAR",), many[1]),
-    )
-    wide = [played("p1", "clockwise", 7, spec=kind, boards=1) for kind in kinds]
-    runs = dict(by_run_folder([*wide, wide[0]]))
-    assert {name: [wide.index(game) for game in runs[name]] for name in runs} == {
-        "run": [0, 0], "run-2": [1],
-    }  # fmt: skip
-    for name, of_kind in runs.items():
-        assert gohr.verify(write_study_run(tmp_path / "wide" / name, "pilot", of_kind, NUMBERS)).ok
-    crowd = Board((Piece(0, 1, "STAR", "RED"), Piece(1, 1, "STAR", "RED")))
-    monkeypatch.setattr(other.session, "board", lambda episode: crowd)
-    with pytest.warns(DegenerateScoresWarning, match="p2 on color-match: left out of the run"):
-        run = write_study_run(tmp_path / "run", "pilot", [games[0], other], NUMBERS)
-    assert [rule.name for rule in run.config.rules] == ["clockwise"]

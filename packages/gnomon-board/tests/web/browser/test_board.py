@@ -25,8 +25,8 @@ def test_a_learner_is_submitted_watched_and_refused(open_page, site, tokens, tmp
     page.get_by_label("Name of the learner").fill("Made in a browser")
     page.get_by_label("Description").fill("<b>plain</b> text")
     page.get_by_role("button", name="Register").click()
-    page.wait_for_url("**/entries/*/**")
-    entry = int(page.url.split("/entries/")[1].split("/")[0])
+    page.wait_for_url("**/submit?entry=*")
+    entry = int(page.url.split("entry=")[1])
     with httpx.Client(base_url=site.url) as client:
         packed = play_entry(client, entry, tmp_path)
         sent = send(client, tokens["barbara"], entry, packed)

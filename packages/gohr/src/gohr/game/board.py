@@ -268,7 +268,7 @@ def draw_boards(
     """
     import numpy as np
 
-    from gohr.game.board_kernel import deal
+    from gohr.game.board_kernel import compiled_deal, deal
 
     boards = np.zeros((n_boards, N_CELLS), dtype=np.uint8)
     numbers = np.array(
@@ -282,5 +282,7 @@ def draw_boards(
         dtype=np.int64,
     )
     width = 3 + 3 * spec.pieces[1] + 2 * (spec.shapes[1] + spec.colors[1])
-    deal(rng.random((n_boards, width)), numbers, boards)
+    # A person's game needs few boards, for which loading Numba would not pay.
+    fill = deal if n_boards <= 20 else compiled_deal()
+    fill(rng.random((n_boards, width)), numbers, boards)
     return boards

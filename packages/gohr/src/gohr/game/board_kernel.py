@@ -1,16 +1,18 @@
-"""The kernel behind :func:`gohr.game.board.draw_boards`."""
+"""The kernel behind :func:`gohr.game.board.draw_boards`, plain and compiled."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 
 # The uniforms come from outside: a generator costs seven microseconds to pass to compiled code, and
 # a kernel that is a pure function of its arrays can be checked against a plain one. Each choice
 # among n is floor(u * n); with at most 255 outcomes its bias is below 2**-45.
-@njit(cache=True)
 def deal(
     uniforms: npt.NDArray[np.float64],
     numbers: npt.NDArray[np.int64],
@@ -64,3 +66,11 @@ def deal(
                 name = palette[i] if i < k else palette[int(uniforms[b, u] * (k if k else size))]
                 u += 1
                 boards[b, cells[pieces[i]]] += weight * name
+
+
+@cache
+def compiled_deal() -> Callable[..., Any]:
+    """Return the compiled kernel; Numba takes 100 MB, and a second to load."""
+    from numba import njit
+
+    return njit(cache=True)(deal)

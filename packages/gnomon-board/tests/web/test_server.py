@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -111,55 +110,46 @@ def test_a_port_that_is_taken(server, tmp_path):
         serve(Settings(tmp_path / "x"), "127.0.0.1", server.port, on_start=print)
 
 
-def test_the_verbs(server, token, tmp_path):
-    """Register, play, verify at home, submit; then token, backup, restore."""
+def test_the_verbs(server, token, command, monkeypatch):
+    """Register, play, verify at home, submit; then token, backup, restore, migrate."""
     from small_season import make_season
 
     database = Database(server.settings.database)
     make_season(database)
     database.close()
-    names = {"GNOMON_SERVER": server.url, "GNOMON_TOKEN": token}
-    names |= {"GNOMON_DATABASE_URL": server.settings.database_url}
+    monkeypatch.setenv("GNOMON_SERVER", server.url)
+    monkeypatch.setenv("GNOMON_TOKEN", token)
+    monkeypatch.setenv("GNOMON_DATABASE_URL", server.settings.database_url)
 
-    def call(module: str, *arguments: str, status: int = 0) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", module, *arguments],
-            cwd=tmp_path,
-            env=os.environ | names,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == status, (arguments, done.stdout, done.stderr)
-        return done.stdout + done.stderr
+    def call(name: str, *arguments: str, status: int = 0) -> str:
+        done = command(name, *arguments)
+        assert done.status == status, (arguments, done.out, done.err)
+        return done.out + done.err
 
-    call("gnomon_board", "register", "spring", "Mine", "--out", "mine.toml")
+    board, data = "gnomon-board", ("--data", str(server.settings.data))
+    call(board, "register", "spring", "Mine", "--out", "mine.toml")
     call("gohr", "run", "mine.toml", "--out", "run")
-    call("gohr", "verify", "run")
-    told = json.loads(call("gnomon_board", "submit", "run", "--json"))
+    told = json.loads(command(board, "submit", "run", "--json").out)
     assert told["results"][0]["state"] == "verified"
-    assert "1: verified" in call("gnomon_board", "submit", "run")
-    call("gnomon_board", "register", "spring", "Other", "--out", "other.toml")
+    assert "1: verified" in call(board, "submit", "run")
+    call(board, "register", "spring", "Other", "--out", "other.toml")
     # What the server is bound to refuse is not sent, and uses no attempt up.
-    said = call("gnomon_board", "submit", "run", "--entry", "2", status=1)
+    said = call(board, "submit", "run", "--entry", "2", status=1)
     assert "not sent: not what was assigned: seed" in said
     assert "was sent before" in call(
-        "gnomon_board", "submit", "run", "--entry", "2", "--anyway", status=2
+        *(board, "submit", "run", "--entry", "2", "--anyway"), status=2
     )
-    data = ("--data", str(server.settings.data))
-    assert call("gnomon_board", "token", "Eve", *data).startswith("gnomon_")
-    call("gnomon_board", "backup", "backup", *data)
-    names.pop("GNOMON_DATABASE_URL")
-    call("gnomon_board", "restore", "backup", "--data", "restored")
+    assert call(board, "token", "Eve", *data).startswith("gnomon_")
+    call(board, "backup", "backup", *data)
+    monkeypatch.delenv("GNOMON_DATABASE_URL")
+    call(board, "restore", "backup", "--data", "restored")
     assert "expected no logs yet" in call(
-        "gnomon_board", "restore", "backup", "--data", "restored", status=2
+        *(board, "restore", "backup", "--data", "restored"), status=2
     )
-    told = json.loads(call("gnomon_board", "migrate", "--data", "restored", "--json"))
+    told = json.loads(command(board, "migrate", "--data", "restored", "--json").out)
     assert told["results"][0]["before"] == told["results"][0]["after"]
-    assert "there is no leaderboard" in call(
-        "gnomon_board", "backup", "none", "--data", "nowhere", status=2
-    )
+    said = call(board, "backup", "none", "--data", "nowhere", status=2)
+    assert "there is no leaderboard" in said
 
 
 def test_what_is_acknowledged_is_committed(settings, token, season, tmp_path):

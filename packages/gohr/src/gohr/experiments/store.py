@@ -171,12 +171,15 @@ class RunStore:
         return store
 
     def value(self, name: str) -> Any:
-        """Return a value of the run, such as the experiment; None if it is missing or damaged.
+        """Return a value of the run, such as the experiment; None if there is none.
 
-        Raises RunFolderError: the file cannot be read.
+        Raises RunFolderError: the file cannot be read, or a value is damaged.
         """
         with self._reading() as connection:
-            return _values(connection).get(name)
+            values = _values(connection)
+            if len(values) < _n_values(connection):
+                raise DamagedRunError(f"{self.path}: damaged: a value of the run; {_REMEDY}")
+            return values.get(name)
 
     def rows(self) -> Rows:
         """Return the outcome of every trial, without reading attempts.
@@ -225,7 +228,10 @@ class RunStore:
             with self._reading() as connection:
                 schema = [s for (s,) in connection.execute("SELECT sql FROM sqlite_schema") if s]
                 ((found,),) = connection.execute("PRAGMA integrity_check(1)")
-                if schema != _SCHEMA or found != "ok" or "experiment" not in _values(connection):
+                values = _values(connection)
+                if schema != _SCHEMA or found != "ok" or "experiment" not in values:
+                    return False
+                if len(values) < _n_values(connection):
                     return False
                 rows = _rows(connection)
                 return not (rows.damaged or rows.n_lost or rows.n_written is None) and all(
@@ -402,6 +408,11 @@ def _values(connection: sqlite3.Connection) -> dict[str, Any]:
     """Return the values of the run that are as they were written."""
     rows = connection.execute("SELECT name, value, checksum FROM run")
     return {name: json.loads(text) for name, text, told in rows if told == _checksum((name, text))}
+
+
+def _n_values(connection: sqlite3.Connection) -> int:
+    ((n,),) = connection.execute("SELECT count(*) FROM run")
+    return int(n)
 
 
 def _set_values(connection: sqlite3.Connection, values: Mapping[str, Any]) -> None:

@@ -3,26 +3,9 @@ import pytest
 from scipy.stats import chisquare
 
 from gohr import play
-from gohr.game import BoardSpec, compile_rule, draw_boards
+from gohr.game import BoardSpec, draw_boards
 from gohr.learners import Frugal, Observation, RulePlayer, Uniform
 from gohr.rules import load_rule, parse
-from trial_loops import play_unfused
-
-
-@pytest.mark.parametrize("kind", [Uniform, Frugal])
-@pytest.mark.parametrize(
-    "rule", ["color-match", "clockwise", "b23-then-b01", "b3-then-b1", "topmost-first"]
-)
-@pytest.mark.parametrize("horizon", [1, 7, 100])
-def test_the_fused_loop_is_act(kind, rule, horizon):
-    boards = draw_boards(20, rng=np.random.default_rng(0))
-    compiled = compile_rule(load_rule(rule))
-    fused, plain = (kind(rng=np.random.default_rng(1)) for _ in range(2))
-    a = play(boards, fused, compiled, horizon=horizon)
-    b = play_unfused(plain, compiled, boards, horizon)
-    for field in ("boards", "n_attempts", "actions", "outcomes", "finish"):
-        assert getattr(a, field).dtype == getattr(b, field).dtype
-        assert getattr(a, field).tobytes() == getattr(b, field).tobytes()
 
 
 def test_every_attempt_on_an_occupied_cell_is_as_probable():
@@ -44,25 +27,6 @@ def test_errors_on_a_rule_that_wants_one_bucket():
     log = play(boards, learner, parse("(*,*,*,*,2)"), horizon=1000)
     spread = np.sqrt(9 * 0.75) / 0.25 / np.sqrt(400)
     assert abs(log.n_attempts.mean() - 36) < 4 * spread
-
-
-def test_boards_that_are_over_as_dealt_take_no_attempt():
-    boards = draw_boards(3, rng=np.random.default_rng(5))
-    learner = Uniform(rng=np.random.default_rng(6))
-    log = play(boards, learner, parse("(*,pentagon,*,*,0)"))
-    assert log.n_attempts.tolist() == [0, 0, 0]
-    assert log.finish.tolist() == [2, 2, 2]
-    assert len(log.actions) == 0
-
-
-def test_misuse_is_told():
-    boards = draw_boards(1, rng=np.random.default_rng(7))
-    learner = Uniform(rng=np.random.default_rng(8))
-    rule = compile_rule(load_rule("clockwise"))
-    with pytest.raises(ValueError, match="horizon: expected at least 1, found 0"):
-        play(boards, learner, rule, horizon=0)
-    with pytest.raises(ValueError, match="not of the rule's palettes"):
-        play(np.full((1, 36), 200, dtype=np.uint8), learner, rule, horizon=10)
 
 
 def test_no_failure_is_repeated_before_the_board_changes():

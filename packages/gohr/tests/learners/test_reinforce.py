@@ -79,29 +79,12 @@ def test_the_attempts_and_weights_are_those_of_the_dense_program(settings):
     np.testing.assert_allclose(sparse.theta, dense.theta, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
-def test_the_fused_loop_is_act_and_observe(settings):
-    boards = draw_boards(20, rng=np.random.default_rng(2))
-    rule = compile_rule(load_rule("clockwise"))
-    fused, plain = (Reinforce(rng=np.random.default_rng(3), **settings) for _ in range(2))
-    a, b = play(boards, fused, rule, horizon=40), play_unfused(plain, rule, boards, 40)
-    for field in ("n_attempts", "actions", "outcomes", "finish"):
-        assert getattr(a, field).tobytes() == getattr(b, field).tobytes()
-    assert fused.theta.tobytes() == plain.theta.tobytes()
-
-
 @pytest.mark.parametrize("rule", ["color-match", "clockwise"])
 def test_rules_of_features_are_learned(rule):
     boards = draw_boards(200, rng=np.random.default_rng(4))
     log = play(boards, Reinforce(rng=np.random.default_rng(5)), load_rule(rule))
     errors = log.n_attempts - 9
     assert errors[-50:].sum() < errors[:10].sum() / 5
-
-
-def test_a_rule_for_other_palettes_is_refused():
-    rule = compile_rule(parse("(*,*,*,*,1)"), SMALL)
-    with pytest.raises(ValueError, match="compiled for the palettes of the learner"):
-        play(np.zeros((1, 36), np.uint8), Reinforce(rng=np.random.default_rng(6)), rule, horizon=20)
 
 
 @pytest.mark.parametrize(

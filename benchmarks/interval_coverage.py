@@ -1,16 +1,18 @@
 """Coverage of intervals and error of families of tests, on populations of known truth.
 
-Two sets of populations on which no constant of the package was tuned. `smooth` has tasks whose
+Sets of populations on which no constant of the package was tuned. `smooth` has tasks whose
 runs are gamma, lognormal, logit-normal or Laplace, with levels and spreads that differ between
 tasks; `rough` has mixtures: runs that collapse, two humps, shares of 20 episodes, Student's t with
-three degrees of freedom. Each cell draws tables of six algorithms that are equal in truth, so that
-any separated pair is a false one. True values come from 20,000 runs.
+three degrees of freedom; in `shared` the runs share an effect over tasks. Each cell draws tables of
+six algorithms that are equal in truth, so that any separated pair is a false one. True values come
+from 20,000 runs.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -77,6 +79,18 @@ def rough() -> dict[str, Draw]:
     return {"collapses": collapses, "two humps": humps, "episodes": episodes, "t3": heavy}
 
 
+def shared() -> dict[str, Draw]:
+    """Return populations of runs that share an effect over tasks, by the correlation of tasks."""
+    level, spread = _levels(303)
+
+    def correlated(correlation: float, rng: np.random.Generator, n: int) -> Array:
+        common = np.sqrt(correlation) * rng.normal(size=(n, 1))
+        own = np.sqrt((1.0 - correlation) / 1.5) * rng.standard_t(6.0, (n, N_TASKS))
+        return level + spread * (common + own)
+
+    return {f"correlation {r}": partial(correlated, r) for r in (0.1, 0.3)}
+
+
 def counted(draw: Draw, n_runs: int, seed: int) -> dict[str, tuple[float, float]]:
     """Return the share of intervals that hold the truth and of tables with a false pair."""
     rng = np.random.default_rng(seed)
@@ -101,7 +115,8 @@ def counted(draw: Draw, n_runs: int, seed: int) -> dict[str, tuple[float, float]
 
 def measure() -> Iterator[Measurement]:
     """Yield mean and lowest coverage, and the familywise error, of each metric and set."""
-    for set_name, populations in (("smooth", smooth()), ("rough", rough())):
+    sets = {"smooth": smooth(), "rough": rough(), "shared effects": shared()}
+    for set_name, populations in sets.items():
         for n_runs in RUNS:
             found = [
                 counted(draw, n_runs, seed=1000 * n_runs + place)

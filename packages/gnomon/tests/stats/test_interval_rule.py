@@ -154,12 +154,33 @@ def test_labels_in_another_order_are_the_same_runs():
 
 
 @pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
-@pytest.mark.parametrize("correlation", [0.0, 0.3])
-def test_coverage_where_runs_share_an_effect(correlation):
+@pytest.mark.parametrize("metric", ["mean", "iqm"])
+def test_effects_of_few_runs_are_moderated_over_the_table(metric):
+    """Five algorithms together show the factor; alone, two runs have one degree of freedom."""
+    draws = rng(2)
+    x = [sharing(draws, 2, 0.5) for _ in range(5)]
+    among = estimate(table(*x), metric)
+    alone = [estimate(table(one), metric)[0] for one in x]
+    assert np.mean([one.high - one.low for one in among]) < np.mean(
+        [one.high - one.low for one in alone]
+    )
+    independent = estimate(apart(x), metric)
+    for one, other in zip(among, independent, strict=True):
+        assert one.high - one.low > 1.5 * (other.high - other.low)
+    own = estimate(table(*x), metric, variances="own")
+    assert [ends(one) for one in own] == [ends(one) for one in alone]
+
+
+@pytest.mark.filterwarnings("ignore::gnomon.errors.DegenerateScoresWarning")
+@pytest.mark.parametrize(
+    ("n_runs", "correlation", "n_algorithms"), [(5, 0.0, 1), (5, 0.3, 1), (2, 0.3, 4), (3, 0.3, 4)]
+)
+def test_coverage_where_runs_share_an_effect(n_runs, correlation, n_algorithms):
     """A binomial test; intervals that take tasks for independent cover 65 % at 0.3."""
-    draws, n, held = rng(5), 200, 0
+    draws, n, held = rng(5), 150, 0
     for _ in range(n):
-        (one,) = estimate(table(sharing(draws, 5, correlation)), "mean")
+        x = [sharing(draws, n_runs, correlation) for _ in range(n_algorithms)]
+        one, *_ = estimate(table(*x), "mean")
         held += one.low <= 0.0 <= one.high
     assert stats.binomtest(held, n, 0.94, "less").pvalue > 0.01, held / n
 

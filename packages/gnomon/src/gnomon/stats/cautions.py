@@ -10,7 +10,7 @@ import numpy as np
 
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, listed
 from gnomon.scores.table import FloatArray, ScoreTable
-from gnomon.stats.intervals import SHARED_LEVEL
+from gnomon.stats.intervals import SharedEffect
 from gnomon.stats.metrics import Metric
 from gnomon.stats.samples import Strata
 
@@ -93,20 +93,19 @@ def name_large_share(
         )
 
 
-def name_dependent_runs(strata: Strata, algorithm: str) -> bool:
+def name_dependent_runs(strata: Strata, effect: SharedEffect | None, algorithm: str) -> bool:
     """Return whether runs share an effect over tasks, and warn where that is clear."""
     if strata.sorted_runs:
         warn(
             f"{algorithm}: the runs of every task are in order of their scores, so their labels "
             "do not identify runs"
         )
-    p_value = strata.shared_effect
-    if p_value < CLEARLY_SHARED:
+    if effect is not None and effect.p_value < CLEARLY_SHARED:
         warn(
-            f"{algorithm}: runs with the same label vary together over tasks (p = {p_value:.2g}); "
-            "intervals allow for it where that makes them wider"
+            f"{algorithm}: runs with the same label vary together over tasks "
+            f"(p = {effect.p_value:.2g}); intervals allow for it where that makes them wider"
         )
-    return p_value < SHARED_LEVEL
+    return effect is not None
 
 
 def check_target(gamma: float, strata: Strata, algorithm: str) -> None:

@@ -38,10 +38,11 @@ from gnomon.stats.intervals import (
     NO_INTERVAL,
     Drawn,
     Interval,
+    Noise,
     Rule,
     Student,
     standard_error,
-    table_variances,
+    table_noise,
 )
 from gnomon.stats.medians import MedianProfile, paired_correlation
 from gnomon.stats.metrics import Metric, median, metric_named
@@ -93,7 +94,7 @@ class Differences:
         self.tests_all_pairs = not paired and rule.method == "auto"
         #: The second algorithm is drawn apart from the first, unless runs are pairs.
         self._second = rule if paired else replace(rule, key=other_key)
-        self._variances = table_variances(scores, rule.variances)
+        self._noise = cache(table_noise(scores, rule.variances))
         self._whole = with_left_out(scores)
         self._tested = self._whole if pair is None else self._whole.select(algorithms=pair)
         self._has_gaps = bool((scores.run_counts == 0).any())
@@ -141,8 +142,7 @@ class Differences:
         return shared_tasks(self.scores, (a, b)) if self._has_gaps else self.scores.tasks
 
     def _spread_of(self, name: str, tasks: tuple[str, ...], metric: Metric) -> Spread:
-        variances = np.array([self._variances[name][task] for task in tasks])
-        return spread_of(self._runs(name, tasks), metric, variances, self.rule)
+        return spread_of(self._runs(name, tasks), metric, self._noise(name, tasks), self.rule)
 
     def _improvement_of(self, a: str, b: str, task: str | None) -> Difference:
         """Return P(X > Y) of two algorithms, on tasks that normalising left out too."""
@@ -225,16 +225,18 @@ class Differences:
         n_x, n_y = int(x.counts.min()), int(y.counts.min())
         return 2.0 ** (1 - n_x) if self.paired else min(1.0, 2.0 / math.comb(n_x + n_y, n_x))
 
-    def _name_doubts(self, both: Sequence[tuple[str, Strata]], tasks: Sequence[str]) -> None:
+    def _name_doubts(self, both: Sequence[tuple[str, Strata]], tasks: tuple[str, ...]) -> None:
         """Warn once about each algorithm's runs on these tasks."""
         for name, strata in both:
-            key = name, tuple(tasks)
+            key = name, tasks
             if key in self._doubted:
                 continue
             self._doubted.add(key)
             name_uneven_runs(strata, tasks, name)
-            if self.rule.method == "auto" and name_dependent_runs(strata, name):
-                self.shared[name] = None
+            if self.rule.method == "auto":
+                effect = self._noise(name, tasks).effect
+                if name_dependent_runs(strata, effect, name):
+                    self.shared[name] = None
 
 
 def minus(one: Spread, other: Spread) -> Spread | None:
@@ -260,7 +262,7 @@ def _paired_error(x: Strata, y: Strata, metric: Metric, rule: Rule) -> Student:
 
     def of_mean(values: FloatArray) -> Student:
         pairs = Strata(values, x.starts, x.same_runs)
-        return standard_error(pairs, metric_named("mean"), pairs.task_variances, rule)
+        return standard_error(pairs, metric_named("mean"), Noise.of(pairs), rule)
 
     plain = of_mean(x.values - y.values)
     if metric.each is not None:

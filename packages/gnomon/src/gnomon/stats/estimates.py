@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -31,12 +31,13 @@ from gnomon.stats.intervals import (
     Drawn,
     Interval,
     Method,
+    Noise,
     Rule,
     Student,
     Variances,
     checked,
     standard_error,
-    table_variances,
+    table_noise,
 )
 from gnomon.stats.items import counted_as, refuse_options
 from gnomon.stats.medians import MedianProfile
@@ -270,8 +271,8 @@ def estimate(
         return estimate_items(scores, metrics, by=by, level=level)
     refuse_options("tasks", by=by)
     with recorded() as notes:
-        spreads = table_variances(scores, variances)
-        asked = _Asked(rule, resampling == "runs_and_tasks", gamma, spreads)
+        noise = table_noise(scores, variances)
+        asked = _Asked(rule, resampling == "runs_and_tasks", gamma, noise)
         if per_task:
             found = tuple(_of_tasks(scores, metrics, asked))
         else:
@@ -303,7 +304,7 @@ class _Asked:
     rule: Rule
     draw_tasks: bool
     gamma: float | None
-    variances: Mapping[str, Mapping[str, float]]
+    noise: Callable[[str, Sequence[str]], Noise]
     #: Algorithms whose runs share an effect over tasks: filled by the estimates.
     shared: list[str] = field(default_factory=list)
 
@@ -324,10 +325,10 @@ def _of_table(
         if asked.gamma is not None and any(metric.name == "optimality_gap" for metric in metrics):
             check_target(asked.gamma, strata, name)
         name_uneven_runs(strata, tasks, name)
-        variances = np.array([asked.variances[name][task] for task in tasks])
+        noise = asked.noise(name, tasks)
         if drawn is None and strata.counts.max() > 1:
-            name_large_share(strata, variances, tasks, name)
-            if name_dependent_runs(strata, name):
+            name_large_share(strata, noise.variances, tasks, name)
+            if name_dependent_runs(strata, noise.effect, name):
                 asked.shared.append(name)
         for j, metric in enumerate(metrics):
             if metric.value is median and len(tasks) == 1 and not draw_tasks:
@@ -340,7 +341,7 @@ def _of_table(
                 fault = "interval not estimable from one run per task"
             else:
                 if drawn is None:
-                    interval = spread_of(strata, metric, variances, rule).interval(rule.level)
+                    interval = spread_of(strata, metric, noise, rule).interval(rule.level)
                 else:
                     one = Drawn(value, drawn[i, j])
                     if rule.method == "percentile":
@@ -375,7 +376,7 @@ def on_tasks(metric: Metric, n_tasks: int) -> Metric:
 
 
 def spread_of(
-    strata: Strata, metric: Metric, variances: FloatArray, rule: Rule
+    strata: Strata, metric: Metric, noise: Noise, rule: Rule
 ) -> Student | MedianProfile | Drawn:
     """Return a metric of one algorithm with its spread, at least one task having two runs.
 
@@ -386,7 +387,7 @@ def spread_of(
     if rule.method == "auto":
         if metric.value is median and strata.is_finite:
             return MedianProfile.of(strata)
-        found = standard_error(strata, metric, variances, rule)
+        found = standard_error(strata, metric, noise, rule)
         if math.isfinite(found.error):
             return found
     return drawn_of(strata, metric, rule)

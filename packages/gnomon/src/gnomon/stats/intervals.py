@@ -7,8 +7,8 @@
    the scores it has a closed form: for the mean this is Welch's standard error.
 3. The degrees of freedom are Satterthwaite's over tasks, with R - 1 each; for a difference of two
    algorithms the squared errors add.
-4. Where the runs share an effect over tasks (:attr:`Strata.shared_effect`), the error is that of
-   whole runs, if this gives the wider interval.
+4. Where the runs share an effect over tasks (:func:`shared_effects`), the error grows by the
+   factor that whole runs show, moderated over the table, if this gives the wider interval.
 
 The median of task means has the profile of its likelihood (:mod:`gnomon.stats.medians`), and where
 tasks are a sample the percentile interval is expanded (:meth:`Drawn.expanded`).
@@ -17,7 +17,7 @@ tasks are a sample the percentile interval is expanded (:meth:`Drawn.expanded`).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self, get_args
 
@@ -200,19 +200,72 @@ def moderated_variances(variances: FloatArray, dfs: FloatArray) -> FloatArray:
     return np.where(n_known - known < 1, own, shrunk)
 
 
-def table_variances(scores: ScoreTable, variances: Variances) -> Mapping[str, Mapping[str, float]]:
-    """Return for each algorithm and task the variance to use for its runs."""
+@dataclass(frozen=True, slots=True)
+class SharedEffect:
+    """What runs share over tasks: a factor on variances, its degrees of freedom, and a p-value."""
+
+    factor: float
+    df: float
+    p_value: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Noise:
+    """The variances to use for the runs of an algorithm's tasks, and the effect that runs share."""
+
+    variances: FloatArray
+    effect: SharedEffect | None = None
+
+    @classmethod
+    def of(cls, strata: Strata) -> Noise:
+        """Return an algorithm's own noise."""
+        return cls(strata.task_variances, shared_effects({"": strata}, "own").get(""))
+
+
+def shared_effects(samples: Mapping[str, Strata], variances: Variances) -> dict[str, SharedEffect]:
+    """Return the effects that runs share over tasks, of the algorithms that show any.
+
+    They are shown if the runs of the algorithm, or those of the table together, vary more than
+    independent tasks would let them (chi-squared test). Few runs show little about the factor, so
+    it is moderated over the table as variances are, by a prior with no more degrees of freedom
+    than the runs of the others have.
+    """
+    from scipy import special
+
+    known = {name: x.shared_noise for name, x in samples.items()}
+    shown = {name: noise for name, noise in known.items() if noise is not None}
+    statistic, df, ratio = np.array([*shown.values()]).reshape(-1, 3).T
+    everywhere = (
+        variances == "moderated" and special.chdtrc(df.sum(), statistic.sum()) < SHARED_LEVEL
+    )
+    pooled, found = float(df @ ratio) / max(float(df.sum()), 1.0), {}
+    for name, (statistic_of, df_of, ratio_of) in shown.items():
+        p_value = float(special.chdtrc(df_of, statistic_of))
+        if everywhere or p_value < SHARED_LEVEL:
+            prior = min(PRIOR_DF, float(df.sum()) - df_of) if variances == "moderated" else 0.0
+            factor = (prior * pooled + df_of * ratio_of) / (prior + df_of)
+            found[name] = SharedEffect(factor, df_of + prior, p_value)
+    return found
+
+
+def table_noise(scores: ScoreTable, variances: Variances) -> Callable[[str, Sequence[str]], Noise]:
+    """Return the function from an algorithm and tasks to the noise of its runs there."""
     names, place = scores.algorithms, {task: t for t, task in enumerate(scores.tasks)}
     own, dfs = np.zeros((2, len(names), len(scores.tasks)))
+    samples = {}
     for i, name in enumerate(names):
         if tasks := scores.tasks_of(name):
-            strata, places = Strata.from_table(scores, name, tasks), [place[t] for t in tasks]
+            samples[name] = strata = Strata.from_table(scores, name, tasks)
+            places = [place[task] for task in tasks]
             own[i, places], dfs[i, places] = strata.task_variances, strata.counts - 1
-    rows = variances_to_use(own, dfs, variances).tolist()
-    return {
-        name: dict(zip(scores.tasks, row, strict=True))
-        for name, row in zip(names, rows, strict=True)
-    }
+    found = dict(zip(names, variances_to_use(own, dfs, variances), strict=True))
+    effects = shared_effects(samples, variances)
+
+    def noise(name: str, tasks: Sequence[str]) -> Noise:
+        effect = effects.get(name) if len(tasks) > 1 else None
+        return Noise(found[name][[place[task] for task in tasks]], effect)
+
+    return noise
 
 
 def variances_to_use(own: FloatArray, dfs: FloatArray, variances: Variances) -> FloatArray:
@@ -238,34 +291,33 @@ def satterthwaite(variances: FloatArray, dfs: FloatArray) -> FloatArray:
     return np.asarray(np.fmax(dfs.min(), np.where(total[..., 0] == 0.0, 0.0, df)))
 
 
-def standard_error(strata: Strata, metric: Metric, variances: FloatArray, rule: Rule) -> Student:
+def standard_error(strata: Strata, metric: Metric, noise: Noise, rule: Rule) -> Student:
     """Return a metric of one algorithm with its standard error by the rule of this module.
 
-    At least one task has two runs; `variances` are those to use for the runs of each task. The
-    error is NaN where some resamples are infinite. No resamples are drawn where it has a closed
-    form, and fewer of very many scores.
+    At least one task has two runs. The error is NaN where some resamples are infinite. No resamples
+    are drawn where it has a closed form, and fewer of very many scores.
     """
-    drawn, counts = _residual_sample(strata, variances), strata.counts
-    n = min(rule.n_resamples, max(LEAST_RESAMPLES, MOST_DRAWS // drawn.n_scores))
+    drawn, counts = _residual_sample(strata, noise.variances), strata.counts
     if metric.each is not None:
         within = drawn.variances_of(metric.each(drawn.values)) * (drawn.counts - 1)
         spread = math.sqrt(float(np.sum(within / np.square(drawn.counts)))) / drawn.n_tasks
     else:
-        spread = _deviation(replicates([drawn], [metric], n_resamples=n, key=rule.key)[0, 0])
+        n = min(rule.n_resamples, max(LEAST_RESAMPLES, MOST_DRAWS // drawn.n_scores))
+        values = replicates([drawn], [metric], n_resamples=n, key=rule.key)[0, 0]
+        spread = float(values.std(ddof=1)) if np.isfinite(values).all() else math.nan
     with np.errstate(invalid="ignore"):
-        df = float(satterthwaite(variances / counts, np.maximum(counts - 1, 1)))
-    value = float(metric.value(strata))
-    found = Student(value, spread * math.sqrt(_inflation(drawn)), df, metric.bounds)
-    if strata.shared_effect < SHARED_LEVEL:
-        whole = replace(found, error=_error_of_whole_runs(strata, metric, n, rule.key),
-                        df=counts[0] - 1.0)  # fmt: skip
+        df = float(satterthwaite(noise.variances / counts, np.maximum(counts - 1, 1)))
+    error = spread * math.sqrt(_inflation(drawn))
+    found = Student(float(metric.value(strata)), error, df, metric.bounds)
+    if noise.effect is not None:
+        whole = replace(
+            found,
+            error=error * math.sqrt(noise.effect.factor),
+            df=min(df, noise.effect.df),
+        )
         if whole.half_width(0.95) > found.half_width(0.95):
             return whole
     return found
-
-
-def _deviation(values: FloatArray) -> float:
-    return float(values.std(ddof=1)) if np.isfinite(values).all() else math.nan
 
 
 def _inflation(drawn: Strata) -> float:
@@ -295,19 +347,3 @@ def _residual_sample(strata: Strata, variances: FloatArray) -> Strata:
         scale = math.sqrt(variance * runs.size / (n * own * inflation))
         found.append(runs.mean() + scale * residuals)
     return Strata(np.concatenate(found), drawn.starts)
-
-
-def _error_of_whole_runs(strata: Strata, metric: Metric, n_resamples: int, key: np.uint64) -> float:
-    """Return the standard error where runs are drawn for all tasks together."""
-    x = strata.values.reshape(strata.n_tasks, -1)
-    n = x.shape[1]
-    if metric.each is not None:
-        return float(metric.each(x).mean(axis=0).std(ddof=1)) / math.sqrt(n)
-    rng, values, first = np.random.default_rng(key), [], 0
-    block = max(1, (1 << 19) // x.size)
-    while first < n_resamples:
-        rows = rng.integers(0, n, (min(block, n_resamples - first), n))
-        batch = np.moveaxis(x[:, rows], 0, 1).reshape(len(rows), -1)
-        values.append(metric.values(Strata(batch, strata.starts)))
-        first += len(rows)
-    return _deviation(np.concatenate(values)) * math.sqrt(n / (n - 1.0))

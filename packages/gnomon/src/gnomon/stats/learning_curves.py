@@ -35,10 +35,12 @@ from gnomon.stats.intervals import (
     Drawn,
     Interval,
     Method,
+    Noise,
     Rule,
     Student,
     checked,
     satterthwaite,
+    shared_effects,
     standard_error,
     variances_to_use,
 )
@@ -270,13 +272,13 @@ def _aggregate(
     along: Mapping[str, tuple[FloatArray, Sequence[Strata]]], metrics: Sequence[Metric], rule: Rule
 ) -> Iterator[Curve]:
     """Yield the metrics of each algorithm along its steps."""
-    variances = _variances(along)
+    noise = _noise(along)
     for algorithm, (steps, at_steps) in along.items():
         if rule.method == "auto":
-            name_dependent_runs(at_steps[-1], algorithm)
+            name_dependent_runs(at_steps[-1], noise[algorithm, steps[-1]].effect, algorithm)
         for metric in metrics:
             rows = [
-                _banded(strata, variances[algorithm, step], metric, rule)
+                _banded(strata, noise[algorithm, step], metric, rule)
                 for step, strata in zip(steps.tolist(), at_steps, strict=True)
             ]
             faults = Counter(fault for *_, fault in rows if fault is not None)
@@ -287,25 +289,26 @@ def _aggregate(
             yield Curve(algorithm, metric.name, steps, value, low, high, rule.level)
 
 
-def _variances(
-    found: Mapping[str, tuple[FloatArray, Sequence[Strata]]],
-) -> dict[tuple[str, float], FloatArray]:
-    """Return the variances of each algorithm at each step, moderated as those of a table."""
+def _noise(
+    along: Mapping[str, tuple[FloatArray, Sequence[Strata]]],
+) -> dict[tuple[str, float], Noise]:
+    """Return the noise of each algorithm at each step, moderated as that of a table."""
     at_step: dict[float, dict[str, Strata]] = {}
-    for name, (steps, at_steps) in found.items():
+    for name, (steps, at_steps) in along.items():
         for step, strata in zip(steps.tolist(), at_steps, strict=True):
             at_step.setdefault(step, {})[name] = strata
-    variances = {}
+    noise = {}
     for step, samples in at_step.items():
         own = np.stack([one.task_variances for one in samples.values()])
         dfs = np.stack([one.counts - 1.0 for one in samples.values()])
+        effects = shared_effects(samples, "moderated")
         for name, row in zip(samples, variances_to_use(own, dfs, "moderated"), strict=True):
-            variances[name, step] = row
-    return variances
+            noise[name, step] = Noise(row, effects.get(name))
+    return noise
 
 
 def _banded(
-    strata: Strata, variances: FloatArray, metric: Metric, rule: Rule
+    strata: Strata, noise: Noise, metric: Metric, rule: Rule
 ) -> tuple[float, float, float, str | None]:
     """Return the metric at one step, the ends of its interval, and what is wrong with them."""
     value = float(on_tasks(metric, strata.n_tasks).value(strata))
@@ -313,16 +316,16 @@ def _banded(
         return np.nan, np.nan, np.nan, "not estimable, some runs are infinite (censored)"
     if strata.counts.max() == 1:
         return value, np.nan, np.nan, "band not estimable from one run per task"
-    shown, fault = checked(_interval_at(strata, variances, metric, rule))
+    shown, fault = checked(_interval_at(strata, noise, metric, rule))
     return value, shown.low, shown.high, fault
 
 
-def _interval_at(strata: Strata, variances: FloatArray, metric: Metric, rule: Rule) -> Interval:
+def _interval_at(strata: Strata, noise: Noise, metric: Metric, rule: Rule) -> Interval:
     """Return the interval of a metric at one step, as that of an estimate."""
     if metric.value is median and strata.n_tasks == 1:
         _, low, high = median_interval(strata.values, level=rule.level)
         return Interval(low, high, "percentile")
-    return spread_of(strata, metric, variances, rule).interval(rule.level)
+    return spread_of(strata, metric, noise, rule).interval(rule.level)
 
 
 def _strata_by_step(
@@ -478,7 +481,7 @@ def _summary_interval(
 
     def at(place: int) -> Interval:
         strata, auto = at_steps[place], replace(rule, method="auto")
-        return _interval_at(strata, strata.task_variances, metric, auto)
+        return _interval_at(strata, Noise.of(strata), metric, auto)
 
     first, of_tasks = at_steps[0], on_tasks(metric, at_steps[0].n_tasks)
     students = rule.method == "auto" and bool(np.isfinite(values).all())
@@ -489,7 +492,7 @@ def _summary_interval(
     if students and summary.name == "area" and metric.each is not None:
         of_runs = weights @ np.stack([metric.each(one.values) for one in at_steps])
         areas = Strata(of_runs, first.starts, first.same_runs)
-        exact = standard_error(areas, metric_named("mean"), areas.task_variances, rule)
+        exact = standard_error(areas, metric_named("mean"), Noise.of(areas), rule)
         return replace(exact, value=value, bounds=metric.bounds).interval(rule.level)
     # The same key: the same runs at every step.
     drawn = np.stack([drawn_of(one, of_tasks, rule).values for one in at_steps], axis=1)

@@ -29,7 +29,7 @@ from gnomon.stats.comparison import chosen_pair, metrics_to_compare
 from gnomon.stats.difference import IMPROVEMENT, Spread, minus
 from gnomon.stats.estimates import spread_of
 from gnomon.stats.improvement import placements
-from gnomon.stats.intervals import Rule, Student
+from gnomon.stats.intervals import Noise, Rule, Student
 from gnomon.stats.item_plans import ItemPlan, item_plan_notes, plan_items
 from gnomon.stats.items import counted_as, refuse_options
 from gnomon.stats.metrics import Metric, Metrics, metric_list, metric_named
@@ -346,7 +346,7 @@ def _student(metric: Metric, *samples: Strata) -> Student:
     """
 
     def spread(one: Metric) -> Spread:
-        first, *others = (spread_of(x, one, x.task_variances, RULE) for x in samples)
+        first, *others = (spread_of(x, one, Noise.of(x), RULE) for x in samples)
         found = minus(first, others[0]) if others else first
         assert found is not None  # all runs are finite
         return found

@@ -197,25 +197,26 @@ class Strata:
         return bool(varied.sum() >= SORTED_TASKS and (up or down))
 
     @cached_property
-    def shared_effect(self) -> float:
-        """The p-value that runs with one label vary over tasks no more than independent ones.
+    def shared_noise(self) -> tuple[float, float, float] | None:
+        """What runs with one label show of an effect that they share over tasks.
 
         A run label often stands for one agent, checkpoint or person on all tasks. The standardised
-        means of the runs are then more spread than those of independent tasks (chi-squared test).
+        means of the runs are then more spread than those of independent tasks: a chi-squared
+        statistic, its degrees of freedom, and the variance of the means of runs over that of
+        independent tasks. None where labels do not identify runs.
         """
-        from scipy import special
-
         if not self.same_runs or self.sorted_runs:
-            return 1.0
-        x = self.values.reshape(self.n_tasks, -1)
-        spread = np.sqrt(self.task_variances)
-        varied = np.isfinite(x).all(axis=1) & (spread > 0.0)
-        if varied.sum() < 2:
-            return 1.0
-        centred = x[varied] - x[varied].mean(axis=1, keepdims=True)
-        means = np.mean(centred / spread[varied, None], axis=0)
-        statistic = float(varied.sum() * np.sum(np.square(means)))
-        return float(special.chdtrc(x.shape[1] - 1.0, statistic))
+            return None
+        x, variances = self.values.reshape(self.n_tasks, -1), self.task_variances
+        varied = np.isfinite(x).all(axis=1) & (variances > 0.0)
+        n = int(varied.sum())
+        if n < 2:
+            return None
+        x, variances = x[varied], variances[varied, None]
+        standardised = (x - x.mean(axis=1, keepdims=True)) / np.sqrt(variances)
+        statistic = n * float(np.sum(np.square(standardised.mean(axis=0))))
+        ratio = float(x.mean(axis=0).var(ddof=1) * n**2 / variances.sum())
+        return statistic, x.shape[1] - 1.0, ratio
 
     def tables(self) -> list[Strata]:
         """Return the tables of a batch with one leading axis."""

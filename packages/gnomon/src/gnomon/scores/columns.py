@@ -195,6 +195,54 @@ class Rows:
         return Rows({name: _joined([_or_missing(part, name) for part in parts]) for name in names})
 
 
+class Cells:
+    """Scores by algorithm and task: those of each pair are found without looking at the others.
+
+    Parameters
+    ----------
+    algorithm, task : Texts
+        Of each row; none is missing.
+    score : ndarray of float, shape (rows,)
+    kept : ndarray of bool, shape (rows,)
+        The rows that count.
+    """
+
+    def __init__(self, algorithm: Texts, task: Texts, score: FloatArray, kept: Flags) -> None:
+        n_tasks = len(task.names)
+        self._begins = {name: i * n_tasks for i, name in enumerate(algorithm.names)}
+        self._tasks = {name: i for i, name in enumerate(task.names)}
+        cell = algorithm.codes.astype(np.int64) * n_tasks
+        cell += task.codes
+        self._row = None if kept.all() else np.flatnonzero(kept)
+        if self._row is not None:
+            cell = cell[self._row]
+        count = np.bincount(cell, minlength=len(algorithm.names) * n_tasks)
+        self.counts = count.reshape(len(algorithm.names), n_tasks)
+        self.starts = np.concatenate([[0], np.cumsum(count)])
+        if (cell[1:] < cell[:-1]).any():
+            order = np.argsort(cell, kind="stable")
+            self._row = order if self._row is None else self._row[order]
+        self.score: FloatArray = score if self._row is None else score[self._row]
+
+    def of(self, algorithm: str, task: str) -> slice:
+        """Return where the scores of a cell lie among all."""
+        cell = self._begins[algorithm] + self._tasks[task]
+        return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
+
+    def rows_of(self, algorithm: str, task: str) -> slice | IntArray:
+        """Return the rows of a cell, in the order of the table."""
+        own = self.of(algorithm, task)
+        return own if self._row is None else self._row[own]
+
+    def strata(self, algorithm: str, tasks: Sequence[str]) -> tuple[FloatArray, IntArray]:
+        """Return an algorithm's scores on some tasks, in turn, and how many each has."""
+        cell = np.array([self._tasks[task] for task in tasks], np.int64) + self._begins[algorithm]
+        begins, counts = self.starts[cell], np.diff(self.starts)[cell]
+        ends = np.cumsum(counts)
+        rows = np.repeat(begins + counts - ends, counts) + np.arange(counts.sum())
+        return self.score[rows], counts
+
+
 def taken(column: Column, which: Which) -> Column:
     """Return some rows of a column."""
     return column.take(which) if isinstance(column, Texts) else column[which]

@@ -15,8 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, check_word
+from gnomon.scores.columns import (
+    Cells,
+    Flags,
+    IntArray,
+    Rows,
+    rows_of_arrays,
+    rows_of_frame,
+    rows_of_records,
+)
 from gnomon.scores.columns import FloatArray as FloatArray
-from gnomon.scores.columns import IntArray, Rows, rows_of_arrays, rows_of_frame, rows_of_records
 from gnomon.scores.items import ItemScores, check_clusters
 from gnomon.scores.tidy import SPECIAL, Origin, matching_rows, numbered, tidy_rows, with_usual_names
 
@@ -276,12 +284,15 @@ class ScoreTable:
     def _cells(self) -> Cells:
         """The rows that have a score, one for each run."""
         self._refuse_steps()
-        return Cells(self, ~np.isnan(self.effective_scores))
+        return self._cells_of(~np.isnan(self.effective_scores))
 
     @cached_property
     def _curve_cells(self) -> Cells:
         """All rows, with their steps."""
-        return Cells(self, np.ones(len(self), bool))
+        return self._cells_of(np.ones(len(self), bool))
+
+    def _cells_of(self, kept: Flags) -> Cells:
+        return Cells(self.rows["algorithm"], self.rows["task"], self.effective_scores, kept)
 
     def _refuse_steps(self) -> None:
         if self.n_steps > 1:
@@ -317,13 +328,7 @@ class ScoreTable:
     def strata(self, algorithm: str, tasks: Sequence[str]) -> tuple[FloatArray, IntArray]:
         """Return an algorithm's scores on one task or more, in turn, and how many each has."""
         self._check_names([algorithm], tasks)
-        cells, places = self._cells, self._places
-        place = np.array([places["task"][task] for task in tasks], np.int64)
-        place += places["algorithm"][algorithm] * len(self.tasks)
-        begins, counts = cells.starts[place], np.diff(cells.starts)[place]
-        ends = np.cumsum(counts)
-        rows = np.repeat(begins + counts - ends, counts) + np.arange(counts.sum())
-        return cells.score[rows], counts
+        return self._cells.strata(algorithm, tasks)
 
     def run_labels(self, algorithm: str, task: str) -> tuple[Any, ...]:
         """Return the labels of the runs that :meth:`runs` gives, in the same order."""
@@ -451,13 +456,7 @@ class ScoreTable:
 
     @property
     def scale(self) -> str:
-        """What a score is, for an axis: metric, unit, normalisation.
-
-        Examples
-        --------
-        >>> ScoreTable.from_arrays({"a": [[1.0]]}, metric="return", unit="points").scale
-        'return, points'
-        """
+        """What a score is, for an axis: ``return, points``; with the normalisation."""
         notes = [self.unit, self.normalization and f"{self.normalization.name} normalised"]
         return ", ".join([self.metric.replace("_", " "), *(note for note in notes if note)])
 
@@ -497,35 +496,3 @@ class ScoreTable:
         """The place of each algorithm and of each task."""
         kinds = {"algorithm": self.algorithms, "task": self.tasks}
         return {kind: {name: i for i, name in enumerate(names)} for kind, names in kinds.items()}
-
-
-class Cells:
-    """Some rows of a table by algorithm and task, each found without looking at the others."""
-
-    def __init__(self, table: ScoreTable, kept: npt.NDArray[np.bool_]) -> None:
-        self._names = table._places
-        n_algorithms, n_tasks = len(table.algorithms), len(table.tasks)
-        cell = table.rows["algorithm"].codes.astype(np.int64) * n_tasks
-        cell += table.rows["task"].codes
-        self._row = None if kept.all() else np.flatnonzero(kept)
-        if self._row is not None:
-            cell = cell[self._row]
-        count = np.bincount(cell, minlength=n_algorithms * n_tasks)
-        self.counts = count.reshape(n_algorithms, n_tasks)
-        self.starts = np.concatenate([[0], np.cumsum(count)])
-        if (cell[1:] < cell[:-1]).any():
-            order = np.argsort(cell, kind="stable")
-            self._row = order if self._row is None else self._row[order]
-        scores = table.effective_scores
-        self.score: FloatArray = scores if self._row is None else scores[self._row]
-
-    def of(self, algorithm: str, task: str) -> slice:
-        """Return where the scores of a cell lie among all."""
-        cell = self._names["algorithm"][algorithm] * self.counts.shape[1]
-        cell += self._names["task"][task]
-        return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
-
-    def rows_of(self, algorithm: str, task: str) -> slice | IntArray:
-        """Return the rows of a cell, in the order of the table."""
-        own = self.of(algorithm, task)
-        return own if self._row is None else self._row[own]

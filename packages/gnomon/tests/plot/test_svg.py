@@ -71,13 +71,12 @@ def test_the_words_are_escaped():
     ET.fromstring(inline)
 
 
-def test_a_figure_is_saved_as_svg_with_its_numbers_beside_it(tmp_path):
+def test_the_files_are_the_svg_and_its_numbers():
     rows = ({"rule": 'a,"b"', "tce": float("nan"), "n": 3, "high": float("inf")},)
-    one = Figure("fig", "t", "c", "a", panels(), rows)
-    svg, numbers = one.save(tmp_path / "new")
-    assert svg.read_text().startswith("<?xml")
-    assert numbers.read_text() == 'rule,tce,n,high\n"a,""b""",,3,inf\n'
-    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["fig.csv", "fig.svg"]
+    files = Figure("fig", "t", "c", "a", panels(), rows).files()
+    assert sorted(files) == ["fig.csv", "fig.svg"]
+    assert files["fig.svg"].startswith(b"<?xml")
+    assert files["fig.csv"] == b'rule,tce,n,high\n"a,""b""",,3,inf\n'
 
 
 def test_a_name_that_no_xml_may_hold_is_shown_as_unknown_letters():

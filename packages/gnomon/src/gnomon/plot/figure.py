@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from gnomon.errors import ScoreDataError
-from gnomon.files import write_atomically, write_together
+from gnomon.files import write_atomically
 from gnomon.plot.labels import name_panel
 from gnomon.plot.style import HALF_WIDTH, THEME, default_settings, dress, new_drawing, svg_text
 
@@ -77,12 +77,6 @@ class Figure:
         if not isinstance(self.source, Drawing):
             vars(self).pop("drawing", None)  # a hundred of them take a hundred megabytes
         return files | {f"{self.name}.csv": numbers_as_csv(self.rows).encode()}
-
-    def save(self, folder: str | Path) -> tuple[Path, Path]:
-        """Write ``NAME.svg`` and ``NAME.csv`` into a folder, and return their paths."""
-        folder = Path(folder)
-        write_together(folder, self.files())
-        return folder / f"{self.name}.svg", folder / f"{self.name}.csv"
 
     def write(self, path: str | Path) -> None:
         """Write the drawing alone, as SVG, PNG or PDF by the ending of the name.

@@ -159,32 +159,14 @@ def better_end(label: str, higher_is_better: bool | None) -> str:
 
 
 def name_rows(ax: Axes, names: Sequence[str], *, top: float = 0.6, size: float = SIZE) -> None:
-    """Write the names of rows beside axes, the first on top with that much room above it.
-
-    Examples
-    --------
-    >>> from gnomon.plot import new_drawing
-    >>> ax = new_drawing(3, 2).subplots()
-    >>> name_rows(ax, ["dqn", "ppo"])
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['dqn', 'ppo']
-    """
+    """Write the names of rows beside axes, the first on top with that much room above it."""
     ax.set_yticks(range(len(names)), names, parse_math=False)
     ax.tick_params(axis="y", labelcolor=INK, labelsize=size)
     ax.set_ylim(max(len(names), 1) - 0.4, -top)
 
 
 def name_panel(ax: Axes, name: str) -> None:
-    """Write what a panel shows above its left end.
-
-    Examples
-    --------
-    >>> from gnomon.plot import new_drawing
-    >>> ax = new_drawing(3, 2).subplots()
-    >>> name_panel(ax, "Pong")
-    >>> ax.get_title(loc="left")
-    'Pong'
-    """
+    """Write what a panel shows above its left end."""
     ax.set_title(name, loc="left", fontsize=SIZE + 1, color=INK)
 
 

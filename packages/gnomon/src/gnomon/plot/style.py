@@ -117,13 +117,7 @@ _PLAIN = {"font.family": "DejaVu Sans", "text.parse_math": False}
 
 @contextmanager
 def default_settings() -> Iterator[None]:
-    """Set the user's Matplotlib settings aside for a while, so that they change no report.
-
-    Examples
-    --------
-    >>> with default_settings():
-    ...     drawing = new_drawing(6, 4)
-    """
+    """Set the user's Matplotlib settings aside for a while, so that they change no report."""
     with matplotlib.style.context(["default", _PLAIN]), warnings.catch_warnings():
         # In an SVG letters stay letters, and the reader's fonts have those that ours lacks.
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
@@ -162,26 +156,12 @@ class _Shown(Drawing):
 
 
 def new_drawing(width: float, height: float) -> Drawing:
-    """Return an empty drawing of that size in inches, known to no window and no global state.
-
-    Examples
-    --------
-    >>> drawing = new_drawing(6, 4)
-    >>> float(drawing.get_figwidth())
-    6.0
-    """
+    """Return an empty drawing of that size in inches, known to no window and no global state."""
     return _Shown(figsize=(width, height), facecolor=PAPER, layout="constrained")
 
 
 def drawing_of(ax: Axes) -> Drawing:
-    """Return the whole drawing that axes belong to.
-
-    Examples
-    --------
-    >>> drawing = new_drawing(6, 4)
-    >>> drawing_of(drawing.subplots()) is drawing
-    True
-    """
+    """Return the whole drawing that axes belong to."""
     drawing = ax.get_figure(root=True)
     if drawing is None:
         raise ValueError("these axes have been removed from their figure")
@@ -189,14 +169,7 @@ def drawing_of(ax: Axes) -> Drawing:
 
 
 def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
-    """Give axes one look: no frame, muted ticks, and a grid if wanted.
-
-    Examples
-    --------
-    >>> ax = dress(new_drawing(3, 2).subplots(), grid="y")
-    >>> ax.spines["left"].get_visible(), ax.spines["bottom"].get_visible()
-    (False, True)
-    """
+    """Give axes one look: no frame, muted ticks, and a grid if wanted."""
     ax.set_facecolor("none")
     for side, spine in ax.spines.items():
         spine.set_visible(side == "bottom")
@@ -215,15 +188,7 @@ def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
 
 
 def mark_numbers(*axes: Axis, most: int | None = None, whole: bool = False) -> None:
-    """Mark an axis with round numbers, about `most` of them if given.
-
-    Examples
-    --------
-    >>> ax = new_drawing(3, 2).subplots()
-    >>> mark_numbers(ax.xaxis, most=2)
-    >>> ax.xaxis.get_major_formatter().format_ticks([0, 0.5, 1])
-    ['0', '0.5', '1']
-    """
+    """Mark an axis with round numbers, about `most` of them if given."""
     for axis in axes:
         if most is not None:
             axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=whole))

@@ -43,6 +43,7 @@ def test_the_folds_are_those_of_scikit_learn(n_folds, seed):
         folds_of(9, 1)
 
 
+@pytest.mark.full
 def test_atari5_is_the_best_of_all(paper):
     found = search_subsets(paper, 5)
     assert found.n_subsets == 3_819_816

@@ -104,7 +104,7 @@ def test_groups_of_items_have_their_part_beside_the_difference():
     found = gn.compare(table, "a", "b", by="topic")
     left, right = found.plot().axes
     assert dots(left) == pytest.approx([one.value for one in found])
-    parts = [one.contribution for one in found if one.task is not None]
+    parts = [one.contribution or 0.0 for one in found]
     assert [patch.get_width() for patch in right.patches] == pytest.approx(parts)
 
 

@@ -260,7 +260,8 @@ def comparison_figure(found: Results[Any], ax: Axes | None = None) -> Figure | A
     if len(chances) == len(shown) and whole:
         return improvement_figure(found, ax)
     parts = [part for part in ([c for c in shown if c.metric != IMPROVEMENT], chances) if part]
-    groups = [c for c in parts[0][:MOST_ROWS] if getattr(c, "contribution", None) is not None]
+    first = parts[0][:MOST_ROWS]
+    groups = any(getattr(c, "contribution", None) is not None for c in first)
     panels = []
     for part in parts:
         rows = part[:MOST_ROWS]
@@ -268,13 +269,12 @@ def comparison_figure(found: Results[Any], ax: Axes | None = None) -> Figure | A
         row = TALL_ROW if any("\n" in label for label in _row_labels(rows)) else ROW
         panels.append(Panel(draw, "", 1.1 + row * len(rows)))
     if groups and ax is None:
-        panels.insert(1, Panel(partial(_draw_contributions, groups), "", panels[0].height))
+        panels.insert(1, Panel(partial(_draw_contributions, first), "", panels[0].height))
     most, family = max(map(len, parts)), found.settings.get("family")
     caption = f"Differences with {percent(shown[0].level)} intervals; filled: significant."
     caption += f" p-values: {family}." if family else ""
     caption += " At the right: the part of the difference that each group adds." if groups else ""
     caption += f" The first {MOST_ROWS} of {most} are drawn." if most > MOST_ROWS else ""
-    wide = bool(groups)
     return frame(
         panels,
         ax,
@@ -283,9 +283,9 @@ def comparison_figure(found: Results[Any], ax: Axes | None = None) -> Figure | A
         caption=caption,
         alt=f"{len(shown)} comparisons of {len(pairs)} pairs of algorithms",
         rows=found.as_records(),
-        columns=2 if wide else 1,
-        width=FULL_WIDTH * (1.0 if wide else 0.75),
-        wide=wide,
+        columns=2 if groups else 1,
+        width=FULL_WIDTH * (1.0 if groups else 0.75),
+        wide=groups,
     )
 
 
@@ -326,13 +326,13 @@ def _row_labels(part: Sequence[Any]) -> list[str]:
     return [in_lines(", ".join(parts), 46, 2) for parts in zip(*varying, strict=True)]
 
 
-def _draw_contributions(groups: Sequence[Any], ax: Axes) -> None:
-    """Draw the part of a difference that each group of items adds."""
+def _draw_contributions(rows: Sequence[Any], ax: Axes) -> None:
+    """Draw the part of a difference that each group of items adds, beside its row."""
     bars = []
-    for one in groups:
-        share = "" if math.isnan(one.share) else f"{100 * one.share:.0f} %"
-        color = SERIES[0] if one.contribution >= 0 else SERIES[1]
-        bars.append(Bar(str(one.task), one.contribution, color, share))
+    for one in rows:
+        part = one.contribution if one.contribution is not None else 0.0
+        share = f"{one.share:.0%}" if one.share is not None and math.isfinite(one.share) else ""
+        bars.append(Bar("", part, SERIES[0] if part >= 0 else SERIES[1], share))
     draw_bars(ax, bars)
     ax.set_xlabel("part of the difference")
 

@@ -70,11 +70,12 @@ def distillation_report(
 def _section(name: str, title: str, found: Results[Any], text: tuple[str, ...] = ()) -> Section:
     """Return results as a table and, where there is one, a figure."""
     rows = found.rows()
-    columns = tuple(found.columns or rows[0])
+    columns = [c for c in found.columns or rows[0] if c not in ("rank", "cv_mse")]
     cells = tuple(tuple(_cell(row[column]) for column in columns) for row in rows)
+    heads = tuple(column.replace("_", " ") for column in columns)
     drawn = not isinstance(found, Distillation) or found[0].nested is not None
     figures = (found.figure(),) if drawn else ()
-    return Section(name, title, text, tables=(Table(title, columns, cells),), figures=figures)
+    return Section(name, title, text, tables=(Table(title, heads, cells),), figures=figures)
 
 
 def _cell(value: Any) -> str:

@@ -135,7 +135,6 @@ def backup(
 def restore(
     backup: Annotated[Path, typer.Argument(help="A folder that backup has written.")],
     data: DataOption = DATA,
-    database: DatabaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Make a new server of a backup."""
@@ -143,7 +142,7 @@ def restore(
     from gnomon_board.web.backup import restore as restore_backup
 
     with answering("restore", as_json=as_json) as answer:
-        record = restore_backup(backup, Settings(data, database))
+        record = restore_backup(backup, Settings(data))
         answer.results([record])
         answer.say(f"the board of {record['taken']} is in {data}")
 

@@ -1,9 +1,9 @@
-"""Backup and restore of a server, taken while it runs.
+"""Backup and restore of a board with a SQLite file, taken while the server runs.
 
 ::
 
     backup.json          version, moment, number of rows of each table
-    leaderboard.sqlite   every table, whichever database they came from
+    leaderboard.sqlite   every table
     evidence/ab/abcd...  the logs of the submissions in these tables
 
 It holds hashes of tokens, the key that assigns seeds, and hidden rules: protect it like the folder
@@ -13,12 +13,13 @@ of the server. The attempts that replays show are not in it; they are read from 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Table, func, insert, select, text
+from sqlalchemy import func, select, text
 
 from gnomon import __version__
 from gnomon.files import write_atomically
@@ -32,7 +33,6 @@ from gnomon_board.leaderboard.server_settings import Settings
 
 _MANIFEST = "backup.json"
 _DATABASE = "leaderboard.sqlite"
-_CHUNK = 1000
 
 
 def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]:
@@ -43,22 +43,30 @@ def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]
 
     Returns the contents of ``backup.json``.
 
-    Raises LeaderboardError: the folder is not empty, or a log is missing or damaged, which
-    ``/healthz`` reports from then on.
+    Raises LeaderboardError: the board has no SQLite file, the folder is not empty, or a log is
+    missing or damaged, which ``/healthz`` reports from then on.
     """
+    _file_of(database)
     require_head(database)
-    _make_empty(out)
-    _copy_database(database, out / _DATABASE)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise LeaderboardError(f"{out}: expected a new or empty folder")
+    out.mkdir(parents=True, exist_ok=True)
+    out.chmod(0o700)
+    # Outside of a transaction, so that readers and writers continue.
+    _by_driver(database, "VACUUM INTO ?", str(out / _DATABASE))
     copied = Database(f"sqlite:///{out / _DATABASE}")
     try:
         n_logs = 0
         for submission in _with_logs(copied):
             log = sound_log(database, settings, submission)
             n_logs += _copied(log, out / "evidence" / log.parent.name / log.name)
-        with copied.engine.begin() as connection:
-            counts = _row_counts(connection)
+        with copied.reading() as session:
+            counts = {
+                table.name: session.scalar(select(func.count()).select_from(table)) or 0
+                for table in Base.metadata.sorted_tables
+            }
         revision = current_revision(copied)
-        _one_file(copied)
+        _by_driver(copied, _ONE_FILE)
     finally:
         copied.close()
     record = {
@@ -75,7 +83,7 @@ def back_up(settings: Settings, database: Database, out: Path) -> dict[str, Any]
 
 
 def restore(backup: Path, settings: Settings) -> dict[str, Any]:
-    """Make the data folder and the database of a server from a backup; both must be new.
+    """Make the data folder and the SQLite file of a server from a backup; both must be new.
 
     The tables of an older backup are migrated to this version.
 
@@ -86,11 +94,10 @@ def restore(backup: Path, settings: Settings) -> dict[str, Any]:
         raise LeaderboardError(f"{settings.evidence}: expected no logs yet, found some")
     settings.data.mkdir(parents=True, exist_ok=True)
     settings.data.chmod(0o700)
-    held = settings.data / ".restoring.sqlite"
-    target = Database(settings.database)
-    if target.file is not None and target.file.exists():
-        target.close()
-        raise LeaderboardError(f"{target.file}: expected no leaderboard yet, found one")
+    file = _file_of(Database(settings.database))
+    if file.exists():
+        raise LeaderboardError(f"{file}: expected no leaderboard yet, found one")
+    held = file.with_name(f".restoring-{file.name}")
     shutil.copyfile(backup / _DATABASE, held)
     source = Database(f"sqlite:///{held}")
     try:
@@ -100,47 +107,34 @@ def restore(backup: Path, settings: Settings) -> dict[str, Any]:
         for submission in _with_logs(source):
             place = evidence_path(settings, str(submission.log_sha256))
             n_logs += _copied(backup / "evidence" / place.parent.name / place.name, place)
-        if current_revision(target) is None:
-            upgrade(target)
-        _copy_tables(source, target)
+        _by_driver(source, _ONE_FILE)
+        source.close()
+        os.replace(held, file)
     finally:
         source.close()
-        target.close()
-        for leftover in settings.data.glob(".restoring.sqlite*"):
+        for leftover in held.parent.glob(f"{held.name}*"):
             leftover.unlink()
     return record | {"logs": n_logs}
 
 
-def _make_empty(out: Path) -> None:
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise LeaderboardError(f"{out}: expected a new or empty folder")
-    out.mkdir(parents=True, exist_ok=True)
-    out.chmod(0o700)
+def _file_of(database: Database) -> Path:
+    if database.file is None:
+        raise LeaderboardError(
+            "expected a SQLite file; back up PostgreSQL by pg_dump, then copy the folder evidence"
+        )
+    return database.file
 
 
-def _copy_database(database: Database, path: Path) -> None:
-    """Write a snapshot of all tables into one SQLite file."""
-    if database.is_sqlite:
-        with database.engine.connect() as connection:
-            # Outside of a transaction, so that readers and writers continue.
-            raw = connection.connection.driver_connection
-            assert raw is not None
-            raw.execute("VACUUM INTO ?", (str(path),))
-        return
-    copy = Database(f"sqlite:///{path}")
-    try:
-        upgrade(copy)
-        _copy_tables(database, copy)
-    finally:
-        copy.close()
+#: Merges the write-ahead log, so that one file remains.
+_ONE_FILE = "PRAGMA journal_mode = DELETE"
 
 
-def _one_file(database: Database) -> None:
-    """Merge the write-ahead log, so that one file remains."""
+def _by_driver(database: Database, statement: str, *values: str) -> None:
+    """Run a statement of SQLite outside of a transaction."""
     with database.engine.connect() as connection:
         raw = connection.connection.driver_connection
         assert raw is not None
-        raw.execute("PRAGMA journal_mode = DELETE").fetchall()
+        raw.execute(statement, values).fetchall()
 
 
 def _with_logs(database: Database) -> Iterator[Submission]:
@@ -185,67 +179,3 @@ def _check(database: Database, record: dict[str, Any]) -> None:
         }
     if verdict != "ok" or found != record["rows"]:
         raise LeaderboardError("the backup's database is damaged")
-
-
-def _copy_tables(source: Database, target: Database) -> dict[str, int]:
-    """Copy a snapshot of all rows into an empty leaderboard of the same version.
-
-    Returns the number of rows of each table.
-
-    Raises LeaderboardError: the target has rows, or the versions differ.
-    """
-    require_head(source)
-    require_head(target)
-    writing = target.engine.execution_options(gnomon_writing=True)
-    with _snapshot(source) as reading, writing.begin() as there:
-        for table in Base.metadata.sorted_tables:
-            if there.scalar(select(func.count()).select_from(table)):
-                raise LeaderboardError(f"expected an empty leaderboard, found rows in {table.name}")
-        counts = {}
-        for table in Base.metadata.sorted_tables:
-            counts[table.name] = _copy(table, reading, there)
-        if not target.is_sqlite:
-            _set_sequences(there)
-        if counts != _row_counts(there):
-            raise LeaderboardError("expected as many rows as were copied, found others")
-    return counts
-
-
-def _snapshot(database: Database) -> Any:
-    """Return a context manager of a connection that sees a snapshot of the database."""
-    if database.is_sqlite:  # as every transaction with a write-ahead log does
-        return database.engine.begin()
-    return database.engine.execution_options(isolation_level="REPEATABLE READ").begin()
-
-
-def _row_counts(connection: Connection) -> dict[str, int]:
-    """Return the number of rows of each table."""
-    return {
-        table.name: connection.scalar(select(func.count()).select_from(table)) or 0
-        for table in Base.metadata.sorted_tables
-    }
-
-
-def _copy(table: Table, source: Connection, target: Connection) -> int:
-    n = 0
-    for rows in _rows(table, source).partitions(_CHUNK):
-        target.execute(insert(table), [row._asdict() for row in rows])
-        n += len(rows)
-    return n
-
-
-def _rows(table: Table, connection: Connection) -> CursorResult[Any]:
-    query = select(table).order_by(*table.primary_key.columns)
-    return connection.execute(query, execution_options={"yield_per": _CHUNK})
-
-
-def _set_sequences(connection: Connection) -> None:
-    """Make PostgreSQL continue after the highest copied id."""
-    for table in Base.metadata.sorted_tables:
-        if "id" in table.columns:
-            connection.execute(
-                text(
-                    f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), "
-                    f"COALESCE(MAX(id), 1), MAX(id) IS NOT NULL) FROM {table.name}"
-                )
-            )

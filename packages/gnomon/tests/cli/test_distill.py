@@ -77,7 +77,7 @@ def test_people_read_both_errors(command, suite):
     status, out, _ = command("gnomon", "distill", suite, "--size", "2", "--transform", "identity")
     assert status == 0
     assert "% with these tasks given" in out
-    assert "with tasks chosen without the algorithms predicted: 30 of 30" in out
+    assert "with tasks chosen without the predicted algorithms (30 of 30)" in out
     assert "are in the right order (Kendall's tau 0." in out
     assert "identity summary = " in out
 

@@ -39,9 +39,7 @@ def test_a_record_has_the_promised_fields(make_scores):
     assert 0.8 < record["tau"] < record["concordance"] <= record["clear_concordance"] <= 1
     alone = distill(make_scores(), size=3, nested="none")
     assert alone[0].as_record()["tau"] is None
-    assert alone.warnings == (
-        "nested_relative_error: only of the first subset of a nested validation",
-    )
+    assert alone.warnings == ("nested_relative_error is known for the first subset only",)
     with pytest.raises(ScoreDataError, match="expected a nested validation to draw"):
         alone.plot()
 
@@ -60,7 +58,7 @@ def test_the_seed_is_zero_unless_one_is_given(make_scores):
 
 def test_it_shows_itself(make_scores):
     found = distill(make_scores(), size=2, top=2)
-    assert "with tasks chosen without the algorithms predicted: 40 of 40" in str(found)
+    assert "with tasks chosen without the predicted algorithms (40 of 40)" in str(found)
     assert str(found).endswith(f"  {found.model.formula}")
     assert [one.rank for one in found] == [1, 2]
     assert found.plot().axes[0].get_xlabel() == "true summary"

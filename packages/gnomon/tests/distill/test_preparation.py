@@ -54,7 +54,7 @@ def test_references_make_scores_0_to_100():
     references = {"t0": (0.0, 50.0), "t1": (2.0, 1002.0), "t2": (-1.0, 99.0)}
     assert prepare(SCORES, references=references).x[0, 0] == pytest.approx(np.log10(1 + 198))
     low = dict.fromkeys(SCORES.tasks, (50.0, 60.0))
-    with pytest.warns(DegenerateScoresWarning, match=r"\d+% of the scores are below 0, which"):
+    with pytest.warns(DegenerateScoresWarning, match=r"\d+ % of the scores are below 0, which"):
         assert prepare(SCORES, references=low).x[1, 0] == 0.0
     with pytest.warns(DegenerateScoresWarning, match="1 task without references: t0"):
         some = prepare(SCORES, references=dict.fromkeys(SCORES.tasks[1:], (0.0, 1.0)))

@@ -111,7 +111,7 @@ def distill(
     scores: SuiteScores,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the few tasks that best predict the summary score of a suite.
+    """Find the few tasks that predict a suite's summary.
 
     Example:
       gnomon distill scores.csv --size 5 --model small-suite.json
@@ -188,7 +188,7 @@ def predict(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Predict the summary score of algorithms from a few tasks, with intervals.
+    """Predict summary scores from a few tasks.
 
     Example:
       gnomon predict model.json new.csv

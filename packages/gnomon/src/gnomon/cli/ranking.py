@@ -38,7 +38,7 @@ def rank(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Rank algorithms (or tasks by difficulty), with intervals of ranks and tiers.
+    """Rank algorithms or tasks, with intervals of ranks.
 
     Example:
       gnomon rank scores.csv
@@ -76,7 +76,7 @@ def audit(
     scores: ScoreOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Audit a table of scores: what it contains, and how reliable its ranks are.
+    """Audit a table: what it holds, how sure its ranks are.
 
     Example:
       gnomon audit scores.csv

@@ -82,7 +82,7 @@ def read(
     scores: ScoreOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Read scores of any known layout, and print or write them as a tidy table.
+    """Read scores of any known layout into a tidy table.
 
     Example:
       gnomon read runs.csv --out scores.csv

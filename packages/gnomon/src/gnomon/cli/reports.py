@@ -41,7 +41,7 @@ def report(
     scores: ScoreOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a report: one page, and each figure with its numbers.
+    """Write a report: a page, figures and their numbers.
 
     Example:
       gnomon report scores.csv --out report.html

@@ -55,7 +55,7 @@ def estimate(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate summaries of every algorithm, with intervals.
+    """Estimate summary scores of algorithms, with intervals.
 
     Example:
       gnomon estimate scores.csv
@@ -113,7 +113,9 @@ def compare(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two algorithms, or all pairs: differences with intervals and tests.
+    """Compare two algorithms, or all pairs.
+
+    Prints differences with intervals and tests.
 
     Example:
       gnomon compare scores.csv
@@ -183,7 +185,7 @@ def profile(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the share of runs, or of tasks, above each threshold.
+    """Show the share of runs or tasks above a threshold.
 
     Example:
       gnomon profile scores.csv --figure profile.svg
@@ -236,7 +238,9 @@ def curves(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Show metrics over the steps of training with bands, or one number per curve.
+    """Show metrics over the steps of training.
+
+    Prints values with bands, or one number per curve.
 
     Example:
       gnomon curves curves.csv --figure curves.svg
@@ -305,7 +309,9 @@ def plan(
     showing: ShowOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate how many runs or items are needed to find a difference.
+    """Estimate how many runs or items to make.
+
+    Prints the power to find the present difference with more runs.
 
     Example:
       gnomon plan scores.csv ppo dqn

@@ -136,7 +136,9 @@ class Distillation(Results[Distilled]):
         best = self.settings.get("chosen_relative_error")
         if best is not None:
             n = len(self.model.tasks)
-            lines.append(f"the best choice of {n} tasks would have a nested error of {best:.1%}")
+            lines.append(
+                f"the best choice of {n} tasks would have a nested error of {100 * best:.1f} %"
+            )
         return tuple(lines)
 
 
@@ -146,28 +148,29 @@ def _in_words(one: Distilled, data: PreparedScores) -> Iterator[str]:
         return
     held, scale = one.nested, one.model.scale
     n, n_predicted = len(data.algorithms), held.n_predicted
-    plain = f"{one.relative_error:.1%} with these tasks given, "
+    plain = f"{100 * one.relative_error:.1f} % with these tasks given, "
     plain = "" if isnan(one.relative_error) else plain
-    lacking = "; the others lack a score that was needed" if n_predicted < n else ""
+    lacking = "; the others lack a required score" if n_predicted < n else ""
     yield (
-        f"{one.procedure}: relative error {plain}{held.relative_error:.1%} (standard error "
-        f"{held.standard_error:.1%}) with tasks chosen without the algorithms predicted: "
-        f"{n_predicted} of {n}{lacking}"
+        f"{one.procedure}: relative error {plain}{100 * held.relative_error:.1f} % (standard error "
+        f"{100 * held.standard_error:.1f} %) with tasks chosen without the predicted algorithms "
+        f"({n_predicted} of {n}{lacking})"
     )
     if one.order is not None and one.order.n_pairs:
         yield (
-            f"  {one.order.concordance:.1%} of the pairs of algorithms are in the right order "
-            f"(Kendall's tau {one.order.tau:.3f}), {one.order.clear_concordance:.1%} of the pairs "
-            "that differ by a quarter"
+            f"  {100 * one.order.concordance:.1f} % of the pairs of algorithms are in the right "
+            f"order (Kendall's tau {one.order.tau:.3f}), "
+            f"{100 * one.order.clear_concordance:.1f} % of those that differ by a quarter or more"
         )
     if one.later is not None and one.later is not held:
         yield (
-            f"  each year from the years before: {one.later.relative_error:.1%}, "
+            f"  each year from the years before: {100 * one.later.relative_error:.1f} %, "
             f"{one.later.n_predicted} algorithms{_covered(one.later, scale, data)}"
         )
     if one.families is not None and one.families is not held:
         error = one.families.relative_error
-        yield f"  each family from the others: {error:.1%}{_covered(one.families, scale, data)}"
+        covered = _covered(one.families, scale, data)
+        yield f"  each family from the others: {100 * error:.1f} %{covered}"
     if held.known:
         yield f"  {_covered(held, scale, data)[2:]}"
     if one.families is not None and (n_families := len({*data.groups})) < _FEW_FAMILIES:
@@ -180,10 +183,10 @@ def _covered(held: HeldOut, scale: float, data: PreparedScores) -> str:
     if not held.known:
         return ""
     half, base = held.half_width(scale=scale), data.transform.log_base
-    width = f"{half * log(base):.0%}" if base else f"{half:.3g}"
+    width = f"{100 * (half * log(base)):.0f} %" if base else f"{half:.3g}"
     return (
-        f"; 90 % intervals cover {held.coverage(scale=scale):.0%} of the algorithms, median half "
-        f"width {width}"
+        f"; 90 % intervals cover {100 * held.coverage(scale=scale):.0f} % of the algorithms, "
+        f"median half width {width}"
     )
 
 
@@ -354,7 +357,7 @@ def _distilled(
 def _warnings(found: Sequence[Distilled], data: PreparedScores, n_wanted: int) -> Iterator[str]:
     """Yield why numbers are missing, or mean little."""
     if any(one.nested is None for one in found):
-        yield "nested_relative_error: only of the first subset of a nested validation"
+        yield "nested_relative_error is known for the first subset only"
     summaries = np.abs(data.transform.inverse(data.target))
     if data.transform.log_base is None and summaries.min() < _NEARLY * summaries.max():
         yield "some summaries are near 0, where relative errors mean little; use r2"
@@ -362,8 +365,9 @@ def _warnings(found: Sequence[Distilled], data: PreparedScores, n_wanted: int) -
         held = found[0].nested
         yield (
             f"{len(data.algorithms)} algorithms are few to choose tasks by: the error is "
-            f"{found[0].relative_error:.0%} with these tasks given, {held.relative_error:.0%} "
-            f"(standard error {held.standard_error:.0%}) if they are chosen again"
+            f"{100 * found[0].relative_error:.0f} % with these tasks given, "
+            f"{100 * held.relative_error:.0f} % (standard error {100 * held.standard_error:.0f} %) "
+            "if they are chosen again"
         )
     if len(found) < n_wanted:
         yield f"{len(found)} subsets found, {n_wanted} asked for"

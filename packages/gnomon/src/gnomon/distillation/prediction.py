@@ -76,7 +76,7 @@ class PairPredictions(Results[PairPrediction]):
                 better, other, p = one.b, one.a, 1.0 - p
             words = "is" if one.verdict != "undecided" else "may be"
             lines.append(f"{better} {words} better than {other} (probability {p:.2f})")
-        return (*lines, f"difference: a minus b, of {unit}")
+        return (*lines, f"difference: a minus b in {unit}")
 
 
 def predict(
@@ -291,12 +291,12 @@ class NextSteps(Results[NextStep]):
     @property
     def notes(self) -> tuple[str, ...]:
         """The present interval, whether to stop, and how to read the list."""
-        known = f"{self.algorithm}: {len(self.tasks)} tasks"
+        known = f"{self.algorithm}: {len(self.tasks)} tasks run"
         if not math.isnan(self.half_width):
-            known += f", 90 % interval of half width {self.half_width:.0%}"
+            known += f", half width of the 90 % interval {100 * self.half_width:.0f} %"
         advice = "run the first task of the list" if len(self) else "no task is left to run"
         advice = "stop: the target is reached" if self.stop else advice
-        lines = [f"{known}; target {self.target:.0%}: {advice}"]
+        lines = [f"{known}; target {100 * self.target:.0f} %: {advice}"]
         if len(self.tasks) < _JOINT and len(self) and not self.stop:
             lines.append(f"run the jointly chosen tasks first, up to {_JOINT} in any order")
         return tuple(lines)

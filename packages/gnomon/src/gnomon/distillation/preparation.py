@@ -354,8 +354,8 @@ def _prepared(
     share = (cells.mean < scale.low).sum() / np.isfinite(cells.mean).sum()
     if share > 0.5:
         _warn(
-            f"{share:.0%} of the scores are below {scale.low:g}, which the transform {transform} "
-            "maps to one value; normalise the scores or use 'identity'"
+            f"{100 * share:.0f} % of the scores are below {scale.low:g}, which the transform "
+            f"{transform} maps to one value; normalise the scores or use 'identity'"
         )
     z = cells.mean if runs == "scores" else cells.last
     x = scale.forward(cells.mean) if runs == "scores" else cells.transformed
@@ -523,7 +523,7 @@ def _completed(data: PreparedScores) -> PreparedScores:
     if np.mean(together < _LEAST_TOGETHER) > 0.5:
         raise ScoreDataError(
             f"expected pairs of tasks with at least {_LEAST_TOGETHER} algorithms in common; "
-            f"{np.mean(together < _LEAST_TOGETHER):.0%} of the pairs have fewer"
+            f"{100 * np.mean(together < _LEAST_TOGETHER):.0f} % of the pairs have fewer"
         )
     data = data.rows(seen.sum(axis=1) >= _LEAST_OWN)
     enough = set(np.array(data.tasks)[(~np.isnan(data.x)).sum(axis=0) >= _LEAST_SCORES].tolist())
@@ -554,8 +554,8 @@ def _completed(data: PreparedScores) -> PreparedScores:
         target[i], variance[i] = drawn.mean(), drawn.var()
         smoothed[i] = summarized(np.take_along_axis(suites, halves, axis=1)).mean()
     text = (
-        f"{missing:.0%} of the scores are missing: summaries are means over completed suites, "
-        f"standard deviation {np.sqrt(variance.mean()):.2g} ({data.transform.name})"
+        f"{100 * missing:.0f} % of the scores are missing: summaries are means over completed "
+        f"suites, standard deviation {np.sqrt(variance.mean()):.2g} ({data.transform.name})"
     )
     if missing > _VERY_SPARSE:
         text += "; expect about twice the error of a complete table"

@@ -65,8 +65,8 @@ class ExplainedTasks(Results[ExplainedTask]):
         if len(self.subset) == len(self):
             return ()
         return (
-            f"{', '.join(self.subset)} explain {self.explained:.1%} of the variance of all tasks, "
-            f"{self.explained_others:.1%} of the others; in-sample",
+            f"{', '.join(self.subset)} explain {100 * self.explained:.1f} % of the variance of all "
+            f"tasks, {100 * self.explained_others:.1f} % of the others; in-sample",
         )
 
 

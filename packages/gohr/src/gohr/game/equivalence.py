@@ -17,7 +17,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gohr.errors import NotCompilableError
 from gohr.game.board import (
     DEFAULT_SPEC,
     N_BUCKETS,
@@ -29,8 +28,8 @@ from gohr.game.board import (
 )
 from gohr.game.board_views import ACTION
 from gohr.game.engine.boards import Boards
-from gohr.game.engine.compiler import CompiledRule, compile_rule
-from gohr.game.interpreted_boards import InterpretedBoards
+from gohr.game.engine.compiler import CompiledRule
+from gohr.game.interpreted_boards import InterpretedBoards, boards_in_play, tables_of
 from gohr.game.outcomes import IN_PROGRESS, LEAVE, RESET, Autoreset
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
@@ -204,14 +203,15 @@ class _Pair:
 
     def __init__(self, rules: tuple[RuleSet, ...], spec: BoardSpec) -> None:
         self._rules, self._spec = rules, spec
-        self._compiled = [_compiled(rule, spec) for rule in rules]
-        self.slower = _SLOWER if None in self._compiled else 1
+        self._tables = [tables_of(rule, spec) for rule in rules]
+        all_compiled = all(isinstance(tables, CompiledRule) for tables in self._tables)
+        self.slower = 1 if all_compiled else _SLOWER
 
     @property
     def says_the_same(self) -> bool:
         """Whether the tables of both rules come to the same form."""
-        a, b = self._compiled
-        if a is None or b is None:
+        a, b = self._tables
+        if not (isinstance(a, CompiledRule) and isinstance(b, CompiledRule)):
             return str(self._rules[0]) == str(self._rules[1])
         forms = [[_form(rule, k) for k in range(len(rule.lines))] for rule in (a, b)]
         if forms[0] == forms[1]:
@@ -308,23 +308,10 @@ class _Pair:
         return [player.permitted() for player in players], on
 
     def _player(self, k: int, boards: _Codes) -> Boards | InterpretedBoards:
-        rule = self._compiled[k]
-        if rule is None or None in self._compiled:
-            player: Boards | InterpretedBoards = InterpretedBoards(
-                self._rules[k], self._spec, len(boards)
-            )
-        else:
-            player = Boards.empty(rule, len(boards))
+        player = boards_in_play(self._rules[k], self._spec, len(boards))
         player.replies[:, ACTION] = RESET
         player.advance(boards, 0, 0, Autoreset.DISABLED)
         return player
-
-
-def _compiled(rule: RuleSet, spec: BoardSpec) -> CompiledRule | None:
-    try:
-        return compile_rule(rule, spec)
-    except NotCompilableError:
-        return None
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=512)
-def _tables(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | NotCompilableError:
+def tables_of(rule_set: RuleSet, spec: BoardSpec) -> CompiledRule | NotCompilableError:
     """Compile a rule once for all its boards in this process; return why if it has no tables."""
     try:
         return compile_rule(rule_set, spec)
@@ -63,7 +63,7 @@ def boards_in_play(
     >>> boards_in_play(gohr.load_rule("clockwise"), gohr.BoardSpec(), 3).codes.shape
     (3, 36)
     """
-    tables = _tables(rule, spec) if isinstance(rule, RuleSet) else rule
+    tables = tables_of(rule, spec) if isinstance(rule, RuleSet) else rule
     if isinstance(rule, RuleSet) and isinstance(tables, NotCompilableError):
         return InterpretedBoards(rule, spec, num_envs)
     from gohr.game.engine.boards import Boards
@@ -74,7 +74,7 @@ def boards_in_play(
 
 def warn_if_interpreted(rule_set: RuleSet, spec: BoardSpec) -> None:
     """Warn, with the reason, if the engine has no tables for a rule."""
-    tables = _tables(rule_set, spec)
+    tables = tables_of(rule_set, spec)
     if isinstance(tables, NotCompilableError):
         warnings.warn(
             f"{tables}; played by the reference interpreter, which is slower",

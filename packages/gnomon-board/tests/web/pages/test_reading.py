@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from html import unescape
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 
@@ -34,51 +38,31 @@ PAGES = [
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_is_there(lively, path):
+def test_every_page_is_there_and_holds_no_script_or_style_of_its_own(lively, path):
     page = lively.get(path)
     assert page.status_code == 200
     assert page.headers["content-type"].startswith("text/html")
+    assert not re.search(r"<script(?![^>]*(src=|type=\"application/json\"))", page.text)
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page.text)
 
 
 def board(client, season="spring-2026"):
     return client.get(f"/api/seasons/{season}/standings").json()["standings"]
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_no_page_holds_script_or_style_of_its_own(lively, path):
-    text = lively.get(path).text
-    assert not re.search(r"<script(?![^>]*(src=|type=\"application/json\"))", text)
-    assert "<style" not in text
-    assert not re.search(r"\sstyle=", text)
-    assert not re.search(r"\son[a-z]+=", text)
-    assert "javascript:" not in text
-
-
-def test_the_standings_say_what_the_interface_says(lively):
-    page = lively.get("/seasons/spring-2026").text
-    standings = board(lively)
+@pytest.mark.parametrize("season", ["spring-2026", "autumn-2026"])
+def test_the_rows_are_those_of_the_interface_in_the_order_of_their_ranks(lively, season):
+    page = lively.get(f"/seasons/{season}").text
+    ranked = board(lively, season)["ranked"]
     names = re.findall(r'<a href="/entries/\d+">([^<]+)</a><br>', page)
-    assert names == [line["contender"]["name"] for line in standings["ranked"]]
-    assert len(names) == 6
-    ranks = [(line["rank_low"], line["rank_high"]) for line in standings["ranked"]]
-    assert all(low <= high for low, high in ranks)
-    assert ranks[0][0] == 1
-
-
-def test_the_rows_stand_in_the_order_of_their_ranks_with_their_errors(lively):
-    for season in ("spring-2026", "autumn-2026"):
-        page = lively.get(f"/seasons/{season}").text
-        ranked = board(lively, season)["ranked"]
-        keys = [(each["rank_low"], each["rank_high"], each["errors"]["value"]) for each in ranked]
-        assert keys == sorted(keys)
-        shown = re.findall(r'<td class="measure"><div><span>([\d.,]+)</span>', page)
-        assert [float(text.replace(",", "")) for text in shown] == pytest.approx(
-            [errors for _, _, errors in keys], rel=0.01
-        )
-
-
-def test_attempts_are_counted_where_there_were_several(lively):
-    assert "2 attempts, 2 verified" in lively.get("/seasons/spring-2026").text
+    assert names == [line["contender"]["name"] for line in ranked]
+    keys = [(each["rank_low"], each["rank_high"], each["errors"]["value"]) for each in ranked]
+    assert keys == sorted(keys)
+    shown = re.findall(r'<td class="measure"><div><span>([\d.,]+)</span>', page)
+    assert [float(text.replace(",", "")) for text in shown] == pytest.approx(
+        [errors for _, _, errors in keys], rel=0.01
+    )
+    assert "2 attempts, 2 verified" in page
 
 
 def test_withdrawn_entries_are_tombstones_with_a_reason(lively):
@@ -87,12 +71,6 @@ def test_withdrawn_entries_are_tombstones_with_a_reason(lively):
     assert "the learner had a mistake in it" in page
     ranked = board(lively)["ranked"]
     assert "Second thoughts" not in [line["contender"]["name"] for line in ranked]
-
-
-def test_a_page_that_has_not_changed_is_not_sent_again(lively):
-    first = lively.get("/seasons/spring-2026")
-    again = lively.get("/seasons/spring-2026", headers={"If-None-Match": first.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
 
 
 def test_two_learners_are_compared_as_the_statistics_compare_them(lively, tmp_path):
@@ -139,3 +117,46 @@ def test_what_is_not_there_is_told_as_a_page_to_people_and_as_json_to_programs(l
 @pytest.mark.parametrize("path", ["/seasons/spring-2026/rules/none", "/entries/99999999999"])
 def test_addresses_that_lead_nowhere_are_no_mistake_of_ours(lively, path):
     assert lively.get(path).status_code in (404, 422)
+
+
+def figures(page):
+    """Return the texts in each figure of a page, with its words."""
+    found = re.findall(r'<img src="data:image/svg\+xml,([^"]+)" alt="([^"]+)">', page)
+    drawn = [(ElementTree.fromstring(unquote(unescape(svg))), alt) for svg, alt in found]
+    return [(" ".join("".join(svg.itertext()).split()), alt) for svg, alt in drawn]
+
+
+def test_a_learner_has_its_curves_and_its_profile(lively):
+    curves, profile = figures(lively.get("/entries/3").text)
+    assert curves[1] == "Errors so far, episode by episode, on each rule"
+    for rule in ("clockwise", "color-match", "top-and-bottom", "red-first"):
+        assert rule in curves[0]
+    assert "Q-table" in profile[0]
+    assert "Never twice" in profile[0]
+
+
+def test_a_rule_has_every_trial(lively):
+    ((texts, alt),) = figures(lively.get("/seasons/spring-2026/rules/clockwise").text)
+    assert alt == "Errors of every trial of each learner"
+    assert "Q-table" in texts
+
+
+@pytest.mark.parametrize("path", ["/entries/7", "/seasons/autumn-2026"])
+def test_without_trials_or_curves_there_is_no_figure(lively, path):
+    assert figures(lively.get(path).text) == []
+
+
+def test_an_attempt_that_takes_no_log_says_how_it_is_played(lively):
+    page = lively.get("/submit?entry=11").text
+    *_, plan, command = re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", page, re.DOTALL)
+    told = tomllib.loads(unescape(plan))
+    assert (told["season"], told["entry"]) == ("autumn-2026", "Slow and steady")
+    assert "gnomon-board play my.toml --to http" in command
+
+
+def test_how_to_submit_shows_no_secret_on_a_command_line(client, season, token):
+    client.post("/api/session", json={"token": token})
+    page = client.get("/submit").text
+    assert "--token" not in page
+    assert "read -rs GNOMON_TOKEN" in page
+    assert token not in page

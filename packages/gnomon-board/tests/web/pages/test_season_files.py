@@ -1,4 +1,4 @@
-"""Archives of seasons: whole, the same twice, and with a citation."""
+"""Files of seasons: archives, citations, and scores from which every number is made again."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ import hashlib
 import io
 import shutil
 import subprocess
+import warnings
 import zipfile
 from dataclasses import replace
 
 import pytest
 
 from app_client import AppClient
+from gnomon.errors import DegenerateScoresWarning
+from gnomon.ranking import rank
+from gnomon.scores import read_scores
+from gnomon.stats import estimate
 from gnomon_board import create_app
 from gnomon_board.database import Database, Season
 from populated_board import copied
+from small_season import make_season
 
 SITE = "https://board.example.org"
 
@@ -94,4 +100,37 @@ def test_a_season_is_cited(public):
     assert rf"\url{{{SITE}/seasons/spring-2026}}" in text
     page = public.get("/seasons/spring-2026").text
     assert "@misc{gnomon-spring-2026-v" in page
-    assert 'href="/seasons/spring-2026/season.zip"' in page
+    for name in ("season.zip", "scores.csv"):
+        assert f'href="/seasons/spring-2026/{name}"' in page
+
+
+@pytest.mark.parametrize("season", ["spring-2026", "autumn-2026"])
+def test_the_numbers_of_the_board_follow_from_its_file(lively, tmp_path, season):
+    answer = lively.get(f"/seasons/{season}/scores.csv")
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert answer.headers["content-disposition"] == f'attachment; filename="{season}-scores.csv"'
+    path = tmp_path / "scores.csv"
+    path.write_bytes(answer.content)
+    table = read_scores(path, where={"ranked": "yes"})
+    shown = lively.get(f"/api/seasons/{season}/standings").json()["standings"]
+    with warnings.catch_warnings():
+        # The board shows the same, under "Warnings of the statistics".
+        warnings.simplefilter("ignore", DegenerateScoresWarning)
+        estimates = estimate(table, "iqm", variances="own")
+        ranks = {one.name: one for one in rank(table)}
+    errors = {line["contender"]["name"]: line["errors"] for line in shown["ranked"]}
+    for one in estimates:
+        assert errors[one.algorithm] == pytest.approx(
+            {"value": one.value, "low": one.low, "high": one.high}
+        )
+    for line in shown["ranked"]:
+        # Accounts count once, and the correction for several attempts only widens.
+        assert line["rank_low"] <= ranks[line["contender"]["name"]].rank_low
+
+
+def test_a_season_without_scores_has_a_file_without_rows(client, database):
+    make_season(database, "young")
+    text = client.get("/seasons/young/scores.csv").text
+    assert text.startswith('"algorithm","task","run","score"')
+    assert len(text.splitlines()) == 1
+    assert client.get("/seasons/none/scores.csv").status_code == 404

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import secrets
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from gnomon_board.accounts import clean_name, clean_text, note
 from gnomon_board.database.columns import now
 from gnomon_board.database.schema import Account, PlaySession, Study, StudyAssignment
 from gnomon_board.errors import Conflict, Missing, Refusal
-from gnomon_board.studies.participants import add_player, player_counts
+from gnomon_board.studies.participants import add_player
 from gnomon_board.studies.plan import StudyPlan
 from gnomon_board.studies.plan_check import check_plan
 from gnomon_board.tokens import digest_of
@@ -72,46 +71,6 @@ def study_lines(session: Session) -> list[StudyLine]:
     """Return all studies, the newest first."""
     return [
         StudyLine.of(study) for study in session.scalars(select(Study).order_by(Study.id.desc()))
-    ]
-
-
-@dataclass(frozen=True)
-class PlayerRecord:
-    """A player of a study, by pseudonym."""
-
-    player: str
-    rule_list: str
-    n_played: int
-    n_attempts: int
-    joined_at: datetime.datetime
-    finished_at: datetime.datetime | None
-    ending: str
-    points: int
-    completion_code: str
-    excluded: bool
-    browser: str | None
-    device: str | None
-
-
-def players_of(session: Session, study: Study) -> list[PlayerRecord]:
-    """Return the players of a study in the order of arrival."""
-    points = points_of_players(session, study)
-    return [
-        PlayerRecord(
-            player.player,
-            player.rule_list,
-            player.n_played,
-            count.n_attempts,
-            player.created_at,
-            player.finished_at,
-            player.ending,
-            points.get(player.id, 0),
-            player.completion_code,
-            player.excluded_at is not None,
-            player.browser,
-            player.device,
-        )
-        for player, count in player_counts(session, study)
     ]
 
 

@@ -26,6 +26,7 @@ from gnomon_board.studies.participants import (
     join,
     leave,
     next_game,
+    player_counts,
     quiz_tries,
     returning,
     step_of,
@@ -33,7 +34,7 @@ from gnomon_board.studies.participants import (
 )
 from gnomon_board.studies.plan import AnswerError, Ending, Question, StudyPlan
 from gnomon_board.studies.plan_check import check_plan
-from gnomon_board.studies.store import StudyLine, players_of, study_lines
+from gnomon_board.studies.store import StudyLine, points_of_players, study_lines
 from gnomon_board.tokens import Caller
 from gnomon_board.web.api.dependencies import (
     CurrentSettings,
@@ -73,7 +74,8 @@ def study(request: Request, session: ReadSession, who: Admin, number: RowId) -> 
         "play/study.html",
         study=StudyLine.of(found),
         plan=plan,
-        players=players_of(session, found),
+        players=player_counts(session, found),
+        points=points_of_players(session, found),
         findings=[each for each in check_plan(plan).findings if each.severity != "note"],
     )
 

@@ -265,6 +265,7 @@ def compare(
             overall=overall,
             rules=rules,
             notes=notes,
+            alpha=1 - LEVEL,
             others=others,
         )
 

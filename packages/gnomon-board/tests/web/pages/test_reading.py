@@ -84,7 +84,11 @@ def test_two_learners_are_compared_as_the_statistics_compare_them(lively, tmp_pa
     shown = re.search(r"quartile means</th><td[^>]*>([^<]+)</td><td[^>]*>([^<]+) … ([^<]+)<", page)
     values = [float(text.replace(",", "").replace("−", "-")) for text in shown.groups()]
     assert values == pytest.approx([found.value, found.low, found.high], rel=0.01)
-    assert page.count('<a href="/seasons/spring-2026/rules/') == 4
+    rows = page.split('<a href="/seasons/spring-2026/rules/')[1:]
+    assert len(rows) == 4
+    for row in rows:
+        p_value = float(re.search(r'data-label="p">([^<]+)<', row)[1])
+        assert ("not significantly different" in row) == (p_value >= 0.05)
     assert "is better" in page
     entry = a["entry_id"]
     assert f'href="/compare?a={entry}&amp;b=' in lively.get(f"/entries/{entry}").text

@@ -45,12 +45,9 @@ def rank(
       gnomon rank scores.csv --by task --figure ranks.svg
     """
     from gnomon.ranking import rank as ranked
-    from gnomon.scores.plausibility import own_scales
 
     with answering("rank", as_json=as_json) as answer:
         table = scores.last(source)
-        if by == "task" and (unlike := own_scales(table)) is not None:
-            answer.warn(unlike)
         if by == "algorithm" and table.normalization is not None:
             answer.warn(
                 "normalization does not change the ranks of algorithms, which depend only on the "

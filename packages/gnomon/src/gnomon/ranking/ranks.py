@@ -20,6 +20,7 @@ import numpy.typing as npt
 from gnomon.errors import ScoreDataError, check_word, counted, listed
 from gnomon.ranking.ratings import RATINGS, By, Field, ground_of
 from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
+from gnomon.scores.plausibility import own_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
@@ -291,6 +292,8 @@ def rank(
     method = method or WINS
     check_word("method", method, METHODS)
     with recorded() as warned:
+        if by == "task" and (unlike := own_scales(scores)) is not None:
+            warn(unlike)
         field = Field.of(scores, by)
         sample: Any = {None: None, "runs": "runs", "runs_and_tasks": "tasks"}[resampling]
         found = pairwise_improvement(field.samples, level=level, sample=sample)

@@ -42,19 +42,22 @@ def html_contents(table: ScoreTable) -> str:
     return html_table(rows, table.rows.names, title=title, notes=notes)
 
 
+def _scale(table: ScoreTable) -> str:
+    """Return what a score is, which ones are good, and how they were normalised."""
+    direction = "higher is better" if table.higher_is_better else "lower is better"
+    by = f"normalised by {table.normalization.name}" if table.normalization else None
+    return ", ".join(filter(None, [table.metric, table.unit, direction, by]))
+
+
 def _heading(table: ScoreTable) -> str:
     """Return how much there is, of what, on which scale."""
-    direction = "higher is better" if table.higher_is_better else "lower is better"
-    if table.normalization:
-        direction += f", normalised by {table.normalization.name}"
-    scale = ", ".join(filter(None, [table.metric, table.unit, direction]))
     kinds = [counted(len(table.algorithms), "algorithm"), counted(len(table.tasks), "task")]
     if table.n_steps > 1:
         kinds.append(f"{table.n_steps} steps")
     elif (counts := table.run_counts[table.run_counts > 0]).size:
         least, most = int(counts.min()), int(counts.max())
         kinds.append(f"{least} to {most} runs" if least < most else counted(most, "run"))
-    return f"{counted(len(table), 'score')} ({scale}): {', '.join(kinds)}"
+    return f"{counted(len(table), 'score')} ({_scale(table)}): {', '.join(kinds)}"
 
 
 def _gaps(algorithms: Sequence[str], tasks: Sequence[str], run_counts: _Counts) -> list[str]:
@@ -94,13 +97,9 @@ def _of_items(table: ScoreTable) -> str:
     size = f"{counted(len(scores.models), 'model')} x {counted(len(scores.items), 'item')}"
     if scores.clusters is not None:
         size += f" ({counted(len(scores.clusters), 'cluster')})"
-    direction = "higher is better" if table.higher_is_better else "lower is better"
-    if table.normalization:
-        direction += f", normalised by {table.normalization.name}"
-    scale = ", ".join(filter(None, [table.metric, table.unit, direction]))
     unscored = without_score(table.rows)
     lines = [f"{size}, {_epochs(counts)}{unscored and f'; {unscored}'}"]
-    lines.append(f"{counted(len(table), 'sample')} ({scale}){_with_status(table.rows)}")
+    lines.append(f"{counted(len(table), 'sample')} ({_scale(table)}){_with_status(table.rows)}")
     for name, n in zip(scores.models, counts, strict=True):
         absent = [scores.items[i] for i in np.flatnonzero(n == 0)]
         if absent:

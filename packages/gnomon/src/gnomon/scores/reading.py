@@ -226,7 +226,7 @@ class Frame(Protocol):
 Scores = ScoreTable | os.PathLike[str] | Frame
 
 
-def table_of(scores: Scores, metric: str | None = None) -> ScoreTable:
+def table_of(scores: Scores, metric: str | None = None, *, curves: bool = False) -> ScoreTable:
     """Return the table of whatever a verb is given.
 
     Parameters
@@ -237,6 +237,8 @@ def table_of(scores: Scores, metric: str | None = None) -> ScoreTable:
         them; or one mapping for each row.
     metric : str, optional
         Which score, where files have several.
+    curves : bool
+        Whether learning curves are wanted, where files hold other scores as well.
 
     Raises
     ------
@@ -251,9 +253,9 @@ def table_of(scores: Scores, metric: str | None = None) -> ScoreTable:
     if isinstance(scores, ScoreTable):
         return scores
     if isinstance(scores, str | os.PathLike):
-        return read_scores(scores, metric=metric)
+        return read_scores(scores, metric=metric, curves=curves)
     source: Any = scores
     many = list(source.values()) if isinstance(source, Mapping) else source
     if isinstance(many, list | tuple) and many and all(isinstance(x, str | Path) for x in many):
-        return read_scores(source, metric=metric)
+        return read_scores(source, metric=metric, curves=curves)
     return warn_of_suspicions(ScoreTable(scores))

@@ -230,7 +230,7 @@ def curves(
     >>> area.metric, area.value
     ('area(mean)', 3.0)
     """
-    scores = table_of(scores)
+    scores = table_of(scores, curves=True)
     rule = Rule.of(generator(rng), level=level, method=method, n_resamples=n_resamples)
     higher = scores.higher_is_better
     wanted = metrics_for(metrics, gamma=gamma, higher_is_better=higher)

@@ -220,10 +220,14 @@ def test_a_standard_error_of_zero_beside_a_share(tmp_path):
     with pytest.warns(DegenerateScoresWarning, match="intervals come from the standard errors"):
         (found,) = gn.estimate(table, "mean")
     assert (found.low, found.high) == pytest.approx((0.0221, 0.0691), abs=1e-3)
+    results["t"] = {"acc,none": 0.0, "acc_stderr,none": 0.0}  # nothing right: the error may be 0
+    table, said = notes(written(tmp_path, "results_2.json", content))
+    assert (table.to_records()[0]["stderr"], said) == (0.0, "")
 
 
-def test_items_in_rows(tmp_path):
-    path = written(tmp_path, "s.csv", "item,gpt-4,claude\nq1,1,0\nq2,1,1\n")
+@pytest.mark.parametrize("heading", ["item", "question", "Instance ID"])
+def test_items_in_rows(tmp_path, heading):
+    path = written(tmp_path, "s.csv", f"{heading},gpt-4,claude\nq1,1,0\nq2,1,1\n")
     table = quietly(path)
     assert table.units == "items"
     assert table.algorithms == ("gpt-4", "claude")

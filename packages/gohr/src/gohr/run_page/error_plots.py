@@ -224,9 +224,8 @@ def trial_curves(errors: FloatArray, *, color: str) -> Drawing:
     of their ends; the median is that of all.
     """
     scale = ErrorScale.fit(errors)
-    drawing = new_drawing(HALF_WIDTH, HEIGHT)
     # Fixed margins: the layout of a hundred such figures takes as long as drawing them.
-    drawing.set_layout_engine("none")
+    drawing = Drawing(figsize=(HALF_WIDTH, HEIGHT), facecolor=PAPER)
     ax = dress(drawing.add_axes((0.17, 0.16, 0.8, 0.8)), grid="y")
     episodes = np.arange(1, errors.shape[1] + 1)
     shown = errors[drawn_trials(errors[:, -1])]

@@ -14,7 +14,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.textpath import TextPath
 
 from gnomon.errors import shortened
-from gnomon.plot.style import INK, LONGEST, MOST_IN_COLUMN, MUTED, PAPER, SIZE, drawing_of
+from gnomon.plot.style import INK, LONGEST, MOST_IN_COLUMN, MUTED, SIZE, drawing_of
 
 #: More names than this stand beside the axes instead of among the lines.
 MOST_INSIDE = 7
@@ -119,27 +119,6 @@ def _between(points: npt.NDArray[np.float64], n: int) -> npt.NDArray[np.float64]
         return points
     shares = np.linspace(0.0, 1.0, n)[:, None, None]
     return np.asarray(points[:-1] + shares * np.diff(points, axis=0)).reshape(-1, 2)
-
-
-def name_points(
-    ax: Axes, places: npt.NDArray[np.float64], names: Sequence[str], *, size: float = SIZE - 1
-) -> None:
-    """Write names above points, on a ground that interrupts the lines below.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    places : ndarray of float, shape (names, 2)
-    names : sequence of str
-    size : float
-        Of the letters.
-    """
-    for place, name in zip(places, names, strict=True):
-        ax.annotate(
-            shortened(name, LONGEST), place, textcoords="offset points", xytext=(0.0, 6.0),
-            ha="center", va="bottom", color=INK, fontsize=size, zorder=3, parse_math=False,
-            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.4, "alpha": 0.8},
-        )  # fmt: skip
 
 
 def better_end(label: str, higher_is_better: bool | None) -> str:

@@ -13,15 +13,18 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLoc
 from gnomon.distillation.distilled import Distillation
 from gnomon.distillation.preparation import Transform
 from gnomon.distillation.suite import Baselines, ExplainedTasks, Sizes
-from gnomon.errors import ScoreDataError
+from gnomon.errors import ScoreDataError, shortened
 from gnomon.plot.bars import Bar, draw_bars
 from gnomon.plot.figure import Figure, Panel, frame
-from gnomon.plot.labels import name_points, name_series
+from gnomon.plot.labels import name_series
 from gnomon.plot.lines import Line, draw_lines
 from gnomon.plot.style import (
     HALF_WIDTH,
     HEIGHT,
+    INK,
+    LONGEST,
     MUTED,
+    PAPER,
     SERIES,
     SIZE,
     dress,
@@ -79,8 +82,12 @@ def _draw_predictions(found: Distillation, predicted: FloatArray, half: float, a
     ax.set_xlabel("true summary")
     ax.set_ylabel("predicted without the algorithm")
     far = np.argsort(-np.abs(p - t), kind="stable")[: min(_MOST_NAMED, int(outside.sum()))]
-    named = np.sort(far)
-    name_points(ax, np.column_stack([t, p])[named], [names[i] for i in named], size=SIZE - 2)
+    for i in np.sort(far):
+        ax.annotate(
+            shortened(names[i], LONGEST), (t[i], p[i]), textcoords="offset points", xytext=(0, 6),
+            ha="center", va="bottom", color=INK, fontsize=SIZE - 2, zorder=3, parse_math=False,
+            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.4, "alpha": 0.8},
+        )  # fmt: skip
 
 
 def _mark_scores(ax: Axes, transform: Transform, ends: FloatArray) -> None:

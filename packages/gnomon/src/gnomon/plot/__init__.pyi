@@ -6,7 +6,6 @@ from .figure import Figure as Figure
 from .figure import Panel as Panel
 from .figure import frame as frame
 from .labels import in_lines as in_lines
-from .labels import name_panel as name_panel
 from .labels import name_rows as name_rows
 from .lines import Line as Line
 from .lines import draw_lines as draw_lines
@@ -49,7 +48,6 @@ __all__ = [
     "frame",
     "in_lines",
     "mark_numbers",
-    "name_panel",
     "name_rows",
     "new_drawing",
     "number",

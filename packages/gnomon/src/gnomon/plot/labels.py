@@ -138,7 +138,16 @@ def better_end(label: str, higher_is_better: bool | None) -> str:
 
 
 def name_rows(ax: Axes, names: Sequence[str], *, top: float = 0.6, size: float = SIZE) -> None:
-    """Write the names of rows beside axes, the first on top with that much room above it."""
+    """Write the names of rows beside axes, the first on top with that much room above it.
+
+    Examples
+    --------
+    >>> from gnomon.plot import new_drawing
+    >>> ax = new_drawing(3, 2).subplots()
+    >>> name_rows(ax, ["dqn", "ppo"])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['dqn', 'ppo']
+    """
     ax.set_yticks(range(len(names)), names, parse_math=False)
     ax.tick_params(axis="y", labelcolor=INK, labelsize=size)
     ax.set_ylim(max(len(names), 1) - 0.4, -top)

@@ -117,7 +117,13 @@ _PLAIN = {"font.family": "DejaVu Sans", "text.parse_math": False}
 
 @contextmanager
 def default_settings() -> Iterator[None]:
-    """Set the user's Matplotlib settings aside for a while, so that they change no report."""
+    """Set the user's Matplotlib settings aside for a while, so that they change no report.
+
+    Examples
+    --------
+    >>> with default_settings():
+    ...     drawing = new_drawing(6, 4)
+    """
     with matplotlib.style.context(["default", _PLAIN]), warnings.catch_warnings():
         # In an SVG letters stay letters, and the reader's fonts have those that ours lacks.
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
@@ -156,12 +162,25 @@ class _Shown(Drawing):
 
 
 def new_drawing(width: float, height: float) -> Drawing:
-    """Return an empty drawing of that size in inches, known to no window and no global state."""
+    """Return an empty drawing of that size in inches, known to no window and no global state.
+
+    Examples
+    --------
+    >>> new_drawing(6, 4).get_size_inches().tolist()
+    [6.0, 4.0]
+    """
     return _Shown(figsize=(width, height), facecolor=PAPER, layout="constrained")
 
 
 def drawing_of(ax: Axes) -> Drawing:
-    """Return the whole drawing that axes belong to."""
+    """Return the whole drawing that axes belong to.
+
+    Examples
+    --------
+    >>> drawing = new_drawing(6, 4)
+    >>> drawing_of(drawing.subplots()) is drawing
+    True
+    """
     drawing = ax.get_figure(root=True)
     if drawing is None:
         raise ValueError("these axes have been removed from their figure")
@@ -169,7 +188,13 @@ def drawing_of(ax: Axes) -> Drawing:
 
 
 def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
-    """Give axes one look: no frame, muted ticks, and a grid if wanted."""
+    """Give axes one look: no frame, muted ticks, and a grid if wanted.
+
+    Examples
+    --------
+    >>> dress(new_drawing(3, 2).subplots(), grid="y").spines["left"].get_visible()
+    False
+    """
     ax.set_facecolor("none")
     for side, spine in ax.spines.items():
         spine.set_visible(side == "bottom")
@@ -188,7 +213,15 @@ def dress(ax: Axes, *, grid: Literal["x", "y", "both"] | None = None) -> Axes:
 
 
 def mark_numbers(*axes: Axis, most: int | None = None, whole: bool = False) -> None:
-    """Mark an axis with round numbers, about `most` of them if given."""
+    """Mark an axis with round numbers, about `most` of them if given.
+
+    Examples
+    --------
+    >>> ax = new_drawing(3, 2).subplots()
+    >>> mark_numbers(ax.xaxis, most=2)
+    >>> ax.xaxis.get_major_formatter().format_ticks([0, 0.5, 1])
+    ['0', '0.5', '1']
+    """
     for axis in axes:
         if most is not None:
             axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=whole))

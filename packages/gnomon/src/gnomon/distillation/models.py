@@ -34,7 +34,7 @@ from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameEr
 from gnomon.files import write_atomically
 from gnomon.results import FieldRecord
 from gnomon.scores.table import FloatArray
-from gnomon.stats.proportions import student_quantile
+from gnomon.stats.distributions import student_quantile
 
 _FORMAT = "gnomon subset model 5"
 #: What a JSON text that is no model may raise; nested too deeply, a recursion error.

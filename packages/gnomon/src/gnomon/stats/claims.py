@@ -16,8 +16,8 @@ from gnomon.results import FieldRecord, Results, made_by
 from gnomon.scores.table import ScoreTable, Units
 from gnomon.stats.comparison import Comparison, chosen_pair, compare
 from gnomon.stats.difference import IMPROVEMENT
+from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.items import counted_as
-from gnomon.stats.proportions import normal_quantile
 from gnomon.tables import percent
 
 #: What a claim about tasks may be about; of items: the mean, pass@K, pass^K.

@@ -26,6 +26,7 @@ import numpy as np
 from gnomon.errors import check_word
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.bootstrap import draw_key, quantiles, replicates
+from gnomon.stats.distributions import chi_squared_tail, normal_quantile, student_quantile
 from gnomon.stats.metrics import Metric
 from gnomon.stats.samples import Strata
 
@@ -114,9 +115,7 @@ class Student:
 
     def half_width(self, level: float) -> float:
         """Return half of the width of the interval."""
-        from scipy import special
-
-        return float(special.stdtrit(self.df, (1.0 + level) / 2.0)) * self.error
+        return student_quantile(level, self.df) * self.error
 
     def interval(self, level: float) -> Interval:
         """Return the interval at a level."""
@@ -157,10 +156,8 @@ class Drawn:
         the number of tasks, and by the ratio of Student's to the normal quantile, with T - 1
         degrees of freedom.
         """
-        from scipy import special
-
-        inner, upper = self.interval(level), (1.0 + level) / 2.0
-        ratio = float(special.stdtrit(n_tasks - 1.0, upper) / special.ndtri(upper))
+        inner = self.interval(level)
+        ratio = student_quantile(level, n_tasks - 1.0) / normal_quantile(level)
         factor = math.sqrt(n_tasks / (n_tasks - 1.0)) * ratio
         low, high = (self.value + (end - self.value) * factor for end in (inner.low, inner.high))
         return Interval(max(low, bounds[0]), min(high, bounds[1]), "expanded")
@@ -230,17 +227,15 @@ def shared_effects(samples: Mapping[str, Strata], variances: Variances) -> dict[
     it is moderated over the table as variances are, by a prior with no more degrees of freedom
     than the runs of the others have.
     """
-    from scipy import special
-
     known = {name: x.shared_noise for name, x in samples.items()}
     shown = {name: noise for name, noise in known.items() if noise is not None}
     statistic, df, ratio = np.array([*shown.values()]).reshape(-1, 3).T
     everywhere = (
-        variances == "moderated" and special.chdtrc(df.sum(), statistic.sum()) < SHARED_LEVEL
+        variances == "moderated" and chi_squared_tail(statistic.sum(), int(df.sum())) < SHARED_LEVEL
     )
     pooled, found = float(df @ ratio) / max(float(df.sum()), 1.0), {}
     for name, (statistic_of, df_of, ratio_of) in shown.items():
-        p_value = float(special.chdtrc(df_of, statistic_of))
+        p_value = chi_squared_tail(statistic_of, int(df_of))
         if everywhere or p_value < SHARED_LEVEL:
             prior = min(PRIOR_DF, float(df.sum()) - df_of) if variances == "moderated" else 0.0
             factor = (prior * pooled + df_of * ratio_of) / (prior + df_of)

@@ -11,9 +11,9 @@ from gnomon.errors import ScoreDataError, counted
 from gnomon.results import FieldRecord
 from gnomon.scores.table import ScoreTable
 from gnomon.stats.cautions import warn
+from gnomon.stats.distributions import student_quantile
 from gnomon.stats.items import Items, item_metrics
 from gnomon.stats.metrics import Metrics
-from gnomon.stats.proportions import student_quantile
 
 #: Numbers of items to try, as multiples of the present one, and epochs of each.
 FACTORS, EPOCHS = (0.5, 1.0, 2.0, 4.0, 8.0), (1, 2, 4, 8)

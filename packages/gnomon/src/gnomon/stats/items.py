@@ -25,16 +25,9 @@ from gnomon.scores.items import clusters_of_items
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.cautions import warn
 from gnomon.stats.clusters import Clusters, VarianceComponents, variance_components
+from gnomon.stats.distributions import student_quantile
 from gnomon.stats.metrics import Metric, Metrics, metric_list
-from gnomon.stats.proportions import (
-    effective_wilson,
-    mcnemar,
-    pass_at,
-    pass_hat,
-    student_quantile,
-    tango,
-    wilson,
-)
+from gnomon.stats.proportions import effective_wilson, mcnemar, pass_at, pass_hat, tango, wilson
 
 IntArray = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
 from gnomon.stats.bootstrap import replicates
+from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.intervals import Interval
 from gnomon.stats.metrics import metric_named
 from gnomon.stats.samples import Strata
@@ -81,21 +82,19 @@ class MedianProfile:
     @classmethod
     def of(cls, strata: Strata) -> MedianProfile:
         """Return the profile of finite scores, at least one task with two runs."""
-        from scipy import special
-
         variances, dfs = locally_moderated_variances(strata, prior_factor=PRIOR_FACTOR)
         means, errors = strata.task_means, np.sqrt(variances / strata.counts)
         value = float(np.median(means))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            lower = special.ndtr((value - means) / errors)
-        near = np.where(errors > 0.0, lower * (1.0 - lower), 0.0).sum() * math.sqrt(math.pi)
+        scores = (value - means[errors > 0.0]) / errors[errors > 0.0]
+        lower = np.array([0.5 * math.erfc(-one / math.sqrt(2.0)) for one in scores.tolist()])
+        near = np.sum(lower * (1.0 - lower)) * math.sqrt(math.pi)
         dense = math.sqrt(1.0 + float(near) / 3.0)
         below, above = (_distances(sign * means, errors, dfs, dense) for sign in (-1.0, 1.0))
         return cls(value, below, above)
 
     def interval(self, level: float) -> Interval:
         """Return the interval at a level."""
-        score = _score(level)
+        score = normal_quantile(level)
         low, high = (float(np.interp(score, SCORES, side)) for side in (self.below, self.above))
         return Interval(self.value - low, self.value + high, "profile")
 
@@ -119,12 +118,6 @@ class MedianProfile:
         within = np.searchsorted(side, abs(self.value), "right")
         score = MOST if within == side.size else float(np.interp(abs(self.value), side, SCORES))
         return float(2.0 * special.ndtr(-score))
-
-
-def _score(level: float) -> float:
-    from scipy import special
-
-    return float(special.ndtri((1.0 + level) / 2.0))
 
 
 def _distances(means: FloatArray, errors: FloatArray, dfs: FloatArray, dense: float) -> FloatArray:

@@ -9,37 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.scores.table import FloatArray
+from gnomon.stats.distributions import normal_quantile, student_quantile
 
 #: A graded share is at most as precise as this many right-or-wrong answers per sample.
 MOST_PRECISION = 4.0
 #: Halvings of the interval that contains an end: to 1e-15.
 N_HALVINGS = 52
-
-
-def normal_quantile(level: float) -> float:
-    """Return the half width of a two-sided normal interval, in standard errors.
-
-    Examples
-    --------
-    >>> round(normal_quantile(0.95), 3)
-    1.96
-    """
-    from scipy.special import ndtri
-
-    return float(ndtri((1.0 + level) / 2.0))
-
-
-def student_quantile(level: float, df: float) -> float:
-    """Return the half width of a two-sided Student interval, in estimated standard errors.
-
-    Examples
-    --------
-    >>> round(student_quantile(0.95, 4), 3)
-    2.776
-    """
-    from scipy.special import stdtrit
-
-    return float(stdtrit(df, (1.0 + level) / 2.0))
 
 
 def wilson(

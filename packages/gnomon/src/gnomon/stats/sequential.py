@@ -24,9 +24,9 @@ from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.stats.cautions import shared_tasks, warn
 from gnomon.stats.clusters import Clusters
 from gnomon.stats.comparison import Comparison, Comparisons, compare
+from gnomon.stats.distributions import normal_quantile
 from gnomon.stats.items import Items, item_metrics, item_settings
 from gnomon.stats.metrics import Metric, Metrics
-from gnomon.stats.proportions import normal_quantile
 
 #: The largest stake, as a share of what may be lost (Waudby-Smith and Ramdas 2024).
 MOST_STAKE = 0.5

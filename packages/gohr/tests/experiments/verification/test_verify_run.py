@@ -144,33 +144,52 @@ def test_every_kind_of_episode_is_well(config, tmp_path):
 # -- one trial, changed ----------------------------------------------------------------------------
 
 
-def test_a_flipped_move_is_found(shard):
-    row = row_of(shard, 2, 5)
-    flipped = with_value(shard, row, "bucket", (shard["bucket"][row] + 1) % 4)
-    verdict = verdict_of(flipped)
-    assert not verdict.ok
-    # A denied move may be denied in another bucket too; then what follows, or nothing, differs.
-    assert verdict.episode == 2
-    assert verdict.attempt is not None
-    assert verdict.attempt >= 5
-
-
 def accepted_rows(frame: pl.DataFrame) -> list[int]:
     return [i for i, outcome in enumerate(frame["outcome"].to_list()) if outcome == 0]
 
 
-def test_an_accepted_move_elsewhere_is_found_there(shard):
-    for row in accepted_rows(shard)[3:12]:
-        flipped = with_value(shard, row, "bucket", (shard["bucket"][row] + 1) % 4)
-        verdict = verdict_of(flipped)
-        place = (shard["episode"][row], shard["attempt"][row])
-        if (verdict.episode, verdict.attempt) != place:
-            # The first move of an episode may go anywhere: the second then differs.
-            assert shard["attempt"][row] == min(
-                shard["attempt"][i] for i in accepted_rows(shard)
-                if shard["episode"][i] == place[0]
-            )  # fmt: skip
-        assert not verdict.ok
+def without(frame: pl.DataFrame, episode: int, attempt: int) -> pl.DataFrame:
+    row = row_of(frame, episode, attempt)
+    return pl.concat([frame[:row], frame[row + 1 :]])
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "reason"),
+    [
+        (
+            lambda x: with_value(x, 0, "finish", 1),
+            (0, 1),
+            "finish: expected 0 (going on), found 1 (cleared)",
+        ),
+        (lambda x: with_value(x, 0, "board", b"\xff" * 36), (0, None), "not the board that was"),
+        (
+            lambda x: pl.concat(
+                [x, x.filter(pl.col("episode") == 3).with_columns(pl.col("episode") + 1)]
+            ),
+            (4, None),
+            "expected 4 episodes, found more",
+        ),
+        (lambda x: x.filter(pl.col("episode") < 3), (3, None), "expected 4 episodes, found 3"),
+        (
+            lambda x: x.filter(pl.col("episode") != 1),
+            (0, 18),
+            "expected episode 0 or the next, found 2",
+        ),
+        (lambda x: x.head(len(x) - 1), (3, 21), "expected attempts until the episode ends or has"),
+        (lambda x: without(x, 1, 3), (1, 3), "expected attempt 3, found 4"),
+        (lambda x: pl.concat([x, x]), (None, None), "the trial is told twice"),
+        (
+            lambda x: with_value(x, row_of(x, 2, 2), "board", x["board"][0]),
+            (2, 2),
+            "expected a board on the first row of an episode alone",
+        ),
+    ],
+)
+def test_a_changed_log_is_found_at_the_place_of_its_change(shard, change, place, reason):
+    verdict = verdict_of(change(shard))
+    assert not verdict.ok
+    assert verdict.reason.startswith(reason)
+    assert (verdict.episode, verdict.attempt) == place
 
 
 def test_an_edited_outcome_is_found(shard):
@@ -180,60 +199,16 @@ def test_an_edited_outcome_is_found(shard):
     assert verdict.reason == "outcome: expected 4 (denied), found 0 (accepted)"
 
 
-def test_an_edited_finish_is_found(shard):
-    row = len(shard) - 1
-    edited = with_value(shard, row, "finish", 2 if shard["finish"][row] == 1 else 1)
-    verdict = verdict_of(edited)
-    assert (verdict.episode, verdict.attempt) == (3, shard["attempt"][row])
-    assert verdict.reason.startswith("finish: expected ")
-    early = verdict_of(with_value(shard, 0, "finish", 1))
-    assert (early.episode, early.attempt) == (0, 1)
-    assert early.reason == "finish: expected 0 (going on), found 1 (cleared)"
-
-
-def test_a_board_that_was_not_assigned_is_found(shard):
-    row = row_of(shard, 1, 1)
-    codes = bytearray(shard["board"][row])
-    cell = next(i for i, code in enumerate(codes) if code)
-    codes[cell] = codes[cell] % 16 + 1
-    verdict = verdict_of(with_value(shard, row, "board", bytes(codes)))
-    assert (verdict.episode, verdict.attempt) == (1, None)
-    expected = f"not the board that was assigned: in cell {cell + 1} expected"
-    assert verdict.reason.startswith(expected)
-
-
-def test_boards_of_another_seed_are_found(shard):
-    verdict = verdict_of(shard, replace(ASSIGNMENT, seed=4))
-    assert (verdict.episode, verdict.attempt) == (0, None)
-    assert "not the board that was assigned" in verdict.reason
-
-
-def test_an_extra_episode_is_found(shard):
-    extra = shard.filter(pl.col("episode") == 3).with_columns(pl.col("episode") + 1)
-    verdict = verdict_of(pl.concat([shard, extra]))
-    assert (verdict.episode, verdict.attempt) == (4, None)
-    assert verdict.reason == "expected 4 episodes, found more"
-
-
-def test_a_missing_episode_is_found(shard):
-    verdict = verdict_of(shard.filter(pl.col("episode") < 3))
-    assert (verdict.episode, verdict.reason) == (3, "expected 4 episodes, found 3")
-    left_out = verdict_of(shard.filter(pl.col("episode") != 1))
-    assert (left_out.episode, left_out.reason) == (0, "expected episode 0 or the next, found 2")
-
-
-def test_a_truncated_log_is_found(shard):
-    verdict = verdict_of(shard.head(len(shard) - 1))
-    assert verdict.episode == 3
-    assert verdict.attempt == shard["attempt"][len(shard) - 1]
-    assert verdict.reason.startswith("expected attempts until the episode ends or has 30")
-
-
-def test_a_left_out_attempt_is_found(shard):
-    row = row_of(shard, 1, 3)
-    verdict = verdict_of(pl.concat([shard[:row], shard[row + 1 :]]))
-    assert (verdict.episode, verdict.attempt) == (1, 3)
-    assert verdict.reason == "expected attempt 3, found 4"
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"seed": 4}, "not the board that was assigned"),
+        ({"horizon": 29}, "expected at most 29 attempts, found 30"),
+        ({"rules": (replace(ASSIGNMENT.rules[0], text="(*,*,*,*,p+2)"),)}, "not the board"),
+    ],
+)
+def test_the_log_of_another_assignment_is_refused(shard, changes, reason):
+    assert verdict_of(shard, replace(ASSIGNMENT, **changes)).reason.startswith(reason)
 
 
 def test_attempts_after_the_end_are_found(tmp_path):
@@ -241,30 +216,14 @@ def test_attempts_after_the_end_are_found(tmp_path):
     folder = run(config, tmp_path).folder
     frame = folder.frame(folder.trials()[0])
     last = frame.filter(pl.col("episode") == 2)[-1:]
-    more = last.with_columns(pl.col("attempt") + 1, pl.lit(-4, dtype=pl.Int8).alias("outcome"))
-    assignment = Assignment.of(config)
-    verdict = verdict_of(pl.concat([frame, more]), assignment, "rule_player")
-    assert (verdict.episode, verdict.attempt) == (2, 10)
-    assert verdict.reason == "attempted after the end of the episode"
-    again = more.with_columns(pl.lit(4, dtype=pl.Int8).alias("outcome"))
-    verdict = verdict_of(pl.concat([frame, again]), assignment, "rule_player")
-    assert verdict.reason == "outcome: expected -4 (after the end of the episode), found 4 (denied)"
-
-
-def test_attempts_beyond_the_horizon_are_found(shard):
-    verdict = verdict_of(shard, replace(ASSIGNMENT, horizon=29))
-    assert verdict.attempt == 30
-    assert verdict.reason == "expected at most 29 attempts, found 30"
-
-
-def test_a_doubled_trial_is_found(shard):
-    verdict = verdict_of(pl.concat([shard, shard]))
-    assert (verdict.episode, verdict.reason) == (None, "the trial is told twice")
-
-
-def test_another_rule_is_found(shard):
-    other = replace(ASSIGNMENT.rules[0], text="(*,*,*,*,p+2)")
-    assert not verdict_of(shard, replace(ASSIGNMENT, rules=(other,))).ok
+    for outcome, reason in [
+        (-4, "attempted after the end of the episode"),
+        (4, "outcome: expected -4 (after the end of the episode), found 4 (denied)"),
+    ]:
+        code = pl.lit(outcome, dtype=pl.Int8).alias("outcome")
+        more = last.with_columns(pl.col("attempt") + 1, code)
+        verdict = verdict_of(pl.concat([frame, more]), Assignment.of(config), "rule_player")
+        assert (verdict.episode, verdict.attempt, verdict.reason) == (2, 10, reason)
 
 
 @pytest.mark.parametrize(
@@ -301,17 +260,6 @@ def test_a_board_of_another_size_is_found(shard, board):
     verdict = verdict_of(with_value(shard, row_of(shard, 2, 1), "board", board))
     assert (verdict.episode, verdict.attempt) == (2, None)
     assert verdict.reason == f"expected a board of 36 bytes, found {len(board or b'')}"
-
-
-def test_a_second_board_is_found(shard):
-    verdict = verdict_of(with_value(shard, row_of(shard, 2, 2), "board", shard["board"][0]))
-    assert (verdict.episode, verdict.attempt) == (2, 2)
-    assert verdict.reason == "expected a board on the first row of an episode alone"
-
-
-def test_codes_of_no_piece_are_found(shard):
-    verdict = verdict_of(with_value(shard, 0, "board", b"\xff" * 36))
-    assert (verdict.episode, verdict.attempt) == (0, None)
 
 
 @pytest.mark.parametrize(
@@ -469,68 +417,47 @@ def test_a_flipped_move_in_a_folder_is_found(folder):
     assert bad.episode == frame["episode"][row]
 
 
-def test_an_edited_total_in_the_database_is_found(folder):
-    forge(folder, folder.trials()[1], n_attempts=9)
-    bad = only(list(verify_run(folder.path)))
-    assert bad.trial == 1
-    assert bad.reason.endswith("found 9")
-
-
-def test_damaged_attempts_are_found(folder):
-    edit(folder, "UPDATE trials SET attempts = x'00' WHERE rule = 'clockwise' AND trial = 1")
-    bad = only(list(verify_run(folder.path)))
-    assert (bad.rule, bad.trial) == ("clockwise", 1)
-    assert "damaged: trial 1 of uniform on clockwise" in bad.reason
-
-
-def test_a_damaged_row_is_found(folder):
-    edit(folder, "UPDATE trials SET n_attempts = 9 WHERE rule = 'clockwise' AND trial = 1")
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"n_attempts": 9}, "n_attempts: expected "),
+        ({"episodes": b""}, "the recorded errors of each episode are not those of its attempts"),
+        ({"status": "failed", "error": "died"}, "missing: it failed: died"),
+        ({"key": "a"}, "the recorded key is not that of this trial"),
+    ],
+)
+def test_a_forged_row_is_found(folder, change, reason):
+    forge(folder, folder.trials()[1], **change)
     bad = only(list(verify_run(folder.path)))
     assert (bad.rule, bad.trial) == ("clockwise", 1)
-    assert bad.reason == "its row in the database is damaged"
+    assert bad.reason.startswith(reason)
 
 
-def test_a_row_that_is_gone_is_found(folder):
-    edit(folder, "DELETE FROM trials WHERE rule = 'red-first' AND trial = 0")
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("UPDATE trials SET attempts = x'00'", "damaged: trial 1 of uniform on clockwise"),
+        ("UPDATE trials SET n_attempts = 9", "its row in the database is damaged"),
+        ("DELETE FROM trials", "missing: it was not played"),
+    ],
+)
+def test_a_damaged_row_is_found(folder, statement, reason):
+    edit(folder, f"{statement} WHERE rule = 'clockwise' AND trial = 1")
     bad = only(list(verify_run(folder.path)))
-    assert (bad.rule, bad.trial, bad.reason) == ("red-first", 0, "missing: it was not played")
+    assert (bad.rule, bad.trial) == ("clockwise", 1)
+    assert reason in bad.reason
 
 
-def test_edited_errors_of_episodes_are_found(folder):
-    forge(folder, folder.trials()[1], episodes=folder.trials()[0].episodes)
-    bad = only(list(verify_run(folder.path)))
-    assert bad.reason == "the recorded errors of each episode are not those of its attempts"
-
-
-def test_a_failed_trial_is_found(folder):
-    forge(folder, folder.trials()[2], status="failed", error="died")
-    bad = only(list(verify_run(folder.path)))
-    assert (bad.rule, bad.trial, bad.reason) == ("red-first", 0, "missing: it failed: died")
-
-
-def test_another_key_is_found(folder):
-    forge(folder, folder.trials()[2], key="a")
-    bad = only(list(verify_run(folder.path)))
-    assert (bad.rule, bad.trial) == ("red-first", 0)
-    assert bad.reason == "the recorded key is not that of this trial"
-
-
-def test_a_trial_twice_in_the_database_is_found(folder):
-    forge(folder, folder.trials()[3], rule="clockwise")
-    verdicts = [v for v in verify_run(folder.path) if not v.ok]
-    assert [(v.rule, v.reason) for v in verdicts] == [
-        ("clockwise", "the database has it twice"),
-        ("red-first", "missing: it was not played"),
-    ]
-
-
-def test_a_trial_of_a_stranger_in_the_database_is_found(folder):
-    forge(folder, folder.trials()[3], learner="x")
-    verdicts = [v for v in verify_run(folder.path) if not v.ok]
-    assert [(v.learner, v.reason) for v in verdicts] == [
-        ("uniform", "missing: it was not played"),
-        ("x", "not a trial of the experiment"),
-    ]
+@pytest.mark.parametrize(
+    ("change", "reasons"),
+    [
+        ({"rule": "clockwise"}, ["the database has it twice", "missing: it was not played"]),
+        ({"learner": "x"}, ["missing: it was not played", "not a trial of the experiment"]),
+    ],
+)
+def test_a_row_of_another_trial_is_found(folder, change, reasons):
+    forge(folder, folder.trials()[3], **change)
+    assert [v.reason for v in verify_run(folder.path) if not v.ok] == reasons
 
 
 @pytest.mark.parametrize("field", ["seed", "episodes", "horizon", "trials"])

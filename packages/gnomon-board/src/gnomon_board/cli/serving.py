@@ -153,13 +153,11 @@ def board_answering(
     data: Path,
     database: str,
     as_json: bool,
-    *,
-    checked: bool = True,
-    create: bool = False,
+    **opening: bool,
 ) -> Iterator[tuple[Answer, Database]]:
-    """Answer a verb with the database of a board; ``create`` makes one if there is none."""
+    """Answer a verb with the database of a board, as :func:`opened_board` opens it."""
     with (
-        opened_board(data, database, checked=checked, create=create) as (_, opened),
+        opened_board(data, database, **opening) as (_, opened),
         answering(command, as_json=as_json) as answer,
     ):
         yield answer, opened
@@ -169,7 +167,7 @@ def board_answering(
 def opened_board(
     data: Path, database: str, *, checked: bool = True, create: bool = False
 ) -> Iterator[tuple[Settings, Database]]:
-    """Open the database of a board."""
+    """Open the database of a board; ``create`` makes one if there is none."""
     from gnomon_board.database.engine import Database
     from gnomon_board.database.migration import require_head
     from gnomon_board.errors import LeaderboardError

@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
 from weakref import WeakSet, WeakValueDictionary
 
 from gnomon_board.errors import TooMany
@@ -51,21 +50,14 @@ def client_of(address: str) -> str:
     return str(ipaddress.IPv6Address(int(found) >> 64 << 64))
 
 
-class Transport(Protocol):
-    """Interface of a connection."""
-
-    def is_closing(self) -> bool:
-        """Return whether it is closed or closing."""
-
-
 class Connections:
     """The open connections of each address; closed ones are found without a notice."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._open: dict[str, WeakSet[Any]] = {}
+        self._open: dict[str, WeakSet[asyncio.BaseTransport]] = {}
 
-    def admit(self, address: str, transport: Transport) -> bool:
+    def admit(self, address: str, transport: asyncio.BaseTransport) -> bool:
         """Return whether an address may open another connection, and count it."""
         held = {each for each in self._open.get(address, ()) if not each.is_closing()}
         if len(held) >= self._most:

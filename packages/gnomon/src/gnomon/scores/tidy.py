@@ -48,6 +48,8 @@ LONGEST_NAME = 1000
 MISSING_TEXTS = ("", "na", "nan", "null", "none")
 TRUE_TEXTS = ("true", "1", "yes")
 FALSE_TEXTS = ("false", "0", "no")
+#: The numbers of texts for true and false.
+TRUTHS = dict.fromkeys(TRUE_TEXTS, 1.0) | dict.fromkeys(FALSE_TEXTS, 0.0)
 
 #: Usual names of columns, in lower case and without a tracker's prefix.
 USUAL: Mapping[str, tuple[str, ...]] = {

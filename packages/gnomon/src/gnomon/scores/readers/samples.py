@@ -29,7 +29,7 @@ from gnomon.scores.columns import Flags, FloatArray, Rows, Texts, group_means, r
 from gnomon.scores.items import check_inputs
 from gnomon.scores.readers.registry import ReadRequest
 from gnomon.scores.table import ScoreTable
-from gnomon.scores.tidy import SPECIAL, Origin, tidy_rows
+from gnomon.scores.tidy import SPECIAL, TRUTHS, Origin, tidy_rows
 
 METRIC = "metrics."
 #: The name of the log of a sample, while logs are put together.
@@ -42,7 +42,6 @@ LONGEST_INPUT = 500
 _SAME = 1e-6
 #: Letters of inspect: correct, incorrect, partially correct, no answer.
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
-_TRUTHS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 #: Columns that the attributes of an item may not replace.
 _TAKEN = frozenset((
     *SPECIAL, "item", "epoch", "subtask", "status", "input", "input_hash", "input_tokens",
@@ -165,7 +164,7 @@ def as_score(value: Any) -> float | str | None:
         return None if value != value else float(value)
     if not isinstance(value, str):
         return "a list" if isinstance(value, list) else f"a value of type {type(value).__name__}"
-    known = _WORDS.get(value, _TRUTHS.get(value.lower()))
+    known = _WORDS.get(value, TRUTHS.get(value.lower()))
     if known is not None:
         return known
     try:

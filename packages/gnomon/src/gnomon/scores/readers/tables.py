@@ -45,6 +45,7 @@ from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import (
     REQUIRED,
     SPECIAL,
+    TRUTHS,
     Origin,
     are_numbers,
     missing_columns,
@@ -70,7 +71,6 @@ _OF_ITEMS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 #: A table of tasks has none of these; "task" and "id" alone are ambiguous.
 _ITEMS = _OF_ITEMS["task"][:-2]
-_TRUTHS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
 def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
@@ -300,9 +300,9 @@ def _truths(score: Column) -> Column:
     if not isinstance(score, Texts):
         return score.astype(np.float64)
     plain = [name.strip().lower() for name in score.names]
-    if not any(name in _TRUTHS for name in plain):
+    if not any(name in TRUTHS for name in plain):
         return score
-    names = [f"{_TRUTHS[x]:g}" if x in _TRUTHS else x for x in plain]
+    names = [f"{TRUTHS[x]:g}" if x in TRUTHS else x for x in plain]
     return Texts.merged(score.codes, list(names))
 
 

@@ -19,15 +19,15 @@ import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, check_word, counted, listed
 from gnomon.ranking.ratings import RATINGS, By, Field, ground_of
-from gnomon.results import FieldRecord, Results, Row, made_by, noted, recorded
+from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.plausibility import own_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
 from gnomon.stats.all_pairs import PairwiseImprovement, pairwise_improvement
 from gnomon.stats.cautions import warn
 from gnomon.stats.estimates import Resampling
-from gnomon.stats.item_results import compare_items, estimate_items
-from gnomon.stats.items import counted_as
+from gnomon.stats.item_results import compare_items
+from gnomon.stats.items import Items, counted_as
 from gnomon.stats.rank_tests import tiers as tiers
 from gnomon.tables import latex_table, percent
 
@@ -424,10 +424,10 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
         raise ScoreDataError(f"expected two algorithms or more, found {names[0]} alone")
     with recorded() as notes:
         found = compare_items(scores, None, level=level)
-    with noted():  # the same warnings
-        means = [one for one in estimate_items(scores, level=level) if one.task is None]
+    items = Items(scores)
+    means = [items.mean(name) for name in names]
     sign = 1.0 if scores.higher_is_better else -1.0
-    values = np.array([[one.value, one.low, one.high] for one in means]).T
+    values = np.array([[one.value, *one.interval(level)] for one in means]).T
     difference, p, error = np.full((3, len(names), len(names)), np.nan)
     np.fill_diagonal(difference, 0.0)
     for (i, j), one in zip(combinations(range(len(names)), 2), found, strict=True):
@@ -438,7 +438,7 @@ def _rank_items(scores: ScoreTable, level: float) -> Ranking:
         values,
         sign * values[0],
         (difference, p, error),
-        np.array([float(one.n_tasks) for one in means]),
+        np.array([float(one.n) for one in means]),
         tuple(notes),
         neutral=0.0,
         sign=sign,

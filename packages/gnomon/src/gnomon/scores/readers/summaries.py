@@ -159,9 +159,9 @@ def of_standard_errors(table: ScoreTable) -> SummaryTable | None:
     A score that is a mean over the items of a task, with the attributes ``stderr`` and ``n_items``,
     is known as well as its items allow: the runs of the summary are the items.
     """
-    is_one = table.n_steps == 1 and table.run_counts.max(initial=0) == 1
-    has_errors = {"stderr", "n_items"} <= set(table.attributes) and table.normalization is None
-    if not (has_errors and is_one):
+    if not {"stderr", "n_items"} <= set(table.attributes) or table.normalization is not None:
+        return None
+    if table.n_steps > 1 or table.run_counts.max(initial=0) != 1:
         return None
     score, error, n = (table.rows.numbers(name) for name in ("score", "stderr", "n_items"))
     if score is None or error is None or n is None or np.isnan(score + error + n).any():

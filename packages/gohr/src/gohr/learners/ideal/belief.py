@@ -40,7 +40,7 @@ def play_all(
     Rule ``h`` has its board in ``state[h]``, ``seen[h]`` and ``replies[h]``. Its permitted attempts
     are written to ``masks[h]``, and the state of its episode to ``finish[h]``.
     """
-    none = int(np.int64(0))  # not a plain 0, as in one_board.attempt
+    none = int(np.int64(0))  # not a plain 0, as in playing_kernel.play_boards
     for k in range(alive.shape[0]):
         h = alive[k]
         program = programs[starts[h] : starts[h + 1]]

@@ -200,26 +200,6 @@ def test_score_of_the_unlearned_is_null(command, folder):
     assert (row["algorithm"], row["score"], row["censored"]) == ("uniform", None, True)
 
 
-def test_only_the_scores_of_a_run_folder_are_errors_unless_another_is_named(command, tmp_path):
-    (tmp_path / "wide.csv").write_text("model,pong,chess\ndqn,1,2\nc51,3,4\n")
-    assert (
-        "4 scores (score, higher" in command("gnomon", "read", "wide.csv", "--out", "tidy.csv").out
-    )
-    results = {"model_name": "tiny", "results": {"arc": {"acc,none": 0.3}}}
-    (tmp_path / "results.json").write_text(json.dumps(results))
-    answer = answer_of(command("gnomon", "read", "results.json", "--json"), "read")
-    assert [row["score"] for row in answer["results"]] == [0.3]
-
-
-def test_a_table_of_summaries_is_known_by_its_header_quoted_or_not(command, tmp_path):
-    rows = "a,t,1,0.5,5\nb,t,2,0.5,5\n"
-    for header in ("algorithm,task,mean,std,runs", '"algorithm","task","mean","std","runs"'):
-        (tmp_path / "means.csv").write_text(f"{header}\n{rows}")
-        said = command("gnomon", "estimate", "means.csv", "--metric", "mean", "--json")
-        answer = answer_of(said, "estimate")
-        assert [round(row["value"], 9) for row in answer["results"]] == [1.0, 2.0]
-
-
 def test_scores_go_through_a_file(command, folder):
     said = command("gohr", "score", str(folder), "--out", "tce.csv")
     assert said.status == 0
@@ -227,60 +207,6 @@ def test_scores_go_through_a_file(command, folder):
     from_folder = answer_of(command("gnomon", "estimate", str(folder), "--json"), "estimate")
     from_file = answer_of(command("gnomon", "estimate", "tce.csv", "--json"), "estimate")
     assert from_file == from_folder
-
-
-def test_estimate(command, folder):
-    arguments = (
-        "gnomon",
-        "estimate",
-        str(folder),
-        "--metric",
-        "iqm",
-        "--metric",
-        "mean",
-        "--seed",
-        "1",
-    )
-    answer = answer_of(command(*arguments, "--json"), "estimate")
-    assert list(answer["results"][0]) == [
-        "algorithm",
-        "metric",
-        "task",
-        "value",
-        "low",
-        "high",
-        "level",
-        "method",
-        "n_runs",
-        "n_tasks",
-    ]
-    assert [(r["algorithm"], r["metric"]) for r in answer["results"]] == [
-        ("uniform", "iqm"),
-        ("uniform", "mean"),
-        ("rule_player", "iqm"),
-        ("rule_player", "mean"),
-    ]
-    assert answer == answer_of(command(*arguments, "--json"), "estimate")
-    assert "tce, lower is better" in command(*arguments).out
-
-
-def test_estimate_of_each_task_is_over_its_runs(command, folder):
-    import numpy as np
-
-    answer = answer_of(
-        command("gnomon", "estimate", str(folder), "--per-task", "--json"), "estimate"
-    )
-    table = score(_open(folder))
-    for record in answer["results"]:
-        runs = table.runs(record["algorithm"], record["task"])
-        assert record["metric"] == "median"
-        assert record["value"] == np.median(runs)
-        if runs.min() < runs.max():
-            assert record["low"] <= record["value"] <= record["high"]
-        else:  # equal runs say nothing of how far others would lie
-            assert record["low"] is record["high"] is None
-            where = f"median of {record['algorithm']} on {record['task']}: interval not estimable"
-            assert any(text.startswith(where) for text in answer["warnings"])
 
 
 def test_what_cannot_be_estimated_is_null_with_a_reason(command, folder):
@@ -396,27 +322,9 @@ BAD_INPUT = [
     ("", "gohr report none", "none: expected a run folder, there is none\n"),
     ("", "gnomon report bad.csv", "bad.csv: expected a table with a header line, found none\n"),
     (
-        SCORES.replace("run,", "try,"),
-        "gnomon estimate bad.csv",
-        "bad.csv, lines 2 and 3, column 'run': several rows of a on t and no column of runs: "
-        "gnomon read bad.csv --column run=NAME names it, --within-run mean averages the rows\n",
-    ),
-    (
         SCORES.replace("1,2", "1,two"),
         "gnomon estimate bad.csv",
         "bad.csv, line 3, column 'score': expected a number, found 'two'\n",
-    ),
-    (
-        SCORES.replace("1,2", "0,2"),
-        "gnomon estimate bad.csv",
-        "bad.csv, lines 2 and 3, column 'run': expected one row for each algorithm, task, run; "
-        "found algorithm a, task t, run 0 twice; gnomon read bad.csv --within-run mean "
-        "averages the rows of a run\n",
-    ),
-    (
-        SCORES.replace("1,2", "1,inf"),
-        "gnomon estimate bad.csv",
-        "bad.csv, line 3, column 'score': an infinite score needs a true 'censored'",
     ),
     (SCORES + "a,t\n", "gnomon estimate bad.csv", "bad.csv, line 4: expected 4 fields, found 2\n"),
     (
@@ -424,13 +332,7 @@ BAD_INPUT = [
         "gnomon read bad.csv",
         "bad.csv: expected rows of scores, found none\n",
     ),
-    (
-        SCORES.replace("1,2", "1,1e308"),
-        "gnomon estimate bad.csv",
-        "bad.csv, line 3, column 'score': expected a number from -1e+100 to 1e+100, found a larger",
-    ),
     ("", "gnomon estimate folder.csv", "folder.csv: expected scores in a known format (arrays, "),
-    ("", "gnomon read /dev/null", "/dev/null: expected a file of scores; this is none\n"),
     (
         CONFIG.replace("4", "2000000"),
         "gohr run bad.toml --out out",

@@ -185,7 +185,7 @@ def equivalence(
     >>> for margin in (0.1, 1.0):
     ...     (one,) = equivalence(scores, "dqn", "sac", margin=margin, metrics="mean")
     ...     print(f"{margin}: p = {one.p_equivalence:.3f}, {one.verdict}")
-    0.1: p = 0.363, cannot tell
+    0.1: p = 0.362, cannot tell
     1.0: p = 0.000, equivalent
     """
     scores = counted_as(table_of(scores), units, cluster)

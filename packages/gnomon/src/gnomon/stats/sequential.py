@@ -341,7 +341,7 @@ def sequential_compare(
     ...     table, "a", "b", "mean", looks=[3, 5, 10], rng=np.random.default_rng(1)
     ... )
     >>> result.decided, result.runs
-    (True, 5)
+    (True, 3)
     """
     tasks = shared_tasks(table, (a, b))
     made = min(table.runs(name, task).size for name in (a, b) for task in tasks)

@@ -73,7 +73,7 @@ def audit(
     scores: ScoreOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Audit a table: what it holds, how sure its ranks are.
+    """Audit a table: contents and reliability of its ranks.
 
     Example:
       gnomon audit scores.csv

@@ -85,7 +85,15 @@ def suite_hash(rules: Iterable[tuple[str, str]], board: BoardSpec) -> str:
 
 
 def suites_of(config: ExperimentConfig) -> list[Suite]:
-    """Return the suites that an experiment is exactly."""
+    """Return the suites whose rules and boards an experiment has, no more and no fewer.
+
+    Examples
+    --------
+    >>> from gohr.experiments import load_experiment
+    >>> config = load_experiment("gohr-core", learners=["uniform"])
+    >>> [suite.full_name for suite in suites_of(config)]
+    ['gohr-core-v1']
+    """
     if config.predefined is not None:
         return []
     found = suite_hash([(rule.name, rule.hash) for rule in config.rules], config.board)

@@ -24,7 +24,7 @@ LONG = """
 name = "long"
 rules = ["clockwise"]
 learners = ["uniform"]
-trials = 800
+trials = 300
 episodes = 200
 """
 
@@ -89,8 +89,8 @@ def test_kill_9_of_the_scheduler(tmp_path, cluster, undisturbed):
     assert session["scheduler"] == "remote"
     trials = RunFolder.open(tmp_path / "run").trials()
     done = sum(t.status == "done" for t in trials)
-    assert 20 <= done < 800
-    assert len(trials) == 800
+    assert 20 <= done < 300
+    assert len(trials) == 300
     summary = run(config, tmp_path / "run")
-    assert (summary.done, summary.skipped, summary.failed) == (800 - done, done, 0)
+    assert (summary.done, summary.skipped, summary.failed) == (300 - done, done, 0)
     assert hashes(tmp_path / "run") == expected

@@ -26,7 +26,7 @@ rules = ["clockwise", "color-match"]
 learners = ["uniform"]
 trials = 8
 episodes = 10
-trial_timeout_s = 20
+trial_timeout_s = 10
 trial_memory_mb = 600
 """
 #: Four trials on one rule misbehave, each in its own way, unless all is well.
@@ -50,7 +50,7 @@ Trial.play = misbehave
 """
 ERRORS = {
     2: "RuntimeError: out of luck",
-    3: "TimeLimit: not done after 20 s",
+    3: "TimeLimit: not done after 10 s",
     4: "the worker process died (signal 9)",
     5: "MemoryError",
 }
@@ -103,7 +103,7 @@ def test_bad_trials_are_recorded_and_the_rest_are_complete(tmp_path, undisturbed
     assert hashes(tmp_path / "run") == undisturbed
     sessions = summary.folder.sessions
     assert [(s["done"], s["failed"]) for s in sessions] == [(12, 4), (4, 0)]
-    assert [s["trial_timeout_s"] for s in sessions] == [20, None]
+    assert [s["trial_timeout_s"] for s in sessions] == [10, None]
 
 
 @pytest.mark.parametrize("workers", [1, 2])

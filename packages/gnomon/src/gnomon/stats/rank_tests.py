@@ -285,7 +285,24 @@ def difficulty_order(
 def tiers(names: Sequence[str], separated: npt.NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
     """Return the longest runs of consecutive names in which no pair is separated.
 
-    `separated`, (n, n), is in the order of the names, which is that of the ranks.
+    Parameters
+    ----------
+    names : sequence of str
+        In the order of the ranks.
+    separated : ndarray of bool, shape (names, names)
+        Whether each pair is significantly different, in the same order.
+
+    Returns
+    -------
+    tuple of tuples of str
+        The tiers, best first. They may overlap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> separated = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool)
+    >>> tiers(["a", "b", "c"], separated)
+    (('a', 'b'), ('b', 'c'))
     """
     groups: list[tuple[str, ...]] = []
     reached = 0

@@ -40,8 +40,8 @@ from gnomon.stats import PairwiseTest
 from gnomon.tables import p_value
 
 FloatArray = npt.NDArray[np.float64]
-#: Trials drawn as curves; more would only hide each other.
-MOST_CURVES = 40
+#: Trials drawn as curves, as many as in figure 3 of the paper; more would hide each other.
+MOST_CURVES = 100
 #: A table of tests with more rules needs the whole width of a page; with many, its numbers would
 #: be too small to read.
 MOST_AT_HALF_WIDTH, MOST_WITH_NUMBERS = 6, 16

@@ -135,7 +135,7 @@ def test_an_order_shows_what_is_decided(findings):
 
 def test_a_tie_is_not_called_hardest(findings):
     assert "no rule stands out" in findings.difficulty("rule_player")
-    assert "the hardest rule is b3-then-b1 (median" in findings.difficulty("uniform")
+    assert "made most errors on b3-then-b1 (median" in findings.difficulty("uniform")
 
 
 def test_caveats_name_failed_and_missing_trials(findings):

@@ -106,7 +106,7 @@ def test_hostile_names_are_text(page):
 def test_it_begins_with_the_answers(page):
     text = page.text
     assert text.index("Which rule is hardest?") < text.index("Median terminal cumulated error")
-    assert "For uniform the hardest rule is b3-then-b1" in text
+    assert "uniform made most errors on b3-then-b1" in text
     assert "rule_player makes fewer errors than uniform on all 2 rules" in text
     assert "Each statement rests on 6 trials" in text
 

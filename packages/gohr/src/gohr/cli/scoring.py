@@ -88,13 +88,17 @@ def elements(
 
     Rules with tags get a second table: what each tag costs each learner, over all rules.
     """
+    from gohr.experiments import RunFolder, tag_effects
     from gohr.experiments import elements as compared
-    from gohr.experiments import tag_effects
 
     with answering("elements", as_json=as_json) as answer:
-        found = compared(run, baseline, level=level, rng=seed)
+        folder = RunFolder.open(run)
+        effects = tag_effects(folder, tag, level=level)
+        if tag and baseline is None and folder.config.baseline is None:
+            answer.show(effects, latex=show.latex, figure=show.figure)
+            return
+        found = compared(folder, baseline, level=level, rng=seed)
         answer.show(found, latex=show.latex, figure=show.figure)
-        effects = tag_effects(run, tag, level=level)
         if effects and not as_json:
             answer.table(effects.rows(), effects.columns, title=effects.title)
             answer.say(" ".join(effects.notes))

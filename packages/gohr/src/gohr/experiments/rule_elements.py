@@ -64,7 +64,8 @@ class Element(FieldRecord):
         correction over all rows.
     ease_ratio : float
         Share of pairs of trials, one on each rule, in which the rule took fewer errors than the
-        baseline. Ties and pairs of unknown order count one half: 0.5 is equally easy.
+        baseline. Ties and pairs of unknown order count one half: 0.5 is equally easy. NaN, like
+        the p-values, where no trial learned its rule.
     n_trials, n_learned : int
         Trials on the rule, and those that learned it.
     """
@@ -116,12 +117,14 @@ class Elements(Results[Element]):
             {
                 "learner": e.learner,
                 "rule": e.rule,
-                "ratio": bracketed(e.ratio, e.low, e.high, "", e.bound),
+                "ratio": "not comparable"
+                if math.isnan(e.p_value)
+                else bracketed(e.ratio, e.low, e.high, "", e.bound),
                 "difference": bracketed(
                     e.difference, e.difference_low, e.difference_high, ",.0f", e.bound
                 ),
-                "ease": f"{e.ease_ratio:.2f}",
-                "p (Holm)": p_value(e.p_adjusted),
+                "ease": "–" if math.isnan(e.ease_ratio) else f"{e.ease_ratio:.2f}",
+                "p (Holm)": "–" if math.isnan(e.p_value) else p_value(e.p_adjusted),
                 "learned": f"{e.n_learned} of {e.n_trials}",
             }
             for e in self
@@ -134,12 +137,18 @@ class Elements(Results[Element]):
         for learner in dict.fromkeys(e.learner for e in self):
             rows = [e for e in self if e.learner == learner]
             harder = [e for e in rows if e.p_adjusted <= 1.0 - level]
-            harder.sort(key=lambda e: -e.ratio)
+            harder.sort(key=lambda e: -math.inf if math.isnan(e.ratio) else -e.ratio)
             base = rows[0].baseline
+            if all(math.isnan(e.p_value) for e in rows):
+                found.append(
+                    f"For {learner}, no rule can be compared with {base}: no trial learned its "
+                    "rule; more episodes are needed."
+                )
+                continue
             if not harder:
                 found.append(f"For {learner}, no rule is significantly harder than {base}.")
                 continue
-            first = joined([f"{e.rule} ({_times(e)} the errors)" for e in harder[:_FEW]])
+            first = joined([f"{e.rule} ({_more(e)})" for e in harder[:_FEW]])
             more = len(harder) - _FEW
             text = f"For {learner}, harder than {base}: {first}"
             found.append(f"{text}; and {counted(more, 'other')}." if more > 0 else f"{text}.")
@@ -367,9 +376,11 @@ def _element(own: _Medians, base: _Medians, level: float) -> Element:
     elif not reached[1]:
         ends = [(least, high) for least, (_, high) in zip((0.0, -math.inf), ends, strict=True)]
     bound = "" if all(reached) or not any(reached) else "at most" if reached[0] else "at least"
-    scores = _gehan_scores(own.trials, base.trials)
-    p = mann_whitney(scores[:n], scores[n:], alternative="greater")[1]
-    ease = 0.5 - float(_order(own.trials, base.trials).sum()) / (2.0 * n * m)
+    p = ease = math.nan
+    if own.trials.learned.any() or base.trials.learned.any():
+        scores = _gehan_scores(own.trials, base.trials)
+        p = mann_whitney(scores[:n], scores[n:], alternative="greater")[1]
+        ease = 0.5 - float(_order(own.trials, base.trials).sum()) / (2.0 * n * m)
     (low, high), (difference_low, difference_high) = ends
     return Element(
         "", "", "", ratio, low, high, bound, difference, difference_low, difference_high,
@@ -403,7 +414,7 @@ def _gehan_scores(a: Trials, b: Trials) -> FloatArray:
 def bracketed(value: float, low: float, high: float, form: str, bound: str = "") -> str:
     """Return a value with its interval in brackets, as far as they exist."""
     if math.isnan(value):
-        return "not comparable"
+        return "not estimable"
     text = {"at least": "≥ ", "at most": "≤ "}.get(bound, "") + _number(value, form)
     if math.isnan(low):
         return text
@@ -416,6 +427,10 @@ def _number(value: float, form: str) -> str:
     return format(value, form or (",.0f" if abs(value) >= 100 else "#.3g" if value else ".0f"))
 
 
-def _times(e: Element) -> str:
-    bound = f"{e.bound} " if e.bound else ""
-    return f"{bound}{_number(e.ratio, '')} times"
+def _more(e: Element) -> str:
+    """Return in words how many more errors a rule took than the baseline."""
+    if math.isnan(e.ratio):
+        return "the ratio is not estimable: most trials learned neither rule"
+    if math.isinf(e.ratio):
+        return f"{_number(e.difference, ',.0f')} errors more; the baseline took none"
+    return f"{bracketed(e.ratio, e.low, e.high, '', e.bound)} times the errors"

@@ -44,7 +44,8 @@ class TagEffect(FieldRecord):
     versus : str
         Empty, or another learner: the ratio of the two learners' effects, their interaction.
     ratio, low, high : float
-        Factor by which median errors are multiplied where the tag is present, other tags equal.
+        Factor by which 1 + median errors is multiplied where the tag is present, other tags equal.
+        No interval where the tags explain the errors exactly.
     p_value, p_adjusted : float
         That the factor is 1, before and after Holm's correction over all rows.
     n_rules, n_tagged : int
@@ -77,10 +78,9 @@ class TagEffects(Results[TagEffect]):
     @property
     def notes(self) -> tuple[str, ...]:
         """The model."""
-        return (
-            "Least squares of log median errors on the tags of the rules, Student's t intervals; "
-            "a : b is the ratio of the effects on a and on b",
-        )
+        text = "Least squares of log(1 + median errors) on tags of the rules, Student's t intervals"
+        both = any(e.versus for e in self)
+        return (f"{text}; a : b is the ratio of the effects on a and on b" if both else text,)
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
         """Return a row for each tag and learner, or pair of learners."""
@@ -188,7 +188,8 @@ def tag_effects_of(
         both = [rule for rule in logs[a] if rule in logs[b]]
         tables.append((a, b, {rule: logs[a][rule] - logs[b][rule] for rule in both}))
     found: list[TagEffect] = []
-    warnings: list[str] = []
+    untagged = [rule for rule, own in tags_of.items() if not own]
+    warnings = [f"rules without tags count as having none: {joined(untagged)}"] if untagged else []
     for learner, versus, values in tables:
         effects, left_out = _regression(values, tags_of, tags or known, level)
         found += [replace(effect, learner=learner, versus=versus) for effect in effects]
@@ -227,7 +228,13 @@ def _regression(
     inverse = np.linalg.inv(x.T @ x)
     found = inverse @ x.T @ y
     residual = y - x @ found
-    errors = np.sqrt(residual @ residual / df * np.diag(inverse))
+    # Without residuals the variance of the rules is unknown, not zero.
+    exact = bool(residual @ residual <= 1e-20 * (y @ y))
+    errors = (
+        np.full(len(columns), np.nan)
+        if exact
+        else np.sqrt(residual @ residual / df * np.diag(inverse))
+    )
     reach = stats.t.ppf((1.0 + level) / 2.0, df) * errors
     with np.errstate(divide="ignore", invalid="ignore"):
         p = (2.0 * stats.t.sf(np.abs(found / errors), df)).tolist()

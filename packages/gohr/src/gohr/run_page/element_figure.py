@@ -109,7 +109,7 @@ def _draw(
     ax.set_xlim(*limits)
     span = limits[1] - limits[0]
     steps = (1, 2, 5) if span < 1.5 else (1, 3) if span < 3.0 else (1,)
-    marks = [math.log10(m) + k for k in range(-9, 10) for m in steps]
+    marks = [math.log10(m) + k for k in range(-12, 13, math.ceil(span / 4.0)) for m in steps]
     ax.xaxis.set_major_locator(FixedLocator([x for x in marks if limits[0] <= x <= limits[1]]))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{number(round(10**x, 9))} ×"))
     ax.set_xlabel("times the errors (log scale)")

@@ -239,6 +239,12 @@ class Findings:
                 f"For {learner} no rule stands out: {hardest} ({errors} errors) is not "
                 f"significantly harder than {_some(tied)}."
             )
+        if not any(x.n_learned for x in played.values()):
+            return (
+                f"{learner} made most errors on {hardest} (median {played[hardest].tce}) and "
+                f"fewest on {easiest} ({played[easiest].tce}), but no trial learned its rule: more "
+                "episodes may change the order."
+            )
         text = f"For {learner} the hardest rule is {hardest} ({errors} errors)"
         text += f", though not significantly harder than {_some(tied)}" if tied else ""
         return f"{text}; the easiest is {easiest} ({played[easiest].tce})."

@@ -35,6 +35,10 @@ def test_a_name_in_an_error_is_short_and_harmless():
     assert "\x1b" not in said
 
 
+def test_a_name_in_other_capitals_is_offered():
+    assert str(UnknownNameError("metric", "IQM", ["iqm", "mean"])).endswith("did you mean 'iqm'?")
+
+
 def texts(tree):
     """Yield the texts of a module, but for docstrings and what `either` chooses from."""
     skipped = set()

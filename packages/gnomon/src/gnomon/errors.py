@@ -35,7 +35,8 @@ class UnknownNameError(GnomonError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = list(known)
-        near = difflib.get_close_matches(name, known, n=3)
+        same = [x for x in known if x.strip().casefold() == name.strip().casefold()]
+        near = same or difflib.get_close_matches(name, known, n=3)
         if near:
             hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -83,10 +84,21 @@ def test_tables_and_figures_of_items_are_shown(command, answers, tmp_path):
     assert "part of the difference" in figure.read_text("utf-8")
 
 
+def test_the_only_two_models_need_no_names(command, answers):
+    for option in (("--by", "topic"), ("--sequential", "e")):
+        found = [
+            records(command("gnomon", "compare", answers, *names, *option, "--json"))
+            for names in ((), ("large", "small"))
+        ]
+        assert found[0] == found[1]
+
+
 def test_what_does_not_go_together_is_told(command, answers):
+    three = answers.replace("answers", "three")
+    Path(three).write_text(f"{Path(answers).read_text('utf-8')}\nother,q0,0,t0,1\n", "utf-8")
     for arguments, told in (
-        (("compare", answers, "--by", "topic"), "--by needs two algorithms, A and B"),
-        (("compare", answers, "--sequential", "e"), "--sequential needs two algorithms"),
+        (("compare", three, "--by", "topic"), "--by needs two algorithms, A and B"),
+        (("compare", three, "--sequential", "e"), "--sequential needs two algorithms"),
         (
             ("compare", answers, "large", "small", "--by", "topic", "--equivalence", "0.1"),
             "--equivalence cannot be combined with --by",

@@ -113,7 +113,6 @@ def test_a_file_of_the_name_of_one_algorithm_does_not_hide_it(command, logs):
         ("report base.json new.json --markdown --out x.html", "expected a name that ends in .md"),
         ("report base.json new.json --by topik", "unknown column 'topik'"),
         ("compare base.json new.json --fail-if new", "expected a claim such as 'B worse than A'"),
-        ("compare base.json new.json --by topic", "--by needs two algorithms"),
         (
             "compare base.json new.json base new --fail-if X --by topic",
             "--by cannot be combined with --fail-if",

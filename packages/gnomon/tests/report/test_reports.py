@@ -155,6 +155,7 @@ def test_the_folder_is_tried_before_anything_is_computed(tmp_path, nothing_compu
         "file": "File exists",
         "file/below": "Not a directory",
         "file/page.html": "expected a folder to write to; there is none",
+        "page.pdf": "expected a folder, or a name that ends in .html or .md; also=",
         "nowhere/page.md": "expected a folder to write to; there is none",
         "with-figures": "File exists",
         "with-tables": "File exists",

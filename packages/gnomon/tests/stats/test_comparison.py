@@ -265,3 +265,11 @@ def test_what_was_corrected_together_is_said():
         assert found.settings["family"] == family
         assert f"p_adjusted: {family}." in found.notes
         assert "Variances are moderated over the algorithms of the table." in found.notes
+
+
+def test_metrics_that_are_not_reported_leave_no_notes():
+    table = ScoreTable.from_arrays({"a": [[1.0, 900.0]], "b": [[2.0, 800.0]]})
+    with pytest.warns(DegenerateScoresWarning) as said:
+        found = compare(table, "a", "b")
+    assert [one.metric for one in found] == [IMPROVEMENT]
+    assert not any(f"{one.message}".startswith(("mean of", "median of", "iqm of")) for one in said)

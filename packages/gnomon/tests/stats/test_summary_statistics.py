@@ -57,6 +57,18 @@ def test_a_file_of_summaries_is_estimated_and_what_needs_runs_is_refused(tmp_pat
         rank(path)
 
 
+def test_summaries_of_unlike_scales_name_a_scale_that_takes_them(command, tmp_path):
+    path, limits = tmp_path / "means.csv", tmp_path / "limits.csv"
+    path.write_text("algorithm,task,mean,std,n\na,t,4.0,2.0,3\na,u,7000.0,2.0,3\n")
+    limits.write_text("task,low,high\nt,0,8\nu,0,14000\n")
+    for scale in ((), ("--normalize", "min-max")):
+        said = command("gnomon", "estimate", str(path), *scale)
+        assert said.status == 2
+        assert "--normalize limits.csv, a file with columns task, low, high" in said.err
+    said = command("gnomon", "estimate", str(path), "--normalize", str(limits), "--json")
+    assert '"value": 0.5' in said.out
+
+
 def test_a_single_run_has_no_spread():
     one = SummaryTable(("a",), ("t",), np.ones((1, 1)), np.full((1, 1), np.nan), np.ones((1, 1)))
     assert stand_in_runs(one).runs("a", "t").tolist() == [1.0]

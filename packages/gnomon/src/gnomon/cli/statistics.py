@@ -131,13 +131,15 @@ def compare(
 
     with answering("compare", as_json=as_json) as answer:
         source, two = sources_and_pair(sources, pair, scores.algorithms_of)
-        if two is None and given and given[0] in ("--by", "--sequential"):
-            raise typer.BadParameter(f"{given[0]} needs two algorithms, A and B")
         runs_only = {"paired": paired, "method": method != "auto" and method}
         table, wanted = scores_or_summaries(source, scores, metric, runs_only)
         options = draws.arguments() | {"paired": paired, "method": method, "variances": variances}
         if wanted:
             options["metrics"] = wanted
+        if two is None and given and given[0] in ("--by", "--sequential"):
+            if len(table.algorithms) != 2:
+                raise typer.BadParameter(f"{given[0]} needs two algorithms, A and B")
+            two = table.algorithms[0], table.algorithms[1]
         two = chosen_pair(table, *(two or (None, None)))
         found: Results[Any]
         if fail_if is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+import mimetypes
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gnomon.scores
-from gnomon.errors import GnomonError, listed
+from gnomon.errors import GnomonError, either, listed
 from gnomon.files import try_folder, write_atomically
 from gnomon.scores import table_of
 from gnomon.scores.reading import Scores
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from gnomon.reports.page import Report
 
 _Place = str | os.PathLike[str]
+#: Endings of files, apart from what the machine may add.
+_FILES = mimetypes.MimeTypes()
 
 
 def report(
@@ -123,6 +126,12 @@ def try_place(out: _Place) -> None:
     """
     place = Path(out)
     alone = place.suffix.lower() in (".html", ".md")
+    if not alone and not place.is_dir() and _FILES.guess_type(place.name)[0] is not None:
+        also = either("also=['pdf']", "--also pdf")
+        raise GnomonError(
+            f"{place}: expected a folder, or a name that ends in .html or .md; {also} writes each "
+            "figure as PDF too"
+        )
     page = place if alone else place / "report.html"
     if page.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(page))

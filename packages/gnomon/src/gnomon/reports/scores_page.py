@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
-from gnomon.errors import GnomonError, counted, joined
+from gnomon.errors import GnomonError, ScoreDataError, counted, either, joined
 from gnomon.plot.figure import Figure
 from gnomon.ranking import Audit, Ranking, audit, rank
 from gnomon.ranking.audits import TITLES
@@ -30,6 +31,7 @@ from gnomon.results import Results, noted
 from gnomon.scores import at_common_step
 from gnomon.scores.table import ScoreTable
 from gnomon.stats import Curves, Estimates, compare, curves, estimate, profile
+from gnomon.stats.comparison import chosen_pair
 from gnomon.stats.items import refuse_options
 from gnomon.stats.learning_curves import Curve
 from gnomon.tables import latex_rows, value_in_brackets
@@ -88,7 +90,14 @@ def scores_report(
     last = at_common_step(table)
     if last.units == "items":
         return evaluation_report(last, title, pair=pair, by=by, level=level, seed=seed)
-    refuse_options("tasks", pair=pair, by=by or None)
+    refuse_options("tasks", by=by or None)
+    if pair is not None:
+        a, b = chosen_pair(last, *pair) or pair
+        verb = either(f"compare(scores, {a!r}, {b!r})", f"gnomon compare SOURCE {shlex.join(pair)}")
+        raise ScoreDataError(
+            f"a report on tasks shows all algorithms and takes no pair of them: {verb} compares "
+            f"{a} and {b}; a report on items of an evaluation takes two models"
+        )
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "rng": seed}
     with noted() as notes:
         found = _Findings(last, how)

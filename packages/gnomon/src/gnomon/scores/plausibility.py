@@ -26,6 +26,8 @@ MOST_MULTIPLE = 20.0
 #: A score this many times as large as any other of its task is reported, given enough others.
 #: In nine public tables of runs none is 12 times as large.
 WILD, LEAST_OTHERS = 1000.0, 4
+#: Where runs come from that only have the means and deviations of others.
+STAND_INS = "runs that stand in for summaries"
 #: Summaries that add up scores of different tasks.
 _SUMMED = ("mean", "iqm", "median")
 #: Larger tables are not searched for copies.
@@ -37,7 +39,7 @@ MOST_NAMES = 8
 def suspicions(table: ScoreTable) -> list[str]:
     """Return what looks like a mistake, one sentence each; nothing for most tables.
 
-    Tables of items are not checked.
+    Of items, only the names of algorithms are checked.
 
     Examples
     --------
@@ -46,10 +48,16 @@ def suspicions(table: ScoreTable) -> list[str]:
     >>> suspicions(table)
     ['the tasks look like seeds (seed_1, seed_2): were runs written into the column task?']
     """
+    called = _alike(("".join(name.casefold().split()), name) for name in table.algorithms)
+    found = [
+        f"the algorithms {joined([repr(name) for name in same[:3]])} differ in capitals or blanks "
+        "alone: rename one, if they are the same algorithm"
+        for same in called.values()
+        if len(same) > 1
+    ]
     if table.units == "items":  # numbered, and one epoch of each, as they should be
-        return []
+        return found
     names, last = table.tasks, table.last_step()
-    found = []
     if len(names) > 1 and all(re.fullmatch(r"((seed|run)[\s_-]*)?\d+", t, re.I) for t in names):
         shown = ", ".join(names[:4])
         found.append(
@@ -234,9 +242,16 @@ def refuse_unlike_scales(
         return
     (low_task, low), (high_task, high) = found
     remedy = either("normalize(scores, 'min-max')", option(normalize="min-max"))
+    remedy += " or another scale"
+    if STAND_INS in table.provenance:  # whose least and greatest scores are not known
+        remedy = either(
+            "normalize(stand_in_runs(read_summaries(path)), 'limits.csv')",
+            option(normalize="limits.csv"),
+        )
+        remedy += ", a file with columns task, low, high that you write"
     raise ScoreDataError(
         f"{joined(metrics)}: expected scores on one scale, found medians of {_shown(low)} on "
-        f"{low_task} and {_shown(high)} on {high_task}; {remedy} or another scale, or "
+        f"{low_task} and {_shown(high)} on {high_task}; {remedy}, or "
         f"{either(repr('none'), 'none')} if they share a unit"
     )
 

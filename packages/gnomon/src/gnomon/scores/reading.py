@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
-from gnomon.errors import ScoreDataError, UnknownNameError, check_word, listed
+import numpy as np
+
+from gnomon.errors import ScoreDataError, UnknownNameError, check_word, either, listed
 from gnomon.scores.columns import Rows, Texts
 from gnomon.scores.items import check_inputs
 from gnomon.scores.plausibility import warn_of_suspicions
 from gnomon.scores.readers.registry import ColumnsAre, ReadRequest, read_with, recognised
 from gnomon.scores.table import ScoreTable, Units
-from gnomon.scores.tidy import Origin, tidy_rows
+from gnomon.scores.tidy import KEY, Origin, numbered, tidy_rows
 
 _Place = str | os.PathLike[str]
 #: Where scores lie: in one place, in several, or in some that have the names of algorithms.
@@ -56,7 +58,8 @@ def read_scores(
     normalize : str, optional
         The scale to put the scores on, as :func:`gnomon.scores.normalize` names it.
     columns : mapping, optional
-        What the columns of a tidy file are called: ``{"algorithm": "Name", "step": "frames"}``.
+        What the columns of a tidy file are called: ``{"algorithm": "Name", "step": "frames"}``. The
+        name ``item`` is that of tasks which are items.
     where : mapping, optional
         Attribute values that a row must have to be read, for example ``{"suite": "atari57"}``.
     run_names : str, optional
@@ -121,6 +124,9 @@ def read_scores(
         check_word("columns_are", columns_are, get_args(ColumnsAre))
     if isinstance(at, str):
         check_word("at", at, ("end",))
+    if columns and "item" in columns:  # then tasks are items
+        columns = {"task" if name == "item" else name: x for name, x in columns.items()}
+        units = units or "items"
     wanted = ReadRequest(
         metric=metric,
         curves=curves,
@@ -198,8 +204,27 @@ def _joined(tables: Sequence[ScoreTable]) -> ScoreTable:
         return first
     rows = Rows.joined([table.rows for table in tables])
     check_inputs(rows, "sources")
+    _refuse_overlap(rows, tables)
     provenance = tuple(line for table in tables for line in table.provenance)
     return replace(first, rows=tidy_rows(rows, Origin("sources"), {}), provenance=provenance)
+
+
+def _refuse_overlap(rows: Rows, tables: Sequence[ScoreTable]) -> None:
+    """Refuse two sources that hold scores of one run."""
+    key = [name for name in KEY if name in rows]
+    number, _ = numbered(rows, key)
+    _, first, same = np.unique(number, return_index=True, return_inverse=True)
+    again = first[same] != np.arange(len(rows))
+    if again.any():
+        at = int(np.argmax(again))
+        ends = np.cumsum([len(table) for table in tables])
+        places = [int(np.searchsorted(ends, row, "right")) + 1 for row in (first[same][at], at)]
+        shown = ", ".join(f"{name} {rows.take([at]).tolist(name)[0]}" for name in key)
+        raise ScoreDataError(
+            f"sources {places[0]} and {places[1]} both hold {shown}: leave one out, or "
+            + either("map the name of each algorithm to its source", "write NAME=PATH")
+            + " if they are of different algorithms"
+        )
 
 
 def _renamed(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:

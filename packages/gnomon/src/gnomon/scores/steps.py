@@ -232,7 +232,7 @@ def _refuse_late_starts(runs: Sequence[CurveRun], ends: dict[str, float]) -> Non
 
 
 def _other_steps() -> str:
-    return f"{reading('FILE', at='end')} takes the end of each run, a number another step"
+    return f"{reading('SOURCE', at='end')} takes the end of each run, a number another step"
 
 
 def _unreached(runs: Sequence[CurveRun], step: float) -> ScoreDataError:

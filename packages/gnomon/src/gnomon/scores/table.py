@@ -124,8 +124,9 @@ class ScoreTable:
     def __post_init__(self) -> None:
         source: Any = self.rows
         if not isinstance(source, Rows):
-            rows = with_usual_names(rows_of_frame(source), {}, Origin())
-            object.__setattr__(self, "rows", tidy_rows(rows, Origin(), {}))
+            origin = Origin()
+            rows = with_usual_names(rows_of_frame(source), {}, origin)
+            object.__setattr__(self, "rows", tidy_rows(rows, origin, {}))
         object.__setattr__(self, "provenance", tuple(self.provenance))
         check_word("units", self.units, ("tasks", "items"))
         check_clusters(self.rows, self.units, self.cluster)
@@ -193,8 +194,9 @@ class ScoreTable:
         >>> ScoreTable.from_frame(frame, columns={"algorithm": "Name"}).runs("a", "t")
         array([3., 4.])
         """
-        rows = with_usual_names(rows_of_frame(frame), columns or {}, Origin())
-        return cls(tidy_rows(rows, Origin(), where or {}, within_run), **about)
+        origin = Origin()
+        rows = with_usual_names(rows_of_frame(frame), columns or {}, origin)
+        return cls(tidy_rows(rows, origin, where or {}, within_run), **about)
 
     @classmethod
     def from_arrays(

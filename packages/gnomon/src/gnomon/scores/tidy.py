@@ -75,7 +75,10 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 #: Prefixes of names in trackers.
 _PREFIX = re.compile(r"^(?:[a-z_]+\.)+(?=.)")
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_WITH_COMMAS = re.compile(r"[+-]?\d+(?:,\d+)+(?:\.\d*)?")
+_BEGINS_AS_NUMBER = re.compile(r"\s*[+-]?\.?\d")
+#: Names of a column of items, if scores are right or wrong; also of one of tasks.
+PERHAPS_ITEMS = ("question", "problem", "example")
 
 
 class Origin:
@@ -87,17 +90,24 @@ class Origin:
         The path, as messages name it.
     lines : callable, optional
         Returns the line of each row; called only once something is wrong.
+    called : mapping, optional
+        What columns of tidy rows are called there; :func:`renamed_columns` adds those it renames.
     """
 
     def __init__(
-        self, file: str | None = None, *, lines: Callable[[], Sequence[int]] | None = None
+        self,
+        file: str | None = None,
+        *,
+        lines: Callable[[], Sequence[int]] | None = None,
+        called: Mapping[str, str] | None = None,
     ) -> None:
         self.file = file
+        self.called = dict(called or {})
         self._lines = lines
 
     def of_rows(self, kept: npt.NDArray[np.int64]) -> Origin:
         """Return the origin of some of the rows, by their places among all."""
-        return Origin(self.file, lines=lambda: self._numbers(kept.tolist()))
+        return Origin(self.file, lines=lambda: self._numbers(kept.tolist()), called=self.called)
 
     def error(self, message: str) -> ScoreDataError:
         """Return the error about the whole table."""
@@ -108,7 +118,8 @@ class Origin:
         numbers = " and ".join(map(str, self._numbers(rows)))
         noun = ("line" if self.file and self._lines else "row") + ("s" if len(rows) > 1 else "")
         prefix = f"{self.file}, " if self.file else ""
-        return ScoreDataError(f"{prefix}{noun} {numbers}, column {column!r}: {message}")
+        name = self.called.get(column, column)
+        return ScoreDataError(f"{prefix}{noun} {numbers}, column {name!r}: {message}")
 
     def _numbers(self, rows: Sequence[int]) -> list[int]:
         """Return the lines of rows, or their numbers from 1."""
@@ -167,6 +178,10 @@ def missing_columns(raw: Rows, origin: Origin, named: Iterable[str] = ()) -> Sco
     if raw.names:
         columns = dict.fromkeys(missing, "NAME")
         message += f"; {reading(origin.file, columns=columns)} names {'them' if plural else 'it'}"
+    if raw.names and origin.file is None and {"algorithm", "score"} <= {*missing}:
+        message += "; of wide tables, with a column for each task, files alone are read"
+    for item in (x for x in raw.names if "task" in missing and x.lower() in PERHAPS_ITEMS):
+        message += f"; {option(columns={'item': item})} if these are items of an evaluation"
     return origin.error(message)
 
 
@@ -175,6 +190,7 @@ def renamed_columns(raw: Rows, columns: Mapping[str, str], origin: Origin) -> Ro
     _check_columns(raw, columns, origin)
     taken = {*columns, *columns.values()}
     named = {name: raw[theirs] for name, theirs in columns.items()}
+    origin.called |= columns
     return Rows(named | {name: raw[name] for name in raw.names if name not in taken})
 
 
@@ -212,7 +228,9 @@ def usual_columns(
         candidates = [x for x in raw.names if role_of(x) == role and x not in named.values()]
         if role == "score":
             empty = [name for name in candidates if as_texts(raw[name]).missing.all()]
-            candidates = [name for name in candidates if are_numbers(raw[name])] or empty
+            numeric = [name for name in candidates if are_numbers(raw[name])]
+            # One that only begins as numbers do has wrong cells, which reading it will name.
+            candidates = numeric or empty or [x for x in candidates if _has_numbers(raw[x])]
         candidates = [name for name in candidates if name == role] or candidates
         for other in candidates[1:]:
             if raw.tolist(candidates[0]) != raw.tolist(other):
@@ -226,6 +244,11 @@ def usual_columns(
     return found
 
 
+def _has_numbers(column: Column) -> bool:
+    """Return whether some text of a column begins as a number does."""
+    return any(_BEGINS_AS_NUMBER.match(text) for text in as_texts(column).names)
+
+
 def are_numbers(column: Column) -> bool:
     """Return whether a column holds numbers, and no text that is none."""
     if not isinstance(column, Texts):
@@ -237,11 +260,13 @@ def are_numbers(column: Column) -> bool:
 def matching_rows(raw: Rows, where: Mapping[str, Any], origin: Origin) -> Flags:
     """Return which rows have all the attribute values of `where`, compared as texts."""
     keep: Flags = np.ones(len(raw), bool)
+    ours = {theirs: name for name, theirs in origin.called.items()}
     for name, value in where.items():
-        if name not in raw:
-            known = ", ".join(raw.names)
+        column = name if name in raw else ours.get(name)
+        if column is None or column not in raw:
+            known = ", ".join(origin.called.get(x, x) for x in raw.names)
             raise origin.error(f"no column {name!r} to select by; found {known}")
-        texts = raw.texts(name)
+        texts = raw.texts(column)
         keep &= texts.equals(str(value))
         if not keep.any():
             raise origin.error(
@@ -293,9 +318,9 @@ def _numbers(raw: Column, name: str, origin: Origin) -> FloatArray:
         wrong = raw.mapped([number is None for number in numbers], False)
         at = int(np.argmax(wrong))
         text = raw.names[int(raw.codes[at])]
-        remedy = (
-            ": a decimal comma; write a point" if _DECIMAL_COMMA.fullmatch(text.strip()) else ""
-        )
+        remedy = ""
+        if _WITH_COMMAS.fullmatch(text.strip()):
+            remedy = ": write a point for a decimal comma, and no comma between thousands"
         raise origin.error_at([at], name, f"expected a number, found {shortened(text)!r}{remedy}")
     return raw.mapped(numbers)
 

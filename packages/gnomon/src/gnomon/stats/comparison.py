@@ -260,6 +260,7 @@ def compare(
         records = [
             named_better(one, scores)
             for metric in metrics_to_compare(wanted, gamma, scores.higher_is_better)
+            if not refused or per_task or metric.name not in METRICS
             for one in _compared(differences, metric, per_task)
             if not refused or one.task is not None or one.metric not in METRICS
         ]

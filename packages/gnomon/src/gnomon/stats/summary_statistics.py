@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from gnomon.errors import ScoreDataError, note, option
+from gnomon.scores.plausibility import STAND_INS
 from gnomon.scores.readers.summaries import (
     SummaryTable,
     holds_summaries,
@@ -56,7 +57,7 @@ def stand_in_runs(summaries: SummaryTable, *, higher_is_better: bool = True) -> 
         )
     ]
     return ScoreTable.from_records(
-        records, higher_is_better=higher_is_better, provenance=["runs that stand in for summaries"]
+        records, higher_is_better=higher_is_better, provenance=[STAND_INS]
     )
 
 
@@ -88,7 +89,11 @@ def scores_or_stand_ins(
     other = next((name for name in names if name not in SUMMARY_METRICS), None)
     if isinstance(scores, SummaryTable):
         if is_set:
-            raise ScoreDataError(f"{is_set[0]} needs runs, and these are summaries")
+            remedy = ""
+            if "normalize" in is_set[0]:
+                remedy = f"; {option(normalize='limits.csv')}, a file with columns task, low, high"
+                remedy += ", needs none"
+            raise ScoreDataError(f"{is_set[0]} needs runs, and these are summaries{remedy}")
         if other is not None:
             raise ScoreDataError(
                 f"{getattr(other, 'name', other)}: expected a metric that means and standard "

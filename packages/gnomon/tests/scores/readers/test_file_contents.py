@@ -56,7 +56,12 @@ FAULTS = [
     (GOOD + "a,t,2\n", ", line 4: expected 4 fields, found 3"),
     (GOOD + "a,t,2,3,4\na,t,3\n", ", line 4: expected 4 fields, found 5"),
     (HEADER + 'a,t,0,1\n"a,t,1,2\na,t,2,3\n', ", line 3: expected a closing '\"', found none"),
-    (GOOD.replace(",", ";"), ", line 1: expected fields separated by ',', found ';'"),
+    (GOOD.replace(",", "|"), ", line 1: expected fields separated by ',', found '|'"),
+    (GOOD.replace(",", ";") + "a;t;2\n", ", line 4: expected 4 fields, found 3"),
+    (
+        HEADER.replace(",", ";") + "a;t;0;1,5\n",
+        ", line 2, column 'score': expected a number, found",
+    ),
     (
         (HEADER + "a,t,0,1\ncaf\xe9,t,0,2\n").encode("latin-1"),
         ", line 3: expected UTF-8 text, found",
@@ -81,7 +86,7 @@ def test_a_fault_is_told_in_one_short_line_with_its_place(tmp_path, content, mes
     assert len(said) < 300
 
 
-def test_tabs_separate_in_a_tsv(tmp_path):
-    assert len(read(tmp_path, GOOD.replace(",", "\t"), "scores.tsv")) == 2
-    with pytest.raises(ScoreDataError, match=r"separated by '\\t', found ','"):
-        read(tmp_path, GOOD, "scores.tsv")
+@pytest.mark.parametrize("name", ["scores.csv", "scores.tsv"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_fields_are_separated_as_the_header_has_them(tmp_path, name, separator):
+    assert len(read(tmp_path, GOOD.replace(",", separator), name)) == 2

@@ -311,8 +311,37 @@ def test_the_cause_is_named(tmp_path):
         quietly(written(tmp_path, "words.csv", "agent,env,seed,return\na,t,0,\n"))
     with pytest.raises(ScoreDataError, match="a decimal comma"):
         quietly(written(tmp_path, "comma.csv", header + 'a,t,0,"1,5"\na,t,1,"2,5"\n'))
-    with pytest.raises(ScoreDataError, match=r"separated by ',', found '\\t'"):
-        quietly(written(tmp_path, "tabs.csv", header.replace(",", "\t") + "a\tt\t0\t1\n"))
+    for wrong in ("n.a.", "1,234.5"):
+        text = f'algo,env,seed,return\na,t,0,1.5\na,t,1,"{wrong}"\n'
+        path = written(tmp_path, "cell.csv", text)
+        with pytest.raises(ScoreDataError, match=f"line 3, column 'return': .* found {wrong!r}"):
+            quietly(path)
+
+
+def test_rows_are_selected_by_the_names_of_the_file(tmp_path):
+    path = written(tmp_path, "s.csv", "algo,env,seed,return\na,t,0,1\na,u,0,2\n")
+    for name in ("env", "task"):
+        assert quietly(path, where={name: "u"}).rows.tolist("score") == [2.0]
+    with pytest.raises(
+        ScoreDataError, match=r"no column 'game' to select by; found algo, env, seed"
+    ):
+        quietly(path, where={"game": "u"})
+
+
+def test_questions_that_are_right_or_wrong_are_items(tmp_path):
+    text = "model,question,{}\na,q,1\na,r,0\nb,q,1\nb,r,1\n"
+    right, rated = (written(tmp_path, f"{x}.csv", text.format(x)) for x in ("correct", "score"))
+    assert quietly(right).units == "items"
+    with pytest.raises(ScoreDataError, match=r"columns=\{'item': 'question'\} if these are items"):
+        read_scores(rated)
+    assert quietly(rated, columns={"item": "question"}).units == "items"
+    assert quietly(rated, columns={"task": "question"}).units == "tasks"
+
+
+def test_algorithms_whose_names_are_nearly_alike_are_reported(tmp_path):
+    text = "algorithm,task,run,score\nSAC,t,0,1\nSac,t,0,2\nSAC+,t,0,2\n"
+    said = "the algorithms 'SAC' and 'Sac' differ in capitals or blanks alone"
+    assert said in notes(written(tmp_path, "names.csv", text))[1]
 
 
 def suspected(*rows):

@@ -34,7 +34,7 @@ _MOST_BLANK_LINES = 100
 _GLANCE, _CHUNK = 100, 200_000
 #: Texts of items may be long; the module has a limit for all of the process.
 csv.field_size_limit(2**31 - 1)
-_OTHER_SEPARATORS = (",", ";", "\t", "|")
+_OTHER_SEPARATORS = (";", "\t", ",")
 #: A number that is no label such as 007.
 _NUMBER = re.compile(r"[+-]?(?:(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf|nan)", re.I)
 
@@ -235,6 +235,11 @@ def header_line(path: Path) -> str:
         return next((line for line in first if line.strip(", \t\r\n")), "")
 
 
+def are_summaries(names: Sequence[str]) -> bool:
+    """Return whether headings are those of means and deviations of runs, whose number is given."""
+    return {"mean", "std"} <= set(names) and not {"runs", "n"}.isdisjoint(names)
+
+
 def is_table(path: Path) -> bool:
     """Return whether a path is a separated file, by its name."""
     return path.suffix.lower() in (".csv", ".tsv") and path.is_file()
@@ -346,7 +351,11 @@ def _bare(text: object) -> str:
 
 
 def _separator(path: Path) -> str:
-    return "\t" if path.suffix.lower() == ".tsv" else ","
+    """Return what separates fields: by the ending, else by the header, which has no comma then."""
+    usual = "\t" if path.suffix.lower() == ".tsv" else ","
+    header = header_line(path)
+    others = [x for x in _OTHER_SEPARATORS if x in header]
+    return others[0] if others and usual not in header else usual
 
 
 def _refuse_other_files(path: Path) -> None:
@@ -401,11 +410,9 @@ class _Records:
         twice = [name for at, name in enumerate(names) if name and name in names[:at]]
         if twice:
             raise self.error(line, f"expected columns of different names, found {twice[0]!r} twice")
-        if len(names) == 1:
-            for other in _OTHER_SEPARATORS:
-                if other in names[0]:
-                    found = f"expected fields separated by {self.separator!r}, found {other!r}"
-                    raise self.error(line, found)
+        if len(names) == 1 and "|" in names[0]:
+            message = f"expected fields separated by {self.separator!r}, found '|'"
+            raise self.error(line, message)
         return end, names
 
     def check(self, names: Sequence[str]) -> None:

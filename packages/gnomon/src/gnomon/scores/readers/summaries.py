@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from gnomon.errors import UnknownNameError, listed, note
-from gnomon.scores.readers.files import header_names, is_table, read_csv, reported_number
+from gnomon.scores.readers.files import (
+    are_summaries,
+    header_names,
+    is_table,
+    read_csv,
+    reported_number,
+)
 from gnomon.scores.table import FloatArray, ScoreTable
 from gnomon.scores.tidy import Origin, matching_rows, renamed_columns
 
@@ -67,7 +73,7 @@ def read_summaries(
     columns: Mapping[str, str] | None = None,
     keep_apart: str | None = None,
 ) -> SummaryTable:
-    r"""Read a table of summaries: columns algorithm, task, mean, std and runs.
+    r"""Read a table of summaries: columns algorithm, task, mean, std and runs (or n).
 
     Parameters
     ----------
@@ -102,6 +108,9 @@ def read_summaries(
     """
     raw, origin = read_csv(Path(path))
     raw = renamed_columns(raw, columns or {}, origin)
+    if "runs" not in raw and "n" in raw:
+        raw = raw.with_columns({"runs": raw["n"]}).but("n")
+        origin.called["runs"] = "n"
     for name in (*_SUMMARY, *([] if keep_apart is None else [keep_apart])):
         if name not in raw.names:
             raise origin.error(f"missing column {name!r}; found {', '.join(raw.names)}")
@@ -175,4 +184,4 @@ def of_standard_errors(table: ScoreTable) -> SummaryTable | None:
 
 def holds_summaries(path: Path) -> bool:
     """Return whether a file has means and standard deviations in the place of runs."""
-    return is_table(path) and {"mean", "std", "runs"} <= set(header_names(path))
+    return is_table(path) and are_summaries(header_names(path))

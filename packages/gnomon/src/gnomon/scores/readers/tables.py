@@ -31,6 +31,7 @@ from gnomon.files import write_atomically
 from gnomon.scores.columns import Column, Rows, Texts, rows_of_records
 from gnomon.scores.readers.files import (
     JSON_LINES,
+    are_summaries,
     header_names,
     is_table,
     json_content,
@@ -43,6 +44,7 @@ from gnomon.scores.readers.files import (
 from gnomon.scores.readers.registry import Reader, ReadRequest
 from gnomon.scores.table import ScoreTable
 from gnomon.scores.tidy import (
+    PERHAPS_ITEMS,
     REQUIRED,
     SPECIAL,
     TRUTHS,
@@ -64,13 +66,15 @@ _OF_ITEMS: Mapping[str, tuple[str, ...]] = {
     "algorithm": ("algorithm", "model", "model_name", "model_id", "system"),
     "task": (
         "item", "item_id", "question_id", "sample_id", "example_id", "instance_id", "doc_id",
-        "task", "id",
+        "problem_id", *PERHAPS_ITEMS, "task", "id",
     ),
     "run": ("run", "epoch", "repeat", "trial", "seed"),
     "score": ("score", "correct", "is_correct", "accuracy", "acc", "exact_match", "passed", "pass"),
 }  # fmt: skip
 #: A table of tasks has none of these; "task" and "id" alone are ambiguous.
-_ITEMS = _OF_ITEMS["task"][:-2]
+_ITEMS = [x for x in _OF_ITEMS["task"][:-2] if x not in PERHAPS_ITEMS]
+#: Names of scores that are right or wrong.
+_RIGHT_OR_WRONG = ("correct", "is_correct", "exact_match", "passed", "pass")
 
 
 def write_scores(table: ScoreTable, path: str | os.PathLike[str]) -> None:
@@ -142,7 +146,8 @@ def _are_items(names: Sequence[str]) -> bool:
     lower = {name.strip().lower() for name in names}
     if lower.issuperset(REQUIRED):
         return False  # a tidy file, which may contain other names of items
-    return not (lower.isdisjoint(_OF_ITEMS["algorithm"]) or lower.isdisjoint(_ITEMS))
+    known = _ITEMS if lower.isdisjoint(_RIGHT_OR_WRONG) else (*_ITEMS, *PERHAPS_ITEMS)
+    return not (lower.isdisjoint(_OF_ITEMS["algorithm"]) or lower.isdisjoint(known))
 
 
 def _of_tasks(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str = "") -> ScoreTable:
@@ -160,7 +165,7 @@ def _of_tasks(raw: Rows, origin: Origin, wanted: ReadRequest, tool: str = "") ->
                 f"a score file has one score; expected no name of a score, found {metric}"
             )
         where["metric"] = metric
-    if {"mean", "std", "runs"} <= set(raw.names) and "score" not in (*raw.names, *named):
+    if are_summaries(raw.names) and "score" not in (*raw.names, *named):
         raise origin.error(
             "expected runs, found means and standard deviations; estimate and compare take these, "
             + either("and profile takes what read_summaries returns", "and so does profile")

@@ -281,7 +281,7 @@ def _names_rows(names: list[str], path: Path) -> bool:
         return False
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         rows = (line for line in file.readlines(_CHARACTERS) if line.strip(", \t\r\n"))
-        cells = [re.split(r"[,\t]", line)[0].strip('"\r\n ') for line in rows][1:]
+        cells = [re.split(r"[,;\t]", line)[0].strip('"\r\n ') for line in rows][1:]
     return any(cell and reported_number(cell) is None for cell in cells)
 
 

@@ -59,10 +59,10 @@ def test_usual_names_are_said(tmp_path):
         ("model,item,answer\na,q,Rome\n",
          "expected a column of numbers for the score, found none among model, item, answer"),
         ("model,item,correct\na,q,maybe\n",
-         "line 2, column 'score': expected a number, found 'maybe'"),
+         "line 2, column 'correct': expected a number, found 'maybe'"),
         ("model,item,correct\na,q,1\na,q,0\n",
          "expected one row for each algorithm, task, run; found algorithm a, task q, run 1 twice"),
-        ("model,item,correct\na,,1\n", "line 2, column 'task': expected a name, found nothing"),
+        ("model,item,correct\na,,1\n", "line 2, column 'item': expected a name, found nothing"),
         ("model,item,correct\n", "expected rows of scores, found none"),
     ],
 )  # fmt: skip
@@ -88,7 +88,9 @@ def test_several_files_are_put_together(tmp_path):
     other = written(tmp_path, "model,item,correct\nb,q,0\n", "b.csv")
     assert read_scores([first, other]).algorithms == ("a", "b")
     again = written(tmp_path, "model,item,correct\na,q,0\n", "d.csv")
-    with pytest.raises(ScoreDataError, match=r"sources, rows 1 and 2.*task q, run 1 twice"):
+    with pytest.raises(
+        ScoreDataError, match="sources 1 and 2 both hold algorithm a, task q, run 1: leave"
+    ):
         read_scores([first, again])
     with pytest.raises(ScoreDataError, match="expected one kind of scores in all sources; metric"):
         read_scores([first, written(tmp_path, "model,item,score\nb,q,0\n", "c.csv")])

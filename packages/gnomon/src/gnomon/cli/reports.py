@@ -9,12 +9,12 @@ import typer
 
 from gnomon.cli.answer import JsonOption, answering
 from gnomon.cli.options import Level, ScoreOptions, Seed, with_groups
-from gnomon.cli.sources import Pair, SourcesAndPair, places_of, sources_and_pair
+from gnomon.cli.sources import Pair, SourcesAndModels, places_of, sources_and_pair
 
 
 @with_groups
 def report(
-    sources: SourcesAndPair,
+    sources: SourcesAndModels,
     pair: Pair = None,
     out: Annotated[
         Path | None,

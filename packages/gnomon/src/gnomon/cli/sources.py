@@ -35,6 +35,15 @@ SourcesAndPair = Annotated[
         "contains one), optionally followed by two algorithms.",
     ),
 ]
+SourcesAndModels = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE",
+        show_default=False,
+        help="Files, folders or logs of scores (NAME=PATH names the algorithm of a source that "
+        "contains one); of items, optionally followed by two models to look at closely.",
+    ),
+]
 Pair = Annotated[
     tuple[str, str] | None,
     typer.Option("--pair", metavar="A B", help="Two algorithms, if files have their names."),

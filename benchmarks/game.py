@@ -230,7 +230,7 @@ def _stepping_seconds(env: HiddenRulesEnv, tape: list[int]) -> float:
 
 _START = """
 import time; start = time.perf_counter()
-import gymnasium, gnomon
+import gymnasium, gohr
 env = gymnasium.make("gohr/ColorMatch-v0"); env.reset(seed=0); env.step(0)
 print(time.perf_counter() - start)
 """

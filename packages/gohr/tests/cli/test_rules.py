@@ -68,6 +68,9 @@ def test_check_of_what_is_well(command, tmp_path):
     assert said.out.splitlines()[0] == f"good.txt: 2 lines, nothing wrong; {searched}"
     assert (said.status, len(said.out.splitlines())) == (0, 2)
     assert results(command("gohr", "rules", "check", "good.txt", "--json")) == []
+    (tmp_path / "noted.txt").write_text("# tags: countt\n" + TWO_LINES)
+    said = command("gohr", "rules", "check", "noted.txt", "--states", "50")
+    assert (said.status, said.out.splitlines()[-1]) == (0, f"noted.txt: {searched}")
 
 
 def test_check_of_what_does_not_parse(command, tmp_path):
@@ -123,7 +126,8 @@ def test_a_board_of_pieces_that_the_palettes_lack_is_drawn_too(command, tmp_path
 def test_rules_on_properties_are_not_searched(command, tmp_path):
     (tmp_path / "size.txt").write_text("(size:[1..3], bucket:0)\n")
     said = command("gohr", "rules", "check", "size.txt", "--property", "size")
-    assert said == (0, "size.txt: 1 line, nothing wrong\n", "")
+    reason = "no search for a stalemate, for the rule asks for pieces with properties"
+    assert said == (0, f"size.txt: 1 line, nothing wrong; {reason}\n", "")
     (finding,) = results(command("gohr", "rules", "check", "size.txt", "--json"), status=1)
     assert finding["message"].startswith("no piece has the property 'size'")
 

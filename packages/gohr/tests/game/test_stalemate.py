@@ -82,6 +82,15 @@ def test_the_answer_in_words() -> None:
     )
 
 
+def test_how_far_a_search_went_in_words() -> None:
+    said = str(StalemateSearch(None, (), 0, 551))
+    assert said == "no stalemate found: 551 boards in all were searched"
+    said = str(StalemateSearch(None, (), 1, 1))
+    assert (
+        said == "no stalemate found: all boards of up to 1 piece and 1 board in all were searched"
+    )
+
+
 def test_names_of_ones_own_are_the_pieces_that_there_are() -> None:
     assert search("(*,[heart,cross],*,*,0)").board is None
     found = find_stalemate(parse("(*,heart,*,*,0)"), shapes=["HEART", "CROSS"])

@@ -9,6 +9,7 @@ from gohr.rules import RuleSet, available_rules, explain, load_rule, parse
     ("text", "words"),
     [
         ("(*,*,*,*,*)", "Any piece may go to any bucket."),
+        ("(*,*,*,*,this.bucket)", "Any piece may go to any bucket."),
         ("(*,*,red,*,5)", "Any red piece may go to bucket 1."),
         (
             "(*,[star,circle],[red,blue],*,[3,0])",

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gnomon.errors import counted
 from gohr.errors import RuleSyntaxError, excerpt
 from gohr.rules.catalogue import info_of
 from gohr.rules.lint_names import Finding
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 #: The tag of a rule that is meant to get stuck sometimes.
 _MEANT = "can-stall"
+_PROPERTIES = "no search for a stalemate, for the rule asks for pieces with properties"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class CheckedRule:
         Number of rule lines; 0 if the text does not parse.
     search : StalemateSearch, optional
         The search for a board on which the rule gets stuck, if there was one.
+    not_searched : str, optional
+        Why there was none though it was asked for.
 
     Examples
     --------
@@ -50,6 +54,7 @@ class CheckedRule:
     findings: tuple[Finding, ...]
     n_lines: int = 0
     search: StalemateSearch | None = None
+    not_searched: str = ""
 
     @property
     def passes(self) -> bool:
@@ -74,10 +79,15 @@ class CheckedRule:
         shown = [self._shown(finding) for finding in self.findings]
         if self.search is not None and self.search.board is not None:
             shown.append(_drawn(self.search.board))
+        stuck = self.search is not None and self.search.board is not None
+        searched = self.not_searched if self.search is None or stuck else str(self.search)
         if not self.findings:
-            searched = f"; {self.search}" if self.search else ""
-            lines = f"{self.n_lines} line{'s' * (self.n_lines > 1)}"
-            shown.append(f"{self.file}: {lines}, nothing wrong{searched}")
+            lines = counted(self.n_lines, "line")
+            shown.append(
+                "; ".join(filter(None, (f"{self.file}: {lines}, nothing wrong", searched)))
+            )
+        elif self.passes and searched:
+            shown.append(f"{self.file}: {searched}")
         return "\n".join(shown)
 
     def _shown(self, finding: Finding) -> str:
@@ -113,8 +123,10 @@ def check_rule(
     n_lines = len(rule_set.lines)
     playable = all(finding.severity != "error" for finding in findings)
     # The search uses pieces of shape and colour alone; a rule on others would always be stuck.
-    if not max_states or not playable or _asks_for_properties(rule_set):
+    if not max_states or not playable:
         return CheckedRule(file, text, findings, n_lines)
+    if _asks_for_properties(rule_set):
+        return CheckedRule(file, text, findings, n_lines, not_searched=_PROPERTIES)
     from gohr.game.stalemate import find_stalemate
 
     search = find_stalemate(rule_set, max_states=max_states)

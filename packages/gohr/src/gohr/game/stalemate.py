@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gnomon.errors import counted
 from gohr.game.board import COLORS, N_CELLS, SHAPES, Board, Piece
 from gohr.game.reference import STALEMATE, Move, ReferenceGame
 from gohr.rules.orders import BUILT_IN_ORDERS
@@ -56,10 +57,9 @@ class StalemateSearch:
 
     def __str__(self) -> str:
         if self.board is None:
-            return (
-                f"no stalemate found: all boards of up to {self.n_pieces_searched} pieces and "
-                f"{self.n_boards} boards in all were searched"
-            )
+            whole = f"all boards of up to {counted(self.n_pieces_searched, 'piece')} and "
+            searched = f"{whole if self.n_pieces_searched else ''}{counted(self.n_boards, 'board')}"
+            return f"no stalemate found: {searched} in all were searched"
         pieces = ", ".join(
             f"{(piece.color or '').lower()} {(piece.shape or '').lower()} in cell {piece.pos}"
             for piece in self.board.pieces

@@ -150,7 +150,11 @@ def _with_paper_words(value: Expression) -> Expression:
 def _count(value: Expression, span: Span) -> int | None:
     """Read a meter. Any negative number means the same as ``*``: not metered."""
     if not isinstance(value, Number):
-        raise FieldError(f"expected a whole number or * as the count, found {value}", span)
+        raise FieldError(
+            f"expected a whole number or * as the count, found {value}",
+            span,
+            "an expression can stand in the field of the buckets",
+        )
     return None if value.value < 0 else value.value
 
 

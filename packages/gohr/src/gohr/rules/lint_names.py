@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from gnomon.errors import shortened
+from gohr.rules.catalogue import TAGS
 from gohr.rules.fields import CLAUSES
 from gohr.rules.syntax import (
     Atom,
@@ -46,7 +47,7 @@ class Finding:
         An error: the rule does not parse, or cannot be played. A warning: some part of it has no
         effect, or an effect other than it seems. A note: worth knowing.
     message, remedy : str
-        The problem, and how to correct it.
+        The problem, and how to correct it; no remedy where the message says what is expected.
 
     Examples
     --------
@@ -67,7 +68,8 @@ class Finding:
 
     def __str__(self) -> str:
         message, remedy = shortened(self.message, _LONGEST), shortened(self.remedy, _LONGEST)
-        return f"line {self.line}, column {self.column}: {self.severity}: {message}; {remedy}"
+        said = f"{message}; {remedy}" if remedy else message
+        return f"line {self.line}, column {self.column}: {self.severity}: {said}"
 
 
 #: Common misspellings of the language's own clauses.
@@ -83,6 +85,13 @@ _OTHER_WORDS = {
     "counter": "count",
     "condition": "code",
     "if": "code",
+}
+#: Words for the variables that differ from them by more than a letter or two.
+_OTHER_VARIABLES = {
+    "nearest": "Nearby",
+    "closest": "Nearby",
+    "farthest": "Remotest",
+    "furthest": "Remotest",
 }
 
 
@@ -129,7 +138,7 @@ def _variable(key: str, node: Name, properties: Collection[str]) -> Iterator[Fin
 
 def _remedy_for_variable(key: str, node: Name) -> str:
     first, *rest = node.parts
-    meant = near(first, VARIABLES)
+    meant = near(first, VARIABLES) or _OTHER_VARIABLES.get(first.lower())
     if node.parts == ("q",):
         return "name what is shared, as in q.color or q.bucket"
     if first in ("p", "pc", "ps", "Nearby", "Remotest") and rest:
@@ -167,13 +176,17 @@ def _operands(node: Binary) -> Iterator[Finding]:
 
 
 def _compared(node: Binary) -> Iterator[Finding]:
-    for operand in (node.left, node.right):
-        if isinstance(operand, Text) and operand.value != operand.value.upper():
+    yield from _lower_case(side for side in (node.left, node.right) if isinstance(side, Text))
+
+
+def _lower_case(texts: Iterable[Text]) -> Iterator[Finding]:
+    for text in texts:
+        if text.value != text.value.upper():
             yield Finding.at(
-                operand.span,
+                text.span,
                 "warning",
-                f"{operand} equals no shape and no colour, for their names are in capitals here",
-                f'write "{operand.value.upper()}" (pieces with properties keep their case)',
+                f"{text} equals no shape and no colour, for their names are in capitals here",
+                f'write "{text.value.upper()}" (pieces with properties keep their case)',
             )
 
 
@@ -225,6 +238,33 @@ def negative_counts(rule_set: RuleSet, text: str) -> Iterator[Finding]:
             )
 
 
+def misspelt_tags(text: str) -> Iterator[Finding]:
+    """Note the tags at the head of a rule that are nearly known ones.
+
+    Examples
+    --------
+    >>> print(*misspelt_tags("# tags: memry, my-own"))
+    line 1, column 9: note: the tag 'memry' is not a known one; write 'memory' if that is meant
+    """
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            return  # the comments at the head of a rule end here
+        head = re.match(r"\s*#\s*tags\s*:", line, re.IGNORECASE)
+        if not head:
+            continue
+        for found in re.finditer(r"[^,\s][^,]*", line[head.end() :]):
+            tag = found[0].strip()
+            meant = near(tag, TAGS)
+            if meant and tag not in TAGS:
+                yield Finding(
+                    number,
+                    head.end() + found.start() + 1,
+                    "note",
+                    f"the tag '{tag}' is not a known one",
+                    f"write '{meant}' if that is meant",
+                )
+
+
 # -- conditions ------------------------------------------------------------------------------------
 
 
@@ -243,6 +283,8 @@ def condition_findings(
             continue
         if is_literal(clause):
             yield from _literal(key, clause, own, others)
+        else:
+            yield from _lower_case(node for node in walk(clause) if isinstance(node, Text))
         for item in clause.items if isinstance(clause, ListOf) else (clause,):
             if isinstance(item, Binary):
                 yield Finding.at(

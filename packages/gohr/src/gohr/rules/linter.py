@@ -14,6 +14,7 @@ from gohr.rules.lint_names import (
     Finding,
     condition_findings,
     expression_findings,
+    misspelt_tags,
     near,
     negative_counts,
     paper_words,
@@ -21,7 +22,7 @@ from gohr.rules.lint_names import (
 from gohr.rules.orders import BUILT_IN_ORDERS
 from gohr.rules.parser import parse
 from gohr.rules.syntax import Atom, Expression, ListOf, Name, Number, RuleLine, RuleSet, Text
-from gohr.rules.variables import may_have_value, must_have_value, walk
+from gohr.rules.variables import is_literal, literals_of, may_have_value, must_have_value, walk
 
 #: The default palettes, repeated here, since this package does not depend on boards.
 SHAPES = ("SQUARE", "STAR", "CIRCLE", "TRIANGLE")
@@ -59,9 +60,9 @@ def lint(
     -----
     It finds: orders that are undefined, not used, have names among their cells or do not list all
     cells; variables that do not exist (``near``), arithmetic on names; clauses whose key is
-    misspelt (``Bucket:``); properties that no piece has; names and cells that never match; atoms
-    that never accept anything, or repeat another; lines that are never reached; divisions by zero;
-    negative counts.
+    misspelt (``Bucket:``); properties that no piece has; names and cells that never match; rules
+    that accept no piece of these shapes and colours; atoms that never accept anything, or repeat
+    another; lines that are never reached; divisions by zero; negative counts; misspelt tags.
 
     Examples
     --------
@@ -75,6 +76,19 @@ def lint(
     'Nearby' (the case matters)
     """
     findings = [*_order_findings(rule_set), *_line_findings(rule_set)]
+    if not any(
+        atom.properties or (_matches(atom.shape, shapes) and _matches(atom.color, colors))
+        for line in rule_set.lines
+        for atom in line.atoms
+    ):
+        findings.append(
+            Finding.at(
+                rule_set.lines[0].span,
+                "warning",
+                "the rule accepts no piece of the usual shapes and colours",
+                "mend the names, or give the board pieces that have them",
+            )
+        )
     known = {*BUILT_IN_ORDERS, *(order.name for order in rule_set.orders)}
     for line in rule_set.lines:
         for atom in line.atoms:
@@ -86,6 +100,7 @@ def lint(
     if text is not None:
         findings += paper_words(rule_set, text)
         findings += negative_counts(rule_set, text)
+        findings += misspelt_tags(text)
     return tuple(sorted(findings))
 
 
@@ -100,8 +115,8 @@ def lint_text(text: str) -> tuple[Finding, ...]:
     try:
         return lint(parse(text), text=text)
     except RuleSyntaxError as error:
-        remedy = error.remedy or "mend the text here"
-        return (Finding(error.line, error.column, "error", error.message, remedy),)
+        where = error.line, error.column
+        return (Finding(*where, "error", error.message, error.remedy or ""),)
 
 
 # -- orders ----------------------------------------------------------------------------------------
@@ -194,6 +209,13 @@ def _position_findings(atom: Atom, known: Collection[str]) -> Iterator[Finding]:
 # -- atoms -----------------------------------------------------------------------------------------
 
 
+def _matches(clause: Expression | None, names: Collection[str]) -> bool:
+    """Return whether a condition may hold for one of the upper-case names."""
+    if clause is None or not is_literal(clause):
+        return True
+    return any(word.upper() in names for word in literals_of(clause))
+
+
 def _bucket_findings(atom: Atom) -> Iterator[Finding]:
     buckets = atom.buckets
     for node in buckets.items if isinstance(buckets, ListOf) else (buckets,):
@@ -233,9 +255,12 @@ def _reasons_to_be_idle(atom: Atom) -> Iterator[str]:
 
 
 def _may_be_bucket(buckets: Expression) -> bool:
-    if isinstance(buckets, ListOf):
-        return any(map(_may_be_bucket, buckets.items))
-    return may_have_value(buckets) and not isinstance(buckets, Text)
+    match buckets:
+        case ListOf(items=items):
+            return any(map(_may_be_bucket, items))
+        case Text() | Name(parts=("this" | "last",) | ("q", _)):  # the latter are pieces
+            return False
+    return may_have_value(buckets)
 
 
 def _allowed_cells(positions: tuple[Expression, ...]) -> set[int]:

@@ -19,7 +19,7 @@ from gohr.rules.syntax import (
     RuleSet,
     Text,
 )
-from gohr.rules.variables import is_literal
+from gohr.rules.variables import is_literal, literals_of
 
 _N_CELLS = 36
 
@@ -44,7 +44,7 @@ _VARIABLES = {
     "Nearby": "the nearest bucket",
     "Remotest": "the farthest bucket",
     "this": "the piece",
-    "this.bucket": "the bucket itself",
+    "this.bucket": "the bucket attempted",
     "last": "the last piece accepted",
     "q.bucket": "the last piece in that bucket",
 }
@@ -170,19 +170,13 @@ def _property(clause: Property) -> str:
     if isinstance(clause.value, Range):
         return f"{clause.key} {clause.value.low} to {clause.value.high}"
     if is_literal(clause.value):
-        return f"{clause.key} {_series(_spelt(clause.value), 'or')}"
+        return f"{clause.key} {_series(literals_of(clause.value), 'or')}"
     return f"{clause.key} {_value(clause.value)}"
-
-
-def _spelt(clause: Expression) -> list[str]:
-    """List the literals of a condition as they are spelt, which matters for properties."""
-    items = clause.items if isinstance(clause, ListOf) else (clause,)
-    return [item.value if isinstance(item, Text) else str(item) for item in items]
 
 
 def _words(clause: Expression) -> list[str]:
     """List the literals of a condition on the shape or the colour, whose case does not matter."""
-    return [word.lower() for word in _spelt(clause)]
+    return [word.lower() for word in literals_of(clause)]
 
 
 def _cells(where: Expression) -> str:
@@ -207,7 +201,7 @@ def _buckets(buckets: Expression | None) -> str:
         return "any bucket"
     items = buckets.items if isinstance(buckets, ListOf) else (buckets,)
     numbers = sorted({item.value % 4 for item in items if isinstance(item, Number)})
-    if numbers == [0, 1, 2, 3]:
+    if numbers == [0, 1, 2, 3] or Name(("this", "bucket")) in items:
         return "any bucket"
     shown = [f"bucket {_series(list(map(str, numbers)), 'or')}"] if numbers else []
     shown += [_bucket(item) for item in items if not isinstance(item, Number)]

@@ -51,6 +51,8 @@ MAX_NESTING = 100
 #: Maximum number of open brackets. Python's own stack is the reason why it is lower.
 _MAX_OPEN = 40
 
+_NO_CONDITION = "write * for a field without condition"
+
 T = TypeVar("T")
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
@@ -168,7 +170,8 @@ class _LineParser:
         elif self._at("*"):
             self._advance()
         elif not self._at("("):
-            self._fail_expected("a counter or '(' at the beginning of a rule line", self._comment())
+            remedy = "a line without a limit has no count" if self._at("-") else self._comment()
+            self._fail_expected("a counter or '(' at the beginning of a rule line", remedy)
         atoms = [self._atom()]
         while not self._is("end"):
             atoms.append(self._atom())
@@ -185,6 +188,8 @@ class _LineParser:
             arguments.append(self._argument())
             while self._at(","):
                 self._advance()
+                if self._at(")") and arguments[0].key is None and len(arguments) < 5:
+                    self._fail_expected("a field after the comma", _NO_CONDITION)
                 arguments.append(self._argument())
         if not self._at(")"):
             self._fail_expected("',' or ')'", self._remedy_after_argument())
@@ -398,6 +403,10 @@ class _LineParser:
             return "to compare, write '=='"
         if self._at("."):
             return "numbers are whole"
+        if self._is("end"):
+            return "close the bracket that is open"
+        if self._is("name") or self._is("number") or self._is("text"):
+            return "put a comma between two values, and several of one field in [ ]"
         if self._token.kind == "symbol" and self._token.text in _COMPARISONS:
             return "a comparison compares two values; put one of several in parentheses"
         return None
@@ -407,6 +416,8 @@ class _LineParser:
             return "'*' stands alone in its field"
         if self._at(")") and self._tokens[self._index - 1].text == ",":
             return "no comma after the last field"
+        if self._at(","):
+            return _NO_CONDITION
         if self._at("+"):
             return "a number has no plus sign"
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator
 
 from gohr.rules.syntax import (
     Atom,
@@ -22,6 +23,15 @@ from gohr.rules.syntax import (
 VARIABLES = ("p", "pc", "ps", "Nearby", "Remotest", "this", "last")
 #: Fields that every piece of shape and colour has.
 FIELDS = ("shape", "color", "pos", "bucket")
+
+_RELATIONS: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 #: Those that have a value at every attempt; all others have none before the first accepted move.
 _ALWAYS = frozenset({"Nearby", "Remotest", "this", *(f"this.{field}" for field in FIELDS)})
@@ -60,6 +70,18 @@ def is_literal(clause: Expression | Range) -> bool:
                 map(is_literal, items)
             )
     return False
+
+
+def literals_of(clause: Expression) -> list[str]:
+    """List the literals of a condition as they are spelt, which matters for properties.
+
+    Examples
+    --------
+    >>> literals_of(ListOf((Name(("star",)), Text("CIRCLE"))))
+    ['star', 'CIRCLE']
+    """
+    items = clause.items if isinstance(clause, ListOf) else (clause,)
+    return [item.value if isinstance(item, Text) else str(item) for item in items]
 
 
 def expressions_of(atom: Atom) -> Iterator[tuple[str, Expression]]:
@@ -119,6 +141,8 @@ def may_have_value(expression: Expression) -> bool:
             return False
         case Binary(operator="+" | "-" | "*" | "/" | "%", left=left, right=right):
             return may_have_value(left) and may_have_value(right)
+        case Binary(operator=symbol, left=Number(value=low), right=Number(value=high)):
+            return _RELATIONS[symbol](low, high)
         case Binary(left=left):
             return may_have_value(left)
     return True

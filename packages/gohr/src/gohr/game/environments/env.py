@@ -115,7 +115,7 @@ class HiddenRulesEnv(gymnasium.Env[dict[str, Any], np.int64]):
 
     Examples
     --------
-    >>> import gymnasium, gnomon
+    >>> import gymnasium, gohr
     >>> env = gymnasium.make("gohr/Clockwise-v0")
     >>> observation, info = env.reset(seed=0)
     >>> action = env.action_space.sample(info["action_mask"])

@@ -1,6 +1,6 @@
 """Registration with Gymnasium: ``gohr/HiddenRules-v0``, and a name for each sample rule.
 
-``import gnomon`` is enough for ``gymnasium.make`` to find them, but does not load Gymnasium, which
+``import gohr`` is enough for ``gymnasium.make`` to find them, but does not load Gymnasium, which
 most of the package does not need: the names are registered when Gymnasium is imported.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from importlib.abc import Loader
 else:
-    Loader = object  # that module would load a third of what `import gnomon` does
+    Loader = object  # that module would load a third of what `import gohr` does
 
 #: Attempts after which an episode is truncated (Pulick et al. 2022, section 5.2).
 HORIZON = 100

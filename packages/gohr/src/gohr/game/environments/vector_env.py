@@ -117,7 +117,7 @@ class HiddenRulesVectorEnv(
 
     Examples
     --------
-    >>> import gymnasium, gnomon
+    >>> import gymnasium, gohr
     >>> envs = gymnasium.make_vec("gohr/Clockwise-v0", num_envs=3)
     >>> observations, infos = envs.reset(seed=0)
     >>> observations["board"].shape, infos["action_mask"].shape

@@ -38,7 +38,7 @@ class LastSuccess(
 
     Examples
     --------
-    >>> import gymnasium, gnomon
+    >>> import gymnasium, gohr
     >>> env = LastSuccess(gymnasium.make("gohr/Clockwise-v0"))
     >>> env.reset(seed=0)[0].shape
     (39,)
@@ -67,7 +67,7 @@ class TextObservation(
 
     Examples
     --------
-    >>> import gymnasium, gnomon
+    >>> import gymnasium, gohr
     >>> env = TextObservation(gymnasium.make("gohr/Clockwise-v0"))
     >>> env.reset(seed=0)[0].splitlines()[-1]
     'last accepted: none'
@@ -110,7 +110,7 @@ class HistoryStack(
 
     Examples
     --------
-    >>> import gymnasium, gnomon
+    >>> import gymnasium, gohr
     >>> env = HistoryStack(gymnasium.make("gohr/Clockwise-v0"), k=3)
     >>> env.reset(seed=0)[0]["history"].shape
     (3, 5)
@@ -169,7 +169,7 @@ class FullHistory(HistoryStack):
 
     Examples
     --------
-    >>> import gymnasium, gnomon
+    >>> import gymnasium, gohr
     >>> env = FullHistory(gymnasium.make("gohr/Clockwise-v0"))
     >>> env.reset(seed=0)[0]["history"].shape
     (100, 5)

@@ -172,12 +172,12 @@ def test_how_many_runs_it_takes_is_said_in_all_and_further():
     assert needed in runs.finding
 
 
-def test_a_mean_number_of_runs_is_called_one():
+def test_unequal_numbers_of_runs_are_printed_as_a_range():
     rng = np.random.default_rng(0)
     scores = {name: rng.normal(m, 1, (10, 6)) for name, m in (("a", 0), ("b", 9))}
     scores["a"][:2, 0] = np.nan
     (text,) = said(audited(scores), "runs")
-    assert text == "b and a: significantly different with the present 9.6 runs per task"
+    assert text == "b and a: significantly different with the present 8 to 10 runs per task"
 
 
 def test_pairs_unlike_the_ranking_are_named():

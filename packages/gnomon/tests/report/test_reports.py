@@ -51,6 +51,7 @@ def test_a_file_is_reported_as_its_table(tmp_path):
     write_scores(table, tmp_path / "scores.csv")
     page = report(tmp_path / "scores.csv", tmp_path / "from-file", n_resamples=50)
     assert "<h1>scores.csv</h1>" in page.read_text()
+    assert "of win probabilities one by one (pointwise), of ranks all together" in page.read_text()
     assert sections_of(page) == sections_of(report(table, tmp_path / "table", n_resamples=50))
 
 

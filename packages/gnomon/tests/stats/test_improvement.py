@@ -157,6 +157,23 @@ def test_tasks_won_outright_claim_no_more_than_the_exact_test():
             assert found.high == 1.0
 
 
+def newcombes_over_tasks(value, m, n, n_tasks):
+    """The lower end for tasks that are all alike, by a fine grid."""
+    grid = np.linspace(0.0, 1.0, 100_001)
+    q = grid * (1 - grid)
+    variance = q * (1 + ((m + n) / 2 - 1) * (1 + 2 * q) / (2 + q)) / (m * n * n_tasks)
+    return grid[(value - grid) ** 2 <= special.ndtri(0.975) ** 2 * variance].min()
+
+
+@pytest.mark.parametrize(("n_runs", "n_tasks"), [(3, 2), (4, 3), (5, 8)])
+def test_tasks_won_outright_have_newcombes_interval_of_all_tasks(n_runs, n_tasks):
+    """Its width shrinks with the tasks as the error of their mean does, and not faster."""
+    won, lost = np.arange(n_runs) + 100.0, np.arange(n_runs) + 0.0
+    found = compared([won] * n_tasks, [lost] * n_tasks)
+    expected = newcombes_over_tasks(1.0, n_runs, n_runs, n_tasks)
+    assert found.low == pytest.approx(expected, abs=2e-5)
+
+
 def test_single_runs_are_a_sign_test():
     rng = np.random.default_rng(0)
     x, y = rng.normal(0.3, 1, (30, 1)).round(1), rng.normal(size=(30, 1)).round(1)
@@ -183,6 +200,20 @@ def test_coverage_of_one_task(n_runs, shift):
         assert stats.binomtest(held, n_tables, 0.9, "less").pvalue > 0.01
         if shift == 0.0:
             assert stats.binomtest(rejected, n_tables, 0.05, "greater").pvalue > 0.01
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("n_runs", "n_tasks"), [(3, 2), (4, 2), (5, 2), (3, 3), (4, 3)])
+@pytest.mark.parametrize("truth", [0.5, 0.85, 0.9])
+def test_coverage_of_two_or_three_tasks(n_runs, n_tasks, truth):
+    """At least 93 %, where one algorithm often wins all runs."""
+    rng, n_tables, held = np.random.default_rng(n_runs), 300, 0
+    shift = special.ndtri(truth) * np.sqrt(2.0)
+    for _ in range(n_tables):
+        x, y = rng.normal(size=(2, n_tasks, n_runs))
+        found = compared(x + shift, y)
+        held += found.low <= truth <= found.high
+    assert stats.binomtest(held, n_tables, 0.93, "less").pvalue > 0.01
 
 
 @pytest.mark.full

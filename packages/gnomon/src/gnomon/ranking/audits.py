@@ -165,7 +165,7 @@ def audit(
         *_on_ranks(ranking, len(full.tasks) - len(table.tasks)),
         *_on_metrics(estimates, ranking, kept),
         *_on_agreement(means, ranking, kept),
-        _on_runs(ranking),
+        _on_runs(ranking, full),
     )
     return Audit(
         statements,
@@ -395,7 +395,7 @@ def _reason(a: str, b: str, scores: ScoreTable, by_ranks: bool) -> str:
     return text
 
 
-def _on_runs(ranking: Ranking) -> Statement:
+def _on_runs(ranking: Ranking, scores: ScoreTable) -> Statement:
     """Report whether the first two are separated, and if not how many runs it would take.
 
     By the normal distribution, with the critical value of the first step of Holm's correction.
@@ -410,7 +410,11 @@ def _on_runs(ranking: Ranking) -> Statement:
     if math.isnan(ranking.p_adjusted[0, 1]):
         return Statement("runs", "first and second", f"{pair}: not comparable", math.nan)
     if ranking.separated[0, 1]:
-        text = f"{pair}: {_DIFFERENT} with the present {present:.4g} {units}"
+        numbers = f"{present:.0f}"
+        if of_runs:
+            counts = scores.select(algorithms=ranking.names[:2]).run_counts
+            numbers = rank_range(counts[counts > 0].min(), counts.max())
+        text = f"{pair}: {_DIFFERENT} with the present {numbers} {units}"
         return Statement("runs", "first and second", text, 0.0)
     n_pairs, needed = len(ranking) * (len(ranking) - 1) // 2, math.nan
     steps = float(ndtri(1.0 - (1.0 - ranking.level) / 2.0 / n_pairs) + ndtri(POWER))

@@ -279,7 +279,8 @@ def _ranks(found: _Findings) -> list[Section]:
             "Ranks",
             ("algorithm", ranking.title.partition(",")[0], "rank", "tier"),
             rows,
-            f"Simultaneous {percent(found.level)} intervals. {' '.join(ranking.notes)}",
+            f"{percent(found.level)} intervals: of win probabilities one by one (pointwise), of "
+            f"ranks all together (simultaneous). {' '.join(ranking.notes)}",
             name="ranks",
             numbers=[
                 record | {"tiers": " ".join(map(str, record["tiers"]))}

@@ -19,6 +19,7 @@ from gnomon.stats.improvement import (
     newcombe_interval,
     share_variance,
     sums_of,
+    variance_parts,
     wins_on_task,
     won_twice,
 )
@@ -59,10 +60,8 @@ class PairwiseImprovement:
     mean_high: FloatArray
     sample: Sample
     level: float
-    #: Centre, variance and degrees of freedom of each interval, and its variance near 0 and 1.
+    #: Centre, variance and degrees of freedom of Student's interval, and the parts of Newcombe's.
     spread: FloatArray
-    #: Of pairs that share a single task, the runs of both there; 0 for others.
-    alone: IntArray
 
     @cached_property
     def ends(self) -> tuple[FloatArray, FloatArray]:
@@ -71,28 +70,39 @@ class PairwiseImprovement:
 
     def interval(self, level: float, at: Any = ALL) -> tuple[FloatArray, FloatArray]:
         """Return intervals of the pairs at two indices, with 1/2 unless the test rejects."""
-        value, (m, n) = self.value[at], self.alone[:, *at]
-        centre, variance, df, edge = self.spread[:, *at]
-        half = _half_width(variance, df, edge, level)
-        low = np.clip(np.minimum(centre - half, value), 0.0, 1.0)
-        high = np.clip(np.maximum(centre + half, value), 0.0, 1.0)
-        one = m > 0
-        if one.any():
-            low[one], high[one] = newcombe_interval(value[one], m[one], n[one], level)
+        low, high = _wider_interval(self.value[at], self.spread[:, *at], level)
         unsure = self.p_value[at] > 1.0 - level
         low = np.where(unsure, np.fmin(low, 0.5), low)
         return low, np.where(unsure, np.fmax(high, 0.5), high)
 
 
-def _half_width(
-    variance: FloatArray, df: FloatArray, edge: FloatArray | float, level: float
-) -> FloatArray:
-    """Return Student's half width, at least that by the variance near 0 and 1; NaN if unknown."""
+def _wider_interval(
+    value: FloatArray, spread: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return at each side the wider of Student's and Newcombe's interval; NaN if unknown."""
     from scipy import special
 
-    tail = (1.0 + level) / 2.0
-    by_runs = np.sqrt(variance) * np.nan_to_num(special.stdtrit(df, tail))
-    return np.asarray(np.maximum(by_runs, special.ndtri(tail) * np.sqrt(edge)))
+    centre, variance, df = spread[:3]
+    half = np.sqrt(variance) * np.nan_to_num(special.stdtrit(df, (1.0 + level) / 2.0))
+    low, high = newcombe_interval(value, spread[3:], level)
+    return (
+        np.clip(np.minimum(centre - half, low), 0.0, 1.0),
+        np.clip(np.maximum(centre + half, high), 0.0, 1.0),
+    )
+
+
+def _scaled_parts(
+    parts: FloatArray, value: FloatArray, by_task: FloatArray, n_tasks: IntArray, n_pairs: IntArray
+) -> FloatArray:
+    """Return the parts of a variance times the design effect of tasks that are won unequally.
+
+    `by_task` is the variance at each task's own probability, with half a pair won and half a pair
+    lost added. Two tasks won equally often are added, since few tasks hardly show the effect.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near = (value * n_pairs + n_tasks / 2.0) / (n_pairs + n_tasks)
+        effect = np.fmin(by_task / share_variance(near, parts), 1.0)
+    return np.asarray(parts * (n_tasks * effect + 2.0) / (n_tasks + 2.0))
 
 
 def pairwise_improvement(
@@ -105,10 +115,13 @@ def pairwise_improvement(
 
     * *Runs are the sample.* The variance is that of the placements within tasks (DeLong 1988), with
       Satterthwaite's degrees of freedom. Placements do not vary where one algorithm wins all pairs,
-      so the p-value is never less than by the Mann-Whitney variance at one half, nor than by Hanley
-      and McNeil's (1982) variance of probabilities half a pair off the edge, and intervals are as
-      wide as the latter gives. Pairs that share one task have the exact Mann-Whitney test and
-      Newcombe's (2006, method 5) interval. Holm's correction over all pairs.
+      so the p-value is never less than by the Mann-Whitney variance at one half, and the interval
+      holds that of Newcombe (2006, method 5): all probabilities from which the value is not too
+      far by Hanley and McNeil's (1982) variance, which is Mann and Whitney's at one half. Over
+      tasks it is multiplied by the design effect of strata (Korn and Graubard 1998), the mean over
+      tasks of :math:`\theta_t (1 - \theta_t)` over :math:`\theta (1 - \theta)`. Pairs that share
+      one task have Newcombe's interval alone, and the exact Mann-Whitney test. Holm's correction
+      over all pairs.
     * *Tasks are the sample.* The statistic of a pair is the self-normalised sum
       :math:`\sum_t d_t / \sqrt{\sum_t d_t^2}` with :math:`d_t = \theta_t - 1/2`. Its distribution
       is that under random signs of the tasks (all of them where there are few), and p-values are
@@ -135,8 +148,8 @@ def pairwise_improvement(
     References
     ----------
     DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44; Newcombe (2006), Statistics in Medicine
-    25; Holm (1979); Westfall and Young (1993); de la Pena, Lai and Shao (2009), Self-Normalized
-    Processes.
+    25; Korn and Graubard (1998), Survey Methodology 24; Holm (1979); Westfall and Young (1993); de
+    la Pena, Lai and Shao (2009), Self-Normalized Processes.
 
     Examples
     --------
@@ -187,8 +200,9 @@ def _mean_of_tasks(totals: FloatArray, n_shared: IntArray) -> FloatArray:
 def _over_runs(samples: Samples, sizes: IntArray, level: float) -> PairwiseImprovement:
     there, n_shared, weight = _shared(sizes)
     n = len(n_shared)
-    total, variance, fourth, deviations, edge = np.zeros((5, n, n))
-    of_mean, least_df = np.zeros((5, n)), np.full((n, n), np.inf)
+    total, variance, fourth, deviations, by_task = np.zeros((5, n, n))
+    all_parts = np.zeros((2, n, n))
+    of_mean, least_df = np.zeros((7, n)), np.full((n, n), np.inf)
     for runs, n_runs in zip(samples, sizes, strict=True):
         here = np.flatnonzero(n_runs)
         if here.size < 2:
@@ -200,12 +214,13 @@ def _over_runs(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpro
         squares = sums_of(np.square(won), m) - np.square(sums) / m[:, None]
         squares /= np.square(2.0 * m)
         part = squares / (df * m)[:, None]
-        product = np.outer(m, m)
+        product, parts = np.outer(m, m), variance_parts(m[:, None], m)
         total[at] += sums / (2.0 * product)
         variance[at] += part
         fourth[at] += np.square(part) / df[:, None]
         deviations[at] += squares
-        edge[at] += share_variance((sums / 2.0 + 0.5) / (product + 1.0), m[:, None], m)
+        by_task[at] += share_variance((sums / 2.0 + 0.5) / (product + 1.0), parts)
+        all_parts[:, *at] += parts
         least_df[at] = np.minimum(least_df[at], df[:, None])
         of_mean[:, here] += _own_moments(won, m, weight[at])
     mean, low, high = _means_over_others(
@@ -215,32 +230,31 @@ def _over_runs(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpro
     pooled = deviations / np.maximum(np.maximum(sizes - 1.0, 0.0).T @ there, 1.0)
     singles = (sizes == 1).T @ there
     variance, fourth = variance + singles * pooled, fourth + singles * np.square(pooled)
-    inverse = np.divide(1.0, sizes, out=np.zeros(sizes.shape), where=sizes > 0)
-    even = (inverse.T @ there + there.T @ inverse + inverse.T @ inverse) / 12.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        squared = np.square(n_shared.astype(np.float64))
+        squared = np.square(np.maximum(n_shared, 1.0))
         variance = (variance + variance.T) / squared
         df = np.square(variance) / ((fourth + fourth.T) / squared**2)
         df = np.fmax(np.minimum(least_df, least_df.T), np.where(variance > 0.0, df, 0.0))
-        edge, even = edge / squared, even / squared
-        error = np.sqrt(np.maximum(variance, np.maximum(edge, even)))
-    value = _mean_of_tasks(total, n_shared)
-    p_value = _p_value_of_runs(value, variance, df, edge, even, sizes.T @ sizes)
+        by_task, all_parts = by_task / squared, all_parts / squared
+        even = share_variance(0.5, all_parts)
+        error = np.sqrt(np.maximum(variance, even))
+    value, n_pairs = _mean_of_tasks(total, n_shared), sizes.T @ sizes
+    p_value = _p_value_of_runs(value, variance, df, even, n_pairs)
     # Single runs show no variance.
     several = (sizes > 1).T @ there > 0
     for x in (variance, p_value):
         x[~(several & several.T)] = np.nan
-    alone, groups = np.zeros((2, n, n), np.int64), defaultdict(list)
+    scaled = _scaled_parts(all_parts, value, by_task, n_shared, n_pairs)
+    spread, groups = np.stack([value, variance, df, *scaled]), defaultdict(list)
     for pair in np.argwhere(np.triu(n_shared == 1, 1)):
         t = int(np.argmax(sizes[:, pair].min(axis=1)))
         if sizes[t, pair].min() > 1:
             groups[t, *sizes[t, pair].tolist()].append(pair)
-    for (t, *both), found in groups.items():
+    for (t, *_), found in groups.items():
         i, j = np.array(found).T
-        alone[:, i, j], alone[:, j, i] = np.array([both, both[::-1]])[..., None]
+        spread[1, i, j] = spread[1, j, i] = 0.0
         x, y = (np.array([samples[t][one] for one in places]) for places in (i, j))
         p_value[i, j] = p_value[j, i] = mann_whitney_rows(x, y)
-    spread = np.stack([value, variance, df, edge])
     i, j = np.nonzero(np.triu(~(several | several.T) & (n_shared > 1), 1))
     if i.size:
         away = _differences(samples, sizes, i, j)
@@ -250,14 +264,14 @@ def _over_runs(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpro
     p_adjusted, (i, j) = np.full((n, n), np.nan), np.triu_indices(n, 1)
     p_adjusted[i, j] = p_adjusted[j, i] = holm(p_value[i, j])
     pairs = value, p_value, p_adjusted, error, n_shared
-    return PairwiseImprovement(*pairs, mean, low, high, "runs", level, spread, alone)
+    return PairwiseImprovement(*pairs, mean, low, high, "runs", level, spread)
 
 
 def _own_moments(won: FloatArray, m: IntArray, weight: FloatArray) -> FloatArray:
     """Return a task's part in the variance of each algorithm's mean over the others.
 
     From twice the runs that each run beats: the variance, its square over the degrees of freedom,
-    the sum of squares, the degrees of freedom, and the variance near 0 and 1.
+    the sum of squares, the degrees of freedom, and the variance of shares won with its parts.
     """
     owner, df, rivals = np.repeat(np.arange(m.size), m), m - 1.0, m.sum() - m
     own = np.einsum("rk,rk->r", won, (weight / (2.0 * m))[owner])
@@ -265,8 +279,10 @@ def _own_moments(won: FloatArray, m: IntArray, weight: FloatArray) -> FloatArray
     squares = sums_of(np.square(own - mean[owner])[:, None], m)[:, 0]
     variance, games = squares / (np.maximum(df, 1.0) * m), m * rivals
     near = (mean / share * games + 0.5) / (games + 1.0)
-    edge = np.square(share) * share_variance(near, m, rivals)
-    return np.stack([variance, np.square(variance) / np.maximum(df, 1.0), squares, df, edge])
+    parts = np.square(share) * variance_parts(m, rivals)
+    by_task = share_variance(near, parts)
+    fourth = np.square(variance) / np.maximum(df, 1.0)
+    return np.stack([variance, fourth, squares, df, by_task, *parts])
 
 
 def _means_over_others(
@@ -282,7 +298,7 @@ def _means_over_others(
     The variance is that of its own runs and that of the runs of the others. Single runs have none.
     """
     (total, variance, fourth), squared = pairs, np.square(weight)
-    own_variance, own_fourth, squares, own_df, edge = own
+    own_variance, own_fourth, squares, own_df, by_task, *parts = own
     pooled = squares / np.maximum(own_df, 1.0)
     n_single = np.count_nonzero(
         (sizes == 1) & (np.count_nonzero(sizes, axis=1) > 1)[:, None], axis=0
@@ -293,20 +309,21 @@ def _means_over_others(
         df = np.square(whole) / (own_fourth + n_single * np.square(pooled) + of_fourth)
         df = np.fmax(df, np.minimum(least_df, 1e6))
     mean = np.where((weight > 0.0).any(axis=1), (weight * total).sum(axis=1), np.nan)
-    half = _half_width(whole, df, edge, level)
-    half[~np.any(sizes > 1, axis=0)] = np.nan
-    return mean, np.maximum(mean - half, 0.0), np.minimum(mean + half, 1.0)
+    whole[~np.any(sizes > 1, axis=0)] = np.nan
+    games = sizes * (sizes.sum(axis=1)[:, None] - sizes)
+    n_tasks, n_games = np.count_nonzero(games, axis=0), games.sum(axis=0)
+    scaled = _scaled_parts(np.stack(parts), mean, by_task, n_tasks, n_games)
+    return mean, *_wider_interval(mean, np.stack([mean, whole, df, *scaled]), level)
 
 
 def _p_value_of_runs(
     value: FloatArray,
     variance: FloatArray,
     df: FloatArray,
-    edge: FloatArray,
     even: FloatArray,
     n_pairs: IntArray,
 ) -> FloatArray:
-    """Return the largest of the p-values by the three variances."""
+    """Return the larger of the p-values by the two variances."""
     from scipy import special
 
     p_value = np.full(value.shape, np.nan)
@@ -316,9 +333,8 @@ def _p_value_of_runs(
     with np.errstate(divide="ignore", invalid="ignore"):
         by_runs = 2.0 * special.stdtr(df[at], -distance / np.sqrt(variance[at]))
     by_runs = np.where(variance[at] > 0.0, by_runs, 0.0)
-    by_edge = 2.0 * special.ndtr(-distance / np.sqrt(edge[at]))
     by_ranks = 2.0 * special.ndtr(-lead / np.sqrt(even[at]))
-    p_value[at] = p_value.T[at] = np.maximum(np.maximum(by_runs, by_edge), by_ranks)
+    p_value[at] = p_value.T[at] = np.maximum(by_runs, by_ranks)
     return p_value
 
 
@@ -330,7 +346,7 @@ def _over_tasks(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpr
     total = np.zeros((n, n))
     total[i, j] = away.sum(axis=0)
     value = _mean_of_tasks(total - total.T + n_shared / 2.0, n_shared)
-    spread, alone = np.zeros((4, n, n)), np.zeros((2, n, n), np.int64)
+    spread = np.zeros((5, n, n))
     _take_tasks(spread, i, j, n_shared[i, j], away)
     p_value, p_adjusted = np.full((2, n, n), np.nan)
     for x, p in zip((p_value, p_adjusted), sign_flip_p_values(away), strict=True):
@@ -346,11 +362,11 @@ def _over_tasks(samples: Samples, sizes: IntArray, level: float) -> PairwiseImpr
     each = np.divide(of_task, share, out=np.full(share.shape, -0.5), where=share > 0.0) + 0.5
     mean = np.where(met > 0, of_task.sum(axis=0) + 0.5, np.nan)
     centre, variance, df = _task_moments(met, each.sum(axis=0), np.square(each).sum(axis=0))
-    half = _half_width(variance, df, 0.0, level)
-    low = np.clip(np.minimum(centre - half, mean), 0.0, 1.0)
-    high = np.clip(np.maximum(centre + half, mean), 0.0, 1.0)
+    # Newcombe's interval is of runs: without its variance it is the mean alone.
+    of_tasks = np.stack([centre, variance, df, *np.zeros((2, n))])
+    low, high = _wider_interval(mean, of_tasks, level)
     pairs = value, p_value, p_adjusted, np.sqrt(spread[1]), n_shared
-    return PairwiseImprovement(*pairs, mean, low, high, "tasks", level, spread, alone)
+    return PairwiseImprovement(*pairs, mean, low, high, "tasks", level, spread)
 
 
 def _take_tasks(
@@ -361,7 +377,7 @@ def _take_tasks(
     moments = _task_moments(n_tasks, sums + n_tasks / 2.0, squares + sums + n_tasks / 4.0)
     spread[:3, i, j] = spread[:3, j, i] = moments
     spread[0, j, i] = 1.0 - spread[0, i, j]
-    spread[3, i, j] = spread[3, j, i] = 0.0
+    spread[3:, i, j] = spread[3:, j, i] = 0.0
 
 
 def _differences(samples: Samples, sizes: IntArray, i: IntArray, j: IntArray) -> FloatArray:

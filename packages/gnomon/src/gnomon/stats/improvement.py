@@ -125,9 +125,9 @@ def sums_of(rows: npt.NDArray[np.number], sizes: IntArray) -> FloatArray:
 
 
 def newcombe_interval(
-    value: npt.ArrayLike, m: npt.ArrayLike, n: npt.ArrayLike, level: float
+    value: FloatArray, parts: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return Newcombe's (2006, method 5) interval of P(X > Y) from m runs against n.
+    """Return Newcombe's (2006, method 5) interval of P(X > Y), from the parts of its variance.
 
     It holds those probabilities from which the value is not too far, in their own standard errors.
     """
@@ -135,23 +135,30 @@ def newcombe_interval(
 
     z = float(special.ndtri((1.0 + level) / 2.0))
     # The lower end of the share won is one minus the upper end of the share lost.
-    seen = np.stack([1.0 - np.asarray(value), np.asarray(value)])
+    seen = np.stack([1.0 - value, value])
     low, high = seen, np.ones(seen.shape)
     for _ in range(54):
         middle = (low + high) / 2.0
-        inside = np.square(middle - seen) <= z * z * share_variance(middle, m, n)
+        inside = np.square(middle - seen) <= z * z * share_variance(middle, parts)
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     return 1.0 - high[0], high[1]
 
 
-def share_variance(theta: FloatArray, m: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
-    """Return the variance of the share of m times n pairs won at a true probability.
+def variance_parts(m: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
+    """Return, of a task with m runs against n, the two parts that :func:`share_variance` takes.
+
+    Those of a mean over tasks are the sums over tasks, times the squared weights.
+    """
+    pairs = np.multiply(m, n)
+    return np.stack([1.0 / pairs, (np.add(m, n) / 2.0 - 1.0) / pairs])
+
+
+def share_variance(theta: npt.ArrayLike, parts: FloatArray) -> FloatArray:
+    """Return the variance of the share of pairs won at a true probability, the same on all tasks.
 
     That of exponential distributions (Hanley and McNeil 1982), the sizes of both samples taken for
     their mean.
     """
-    one = theta * (1.0 - theta)  # of one pair
-    pairs = np.multiply(m, n)
+    one = np.multiply(theta, np.subtract(1.0, theta))  # of one pair
     # Hanley and McNeil's two fractions on their common denominator.
-    excess = (np.add(m, n) / 2.0 - 1.0) * (1.0 + 2.0 * one) / (2.0 + one)
-    return np.asarray(one * (1.0 + excess) / pairs)
+    return np.asarray(one * (parts[0] + parts[1] * (1.0 + 2.0 * one) / (2.0 + one)))

@@ -85,6 +85,10 @@ class NotCompiledWarning(GnomonWarning):
     """A rule is played by the reference interpreter, a thousand times slower than the engine."""
 
 
+class StuckRuleWarning(GnomonWarning):
+    """A rule lets no piece move on most boards as they are dealt, so that no error is possible."""
+
+
 #: Number of characters to show on either side of a place in a long line.
 _AROUND = 60
 

@@ -194,6 +194,9 @@ def play(
     ValueError
         If the horizon is below 1, a piece is not of the palettes, or the policy's action is none of
         the 144 attempts.
+    TypeError
+        If the boards are no such array, the policy is a class or lacks a method, or the rule is
+        none.
 
     Examples
     --------
@@ -210,6 +213,17 @@ def play(
     """
     if horizon < 1:
         raise ValueError(f"horizon: expected at least 1, found {horizon}")
+    if not isinstance(boards, np.ndarray) or boards.ndim != 2 or boards.shape[1] < N_CELLS:
+        found = f"shape {boards.shape}" if isinstance(boards, np.ndarray) else type(boards).__name__
+        raise TypeError(
+            "boards: expected an array of shape (n_episodes, 36), as gohr.draw_boards returns it; "
+            f"found {found}"
+        )
+    if isinstance(policy, type):
+        raise TypeError(f"policy: expected an instance, found the class {policy.__name__}")
+    if not (callable(getattr(policy, "act", None)) and callable(getattr(policy, "observe", None))):
+        found = shortened(repr(policy))
+        raise TypeError(f"policy: expected an object with act and observe, found {found}")
     room = boards_in_play(rule, board_spec, 1)
     kernel = getattr(policy, "kernel", None)
     if kernel is not None and not isinstance(room, InterpretedBoards):

@@ -265,6 +265,11 @@ def test_what_cannot_be_written_is_named_as_it_was_asked_for(command, folder, tm
         (("gohr", "report", str(folder), "--out", "there"), "there: File exists"),
         (("gohr", "report", str(folder), "--out", "there/below"), "there/below: Not a directory"),
         (("gohr", "report", str(folder), "--out", "page"), "page/figures: File exists"),
+        (
+            ("gohr", "report", str(folder), "--out", "x.pdf"),
+            "x.pdf: expected a folder, or a name that ends in .html or .md; --also pdf writes each "
+            "figure as PDF too",
+        ),
         (("gohr", "score", str(folder), "--out", "tce.csv"), "tce.csv: Is a directory"),
     ):
         assert command(*arguments) == (2, "", f"gohr: {message}\n")
@@ -389,3 +394,25 @@ def test_misuse_is_status_2(command, tmp_path, arguments, message):
     assert (said.status, said.out) == (2, "")
     assert message in said.err
     assert not (tmp_path / "out").exists()
+
+
+def test_captive_shows_its_help(command):
+    said = command("gohr", "captive", "-h")
+    assert (said.status, said.err) == (0, "")
+    assert said.out.startswith("Usage: gohr captive [OPTIONS]")
+
+
+def test_a_rule_that_is_stuck_as_dealt_is_warned_of(command, tmp_path):
+    (tmp_path / "typo.toml").write_text(
+        'name = "typo"\nrules = ["clockwise", {name="typo", text="(*,sqare,*,*,1)"}]\n'
+        'learners = ["uniform"]\ntrials = 2\nepisodes = 3\n'
+    )
+    warning = "gohr: rule typo: no piece can be moved on 3 of 3 boards tested, as they are dealt; "
+    for arguments in (
+        ("run", "typo.toml", "--out", "out"),
+        ("score", "out"),
+        ("elements", "out", "--baseline", "clockwise"),
+    ):
+        said = command("gohr", *arguments)
+        assert said.status == 0
+        assert said.err.count(warning) == 1

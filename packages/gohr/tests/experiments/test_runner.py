@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from gnomon.errors import GnomonError
-from gohr.errors import ConfigError, NotCompiledWarning
-from gohr.experiments import ExperimentConfig, RunFolder, Trial, run
+from gohr.errors import ConfigError, NotCompiledWarning, StuckRuleWarning
+from gohr.experiments import ExperimentConfig, RunFolder, Trial, run, score
+from gohr.run_page import findings_of
 from runs import edit, hashes
 
 LEARNERS = ["uniform", {"kind": "linear_dqn", "learning_rate": 0.03}]
@@ -94,6 +95,8 @@ def test_a_rule_without_tables_is_said_to_be_slow_and_played(tmp_path):
     rule = tmp_path / "fails-in-play.txt"
     rule.write_text("(*,*,*,*,0)\n(*,*,*,*,this.color+1)\n")
     config = ExperimentConfig("slow", [str(rule)], ["rule_player"], trials=1, episodes=2)
+    (doubt,) = config.doubts
+    assert doubt.startswith("rule fails-in-play, line 2, column 10: error: 'this.color' is a name")
     with pytest.warns(NotCompiledWarning, match="played by the reference interpreter"):
         summary = run(config, tmp_path / "run")
     assert (summary.done, summary.failed) == (1, 0)
@@ -198,3 +201,16 @@ def test_kill_9_loses_the_trials_in_flight_at_most(tmp_path, workers):
     undisturbed = tmp_path / "undisturbed"
     run(config, undisturbed)
     assert hashes(out) == hashes(undisturbed)
+
+
+def test_a_rule_that_is_stuck_as_dealt_is_warned_of_by_name(tmp_path):
+    rules = ["clockwise", {"name": "typo", "text": "(*,sqare,*,*,1)"}]
+    config = ExperimentConfig("x", rules, ["uniform"], trials=1, episodes=5)
+    said = "rule typo: no piece can be moved on 5 of 5 boards tested"
+    with pytest.warns(StuckRuleWarning, match=said) as told:
+        folder = run(config, tmp_path).folder
+    assert len(told) == 1
+    with pytest.warns(StuckRuleWarning, match=said):
+        score(folder)
+    (caveat,) = findings_of(folder).caveats()
+    assert caveat.startswith("Rule typo: no piece can be moved on 5 of 5 boards tested")

@@ -94,6 +94,8 @@ def test_a_row_that_is_gone_is_missed(folder):
 def test_a_file_of_something_else_is_left_alone(folder):
     for data in (b"no database" * 1000, b""):
         folder.store.path.write_bytes(data)
+        with pytest.raises(RunFolderError, match="if it finds nothing, move the folder away and"):
+            RunFolder.open(folder.path)
         with pytest.raises(RunFolderError, match="nothing in it shows that it holds this"):
             run(CONFIG, folder.path)
         assert folder.store.path.read_bytes() == data

@@ -150,7 +150,9 @@ def test_quadrants() -> None:
     [
         ({"pieces": 0}, "pieces: expected between 1 and 36, found 0"),
         ({"pieces": (9, 37)}, "pieces: expected between 1 and 36, found [9, 37]"),
-        ({"pieces": (9, 5)}, "pieces: expected between 1 and 36, found [9, 5]"),
+        ({"pieces": (9, 5)}, "pieces: expected (least, most), the lesser first, found [9, 5]"),
+        ({"pieces": (1, 2, 3)}, "pieces: expected a number or (least, most), found (1, 2, 3)"),
+        ({"colors": 2.5}, "colors: expected a number or (least, most), found 2.5"),
         ({"shapes": 5}, "shapes: expected between 0 and 4, found 5"),
         ({"pieces": 3}, "shapes: expected between 0 and 3, found 4"),
         ({"color_palette": ["red", "RED"]}, "color_palette: expected different names"),
@@ -179,3 +181,8 @@ def test_a_spec_that_cannot_be_drawn_is_told(fields: dict, message: str) -> None
 def test_a_board_that_has_no_codes_is_told(pieces: list[Piece], message: str) -> None:
     with pytest.raises(NotCompilableError, match=re.escape(message)):
         Board(tuple(pieces)).codes(DEFAULT_SPEC)
+
+
+def test_a_negative_number_of_boards_is_refused():
+    with pytest.raises(ValueError, match="n_boards: expected 0 or more, found -2"):
+        draw_boards(-2, rng=np.random.default_rng(0))

@@ -1,5 +1,7 @@
 """The one loop: by engine or interpreter, by a kernel or by act and observe, the same attempts."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -131,3 +133,24 @@ def test_misuse_is_told():
         learner = make_learner(kind, SIX_PIECES, rng=np.random.default_rng(0))
         with pytest.raises(ValueError, match="compiled for the palettes of the learner"):
             play(boards, learner, rule)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rule": "clockwise"}, "rule: expected a rule, as gohr.load_rule and gohr.parse return"),
+        ({"policy": Uniform}, "policy: expected an instance, found the class Uniform"),
+        ({"policy": "uniform"}, "policy: expected an object with act and observe, found 'uniform'"),
+        ({"boards": [[0] * 36]}, "boards: expected an array of shape (n_episodes, 36), as gohr."),
+        ({"boards": np.zeros(36, np.uint8)}, "found shape (36,)"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_in_one_line(change, message):
+    rng = np.random.default_rng(0)
+    given = {
+        "boards": draw_boards(1, rng=rng),
+        "policy": Uniform(rng=rng),
+        "rule": load_rule("clockwise"),
+    }
+    with pytest.raises(TypeError, match=re.escape(message)):
+        play(**given | change)

@@ -124,3 +124,37 @@ def test_a_rule_that_there_is_not_or_that_does_not_parse_is_one_line(gnomon, tmp
     status, _, err = gnomon("", str(path))
     assert status == 2
     assert "wrong.txt, line 1" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("there.csv", "exists already, and is kept"), ("no/t.csv", "there is no folder ")],
+)
+def test_a_transcript_that_cannot_be_written_is_refused_before_the_first_board(
+    gnomon, tmp_path, name, why
+):
+    (tmp_path / "there.csv").write_text("of another player")
+    arguments = ("clockwise", "--transcript", str(tmp_path / name))
+    status, out, err = gnomon("a0\ng\n", *arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert why in err
+    assert (tmp_path / "there.csv").read_text() == "of another player"
+
+
+def test_a_rule_that_would_stop_the_game_is_refused_before_it(gnomon, tmp_path):
+    (tmp_path / "rule.txt").write_text("(1,*,*,*,*)\n(*,*,*,Foo,0)")
+    status, out, err = gnomon("a0\n", str(tmp_path / "rule.txt"))
+    assert (status, out) == (2, "")
+    assert "line 2, column 8: error: the order 'Foo' does not exist" in err
+
+
+def test_a_board_that_was_left_is_not_compared(gnomon):
+    _, out, _ = gnomon("a0\ng\n", "clockwise", "--seed", "1", "--boards", "2")
+    assert re.search(r"1 \(not finished\) +\d+ +- +- +- +-", out)
+
+
+def test_a_board_stuck_as_dealt_is_explained():
+    session = PlaySession(Game("stuck", "(*,hexagon,*,*,0)", 1, 2, 40))
+    said = talk(session, "n")
+    assert said.count("No piece can be moved on this board as it was dealt: a stalemate.") == 2
+    assert session.state == "ended"

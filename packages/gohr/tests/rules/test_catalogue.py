@@ -113,3 +113,9 @@ def test_a_file_of_any_bytes_is_a_rule_or_an_error_of_ours(content: bytes) -> No
         path.write_bytes(content)
         with contextlib.suppress(GnomonError):
             read_rule_file(path)
+
+
+def test_a_file_for_a_name_is_told_how_to_read_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("(*,*,*,*,0)")
+    with pytest.raises(GnomonError, match=r"found a file; gohr.rules.read_rule_file reads it"):
+        load_rule(str(tmp_path / "mine.txt"))

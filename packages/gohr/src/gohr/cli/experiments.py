@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -90,10 +91,16 @@ def play(
 ) -> RunSummary:
     """Run with a bar, and say what came of it; Ctrl-C keeps what has been played."""
     from gnomon.cli import bar_of
+    from gohr.errors import StuckRuleWarning
     from gohr.experiments import run
+    from gohr.experiments.trial import stuck_as_dealt
 
+    # Before the first trial: the answer has the other warnings of a run in the end.
+    for warning in filter(None, (stuck_as_dealt(config, rule) for rule in config.rules)):
+        answer.warn(warning)
     try:
-        with bar_of("trials") as progress:
+        with bar_of("trials") as progress, warnings.catch_warnings():
+            warnings.simplefilter("ignore", StuckRuleWarning)
             summary = run(config, out, workers=workers, scheduler=scheduler, progress=progress)
     except KeyboardInterrupt:
         answer.warn(f"stopped; what was played is in {out}, and the same command goes on")

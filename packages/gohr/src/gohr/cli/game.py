@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -36,7 +37,7 @@ def play(
     ] = None,
     name: Annotated[str, typer.Option(help="Your name in the transcript.")] = "me",
     transcript: Annotated[
-        Path | None, typer.Option(help="Write every attempt to this file.")
+        Path | None, typer.Option(help="Write every attempt to this file, which must be new.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -58,26 +59,44 @@ def play(
         session = PlaySession(game)
         # The game is talk; what came of it is the answer.
         console = Console(stderr=as_json, highlight=False, markup=False)
-        play_in_terminal(session, console, _ask)
+        with nullcontext() if transcript is None else _new_file(transcript) as file:
+            try:
+                play_in_terminal(session, console, _ask)
+            finally:  # also what was played before Ctrl-C
+                if file is not None:
+                    file.write(transcript_text([PlayedGame(name, "", 0, shown, session)]))
         answer.results([{"rule": shown, "seed": seed} | each for each in board_records(session)])
         if session.attempts and not as_json:
             console.print(result_table(session, baseline_curves(game)))
         if transcript is not None:
-            text = transcript_text([PlayedGame(name, "", 0, shown, session)])
-            transcript.write_text(text, encoding="utf-8")
             answer.say(f"written to {transcript}")
 
 
+def _new_file(path: Path) -> TextIO:
+    """Open a file for a transcript before the first board; never one that there is."""
+    try:
+        return path.open("x", encoding="utf-8", errors="replace")
+    except FileExistsError:
+        why = "exists already, and is kept; name a new file"
+    except FileNotFoundError:
+        why = f"there is no folder {path.parent}; create it, or name another file"
+    except OSError as error:
+        why = f"cannot be written ({error.strerror}); name another file"
+    raise GnomonError(f"--transcript {path}: {why}")
+
+
 def _rule_text(rule: str) -> str:
-    """Return the text of a rule that parses."""
+    """Return the text of a rule that parses and whose orders exist."""
     from gohr.rules.catalogue import read_rule_text
+    from gohr.rules.linter import check_playable
     from gohr.rules.parser import parse
 
     text = read_rule_text(rule)
     try:
-        parse(text)
+        rule_set = parse(text)
     except RuleSyntaxError as error:
         raise error.in_file(rule) from None
+    check_playable(rule_set, rule)
     return text
 
 
@@ -99,6 +118,7 @@ CAPTIVE_CONTEXT = {
 
 
 def captive(
+    context: typer.Context,
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
@@ -117,6 +137,9 @@ def captive(
     ] = 600.0,
 ) -> None:
     """Play hidden rules as a text protocol, over a pipe or over TCP."""
+    if arguments and "-h" in arguments:
+        print(context.get_help())
+        return
     try:
         if socket is None:
             _pipe(arguments or [])

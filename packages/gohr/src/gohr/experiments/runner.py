@@ -8,6 +8,7 @@ import platform
 import re
 import sqlite3
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent import futures
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -17,13 +18,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gnomon.errors import counted
-from gohr.errors import ConfigError
+from gohr.errors import ConfigError, StuckRuleWarning
 from gohr.execution import Limits, Workers, cluster_workers, make_workers
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import RecordedBoards
 from gohr.experiments.run_folder import SESSIONS, RunFolder, RunWriter
 from gohr.experiments.store import TrialRecord
-from gohr.experiments.trial import compile_kernels, failure, play, prepare
+from gohr.experiments.trial import compile_kernels, failure, play, prepare, stuck_as_dealt
 from gohr.game.interpreted_boards import warn_if_interpreted
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "polars", "gymnasium", "torch", "distributed")
@@ -142,6 +143,8 @@ def run(
     -----
     NotCompiledWarning
         If the engine has no tables for a rule, which the reference interpreter then plays.
+    StuckRuleWarning
+        If no piece can be moved on most boards of a rule as they are dealt.
 
     Examples
     --------
@@ -159,6 +162,8 @@ def run(
     for rule in config.rules:
         # Shown here, once, since the workers that play the trials cannot show it.
         warn_if_interpreted(rule.rule_set, config.board)
+        if (warning := stuck_as_dealt(config, rule)) is not None:
+            warnings.warn(warning, StuckRuleWarning, stacklevel=2)
     limits = Limits(config.trial_timeout_s, config.trial_memory_mb)
     if limits and (scheduler or executor):
         raise ConfigError("limits of trials need worker processes; leave the scheduler out")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gohr.errors import StuckRuleWarning
 from gohr.experiments.metrics import (
     Episodes,
     Floats,
@@ -18,9 +20,11 @@ from gohr.experiments.metrics import (
     metric_named,
     stored_episodes,
 )
+from gohr.game.outcomes import STALEMATE
 
 if TYPE_CHECKING:
     from gnomon import ScoreTable
+    from gohr.experiments.config.experiment_config import ExperimentConfig
     from gohr.experiments.run_folder import RunFolder
     from gohr.experiments.store import TrialRecord
 
@@ -52,6 +56,11 @@ def score(
     RunFolderError
         It is not a run folder, or the attempts of a trial cannot be read.
 
+    Warns
+    -----
+    StuckRuleWarning
+        If a rule lets no piece move on most boards as they are dealt, for a score of episodes.
+
     Examples
     --------
     >>> import tempfile
@@ -68,6 +77,8 @@ def score(
     chosen = metric_named(metric)
     if chosen.needs == "episodes":
         episodes = run_episodes(folder, count_empty=count_empty)
+        for warning in stuck_rules(folder.config, episodes):
+            warnings.warn(warning, StuckRuleWarning, stacklevel=2)
         return score_episodes(folder, metric, episodes, count_empty=count_empty)
     return _table(folder, chosen, _attempt_scores(folder, chosen, count_empty), count_empty)
 
@@ -142,6 +153,20 @@ def _table(
         higher_is_better=metric.higher_is_better,
         provenance=(f"experiment {config.name}", f"attempts on empty cells {counted}"),
     )
+
+
+def stuck_rules(config: ExperimentConfig, episodes: RunEpisodes) -> tuple[str, ...]:
+    """Return a warning for each rule that lets no piece move on most boards as they are dealt."""
+    from gohr.experiments.trial import stuck_as_dealt
+
+    ended_at_once: dict[str, list[float]] = {}
+    for record, (errors, finish) in episodes.items():
+        at_once = (finish == STALEMATE) & (errors == 0)
+        ended_at_once.setdefault(record.rule, []).append(float(at_once.mean()))
+    # Boards are dealt again only for rules that may be stuck.
+    doubtful = {rule for rule, shares in ended_at_once.items() if max(shares) > 0.5}
+    found = [stuck_as_dealt(config, rule) for rule in config.rules if rule.name in doubtful]
+    return tuple(filter(None, found))
 
 
 def cumulated_errors(episodes: RunEpisodes) -> dict[tuple[str, str], Floats]:

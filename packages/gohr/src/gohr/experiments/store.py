@@ -271,7 +271,7 @@ class RunStore:
             if any(there.get(name) != experiment[name] for name in same):
                 raise RunFolderError(
                     f"{self.path}: damaged, and nothing in it shows that it holds this experiment; "
-                    "choose another folder, or remove it"
+                    "choose another folder, or move this one away and run again"
                 )
             n_written: int | None = values.get("n_rows")
             _set_values(connection, {"experiment": experiment} | values | {"n_rows": len(kept)})
@@ -312,7 +312,10 @@ class RunStore:
             what = shortened(" ".join(str(error).split()), 200)
             if code in _NO_DAMAGE:
                 raise RunFolderError(f"{self.path}: {what}") from None
-            raise DamagedRunError(f"{self.path}: damaged: {what}; {_REMEDY}") from None
+            raise DamagedRunError(
+                f"{self.path}: damaged: {what}; the same gohr run keeps what is left in it; if it "
+                "finds nothing, move the folder away and run again"
+            ) from None
 
     def _beside(self, what: str) -> Path:
         """Return the name of a temporary file, and remove what a killed process left of it."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Protocol
 
+from gohr.errors import RulePlayError
 from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry, content_text
 from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.config.predefined_boards import PredefinedBoards, RecordedBoards
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gohr.playing import Replay, TrialLog
+
+
+#: Boards of a rule on which its first moves are tested.
+_MOST_TESTED = 100
 
 
 class TrialSettings(Protocol):
@@ -136,6 +141,45 @@ class Trial:
 
         entropy = [self.seed, _word(self.rule.hash), _word(self.learner.hash), self.number]
         return np.random.default_rng(entropy)
+
+
+def stuck_as_dealt(config: ExperimentConfig, rule: RuleEntry) -> str | None:
+    """Return a warning if a rule lets no piece move on most of its boards as they are dealt.
+
+    No player can make an error there, so such a rule looks easy. Up to a hundred boards of the
+    first trial are tested; None for a rule that plays, and for recorded games.
+
+    Examples
+    --------
+    >>> rule = RuleEntry("typo", "(*,sqare,*,*,1)")
+    >>> config = ExperimentConfig("first", [rule], ["uniform"], trials=1, episodes=20)
+    >>> stuck_as_dealt(config, rule).partition(";")[0]
+    'rule typo: no piece can be moved on 20 of 20 boards tested, as they are dealt'
+    """
+    if isinstance(config.predefined, RecordedBoards):
+        return None
+    import numpy as np
+
+    from gohr.game.outcomes import STALEMATE
+    from gohr.playing import replay
+
+    trial = Trial.of(config, config.learners[0], rule, 0)
+    boards = replace(trial, episodes=min(config.episodes, _MOST_TESTED)).boards()
+    no_attempts = np.zeros(len(boards), dtype=np.int64)
+    try:
+        first = replay(
+            boards, no_attempts, no_attempts[:0], rule.rule_set, board_spec=config.board
+        ).first
+    except RulePlayError:  # its trials say so
+        return None
+    n_stuck = int((first == STALEMATE).sum())
+    if n_stuck <= len(boards) / 2:
+        return None
+    return (
+        f"rule {rule.name}: no piece can be moved on {n_stuck} of {len(boards)} boards tested, as "
+        "they are dealt; no error is possible there, so its errors do not show how hard it is; "
+        "gohr rules check finds misspelt names"
+    )
 
 
 def trials_of(config: ExperimentConfig) -> Iterator[Trial]:

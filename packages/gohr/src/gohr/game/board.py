@@ -12,9 +12,10 @@ the reference interpreter plays. The engine plays rows of 36 *codes*: 0 for an e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from gnomon.errors import UnknownNameError, shortened
 from gohr.errors import NotCompilableError
 
 # NumPy is imported where it is used: counting the trials of a run needs no arrays.
@@ -166,7 +167,13 @@ class BoardSpec:
 
 def _inclusive(name: str, value: int | Sequence[int], least: int, most: int) -> tuple[int, int]:
     """Read ``k`` or ``(low, high)`` as an inclusive range inside ``least..most``."""
-    low, high = (value, value) if isinstance(value, int) else tuple(value)
+    try:
+        low, high = (value, value) if isinstance(value, int) else tuple(value)
+    except (TypeError, ValueError):
+        what = shortened(repr(value))
+        raise ValueError(f"{name}: expected a number or (least, most), found {what}") from None
+    if low > high:
+        raise ValueError(f"{name}: expected (least, most), the lesser first, found {[low, high]}")
     if not least <= low <= high <= most:
         found = low if low == high else [low, high]
         raise ValueError(f"{name}: expected between {least} and {most}, found {found}")
@@ -179,6 +186,24 @@ def _palette(name: str, names: Sequence[str]) -> tuple[str, ...]:
     if not upper or len(set(upper)) < len(upper):
         raise ValueError(f"{name}: expected different names, found {list(names)}")
     return upper
+
+
+def board_spec(board: BoardSpec | Mapping[str, Any] | None) -> BoardSpec:
+    """Return a board spec given as one, by its fields, or not at all.
+
+    Raises UnknownNameError for a field that there is not, and TypeError for anything else.
+    """
+    if isinstance(board, BoardSpec):
+        return board
+    if not isinstance(board, Mapping | None):
+        raise TypeError(
+            f"board: expected a BoardSpec or its fields, found {shortened(repr(board))}"
+        )
+    names = [field.name for field in fields(BoardSpec)]
+    for name in board or {}:
+        if name not in names:
+            raise UnknownNameError("field of a board", str(name), names)
+    return BoardSpec(**board or {})
 
 
 #: The boards of the paper; every default that is a :class:`BoardSpec` is this one.
@@ -259,6 +284,11 @@ def draw_boards(
     numpy.ndarray of uint8, shape (n_boards, 36)
         A row of codes for each board.
 
+    Raises
+    ------
+    ValueError
+        If `n_boards` is below 0.
+
     Examples
     --------
     >>> import numpy as np
@@ -270,6 +300,8 @@ def draw_boards(
 
     from gohr.game.board_kernel import compiled_deal, deal
 
+    if n_boards < 0:
+        raise ValueError(f"n_boards: expected 0 or more, found {n_boards}")
     boards = np.zeros((n_boards, N_CELLS), dtype=np.uint8)
     numbers = np.array(
         [

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.errors import shortened
 from gohr.errors import NotCompilableError, NotCompiledWarning
 from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec
 from gohr.game.board_views import (
@@ -63,6 +64,11 @@ def boards_in_play(
     >>> boards_in_play(gohr.load_rule("clockwise"), gohr.BoardSpec(), 3).codes.shape
     (3, 36)
     """
+    if not isinstance(rule, RuleSet | CompiledRule):
+        raise TypeError(
+            "rule: expected a rule, as gohr.load_rule and gohr.parse return it; found "
+            f"{shortened(repr(rule))}"
+        )
     tables = tables_of(rule, spec) if isinstance(rule, RuleSet) else rule
     if isinstance(rule, RuleSet) and isinstance(tables, NotCompilableError):
         return InterpretedBoards(rule, spec, num_envs)

@@ -60,12 +60,20 @@ def play_in_terminal(
     """
     console.print(_HELP)
     shown: tuple[PlayView, bool] | None = None
-    while session.state != "ended":
+    n_explained = 0
+    while True:
         view = session.view()
+        is_stuck = view.end == "stalemate" and not view.attempts and n_explained < view.episode
+        if view.state == "ended" and not is_stuck:
+            break
         letters = _letters(session)
         if (view, memory_aid) != shown:
             console.print(_screen(view, letters, memory_aid=memory_aid))
             shown = view, memory_aid
+        if is_stuck:
+            n_explained = view.episode
+            console.print("No piece can be moved on this board as it was dealt: a stalemate.")
+            continue
         try:
             said = read("n, g> " if view.state == "board over" else "> ").strip()
         except EOFError:
@@ -202,13 +210,21 @@ def board_records(session: PlaySession) -> list[dict[str, Any]]:
 
 
 def result_table(session: PlaySession, others: Sequence[Yardstick]) -> Table:
-    """Return the errors so far after each board: the player's, and the medians of the learners."""
+    """Return the errors so far after each board: the player's, and the medians of the learners.
+
+    The learners played every board to its end, so a board that the player left has no medians.
+    """
     table = Table(title="errors so far", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("board", justify="right")
     for name in ("you", *(other.name for other in others)):
         table.add_column(name, justify="right")
-    total = 0
+    view, total = session.view(), 0
+    is_left = bool(view.attempts) and (view.state == "playing" or view.end == "given up")
+    n_whole = session.n_played - is_left
     for i, errors in enumerate(session.errors_by_board()[: session.n_played]):
         total += errors
-        table.add_row(str(i + 1), str(total), *(f"{other.median[i]:g}" for other in others))
+        medians = [f"{other.median[i]:g}" if i < n_whole else "-" for other in others]
+        table.add_row(
+            f"{i + 1}" if i < n_whole else f"{i + 1} (not finished)", str(total), *medians
+        )
     return table

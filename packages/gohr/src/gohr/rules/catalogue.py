@@ -19,7 +19,7 @@ from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 
-from gnomon.errors import UnknownNameError
+from gnomon.errors import GnomonError, UnknownNameError
 from gnomon.files import read_text
 from gohr.errors import RuleSyntaxError
 from gohr.rules.parser import parse
@@ -149,6 +149,11 @@ def load_rule_text(name: str) -> str:
     '(*, *, *, *, p+1)'
     """
     if name not in available_rules():
+        if os.path.isfile(name):
+            raise GnomonError(
+                f"{name}: expected the name of a rule of the catalogue, found a file; "
+                "gohr.rules.read_rule_file reads it"
+            )
         raise UnknownNameError("rule", name, available_rules())
     return (_library() / f"{name}.txt").read_text(encoding="utf-8")
 

@@ -28,7 +28,13 @@ from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.rule_elements import Elements, elements_of, trials_by_rule
 from gohr.experiments.rule_tags import TagEffects, tag_effects_of, tags_of_rules
 from gohr.experiments.run_folder import RunFolder
-from gohr.experiments.scores import RunEpisodes, cumulated_errors, run_episodes, score_episodes
+from gohr.experiments.scores import (
+    RunEpisodes,
+    cumulated_errors,
+    run_episodes,
+    score_episodes,
+    stuck_rules,
+)
 from gohr.experiments.store import TrialRecord
 from gohr.run_page.error_plots import MedianCurve
 
@@ -164,6 +170,8 @@ class Findings:
         What each tag of the rules costs each learner; empty if there are too few rules.
     stopped : tuple of str
         Pairs with trials of fewer episodes than others, such as of people who leave.
+    stuck : tuple of str
+        A warning for each rule that lets no piece move on most boards as they are dealt.
 
     Examples
     --------
@@ -192,6 +200,7 @@ class Findings:
     tags: TagEffects
     elements: Elements | None = None
     stopped: tuple[str, ...] = ()
+    stuck: tuple[str, ...] = ()
 
     @property
     def config(self) -> ExperimentConfig:
@@ -277,6 +286,7 @@ class Findings:
             f"{name} was shown what the rule permits (reveal): it is a yardstick, not a learner."
             for name in self.config.revealed_to
         ]
+        lines += [f"{warning[0].upper()}{warning[1:]}." for warning in self.stuck]
         if self.failed:
             lines.append(
                 f"{counted(len(self.failed), 'trial')} failed and "
@@ -381,6 +391,7 @@ def findings_of(
         tags=tag_effects_of(ends, tags_of_rules(run.config), level=level),
         elements=elements,
         stopped=tuple(_stopped_early(episodes)),
+        stuck=stuck_rules(run.config, episodes),
     )
 
 

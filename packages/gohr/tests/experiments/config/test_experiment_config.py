@@ -197,6 +197,11 @@ def changed(old: str, new: str) -> str:
             "field 'learners': expected different names, found 'uniform' twice",
         ),
         (
+            changed("(*,*,*,*,1)", "(*,*,*,Furthest,1)"),
+            "rule 'own', line 1, column 8: error: the order 'Furthest' does not exist, which stops "
+            "the game; write 'Farthest'",
+        ),
+        (
             changed("(*,*,*,*,1)", "( *, *, *, *, 0 )"),
             "field 'rules': 'my-rule' and 'own' are the same",
         ),

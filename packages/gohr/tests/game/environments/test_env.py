@@ -171,6 +171,14 @@ def test_the_environment_plays_as_the_reference_interpreter_does() -> None:
             "pieces: expected between 1 and 36, found 40",
         ),
         (lambda: HiddenRulesEnv(board={"pieces": 3}), "shapes: expected between 0 and 3, found 4"),
+        (
+            lambda: HiddenRulesEnv(board={"peices": 3}),
+            "unknown field of a board 'peices'; did you mean 'pieces'?",
+        ),
+        (
+            lambda: HiddenRulesEnv(board=3),
+            "board: expected a BoardSpec or its fields, found 3",
+        ),
         (lambda: HiddenRulesEnv().reset(options={"bord": 1}), "options: expected 'board' or"),
         (lambda: HiddenRulesEnv().reset(options={"board": [1, 2]}), "board: expected 36 codes"),
         (
@@ -194,7 +202,7 @@ def test_the_environment_plays_as_the_reference_interpreter_does() -> None:
     ],
 )
 def test_misuse_is_told(make, message: str) -> None:
-    with pytest.raises((ValueError, UnknownNameError), match=re.escape(message)):
+    with pytest.raises((ValueError, TypeError, UnknownNameError), match=re.escape(message)):
         make()
 
 

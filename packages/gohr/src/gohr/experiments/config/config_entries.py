@@ -17,6 +17,7 @@ from gnomon.files import read_text
 from gohr.errors import ConfigError, RuleSyntaxError
 from gohr.game.board import BoardSpec
 from gohr.rules.catalogue import available_rules, load_rule_text
+from gohr.rules.linter import check_playable
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
 
@@ -74,6 +75,8 @@ class RuleEntry:
             If the name is neither a rule's nor a file's.
         RuleSyntaxError
             If the text does not parse.
+        RulePlayError
+            If it names an order that does not exist, which would stop the game.
         """
         name, text, file = fields.name, fields.text, f"rule {fields.name!r}"
         if text is None and name in available_rules():
@@ -85,9 +88,10 @@ class RuleEntry:
             name, file = path.stem, str(path)
             text = read_text(path, noun="rule file", error=ConfigError)
         try:
-            parse(text)
+            rule_set = parse(text)
         except RuleSyntaxError as error:
             raise error.in_file(file) from None
+        check_playable(rule_set, file)
         return cls(name, text, fields.hidden)
 
     @classmethod

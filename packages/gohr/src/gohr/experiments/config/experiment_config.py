@@ -31,6 +31,7 @@ from gohr.experiments.config.suites import available_suites, load_suite
 from gohr.game.board import DEFAULT_SPEC, BoardSpec
 from gohr.rules.catalogue import available_rules
 from gohr.rules.lint_names import unknown_properties
+from gohr.rules.linter import lint
 
 if TYPE_CHECKING:
     from gohr.experiments.config.config_fields import BoardFields, ExperimentFields, RuleFields
@@ -275,7 +276,7 @@ class ExperimentConfig:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Unintended parts of rules: conditions on properties that no piece has.
+        """Unintended parts of rules: properties that no piece has, arithmetic on names.
 
         Examples
         --------
@@ -287,7 +288,10 @@ class ExperimentConfig:
             f"rule {rule.name}, {finding}"
             for rule in self.rules
             if not rule.hidden
-            for finding in unknown_properties(rule.rule_set, ())
+            for finding in (
+                *unknown_properties(rule.rule_set, ()),
+                *(x for x in lint(rule.rule_set) if x.severity == "error"),
+            )
         )
 
     @property

@@ -17,7 +17,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
 from gohr.game import board_views as views
-from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec, draw_boards
+from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec, board_spec, draw_boards
 from gohr.game.interpreted_boards import boards_in_play, warn_if_interpreted
 from gohr.game.outcomes import EMPTY_CELL, RESET, STALEMATE
 from gohr.rules.catalogue import resolve_rule
@@ -293,13 +293,6 @@ def observation_space(spec: BoardSpec) -> spaces.Dict:
 def rule_set(rule: str | RuleSet) -> RuleSet:
     """Return a rule given as a tree, as a name of the catalogue, or as a file."""
     return rule if isinstance(rule, RuleSet) else resolve_rule(rule)
-
-
-def board_spec(board: BoardLike) -> BoardSpec:
-    """Return a board spec given as one, by its fields, or not at all."""
-    if board is None:
-        return BoardSpec()
-    return board if isinstance(board, BoardSpec) else BoardSpec(**board)
 
 
 def board_codes(board: Any, spec: BoardSpec) -> npt.NDArray[np.uint8]:

@@ -13,15 +13,9 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from gohr.game.board import N_CELLS, draw_boards
+from gohr.game.board import N_CELLS, board_spec, draw_boards
 from gohr.game.board_views import ACTION, OUTCOME, SHAPE, Replies
-from gohr.game.environments.env import (
-    BoardLike,
-    action_space,
-    board_spec,
-    observation_space,
-    rule_set,
-)
+from gohr.game.environments.env import BoardLike, action_space, observation_space, rule_set
 from gohr.game.interpreted_boards import boards_in_play, warn_if_interpreted
 from gohr.game.outcomes import LEAVE, RESET, Autoreset
 from gohr.rules.syntax import RuleSet

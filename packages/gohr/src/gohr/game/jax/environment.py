@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec
+from gohr.game.board import DEFAULT_SPEC, N_BUCKETS, N_CELLS, BoardSpec, board_spec
 from gohr.game.engine.compiler import CompiledRule, compile_rule
 from gohr.game.environments.registration import HORIZON
 from gohr.game.jax.dealing import n_words, numbers_below, pieces_from_words, pieces_of_board
@@ -337,7 +337,7 @@ def make(
     >>> env.n_rules, int(params.rule)
     (2, 1)
     """
-    spec = board if isinstance(board, BoardSpec) else BoardSpec(**board or {})
+    spec = board_spec(board)
     each = [rules] if isinstance(rules, str | RuleSet | CompiledRule) else list(rules)
     compiled = [_compiled(rule, spec) for rule in each]
     tables, room = to_tables(compiled, sizes)

@@ -42,6 +42,7 @@ def counted(folder: RunFolder) -> list[float | None]:
 
 
 @pytest.mark.filterwarnings("ignore::gohr.errors.NotCompiledWarning")
+@pytest.mark.filterwarnings("ignore::gohr.errors.StuckRuleWarning")
 def test_every_attempt_has_the_chance_that_the_reference_counts(tmp_path):
     config = ExperimentConfig("chances", RULES, LEARNERS, trials=2, episodes=3, horizon=30)
     folder = run(config, tmp_path).folder
@@ -54,7 +55,7 @@ def test_every_attempt_has_the_chance_that_the_reference_counts(tmp_path):
 
 
 def hidden(value: bool) -> ExperimentConfig:
-    rule = {"name": "secret", "text": "(*,*,*,*,p+1)", "hidden": value}
+    rule = {"name": "secret", "text": "(*,*,*,*,[0,1])", "hidden": value}
     return ExperimentConfig("season", ["clockwise", rule], ["uniform"], trials=2, episodes=3)
 
 

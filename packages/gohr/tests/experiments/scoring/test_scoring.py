@@ -134,6 +134,7 @@ def test_a_failed_trial_is_a_missing_run(tmp_path):
     assert len(score(folder, "errors_per_episode")) == 2
 
 
+@pytest.mark.filterwarnings("ignore::gohr.errors.StuckRuleWarning")
 def test_recorded_chances_score_as_a_replay_does(tmp_path):
     stuck = {"name": "stuck", "text": "(*,pentagon,*,*,0)"}  # an episode without attempts
     hidden = {"name": "hidden", "text": "(*,*,*,*,[0,1])", "hidden": True}  # without chances

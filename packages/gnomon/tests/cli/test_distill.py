@@ -88,10 +88,11 @@ def test_people_read_both_errors(command, suite):
         (("--size", "9"), "expected a size from 1 to 8, found 9"),
         (("--procedure", "magic"), "unknown procedure 'magic'"),
         (("--have", "t77"), "unknown task 't77'; did you mean 't7'?"),
-        (("--folds", "31"), "at least 31 algorithms for 31 folds, found 30"),
+        (("--folds", "31"), "expected 2 to 30 folds for 30 algorithms, found 31"),
         (("--group-by", "paper"), "unknown column 'paper'"),
         (("--exclude", "x"), "unknown task 'x'"),
         (("--normalize", "nowhere.csv"), "nowhere.csv"),
+        (("--normalize", "min-max"), "two fixed scores of each task to a CSV file of task, low, "),
         (("--have", "t1,t1"), "t1 is given twice"),
         (("--have", "t1", "--exclude", "t1"), "t1 is excluded"),
         (("--nested", "groups"), "nested groups need groups: name their column"),
@@ -109,6 +110,28 @@ def test_bad_input_is_one_line(command, suite, arguments, said):
     assert err.startswith("gnomon: ")
     assert err.count("\n") == 1
     assert said in err
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--folds 4 --size 3", "--folds 4 --size 2", "--size 3 --nested algorithms", "--folds 3"],
+)
+def test_four_algorithms_are_refused(command, tmp_path, options):
+    rows = np.random.default_rng(0).normal(3, 1, (4, 8))
+    write_scores(ScoreTable.from_arrays({f"a{i}": [r] for i, r in enumerate(rows)}), "four.csv")
+    status, out, err = command("gnomon", "distill", "four.csv", *options.split())
+    assert (status, out) == (2, "")
+    assert err == (
+        "gnomon: expected at least 5 algorithms, found 4: too few to choose tasks by, with any "
+        "number of folds\n"
+    )
+
+
+def test_the_whole_suite_and_the_base_of_the_logarithm(command, suite):
+    status, out, err = command("gnomon", "distill", suite, "--size", "8")
+    assert status == 0
+    assert "log10(1 + summary) = " in out
+    assert "the subset is the whole suite, whose summary needs no prediction" in err
 
 
 @pytest.mark.full

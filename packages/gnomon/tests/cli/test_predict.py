@@ -209,7 +209,7 @@ def test_few_algorithms_are_told_what_they_do_to_the_error(command, tmp_path):
     write_scores(table, tmp_path / "six.csv")
     status, out, err = command("gnomon", "distill", "six.csv", "--size", "2")
     assert (status, out) == (2, "")
-    assert "found 6; fewer folds work, but so few algorithms choose tasks largely by chance" in err
+    assert "expected 3 to 6 folds for 6 algorithms, found 10; so few algorithms choose tasks" in err
     status, _, err = command("gnomon", "distill", "six.csv", "--size", "2", "--folds", "3")
     assert status == 0
     assert "6 algorithms are few to choose tasks by: the error is" in err

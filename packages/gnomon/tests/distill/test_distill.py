@@ -62,7 +62,19 @@ def test_it_shows_itself(make_scores):
     assert str(found).endswith(f"  {found.model.formula}")
     assert [one.rank for one in found] == [1, 2]
     assert found.plot().axes[0].get_xlabel() == "true summary"
-    assert len(found.figure().rows) == 40
+
+
+@pytest.mark.parametrize("procedure", ["factor", "paper"])
+def test_the_figure_shows_the_intervals_whose_coverage_is_printed(make_scores, procedure):
+    found = distill(make_scores(), size=2, procedure=procedure)
+    figure = found.figure()
+    missed = sum(not row["low"] <= row["true"] <= row["high"] for row in figure.rows)
+    assert missed > 0
+    assert f"those of {missed} of 40 algorithms miss the diagonal" in figure.caption
+    if procedure == "factor":
+        assert f"cover {100 * (40 - missed) / 40:.0f} % of the algorithms" in str(found)
+    entries = [text.get_text() for text in found.plot().axes[0].get_legend().get_texts()]
+    assert entries == ["90 % interval holds the true summary", "90 % interval misses it"]
 
 
 def test_what_does_not_fit_is_refused(make_scores):
@@ -77,7 +89,7 @@ def test_what_does_not_fit_is_refused(make_scores):
     with pytest.raises(ScoreDataError, match="expected a suite of tasks, found items"):
         distill(replace(table_of(), units="items"))
     for name in ("factor", "paper"):
-        with pytest.raises(ScoreDataError, match=r"at least 10 algorithms .*, found 6"):
+        with pytest.raises(ScoreDataError, match="3 to 6 folds for 6 algorithms, found 10"):
             distill(table_of(6), procedure=name, **PLAIN)
     few = distill(table_of(6), size=2, folds=3, **PLAIN)
     assert any("6 algorithms are few to choose tasks by: the error" in w for w in few.warnings)

@@ -40,6 +40,12 @@ def test_the_covariance_is_always_positive_definite(n, p, gaps, seed):
         assert np.linalg.eigvalsh(covariance(data)).min() > 0
 
 
+def test_resampled_papers_may_be_one_algorithm_alone():
+    data, _ = sample(3, 5)
+    model = OURS.fit(data, data.tasks, spread=True)
+    assert np.isfinite(model.forecaster.forecast(data.x[0]).spread)
+
+
 def test_correlations_are_found_through_gaps():
     data, loadings = sample(4000, 8, gaps=0.2)
     found = covariance(data)[:-1, :-1]

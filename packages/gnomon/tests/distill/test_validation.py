@@ -128,7 +128,7 @@ def test_what_is_left_out(make_scores):
         assert np.array_equal(held.residuals, again.residuals)
     with pytest.raises(UnknownNameError, match="unknown nested 'group'"):
         nested_error(data, OURS, 2, outer="group", rng=rng(0))
-    with pytest.raises(ScoreDataError, match="expected 31 algorithms for 31 folds, found 30"):
+    with pytest.raises(ScoreDataError, match="expected 2 to 30 folds for 30 algorithms, found 31"):
         nested_error(data, OURS, 2, n_folds=31, rng=rng(0))
     with pytest.raises(ScoreDataError, match=r"validation failed: .* a size from 1 to 6, found 7"):
         nested_error(data, OURS, 7, rng=rng(0))

@@ -291,7 +291,11 @@ def plan(
     metric: Annotated[list[str] | None, typer.Option(help="A metric; repeatable.")] = None,
     runs: Annotated[
         list[int] | None,
-        typer.Option(min=1, help="Runs per task (or epochs of items) to try; repeatable."),
+        typer.Option(
+            min=1,
+            help="Runs per task (or epochs of items) to try; repeatable. [default: 3, 5, 10, 20, "
+            "40 runs; 1, 2, 4, 8 epochs]",
+        ),
     ] = None,
     items: Annotated[
         list[int] | None, typer.Option(min=2, help="Numbers of items to try; repeatable.")
@@ -313,7 +317,9 @@ def plan(
 ) -> None:
     """Estimate how many runs or items to make.
 
-    Prints the power to find the present difference with more runs.
+    Prints the power of other numbers of runs if the true difference is the lower limit of its
+    one-sided 80 % interval, since the present difference may be luck; of items, the power for the
+    present difference.
 
     Example:
       gnomon plan scores.csv ppo dqn

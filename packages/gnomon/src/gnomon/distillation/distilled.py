@@ -22,9 +22,11 @@ from gnomon.distillation.preparation import (
 from gnomon.distillation.procedures import Procedure, procedure_of
 from gnomon.distillation.search import Progress, Subsets
 from gnomon.distillation.validation import (
+    FEW,
     HeldOut,
     OrderAgreement,
     Outer,
+    check_folds,
     cross_validate,
     nested_error,
 )
@@ -36,8 +38,8 @@ from gnomon.scores.reading import Scores, table_of
 Nested = Literal["folds", "algorithms", "groups", "time", "none"]
 #: A given set is compared with the best of its size up to this number of subsets.
 _MOST_COMPARED = 10_000_000
-#: Fewer algorithms choose largely by chance; fewer families do not show how far one may be off.
-_FEW, _FEW_FAMILIES = 20, 10
+#: Fewer families do not show how far one may be off.
+_FEW_FAMILIES = 10
 #: A summary that is a smaller share of the largest one makes a relative error meaningless.
 _NEARLY = 0.01
 
@@ -243,8 +245,9 @@ def distill(
     Raises
     ------
     ScoreDataError
-        There are fewer algorithms than folds, the size does not fit the suite, all summaries are
-        the same, or groups are to be left out and there are none.
+        There are fewer algorithms than folds or than five, fewer than four remain outside a fold,
+        the size does not fit the suite, all summaries are the same, or groups are to be left out
+        and there are none.
     UnknownNameError
         A procedure, task, summary or transform does not exist.
 
@@ -303,11 +306,7 @@ def best_subsets(
 ) -> list[Distilled]:
     """Return the best subsets of one procedure, best first; `beside` adds further validations."""
     n = len(data.algorithms)
-    if n < n_folds:
-        raise ScoreDataError(
-            f"expected at least {n_folds} algorithms for {n_folds} folds, found {n}; fewer folds "
-            "work, but so few algorithms choose tasks largely by chance"
-        )
+    check_folds(n, n_folds)
     data.check_target()
     data.columns(forced)
     chosen: Subsets = (tuple(forced),)
@@ -358,10 +357,16 @@ def _warnings(found: Sequence[Distilled], data: PreparedScores, n_wanted: int) -
     """Yield why numbers are missing, or mean little."""
     if any(one.nested is None for one in found):
         yield "nested_relative_error is known for the first subset only"
+    if len(found[0].model.tasks) == len(data.tasks):
+        yield (
+            "the subset is the whole suite, whose summary needs no prediction: the error is that "
+            f"of a weighted sum of the scores ({data.transform.name}) in the place of the "
+            f"{data.summary}"
+        )
     summaries = np.abs(data.transform.inverse(data.target))
     if data.transform.log_base is None and summaries.min() < _NEARLY * summaries.max():
         yield "some summaries are near 0, where relative errors mean little; use r2"
-    if len(data.algorithms) < _FEW and found[0].nested is not None:
+    if len(data.algorithms) < FEW and found[0].nested is not None:
         held = found[0].nested
         yield (
             f"{len(data.algorithms)} algorithms are few to choose tasks by: the error is "

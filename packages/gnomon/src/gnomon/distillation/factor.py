@@ -175,6 +175,7 @@ def _shrinkage(
     u = np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
     sample = _products(share, u, u)
     cross, var = _summed(share * factor, u), (share * factor**2).sum(axis=1)[:, None, None]
+    var[var == 0.0] = 1.0  # All rows are alike: there is no slope.
     slope = cross[:, None] / var
     index = cross[..., None] * slope
     scores = u * factor[..., None]

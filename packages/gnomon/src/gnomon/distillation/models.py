@@ -293,10 +293,13 @@ class SubsetModel:
         Examples
         --------
         >>> SubsetModel(("u", "v"), (0.5, -0.25), 1.5).formula
-        'log summary = 1.5 + 0.5 u - 0.25 v'
+        'log10(1 + summary) = 1.5 + 0.5 u - 0.25 v, tasks as log10(1 + score)'
         """
         pairs = zip(self.tasks, self.weights, strict=True)
         terms = "".join(f" {'-' if w < 0 else '+'} {abs(w):.4g} {task}" for task, w in pairs)
+        if self.transform == "log":
+            summed = f"{self.intercept:.4g}{terms}"
+            return f"log10(1 + summary) = {summed}, tasks as log10(1 + score)"
         return f"{self.transform} summary = {self.intercept:.4g}{terms}"
 
     def predict(self, x: npt.ArrayLike) -> FloatArray:

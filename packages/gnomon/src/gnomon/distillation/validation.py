@@ -6,6 +6,7 @@ algorithms that are predicted.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -27,6 +28,10 @@ I64 = npt.NDArray[np.int64]
 Outer = Literal["folds", "algorithms", "groups", "time"]
 #: Fewer algorithms before a year are too few to predict that year from.
 _LEAST_BEFORE = 20
+#: A line through three algorithms has one degree of freedom: Student's t then has no mean.
+_LEAST_TRAINED = 4
+#: Fewer algorithms choose tasks largely by chance.
+FEW = 20
 #: Two algorithms differ clearly if one summary exceeds the other by this factor.
 _CLEAR = 1.25
 
@@ -325,6 +330,7 @@ def _outer_folds(data: PreparedScores, outer: Outer, n_folds: int, rng: np.rando
     """Return the fold of each algorithm; -1 if it is not predicted."""
     n = len(data.algorithms)
     if outer == "algorithms":
+        check_folds(n, n)
         return np.arange(n)
     if outer == "time":
         years = _years(data)
@@ -340,9 +346,22 @@ def _outer_folds(data: PreparedScores, outer: Outer, n_folds: int, rng: np.rando
         if labels.size < 2:
             raise ScoreDataError(f"expected at least 2 groups to leave out, found {labels.size}")
         return group
-    if n < n_folds:
-        raise ScoreDataError(f"expected {n_folds} algorithms for {n_folds} folds, found {n}")
+    check_folds(n, n_folds)
     return folds_of(n, n_folds, int(rng.integers(0, 2**32, size=1)[0]))
+
+
+def check_folds(n: int, n_folds: int) -> None:
+    """Refuse folds that leave too few of n algorithms to choose tasks by."""
+    work = [k for k in range(2, n + 1) if n - math.ceil(n / k) >= _LEAST_TRAINED]
+    if not work:
+        raise ScoreDataError(
+            f"expected at least {_LEAST_TRAINED + 1} algorithms, found {n}: too few to choose "
+            "tasks by, with any number of folds"
+        )
+    if n_folds not in work:
+        some = f"{work[0]} to {n}" if work[0] < n else f"{n}"
+        few = "; so few algorithms choose tasks largely by chance" if n < FEW else ""
+        raise ScoreDataError(f"expected {some} folds for {n} algorithms, found {n_folds}{few}")
 
 
 def _years(data: PreparedScores) -> FloatArray:

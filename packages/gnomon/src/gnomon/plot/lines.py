@@ -341,11 +341,16 @@ def plan_figure(found: Results[Any], ax: Axes | None = None) -> Figure | Axes:
         own = [p for p in found if (p.a, p.b, p.metric) == (first.a, first.b, first.metric)]
         points = [(f"{p.epochs} epoch{'s' * (p.epochs > 1)}", p.items, p.power) for p in own]
         pair = f"{in_lines(first.a, 40, 1)} and {in_lines(first.b, 40, 1)}"
-        words = ("item-plan", "Power by items and epochs", f"{pair}, {metric_name(first.metric)}")
+        caption = f"{pair}, {metric_name(first.metric)}: power for the present difference"
+        words = ("item-plan", "Power by items and epochs", caption)
         return _by_number(found, points, ("items (log scale)", "power"), words, power, ax)
     if hasattr(first, "power"):
         points = [(f"{p.a}, {p.b}", p.runs, p.power) for p in found]
-        words = ("power", "Power by runs", f"Power to separate a pair ({first.metric})")
+        caption = (
+            f"Power to separate a pair ({first.metric}) if the true difference is the lower limit "
+            "of its one-sided 80 % interval"
+        )
+        words = ("power", "Power by runs", caption)
         return _by_number(found, points, ("runs per task (log scale)", "power"), words, power, ax)
     from gnomon.plot.dots import comparison_figure
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
@@ -43,45 +44,70 @@ _LEVEL = 0.9
 def prediction_figure(found: Distillation, ax: Axes | None = None) -> Figure | Axes:
     """Return the figure of predicted against true summaries, by the nested validation."""
     best, data = found[0], found.data
-    if best.nested is None:
+    held = best.nested
+    if held is None:
         raise ScoreDataError("expected a nested validation to draw; there was none")
-    predicted = data.target + best.nested.residuals
-    half = best.model.half_width(_LEVEL)
-    values = data.transform.inverse(np.array([data.target, predicted])).T.tolist()
-    pairs = zip(data.algorithms, values, strict=True)
+    predicted, half = data.target + held.residuals, best.model.half_width(_LEVEL)
+    ends = [
+        (p - half, p + half) if f is None else f.interval(_LEVEL, best.model.scale)
+        for p, f in zip(predicted, held.forecasts or [None] * len(predicted), strict=True)
+    ]
+    points = np.array([data.target, predicted, *np.transpose(ends)])
+    values = data.transform.inverse(points).T.tolist()
+    names = ("true", "predicted", "low", "high")
+    rows = [
+        {"algorithm": a, **dict(zip(names, own, strict=True))}
+        for a, own in zip(data.algorithms, values, strict=True)
+    ]
+    n_outside = int(_outside(points).sum())
     return frame(
-        [Panel(partial(_draw_predictions, found, predicted, half), height=HALF_WIDTH * 0.95)],
+        [Panel(partial(_draw_predictions, found, points), height=HALF_WIDTH * 0.95)],
         ax,
         name="predictions",
         title="Predicted against true",
-        caption="Each algorithm by a model whose tasks and weights were chosen without it. Band: "
-        f"{percent(_LEVEL)} of new algorithms; the farthest outside are named.",
-        alt=f"{best.nested.n_predicted} algorithms, predicted against true summary",
-        rows=tuple({"algorithm": a, "true": t, "predicted": p} for a, (t, p) in pairs),
+        caption="Each algorithm by a model whose tasks and weights were chosen without it. "
+        f"Vertical lines: {percent(_LEVEL)} prediction intervals; those of {n_outside} of "
+        f"{held.n_predicted} algorithms miss the diagonal, on which predictions are right "
+        "(diamonds, the farthest named).",
+        alt=f"{held.n_predicted} algorithms, predicted against true summary",
+        rows=rows,
     )
 
 
-def _draw_predictions(found: Distillation, predicted: FloatArray, half: float, ax: Axes) -> None:
+def _outside(points: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return whose true summary lies outside the interval."""
+    true, _, low, high = points
+    return np.asarray((true < low) | (true > high))
+
+
+def _draw_predictions(found: Distillation, points: FloatArray, ax: Axes) -> None:
     data = found.data
-    whole = ~np.isnan(predicted)
-    p, t = predicted[whole], data.target[whole]
+    whole = ~np.isnan(points[1])
+    t, p, low, high = points[:, whole]
     names = [name for name, known in zip(data.algorithms, whole, strict=True) if known]
     ends = np.array([min(p.min(), t.min()), max(p.max(), t.max())])
     line = ends + np.array([-0.05, 0.05]) * (np.ptp(ends) or 1.0)
     dress(ax, grid="both")
-    if np.isfinite(half):
-        ax.fill_between(line, line - half, line + half, color=SERIES[0], alpha=0.13, linewidth=0)
     ax.plot(line, line, color=MUTED, linewidth=1.0)
-    outside = np.abs(p - t) > half
-    ax.plot(t[~outside], p[~outside], "o", markersize=4, color=SERIES[0], alpha=0.8)
-    ax.plot(t[outside], p[outside], "D", markersize=4.5, color=SERIES[1])
+    outside = _outside(points[:, whole])
+    for side, color in ((~outside, SERIES[0]), (outside, SERIES[1])):
+        ax.vlines(t[side], low[side], high[side], color=color, alpha=0.45, linewidth=1.0)
+    words = f"{percent(_LEVEL)} interval"
+    ax.plot(
+        t[~outside], p[~outside], "o", markersize=4, color=SERIES[0], alpha=0.8,
+        label=f"{words} holds the true summary",
+    )  # fmt: skip
+    if outside.any():
+        label = f"{words} misses it"
+        ax.plot(t[outside], p[outside], "D", markersize=4.5, color=SERIES[1], label=label)
+    ax.legend(loc="upper left", fontsize=SIZE - 2)
     ax.set_xlim(*line)
     ax.set_ylim(*line)
     ax.set_aspect("equal")
     _mark_scores(ax, data.transform, line)
     ax.set_xlabel("true summary")
     ax.set_ylabel("predicted without the algorithm")
-    far = np.argsort(-np.abs(p - t), kind="stable")[: min(_MOST_NAMED, int(outside.sum()))]
+    far = np.argsort(-np.abs(p - t) * outside, kind="stable")[: min(_MOST_NAMED, outside.sum())]
     for i in np.sort(far):
         ax.annotate(
             shortened(names[i], LONGEST), (t[i], p[i]), textcoords="offset points", xytext=(0, 6),

@@ -34,7 +34,7 @@ class ItemPlan(FieldRecord):
     detectable : float
         The smallest difference found with the power wanted.
     power : float
-        For the difference that these data show.
+        For the present difference, as if it were the true one.
     from_epochs : float
         Share of the variance that epochs add, which more of them would remove.
     """
@@ -156,6 +156,8 @@ most 29 %, twice as many items by 29 %.
                 f"{100.0 * (1.0 - math.sqrt(1.0 - share)):.0f} %, twice as many items by 29 %"
             )
         texts.append(f"{text}.")
+    if texts:
+        texts.append("power: for the present difference, as if it were the true one.")
     return texts
 
 

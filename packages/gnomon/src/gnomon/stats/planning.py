@@ -11,8 +11,9 @@ is itself uncertain: the number of runs at which it would have power 0.8 has a t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import Any, Literal
@@ -61,7 +62,7 @@ class PowerPoint(FieldRecord):
     runs : int
         Runs per task and algorithm.
     power : float
-        For the lower limit of the difference that 80 % of pilots respect.
+        If the true difference is the lower limit of its one-sided 80 % interval.
     low, high : float
         For the ends of the confidence interval of the difference.
     """
@@ -100,22 +101,27 @@ class IntervalWidth(FieldRecord):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
-    """Powers or widths for numbers of runs; see :func:`plan`."""
+    """Powers or widths for numbers of runs; see :func:`plan`.
+
+    `needed` has a sentence on the number of runs that each pair needs, by (a, b, metric).
+    """
+
+    needed: Mapping[tuple[str, str, str], str] = field(default_factory=dict, kw_only=True)
 
     drawn_by = "gnomon.plot.lines:plan_figure"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How many runs each pair needs, with the interval of that number."""
-        curves: dict[tuple[str, str, str], list[PowerPoint]] = {}
-        for point in self:
-            if isinstance(point, PowerPoint):
-                curves.setdefault((point.a, point.b, point.metric), []).append(point)
+        """How many runs or items each pair needs, and for which difference."""
         power, level = self.settings.get("power", 0.8), self.settings.get("level", 0.95)
-        found = [
-            f"{a} and {b} ({metric}): {_needed(points, power, level)}"
-            for (a, b, metric), points in curves.items()
-        ]
+        pairs = dict.fromkeys((p.a, p.b, p.metric) for p in self if isinstance(p, PowerPoint))
+        found = [self.needed[pair] for pair in pairs if pair in self.needed]
+        if found:
+            found.append(
+                "power: the chance to find the difference if the true one is the lower limit of "
+                f"its one-sided {100 * ASSURANCE:g} % interval, since the present one may be luck; "
+                f"low, high: if it is an end of its {100 * level:.4g} % interval."
+            )
         found += item_plan_notes([one for one in self if isinstance(one, ItemPlan)], power)
         if self.settings.get("way") == "sequential":
             found.append(
@@ -123,32 +129,6 @@ class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
                 f"{1.0 - level:.2g}. Not corrected over metrics."
             )
         return tuple(found)
-
-
-def _needed(points: Sequence[PowerPoint], power: float, level: float) -> str:
-    """Return a sentence on the number of runs that has the power."""
-    tried = [point.runs for point in points]
-
-    def runs(by: str) -> int | None:
-        return min((p.runs for p in points if getattr(p, by) >= power), default=None)
-
-    def end(number: int | None) -> str:
-        if number is None:
-            return f"more than {max(tried)}"
-        return f"at most {number}" if number == min(tried) else f"{number}"
-
-    needed = runs("power")
-    if needed is None:
-        text = f"more than {max(tried)} runs per task are needed for power {power:g}"
-    elif needed == min(tried):
-        text = f"at most {needed} runs per task, the smallest tried, give power {power:g}"
-    else:
-        text = f"{needed} runs per task give power {power:g}"
-    if math.isnan(points[0].low):
-        return f"{text}."
-    least, most = end(runs("high")), end(runs("low"))
-    ends = least if least == most else f"{least} to {most}"
-    return f"{text} ({100.0 * level:.4g} % interval: {ends})."
 
 
 def plan(
@@ -170,8 +150,11 @@ def plan(
     """Estimate how many runs are needed to separate algorithms.
 
     Runs are assumed to vary as those at hand. The power is that of the two-sided test of
-    :func:`gnomon.stats.compare` of a pair, for the lower limit of the difference that 80 % of
-    pilots respect; `low` and `high` are those for the ends of its confidence interval.
+    :func:`gnomon.stats.compare` of a pair if the true difference is the lower limit of its
+    one-sided 80 % interval, since the present difference may be luck; `low` and `high` are those
+    for the ends of its confidence interval. The notes name the smallest number of runs with the
+    power wanted, between the smallest and the largest of `runs`. For items the power is that for
+    the present difference.
 
     Parameters
     ----------
@@ -224,7 +207,7 @@ def plan(
     >>> from gnomon.stats import plan
     >>> scores = ScoreTable.from_arrays({"a": [[0.0], [1.0], [2.0]], "b": [[3.0], [4.0], [5.0]]})
     >>> print(plan(scores, "a", "b", "mean", runs=[3, 5, 10, 30]).notes[0])
-    a and b (mean): 10 runs per task give power 0.8 (95 % interval: at most 3 to more than 30).
+    a and b (mean): 7 runs per task give power 0.8 (95 % interval: at most 3 to more than 30).
     """
     scores = table_of(scores)
     check_word("way", way, ("power", "widths", "sequential"))
@@ -242,6 +225,7 @@ def plan(
     if way != "sequential" and not of_items and min(counts, default=2) < 2:
         raise ValueError(f"expected at least 2 runs, found {counts[0]}")
     found: Any
+    needed: dict[tuple[str, str, str], str] = {}
     with recorded() as notes:
         if of_items:
             found = plan_items(
@@ -251,7 +235,7 @@ def plan(
             found = _looks(scores, pair, wanted, counts, level, gamma, rng)
         elif way == "power":
             check_scales(scores, wanted, gamma=gamma)
-            found = _powers(scores, wanted, counts or DEFAULT_RUNS, level, gamma)
+            found = _powers(scores, wanted, counts or DEFAULT_RUNS, power, level, gamma, needed)
         else:
             check_scales(scores, wanted, gamma=gamma)
             found = _widths(scores, wanted, counts, level, gamma)
@@ -265,7 +249,7 @@ def plan(
         level=level,
         gamma=gamma,
     )
-    return Plan(records, settings, tuple(notes))
+    return Plan(records, settings, tuple(notes), needed=needed)
 
 
 @dataclass(frozen=True)
@@ -301,9 +285,12 @@ def _powers(
     scores: ScoreTable,
     metrics: Sequence[str | Metric],
     runs: Sequence[int],
+    wanted: float,
     level: float,
     gamma: float | None,
+    needed: dict[tuple[str, str, str], str],
 ) -> Iterator[PowerPoint]:
+    """Yield the powers of every pair, and put the sentence on its runs into `needed`."""
     if len(scores.algorithms) < 2:
         raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
     for metric in metrics_to_compare(metrics, gamma, scores.higher_is_better):
@@ -311,13 +298,43 @@ def _powers(
             pilot = _pilot_of_pair(scores, a, b, metric)
             error, tail = pilot.seen.error, (1.0 - level) / 2.0
             t = abs(pilot.seen.value) / error
-            power, low, high = (
+            distances = [
                 max(noncentrality(t, pilot.seen.df, share), 0.0) * error
                 for share in (ASSURANCE, 1.0 - tail, tail)
-            )
+            ]
             for n in runs:
-                powers = (pilot.power(distance, n, level) for distance in (power, low, high))
+                powers = (pilot.power(distance, n, level) for distance in distances)
                 yield PowerPoint(a, b, metric.name, n, *powers)
+            text = _needed(pilot, distances, range(min(runs), max(runs) + 1), wanted, level)
+            needed[a, b, metric.name] = f"{a} and {b} ({metric.name}): {text}"
+
+
+def _needed(
+    pilot: _Pilot, distances: Sequence[float], numbers: range, wanted: float, level: float
+) -> str:
+    """Return a sentence on the number of runs that has the power."""
+    least, most = numbers[0], numbers[-1]
+    enough, at_low, at_high = (
+        least + bisect_left(numbers, wanted, key=lambda n: pilot.power(distance, n, level))
+        for distance in distances
+    )
+
+    def end(n: int) -> str:
+        return f"more than {most}" if n > most else f"at most {n}" if n == least else f"{n}"
+
+    if enough > most and distances[0] == 0.0:
+        text = (
+            f"no number of runs gives power {wanted:g}, since the lower limit of the difference is "
+            "0: this pilot does not show which of the two is better"
+        )
+    elif enough > most:
+        text = f"more than {most} runs per task are needed for power {wanted:g}"
+    elif enough == least:
+        text = f"at most {least} runs per task, the smallest tried, give power {wanted:g}"
+    else:
+        text = f"{enough} runs per task give power {wanted:g}"
+    ends = dict.fromkeys(map(end, (at_high, at_low)))
+    return f"{text} ({100.0 * level:.4g} % interval: {' to '.join(ends)})."
 
 
 def _pilot_of_pair(scores: ScoreTable, a: str, b: str, metric: Metric) -> _Pilot:

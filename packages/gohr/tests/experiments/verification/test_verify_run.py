@@ -115,6 +115,7 @@ def test_the_log_of_a_run_is_well_in_any_order_and_type(log):
     assert all(v.ok for v in verify_log(mixed, ASSIGNMENT))
 
 
+@pytest.mark.filterwarnings("ignore::gohr.errors.StuckRuleWarning")
 @pytest.mark.parametrize(
     "config",
     [

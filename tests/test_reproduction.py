@@ -80,7 +80,7 @@ def test_the_script_of_a_paper_exits_with_0(paper, counts):
 def test_claims_on_the_game_are_checked_in_three_readings(script):
     found = list(script("gohr").comparisons(trials=2))
     readings = [one.where.removeprefix("section 5, reading: ") for one in found]
-    assert readings == ["default"] * 3 + ["goes on"] * 3 + ["occupied"] * 3
+    assert readings == ["default"] * 3 + ["goes on"] * 3 + ["occupied cells"] * 3
     assert all(one.explained for one in found)
 
 

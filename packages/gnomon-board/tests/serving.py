@@ -109,15 +109,15 @@ def serving(
 
 
 def pages_come_soon(client: httpx.Client, *paths: str) -> None:
-    """Ask for thirty pages, every one of which has to come within 0.3 s.
+    """Ask for fifty pages, every one of which has to come within 0.3 s.
 
-    A round of thirty is repeated if one came late, five times at most: an attack slows each round,
+    A round of fifty is repeated if one came late, five times at most: an attack slows each round,
     and other work on the machine some of them.
     """
     rounds: list[float] = []
     while len(rounds) < 6 and min(rounds, default=_PAGE_S) >= _PAGE_S:
         seconds = []
-        for n in range(30):
+        for n in range(50):
             began = time.monotonic()
             answer = client.get(paths[n % len(paths)], headers={"Accept": "text/html"})
             assert answer.status_code == 200, answer.text

@@ -359,22 +359,24 @@ def test_what_was_not_sent_to_its_end_is_dropped(server, attacker, tmp_path):
 
 
 def test_logs_that_are_too_large_hold_up_no_other(settings, victim, attacker, tmp_path):
-    """Two million rows where 600 can be, and 6 MB that unpack to 6 GB, again and again."""
+    """Ten million rows where 600 can be, and 62 MB that unpack to 64 GB, again and again."""
     row = pl.DataFrame({"learner": ["x"], "rule": ["clockwise"], "trial": [0], "board": [b""]})
     numbers = {name: pl.lit(0) for name in ("episode", "attempt", "cell", "bucket", "outcome")}
     rows = io.BytesIO()
     whole = row.with_columns(**numbers, finish=pl.lit(0))
-    whole.select(pl.all().repeat_by(2_000_000).explode()).write_parquet(rows)
-    bomb = gzip.compress(bytes(64 << 20)) * 100
+    whole.select(pl.all().repeat_by(10_000_000).explode()).write_parquet(rows)
+    bomb = gzip.compress(bytes(64 << 20)) * 1000
     with serving(settings) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         _, message = announced(client, attacker, tmp_path / "rows", log=rows.getvalue())
         assert status_of(server, message) == 202
         _, message = announced(client, attacker, tmp_path / "bomb", log=bomb, told=10**6)
         with asking_without_end(server, message) as statuses:
-            entry = register(client, victim.token, "one row")["id"]
-            packed = play_entry(client, entry, tmp_path / "one")
-            one_row = repacked(packed, pl.read_parquet(io.BytesIO(packed.log)).head(1))
-            began = time.monotonic()
-            assert send(client, victim.token, entry, one_row).status_code == 202
-            assert time.monotonic() - began < 2
+            for k in range(2):
+                entry = register(client, victim.token, f"one row {k}")["id"]
+                packed = play_entry(client, entry, tmp_path / str(k))
+                one_row = repacked(packed, pl.read_parquet(io.BytesIO(packed.log)).head(1))
+                began = time.monotonic()
+                assert send(client, victim.token, entry, one_row).status_code == 202
+                print("one row taken in", time.monotonic() - began, "s")
+                assert time.monotonic() - began < 2
         assert set(statuses) <= {0, 413, 429}

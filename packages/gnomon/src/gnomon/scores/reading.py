@@ -77,7 +77,7 @@ def read_scores(
         Whether learning curves are wanted, where a source holds other scores as well: a run folder,
         or results of marl-eval.
     units : {"tasks", "items"}, optional
-        What a task is; as the source has it if not given: logs of evaluations and files of
+        What a task is; by default as in the source: logs of evaluations and files of
         ``model, item, correct`` are of items, all else is of tasks.
     cluster : str, optional
         For items, the attribute that gives the cluster of each, such as a document or a topic.

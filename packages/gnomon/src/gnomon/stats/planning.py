@@ -262,7 +262,7 @@ class _Pilot:
     n_tasks: int = 0
 
     def study(self, runs: int) -> Student:
-        """Return what a study of so many runs would show."""
+        """Return the expected result of a study with this number of runs."""
         error = self.seen.error * math.sqrt(self.runs / runs)
         if self.n_tasks:
             error = max(error, math.sqrt((2 * runs + 1) / (12.0 * runs**2 * self.n_tasks)))

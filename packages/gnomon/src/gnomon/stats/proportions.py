@@ -258,7 +258,7 @@ def pass_at(n: npt.ArrayLike, successes: npt.ArrayLike, k: int) -> FloatArray:
     Parameters
     ----------
     n, successes : array_like
-        Numbers of samples of each item, at least `k`, and of those that succeed.
+        Number of samples of each item, at least `k`, and number of successes.
     k : int
         Number of samples.
 

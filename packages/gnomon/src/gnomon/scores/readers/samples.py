@@ -213,7 +213,7 @@ def read_each(files: Iterable[Path], read: Callable[[Path], Log], tool: str) -> 
 def compare_means(
     place: str, what: str, told: object, means: Sequence[float], by: str = "", remedy: str = ""
 ) -> None:
-    """Warn where the mean that a log states is none of those that its samples give."""
+    """Warn if the mean stated in a log equals no mean of its samples."""
     if not isinstance(told, int | float):
         return
     if not any(math.isclose(told, mean, rel_tol=_SAME, abs_tol=_SAME) for mean in means):

@@ -20,6 +20,8 @@ Flags = npt.NDArray[np.bool_]
 Which = Any
 #: Number of records that become columns at a time.
 _PIECE = 10_000
+#: Number of rows that are looked up at a time: an index of 32 bits becomes one of 64.
+_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +62,9 @@ class Texts:
         """Return a column whose names may repeat, be None or lack a row."""
         known: dict[str | None, int] = {None: -1}
         place = np.array([known.setdefault(x, len(known) - 1) for x in names] + [-1], np.int32)
-        column = cls(place[codes], tuple(name for name in known if name is not None))
-        return column.take(slice(None))
+        if not np.array_equal(place[:-1], np.arange(len(names))):
+            codes = looked_up(place, codes)
+        return cls(codes, tuple(name for name in known if name is not None)).take(slice(None))
 
     def __len__(self) -> int:
         return self.codes.size
@@ -73,24 +76,26 @@ class Texts:
 
     def tolist(self) -> list[str | None]:
         """Return the texts of the rows."""
-        names = np.array([*self.names, None], dtype=object)
-        return list(names[self.codes])
+        return list(looked_up(np.array([*self.names, None], dtype=object), self.codes))
 
     def take(self, which: Which) -> Texts:
         """Return some of the rows, with those names alone that they have."""
         codes = self.codes[which]
         n = codes.size
         first = np.full(len(self.names) + 1, n, np.int64)
-        first[codes[::-1]] = np.arange(n)[::-1]
+        for part in reversed(list(parts_of(n))):
+            first[codes[part][::-1]] = np.arange(part.start, part.stop)[::-1]
         kept = np.argsort(first[:-1], kind="stable")
         kept = kept[: int((first[:-1] < n).sum())]
+        if np.array_equal(kept, np.arange(len(self.names))):
+            return Texts(codes, self.names)
         place = np.full(len(self.names) + 1, -1, np.int32)
         place[kept] = np.arange(kept.size)
-        return Texts(place[codes], tuple(self.names[at] for at in kept))
+        return Texts(looked_up(place, codes), tuple(self.names[at] for at in kept))
 
     def mapped(self, names: Sequence[object], value: Any = np.nan) -> npt.NDArray[Any]:
         """Return the value that stands for the name of each row, `value` where it is missing."""
-        return np.asarray([*names, value])[self.codes]
+        return looked_up(np.asarray([*names, value]), self.codes)
 
     def equals(self, text: str) -> Flags:
         """Return the rows that have a text."""
@@ -104,8 +109,10 @@ class Texts:
 
     def counts(self) -> dict[str, int]:
         """Return how many rows have each text."""
-        n = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
-        return dict(zip(self.names, n.tolist(), strict=True))
+        n = np.zeros(len(self.names) + 1, np.int64)
+        for part in parts_of(len(self)):
+            n += np.bincount(self.codes[part] + 1, minlength=n.size)
+        return dict(zip(self.names, n[1:].tolist(), strict=True))
 
 
 Column = Texts | npt.NDArray[Any]
@@ -243,6 +250,20 @@ class Cells:
         return self.score[rows], counts
 
 
+def parts_of(n: int) -> Iterator[slice]:
+    """Yield slices of rows to work on one after the other, which takes little memory."""
+    for begin in range(0, n, _ROWS):
+        yield slice(begin, min(begin + _ROWS, n))
+
+
+def looked_up(values: npt.NDArray[Any], places: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the values at some places."""
+    found = np.empty(places.size, values.dtype)
+    for part in parts_of(places.size):
+        found[part] = values[places[part]]
+    return found
+
+
 def taken(column: Column, which: Which) -> Column:
     """Return some rows of a column."""
     return column.take(which) if isinstance(column, Texts) else column[which]
@@ -265,8 +286,11 @@ def distinct(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
         least, most = int(column.min()), int(column.max())
         if most - least < max(column.size, 1000):  # no need to sort
             offset = column - least if least else column
-            there = np.bincount(offset) > 0
-            return np.flatnonzero(there) + least, (np.cumsum(there, dtype=np.int32) - 1)[offset]
+            there = np.zeros(most - least + 1, bool)
+            for part in parts_of(column.size):
+                there[offset[part]] = True
+            place = np.cumsum(there, dtype=np.int32) - 1
+            return np.flatnonzero(there) + least, looked_up(place, offset)
     values, codes = np.unique(column, return_inverse=True)
     return values, codes.astype(np.int32)
 
@@ -368,7 +392,7 @@ def rows_of_arrays(
     """Return the rows of one array for each algorithm, (runs, tasks) or (runs, tasks, steps)."""
     if not scores:
         raise ScoreDataError("expected an array for each algorithm, found none")
-    known: dict[tuple[int, ...], Texts] = {}
+    known: dict[tuple[int, ...], tuple[Texts, Codes]] = {}
     parts = [_rows_of_array(name, x, tasks, steps, known) for name, x in scores.items()]
     return Rows.joined(parts)
 
@@ -378,9 +402,9 @@ def _rows_of_array(
     scores: npt.ArrayLike,
     tasks: Sequence[str] | None,
     steps: Sequence[float] | None,
-    known: dict[tuple[int, ...], Texts],
+    known: dict[tuple[int, ...], tuple[Texts, Codes]],
 ) -> Rows:
-    """Return the rows of one array; arrays of one shape share their column of tasks."""
+    """Return the rows of one array; arrays of one shape share their columns of tasks and runs."""
     try:
         x = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
@@ -394,11 +418,12 @@ def _rows_of_array(
     if x.shape not in known:
         names = [f"task_{i}" for i in range(n_tasks)] if tasks is None else [str(t) for t in tasks]
         task = np.tile(np.repeat(np.arange(n_tasks, dtype=np.int32), n_steps), n_runs)
-        known[x.shape] = Texts.merged(task, names)
+        run = np.repeat(np.arange(n_runs, dtype=np.int32), n_tasks * n_steps)
+        known[x.shape] = Texts.merged(task, names), run
     columns: dict[str, Column] = {
         "algorithm": Texts.repeated(str(algorithm), x.size),
-        "task": known[x.shape],
-        "run": np.repeat(np.arange(n_runs), n_tasks * n_steps),
+        "task": known[x.shape][0],
+        "run": known[x.shape][1],
     }
     if x.ndim == 3:
         values = np.arange(n_steps) if steps is None else np.asarray(steps, dtype=np.float64)

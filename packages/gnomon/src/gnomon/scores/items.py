@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.errors import ScoreDataError, UnknownNameError, counted, joined, listed
-from gnomon.scores.columns import FloatArray, IntArray, Rows, distinct, group_means
+from gnomon.scores.columns import FloatArray, IntArray, Rows, distinct, group_means, parts_of
 from gnomon.scores.tidy import SPECIAL
 
 
@@ -78,13 +78,13 @@ class ItemScores:
         labels, epoch = distinct(run)
         if len(labels) == 1:  # no memory for zeros
             epoch = np.broadcast_to(np.int32(0), epoch.shape)
-        starts = np.concatenate([[0], np.cumsum(np.bincount(model, minlength=1))])
-        # One whole number for each row sorts faster than three columns.
-        place = model.astype(np.int64)
-        for n, code in ((len(items), item), (len(labels), epoch)):
-            place *= n
-            place += code
-        if (place[1:] < place[:-1]).any():
+        starts = np.cumsum([0, *rows["algorithm"].counts().values()])
+        later = np.ones(max(model.size - 1, 0), bool)
+        for code in (epoch, item, model):
+            later = (code[1:] > code[:-1]) | (later & (code[1:] == code[:-1]))
+        if not later.all():
+            # One whole number for each row sorts faster than three columns.
+            place = (model.astype(np.int64) * len(items) + item) * len(labels) + epoch
             order = np.argsort(place, kind="stable")
             item, epoch, score = item[order], epoch[order], score[order]
         return cls(models, items, len(labels), clusters, cluster_of, starts, item, epoch, score)
@@ -128,7 +128,8 @@ class ItemScores:
     def matrix(self, models: Sequence[str] | None = None) -> FloatArray:
         """Return the mean over the epochs of each item, shape (models, items).
 
-        NaN where a model has no score on an item.
+        NaN where a model has no score on an item. Read-only where all models have one score on all
+        items: the scores of the table themselves.
 
         Parameters
         ----------
@@ -136,6 +137,11 @@ class ItemScores:
             Which ones, in this order; all if not given.
         """
         names = self.models if models is None else models
+        size = len(self.models), len(self.items)
+        if models is None and self.n_epochs == 1 and self._score.size == size[0] * size[1]:
+            whole = self._score.reshape(size)  # no model lacks an item: no memory for a copy
+            whole.flags.writeable = False
+            return whole
         found = np.empty((len(names), len(self.items)))
         for row, name in enumerate(names):
             item, _, score = self.rows(name)
@@ -156,15 +162,19 @@ def clusters_of_items(rows: Rows, cluster: str) -> tuple[tuple[str, ...], IntArr
     if cluster not in rows:
         found = listed([name for name in rows.names if name not in SPECIAL]) or "none"
         raise ScoreDataError(f"no column {cluster!r} of clusters; found {found}")
-    column, items = rows.texts(cluster), rows["task"].names
-    item, code = rows["task"].codes[~column.missing], column.codes[~column.missing]
-    cluster_of = np.full(len(items), -1)
-    cluster_of[item] = code  # the last of an item's rows stays, and any other is unlike it
-    odd = np.concatenate([item[code != cluster_of[item]], np.flatnonzero(cluster_of < 0)])
+    column, task = rows.texts(cluster), rows["task"]
+    cluster_of, unlike = np.full(len(task.names), -1), []
+    for part in parts_of(len(rows)):
+        item, code = task.codes[part], column.codes[part]
+        new = (cluster_of[item] < 0) & (code >= 0)
+        cluster_of[item[new]] = code[new]
+        unlike.append(item[(code >= 0) & (code != cluster_of[item])])
+    odd = np.concatenate([*unlike, np.flatnonzero(cluster_of < 0)])
     if odd.size:
-        of_first = dict.fromkeys(column.names[c] for c in code[item == odd[0]])
-        found = joined([repr(name) for name in of_first]) or "none"
-        where = f"item {items[odd[0]]!r}, column {cluster!r}"
+        own = column.codes[task.codes == odd[0]]
+        found = joined([repr(x) for x in dict.fromkeys(column.names[c] for c in own if c >= 0)])
+        found = found or "none"
+        where = f"item {task.names[odd[0]]!r}, column {cluster!r}"
         raise ScoreDataError(f"{where}: expected one cluster, found {found}")
     return column.names, cluster_of
 

@@ -305,7 +305,8 @@ class Items:
         self._scores = table.item_scores
         self.models, self.names = self._scores.models, self._scores.items
         self.cluster_of = self._scores.cluster_of
-        self.values = np.empty((len(self.models), len(self.names)))
+        shape = len(self.models), len(self.names)
+        self.values = np.empty(shape) if self.k else self._scores.matrix()
         self.scales = [self._read(row, model) for row, model in enumerate(self.models)]
         self.known = ~np.isnan(self.values)
 
@@ -322,7 +323,7 @@ class Items:
         return self._samples(model)[2]
 
     def _read(self, row: int, model: str) -> str:
-        """Fill in the values of a model; return whether its values are binary, unit or free."""
+        """Return whether a model's values are binary, unit or free; fill in those of pass@k."""
         _, score, n, total = self._samples(model)
         if np.isinf(score).any():
             raise ScoreDataError(f"{model}: expected finite scores of items, found a censored one")
@@ -331,9 +332,6 @@ class Items:
             self._check_epochs(model, n, score, scale)
             found = (pass_at if "@" in self.metric else pass_hat)(n, total, self.k)
             self.values[row] = np.where(n >= self.k, found, np.nan)
-        else:
-            with np.errstate(invalid="ignore"):
-                np.divide(total, n, out=self.values[row])
         values = self.values[row]
         return "unit" if scale == "binary" and _scale(values[~np.isnan(values)]) != scale else scale
 

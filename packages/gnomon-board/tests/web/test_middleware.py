@@ -360,10 +360,13 @@ def test_who_leaves_before_being_refused_leaves_no_more_than_so_many_waiting(set
     async def send(message):
         sent.append((message.get("status"), dict(message.get("headers", [])).get(b"retry-after")))
 
+    async def staying():
+        await asyncio.Future()
+
     def asking(address, times):
         scope = {"type": "http", "method": "GET", "path": "/x", "headers": [(b"host", b"no.org")]}
         scope["client"] = (address, 1)
-        return [asyncio.create_task(gate(dict(scope), None, send)) for _ in range(times)]
+        return [asyncio.create_task(gate(dict(scope), staying, send)) for _ in range(times)]
 
     async def statuses():
         waiting = asking("192.0.2.1", 3)
@@ -376,6 +379,37 @@ def test_who_leaves_before_being_refused_leaves_no_more_than_so_many_waiting(set
 
     asyncio.run(statuses())
     assert [each for each in sent if each[0]] == [(429, b"5")] * 2
+
+
+def test_refusals_of_disconnected_clients_delay_no_other_refusal(settings):
+    """With a pause for each, the answer to the last request would take ten seconds."""
+    gate = Gate(None, settings, Turns(1), lambda *_: None, lambda _: True)
+
+    async def left():
+        return {"type": "http.disconnect"}
+
+    async def staying():
+        await asyncio.Future()
+
+    async def ask(receive):
+        told = []
+
+        async def send(message):
+            told.append(message.get("status"))
+
+        headers = [(b"host", b"no.org")]
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": headers}
+        await gate({**scope, "client": ("192.0.2.7", 1)}, receive, send)
+        return told[0]
+
+    async def last_status():
+        gone = [asyncio.create_task(ask(left)) for _ in range(200)]
+        await asyncio.sleep(0)
+        status = await asyncio.wait_for(ask(staying), 1)
+        await asyncio.gather(*gone)
+        return status
+
+    assert asyncio.run(last_status()) == 400
 
 
 def test_a_head_of_many_lines_and_much_json_are_not_read(client):

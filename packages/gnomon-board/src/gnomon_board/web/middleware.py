@@ -7,7 +7,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -55,8 +55,8 @@ _MOST_HEADERS = 100
 #: Most requests that are answered at once. Each has a thread, so that a request that holds the
 #: database and continues in another thread never waits behind requests that wait for the database.
 AT_ONCE = 500
-#: Most pending requests of one address. Requests of disconnected clients wait for their turn or
-#: their refusal like others, and would otherwise accumulate.
+#: Most pending requests of one address. Requests of disconnected clients wait for their turn like
+#: others, and would otherwise accumulate.
 IN_HAND = 500
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 #: Paths that accept a log.
@@ -95,7 +95,7 @@ class Gate:
                 refusal: JSONResponse | None = _answer(429, str(error), error.retry_after_s)
             else:
                 refusal = self._refusal(scope)
-                send = self._paced(scope, send, refused=refusal is not None)
+                send = self._paced(scope, receive, send, refused=refusal is not None)
             await self._http(refusal, scope, receive, send)
 
     async def _http(
@@ -188,20 +188,25 @@ class Gate:
     def _let_go(self) -> None:
         self._at_work -= 1
 
-    def _paced(self, scope: Scope, send: Send, *, refused: bool) -> Send:
+    def _paced(self, scope: Scope, receive: Receive, send: Send, *, refused: bool) -> Send:
         """Return a sender that delays refusals, so that an address gets twenty a second at most.
 
         Without the delay, hundreds of clients that retry immediately, or one whose bodies take long
-        to be refused, would occupy the event loop.
+        to be refused, would occupy the event loop. The delay ends if the client disconnects:
+        hundreds that have left would delay the next refusal of the address by many seconds. A
+        large body is not read to find that out.
         """
         address, costly = scope["gnomon.address"], not _is_small(scope, _QUICK)
+        small = _is_small(scope, _SMALL)
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 if refused or status == 429 or (costly and status >= 400):
                     async with self._refusals.of(address):
-                        await asyncio.sleep(_REFUSAL_S)
+                        with suppress(TimeoutError):
+                            async with asyncio.timeout(_REFUSAL_S):
+                                await (_left(receive) if small else asyncio.Future())
             await send(message)
 
         return sending
@@ -335,6 +340,12 @@ def _counted(receive: Receive, most: int, patience_s: float) -> Receive:
         return message
 
     return counting
+
+
+async def _left(receive: Receive) -> None:
+    """Wait until a client disconnects, and drop the rest of its body."""
+    while (await receive())["type"] != "http.disconnect":
+        await asyncio.sleep(0)
 
 
 def _is_small(scope: Scope, most: int) -> bool:

@@ -262,6 +262,8 @@ class TrialInPlay:
         (:func:`gohr.game.boards_in_play`).
     reveal, plays_on : bool
         As a :class:`Policy` declares them.
+    played : TrialLog, optional
+        The log of the first boards, if these are over: their attempts are not made again.
 
     Attributes
     ----------
@@ -292,6 +294,7 @@ class TrialInPlay:
         board_spec: BoardSpec = DEFAULT_SPEC,
         reveal: bool = False,
         plays_on: bool = False,
+        played: TrialLog | None = None,
     ) -> None:
         if isinstance(rule, RuleSet | CompiledRule):
             rule = boards_in_play(rule, board_spec, 1)
@@ -300,11 +303,11 @@ class TrialInPlay:
         self._reveal, self._plays_on = reveal, plays_on
         self._deck = np.zeros((1, boards.shape[1]), dtype=np.uint8)
         self._step = rule.bound_step(self._deck)
-        self._actions: list[int] = []
-        self._outcomes: list[int] = []
-        self._n_attempts: list[int] = []
-        self.finish: list[int] = []
-        self.over, self._before = False, 0
+        self._actions: list[int] = [] if played is None else played.actions.tolist()
+        self._outcomes: list[int] = [] if played is None else played.outcomes.tolist()
+        self._n_attempts: list[int] = [] if played is None else played.n_attempts.tolist()
+        self.finish: list[int] = [] if played is None else played.finish.tolist()
+        self.over, self._before = False, len(self._actions)
         self.observation: Observation
         self._deal()
 
@@ -324,15 +327,24 @@ class TrialInPlay:
             self._deal()
         return made
 
-    def log(self) -> TrialLog:
-        """Return every attempt so far on the boards that are over."""
-        n = len(self._n_attempts)
+    def cut_off(self) -> None:
+        """End the board in play, as the horizon does, and deal the next."""
+        self._end_board()
+        self._deal()
+
+    def log(self, *, in_play: bool = False) -> TrialLog:
+        """Return every attempt so far on the boards that are over, and on the board `in_play`."""
+        n_attempts, finish, n_rows = self._n_attempts, self.finish, self._before
+        if in_play and not self.over:
+            n_rows = len(self._actions)
+            n_attempts = [*n_attempts, n_rows - self._before]
+            finish = [*finish, IN_PROGRESS]
         return TrialLog(
-            self._boards[:n],
-            np.array(self._n_attempts, dtype=np.int64),
-            np.array(self._actions[: self._before], dtype=np.uint8),
-            np.array(self._outcomes[: self._before], dtype=np.int8),
-            np.array(self.finish, dtype=np.int8),
+            self._boards[: len(finish)],
+            np.array(n_attempts, dtype=np.int64),
+            np.array(self._actions[:n_rows], dtype=np.uint8),
+            np.array(self._outcomes[:n_rows], dtype=np.int8),
+            np.array(finish, dtype=np.int8),
         )
 
     @property

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gohr.game import Board, BoardSpec
-from gohr.people import Game, PlayError, PlaySession, SeriesPlan, SeriesTerms, deal_boards
+from gohr.people import Game, PlayError, PlaySession, SeriesPlan, SeriesTerms
 
 #: Colour decides the bucket.
 HUE = "(*,*,RED,*,0) (*,*,BLACK,*,1) (*,*,BLUE,*,2) (*,*,YELLOW,*,3)"
@@ -34,12 +34,12 @@ def test_mastery_ends_the_board_and_the_series():
     played = session(points=POINTS, mastery=6)
     play(played, errors=1)
     view = played.view()
-    assert (view.state, view.end, view.points.total) == ("board over", "cleared", 9)
+    assert (view.state, view.end, view.points["total"]) == ("board over", "cleared", 9)
     played.next_board()
     play(played)
     view = played.view()
     assert (view.state, view.end, len(view.pieces)) == ("ended", "mastered", 2)
-    assert (view.points.total, view.may) == (9 + 10, ())
+    assert (view.points["total"], view.may) == (9 + 10, ())
     with pytest.raises(PlayError):
         played.attempt(view.pieces[0]["cell"], 0)
     assert played.log().n_attempts.tolist() == [5, 2]
@@ -66,7 +66,7 @@ def test_an_error_breaks_a_streak_and_an_accepted_pick_does_not():
 def test_a_board_that_is_given_up_or_cut_off_earns_nothing():
     played = session(points=POINTS)
     play(played, errors=40)
-    assert (played.view().end, played.view().points.total) == ("cut off", 0)
+    assert (played.view().end, played.view().points["total"]) == ("cut off", 0)
     played.next_board()
     played.give_up()
     assert (played.view().end, played.points_by_board()) == ("given up", [0, 0])
@@ -93,13 +93,26 @@ def test_a_pick_costs_and_tells_and_leaves_the_piece():
     view = played.view()
     assert [each["outcome"] for each in view.attempts] == ["movable", "immovable"]
     assert (len(view.pieces), view.errors, view.moves, view.streak) == (9, 1, 0, 0)
-    assert view.points.board_most == 9  # one error's worth: two halves
+    assert view.points["board_most"] == 9  # one error's worth: two halves
     assert PlaySession(played.game, played.attempts).view() == view
     # As in transcripts: the error is one of the trial, the accepted pick is not in it.
     assert (played.log().n_attempts.tolist(), played.log().outcomes.tolist()) == ([1], [7])
     plain = session()
     with pytest.raises(PlayError, match="cannot be picked"):
         plain.attempt(plain.view().pieces[0]["cell"], None)
+
+
+def test_picks_use_up_the_attempts_of_a_board():
+    terms = SeriesTerms(pick_cost=0, points=POINTS)
+    played = PlaySession(Game("p", HUE, 5, 2, 2, BoardSpec(4, 0, 0), terms))
+    for _ in range(2):
+        assert played.attempt(played.view().pieces[0]["cell"], None).accepted
+    assert (played.state, played.view().end) == ("board over", "cut off")
+    played.next_board()
+    play(played)
+    assert (played.view().end, played.points_by_board()) == ("cut off", [0, 0])
+    assert played.log().n_attempts.tolist() == [0, 2]
+    assert PlaySession(played.game, played.attempts, n_boards=2).view() == played.view()
 
 
 def test_giving_up_is_offered_between_the_first_boards_only():
@@ -119,10 +132,10 @@ def test_given_boards_come_over_and_over():
         [{"cell": 9, "shape": "STAR", "color": "blue"}],
     ]
     plan = SeriesPlan(rule="x", given=boards, episodes=5)
-    dealt = deal_boards(plan.spec(), plan.terms(), 5, seed=1, rule=HUE)
+    dealt = plan.game("p", HUE, 1).boards()
     assert [int(np.flatnonzero(codes)[0]) + 1 for codes in dealt] == [8, 9, 8, 9, 8]
     shuffled = SeriesPlan(rule="x", given=boards, order="random", episodes=40)
-    dealt = deal_boards(shuffled.spec(), shuffled.terms(), 40, seed=1, rule=HUE)
+    dealt = shuffled.game("p", HUE, 1).boards()
     cells = [int(np.flatnonzero(codes)[0]) + 1 for codes in dealt]
     assert all(set(cells[i : i + 2]) == {8, 9} for i in range(0, 40, 2))
     assert len({tuple(cells[i : i + 2]) for i in range(0, 40, 2)}) == 2
@@ -140,7 +153,7 @@ def test_training_boards_meet_no_line_and_test_boards_meet_one(condition, meets)
     spec = BoardSpec(4, 0, 0)
     for kind in ("train", "test"):
         terms = SeriesTerms(**{kind: condition})
-        for codes in deal_boards(spec, terms, 30, seed=2, rule=HUE):
+        for codes in Game("p", HUE, 2, 30, board=spec, terms=terms).boards():
             board = Board.from_codes(codes, spec)
             assert any(map(meets, board.pieces)) == (kind == "test")
             assert len(board.pieces) == 4

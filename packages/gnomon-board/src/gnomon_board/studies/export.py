@@ -39,8 +39,6 @@ from gohr.people import (
     ClientTimes,
     PlayedGame,
     boards_text,
-    episode_name,
-    first_attempts,
     transcript_text,
 )
 
@@ -184,7 +182,7 @@ def _participants(
 
 
 def _attempts(game: PlayedGame) -> Iterator[Sequence[Any]]:
-    names = {e: episode_name(game, first) for e, first in first_attempts(game).items()}
+    names = game.episode_names()
     boards = {e: {p.pos: p for p in game.session.board(e).pieces} for e in names}
     for attempt in game.session.attempts:
         piece = boards.get(attempt.episode, {}).get(attempt.cell)

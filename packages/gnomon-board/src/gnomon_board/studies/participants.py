@@ -31,7 +31,6 @@ from gnomon_board.studies.languages import texts
 from gnomon_board.studies.plan import StudyPlan, checked_answers
 from gnomon_board.studies.play import Puzzle, begin_game, end_study, rebuild_game
 from gnomon_board.tokens import digest_of
-from gohr.people import SeriesPlan
 
 #: The steps of a participant, in this order; pages that the plan does not have are skipped.
 Step = Literal["consent", "instructions", "quiz", "play", "demographics", "end"]
@@ -351,27 +350,16 @@ def next_game(session: Session, player: StudyAssignment, key: str) -> str | None
             )
         )
         if row is None:
-            text = plan.rule_texts.get(listed[series].rule)
-            puzzle = _puzzle(plan, listed[series], series + 1)
-            begin_game(session, puzzle, player=player, series=series, text=text)
+            rule = listed[series].rule
+            # Players see a series by its number only.
+            shown = texts(plan.language)["puzzle"].format(n=series + 1)
+            game = listed[series].game(shown, plan.rule_text(rule) or "", 0)
+            text = plan.rule_texts.get(rule)
+            begin_game(session, Puzzle(rule, game), player=player, series=series, text=text)
         elif row.state == "ended" and not rebuild_game(session, row).guess_due:
             continue
         return f"{key}.{series}"
     return None
-
-
-def _puzzle(plan: StudyPlan, series: SeriesPlan, number: int) -> Puzzle:
-    """Return a series as a puzzle, which players see by number only."""
-    return Puzzle(
-        series.rule,
-        texts(plan.language)["puzzle"].format(n=number),
-        plan.rule_text(series.rule) or "",
-        None,
-        series.episodes,
-        series.horizon,
-        series.spec(),
-        series.terms(),
-    )
 
 
 # -- assignment to lists ---------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from gnomon_board.studies.languages import available_languages
 from gohr import available_rules
 from gohr.errors import ConfigError
 from gohr.game import read_board_file
-from gohr.people import BoardPlan, MemoryAids, Part, SeriesPlan
+from gohr.people import NO_MEMORY, BoardPlan, MemoryAids, Part, SeriesPlan
 from gohr.rules import load_rule_text, read_rule_file
 
 
@@ -297,7 +297,7 @@ class StudyPlan(Part):
         return tuple(found)
 
     def _as_study_has_it(self) -> dict[str, Any]:
-        memory = MemoryAids() if self.memory_aid else MemoryAids.none()
+        memory = MemoryAids() if self.memory_aid else NO_MEMORY
         study = {"episodes": self.episodes, "horizon": self.horizon, "board": self.board}
         return study | {"memory": memory} | self.defaults
 

@@ -6,7 +6,7 @@ A plan with an error cannot become a study; a warning marks a probable mistake.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from gnomon_board.studies.plan import StudyPlan
 from gohr import Board, BoardSpec, available_rules, parse
 from gohr.errors import RuleSyntaxError
 from gohr.game import check_rule, random_way
-from gohr.people import SeriesPlan, deal_boards
+from gohr.people import SeriesPlan
 from gohr.rules import info_of
 
 #: Number of boards per series that are dealt and played; given boards are all played.
@@ -124,10 +124,10 @@ def _rule_findings(
 
 def _deal_findings(series: SeriesPlan, text: str, where: str) -> Iterator[PlanFinding]:
     try:
-        spec = series.spec()
         n_boards = max(min(_N_BOARDS, series.episodes), len(series.given))
-        dealt = deal_boards(spec, series.terms(), n_boards, seed=0, rule=text)
-        yield from _stalemates(text, [Board.from_codes(codes, spec) for codes in dealt], where)
+        game = replace(series.game("", text, 0), episodes=n_boards)
+        boards = [Board.from_codes(codes, game.board) for codes in game.boards()]
+        yield from _stalemates(text, boards, where)
     except RuleSyntaxError as error:
         if text not in (series.train, series.test) and error.source_line in text.splitlines():
             return  # The check of the rule reports it.

@@ -40,37 +40,17 @@ from gnomon_board.studies.plan import Ending, StudyPlan
 from gnomon_board.tokens import digest_of
 from gohr import BoardSpec, available_rules
 from gohr.experiments import season_board_spec
-from gohr.game import DEFAULT_SPEC
-from gohr.people import (
-    DEFAULT_TERMS,
-    Attempt,
-    ClientTimes,
-    Game,
-    PlaySession,
-    SeriesTerms,
-    Yardstick,
-)
+from gohr.people import Attempt, ClientTimes, Game, PlaySession, SeriesTerms, Yardstick
 from gohr.rules import load_rule_text
-
-#: Limits of a game outside of studies: boards, and attempts on a board.
-_EPISODES, _HORIZON = 20, 100
 
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A rule that can be played.
-
-    ``rule`` is its own name, ``shown`` the name that players see, ``text`` the rule itself.
-    """
+    """A rule that can be played: its own name, and the game, with the name that players see."""
 
     rule: str
-    shown: str
-    text: str
+    game: Game
     season_rule_id: int | None = None
-    episodes: int = _EPISODES
-    horizon: int = _HORIZON
-    board: BoardSpec = DEFAULT_SPEC
-    terms: SeriesTerms = DEFAULT_TERMS
 
 
 @cache
@@ -86,16 +66,16 @@ def puzzle_named(name: str) -> Puzzle:
 
     Examples
     --------
-    >>> puzzle_named("puzzle-7").shown, puzzle_named("clockwise").shown
-    ('Puzzle 7', 'clockwise')
+    >>> [puzzle_named(name).game.rule_name for name in ("puzzle-7", "clockwise")]
+    ['Puzzle 7', 'clockwise']
     """
     numbered = re.fullmatch(r"puzzle-([1-9][0-9]{0,3})", name)
     if numbered and int(numbered[1]) <= len(puzzles()):
         rule = puzzles()[int(numbered[1]) - 1]
-        return Puzzle(rule, f"Puzzle {numbered[1]}", load_rule_text(rule))
+        return Puzzle(rule, Game(f"Puzzle {numbered[1]}", load_rule_text(rule), 0))
     if numbered or name not in available_rules():
         raise UnknownNameError("rule", name, available_rules())
-    return Puzzle(name, name, load_rule_text(name))
+    return Puzzle(name, Game(name, load_rule_text(name), 0))
 
 
 def puzzle_of(season: Season, rule: SeasonRule) -> Puzzle:
@@ -105,15 +85,10 @@ def puzzle_of(season: Season, rule: SeasonRule) -> Puzzle:
     """
     if rule.visibility == "hidden" and season.revealed_at is None:
         raise NotAllowed("this rule is hidden until the season is revealed")
-    return Puzzle(
-        rule.name,
-        rule.name,
-        rule.text,
-        rule.id,
-        min(_EPISODES, season.episodes),
-        season.horizon,
-        season_board_spec(season.board),
-    )
+    spec = season_board_spec(season.board)
+    game = Game(rule.name, rule.text, 0, horizon=season.horizon, board=spec)
+    fewer = replace(game, episodes=min(game.episodes, season.episodes))
+    return Puzzle(rule.name, fewer, rule.id)
 
 
 def verified_learners(session: Session, row: Row, n_boards: int) -> tuple[Yardstick, ...]:
@@ -138,9 +113,7 @@ def verified_learners(session: Session, row: Row, n_boards: int) -> tuple[Yardst
         if len(curve) >= n_boards:
             curves[entry, name].append(curve[:n_boards])
     found = [
-        Yardstick.of(name, "", "on this leaderboard", own, entry)
-        for (entry, name), own in curves.items()
-        if len(own) >= 3
+        Yardstick.of(name, "", own, entry) for (entry, name), own in curves.items() if len(own) >= 3
     ]
     return tuple(sorted(found, key=lambda each: each.median[-1])[:3])
 
@@ -193,13 +166,13 @@ def begin_game(
 
     ``text`` is the text of a rule that only the study has.
     """
-    key = secrets.token_urlsafe(24)
+    key, game = secrets.token_urlsafe(24), puzzle.game
     settings = {
-        "shown": puzzle.shown,
-        "episodes": puzzle.episodes,
-        "horizon": puzzle.horizon,
+        "shown": game.rule_name,
+        "episodes": game.episodes,
+        "horizon": game.horizon,
         "gave_up": False,
-        "terms": puzzle.terms.model_dump(mode="json"),
+        "terms": game.terms.model_dump(mode="json"),
         "text": text,
     }
     session.add(
@@ -210,7 +183,7 @@ def begin_game(
             rule=puzzle.rule,
             series=series,
             seed=secrets.randbits(62),
-            board=puzzle.board.record(),
+            board=game.board.record(),
             settings=settings,
             n_episodes=1,
         )

@@ -39,6 +39,7 @@ from gnomon_board.web.page_cache import BoardState, CurrentBoard
 from gnomon_board.web.templating import html_response
 from gohr.game import CLEARED
 from gohr.people import (
+    NO_MEMORY,
     Attempt,
     ClientTimes,
     MemoryAids,
@@ -226,7 +227,7 @@ def game_html(request: Request, session: ReadSession, key: Key) -> Response:
         page=page,
         view=page.view,
         record=_record(page),
-        has_memory=page.memory != MemoryAids.none(),
+        has_memory=page.memory != NO_MEMORY,
         **language_of(game),
     )
 
@@ -376,18 +377,18 @@ def _result(session: Session, game: StoredGame) -> ResultRecord:
         raise Conflict("expected a game that is over; this one is in progress")
     errors = played.errors_by_board()[: played.n_played]
     points = played.view().points
-    mastered = attempts_to_master([made.accepted for made in played.attempts if made.counts])
+    mastered = attempts_to_master(played.successes)
     return ResultRecord(
         rule=played.game.rule_name,
         study=game.row.assignment_id is not None,
         errors=errors,
         cumulated=list(itertools.accumulate(errors)),
         attempts=len(played.attempts),
-        moves=sum(made.accepted and made.counts for made in played.attempts),
+        moves=sum(played.successes),
         cleared=int((played.log().finish == CLEARED).sum()),
         left_off=played.left_off,
         mastered_after=int(mastered) if mastered < float("inf") else None,
-        points=None if points is None else points.total,
+        points=None if points is None else points["total"],
         learners=_learners(session, game, len(errors)),
     )
 

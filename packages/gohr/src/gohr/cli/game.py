@@ -47,10 +47,10 @@ def play(
     from rich.console import Console
 
     from gohr.people.baselines import baseline_curves
-    from gohr.people.play_records import Game
-    from gohr.people.play_session import PlaySession
+    from gohr.people.series import Game
+    from gohr.people.session import PlaySession
     from gohr.people.terminal import board_records, play_in_terminal, result_table
-    from gohr.people.transcript_writer import PlayedGame, transcript_text
+    from gohr.people.transcripts import PlayedGame, transcript_text
 
     with answering("play", as_json=as_json) as answer:
         seed = secrets.randbits(32) if seed is None else seed

@@ -14,8 +14,7 @@ from rich.text import Text
 
 from gnomon.errors import counted
 from gohr.people.baselines import Yardstick
-from gohr.people.play_records import PlayError, PlayView
-from gohr.people.play_session import PlaySession
+from gohr.people.session import PlayError, PlaySession, PlayView
 
 _SIGNS: Mapping[str, str] = MappingProxyType(
     {"SQUARE": "■", "STAR": "★", "CIRCLE": "●", "TRIANGLE": "▲"}

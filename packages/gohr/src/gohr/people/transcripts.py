@@ -1,4 +1,4 @@
-"""Transcripts of people: the attempts that a study exports, read as trials and scored.
+"""Transcripts of people: the attempts that a study exports, written, read as trials and scored.
 
 A transcript has a line for each attempt and names columns as the reference game server does since
 its version 8; the export also has a table of boards, with a line for each piece. A board is known
@@ -9,25 +9,136 @@ stalemate looks like an episode that was given up.
 from __future__ import annotations
 
 import csv
+import datetime
+import io
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gnomon.errors import ScoreDataError, UnknownNameError
+from gnomon.errors import ScoreDataError, UnknownNameError, check_word
 from gnomon.files import read_text
 from gohr.game.board import BUCKET_PLACES, DEFAULT_SPEC, N_BUCKETS, N_CELLS, Board, Piece
-from gohr.game.outcomes import ACCEPTED, CLEARED, DENIED, IMMOVABLE, IN_PROGRESS
+from gohr.game.captive_log import TRANSCRIPT
+from gohr.game.outcomes import ACCEPTED, CLEARED, DENIED, EMPTY_CELL, IMMOVABLE, IN_PROGRESS
 from gohr.people.mastery import TARGET_STREAK, attempts_to_master, likelihood_ratios
+from gohr.people.session import PlaySession
 from gohr.playing import TrialLog
 
 if TYPE_CHECKING:
     from gnomon import ScoreTable
     from gohr.rules.syntax import RuleSet
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedGame:
+    """A game of one person, with its place in a study.
+
+    Parameters
+    ----------
+    player : str
+        A pseudonym.
+    rule_list : str
+        The list of the study, empty outside of one.
+    series : int
+        Which rule of the list, from 0.
+    rule : str
+        The rule's own name.
+    session : PlaySession
+        The game that was played.
+    """
+
+    player: str
+    rule_list: str
+    series: int
+    rule: str
+    session: PlaySession
+
+    def episode_names(self) -> dict[int, str]:
+        """Return a name for each episode in a transcript: when it began, and whose it is."""
+        found: dict[int, str] = {}
+        for made in self.session.attempts:
+            # The reference system writes no line for an attempt on an empty cell.
+            if made.outcome != EMPTY_CELL and made.episode not in found:
+                moment = _moment(made.at - made.reaction_s).partition(".")[0]
+                found[made.episode] = f"{moment}-{self.player}-{self.series}-{made.episode}"
+        return found
+
+
+def transcript_text(games: Iterable[PlayedGame]) -> str:
+    """Return the detailed transcript of games: a line an attempt, moments in UTC.
+
+    The columns are those of the reference game server since version 8.031, so that people and
+    learners share one table; :func:`gnomon.read_scores` reads it.
+
+    Examples
+    --------
+    >>> from gohr.people import Game, PlaySession
+    >>> session = PlaySession(Game("any", "(*,*,*,*,*)", seed=1))
+    >>> _ = session.attempt(session.view().pieces[0]["cell"], 2)
+    >>> text = transcript_text([PlayedGame("pilot-0001", "a", 0, "anything-goes", session)])
+    >>> text.splitlines()[1].split(",")[:5]
+    ['pilot-0001', 'a', '0', 'anything-goes', '0']
+    """
+    return _table(TRANSCRIPT, (row for game in games for row in _rows_of_attempts(game)))
+
+
+def _rows_of_attempts(game: PlayedGame) -> Iterator[Sequence[Any]]:
+    names = game.episode_names()
+    written = (made for made in game.session.attempts if made.outcome != EMPTY_CELL)
+    for episode, attempts in groupby(written, key=lambda made: made.episode):
+        pieces = {piece.pos: piece for piece in game.session.board(episode).pieces}
+        left = len(pieces)
+        for number, made in enumerate(attempts):
+            piece, bucket = pieces[made.cell], made.bucket
+            left -= made.accepted and bucket is not None
+            place = ("", "", "") if bucket is None else (bucket, *BUCKET_PLACES[bucket])
+            yield (
+                *(game.player, game.rule_list, game.series, game.rule, episode, names[episode]),
+                *(number, _moment(made.at), 0, f"{made.reaction_s:.3f}"),
+                *(f"{piece.color}_{piece.shape}", piece.id, piece.y, piece.x),
+                *(*place, made.outcome, left),
+            )
+
+
+def boards_text(games: Iterable[PlayedGame]) -> str:
+    """Return the boards of games before the first move, as the reference game server writes them.
+
+    A line is a piece; a board on which nothing was tried has none.
+    """
+    return _table(
+        "playerId,episodeId,objectId,y,x,shape,color,objectType",
+        (
+            (
+                *(game.player, name, each.id, each.y, each.x),
+                *(each.shape, each.color, f"{each.color}_{each.shape}"),
+            )
+            for game in games
+            for episode, name in game.episode_names().items()
+            for each in game.session.board(episode).pieces
+        ),
+    )
+
+
+def _table(header: str, rows: Iterable[Sequence[Any]]) -> str:
+    out = io.StringIO()
+    out.write(f"#{header}\n")
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+def _moment(seconds: float) -> str:
+    at = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    return f"{at:%Y%m%d-%H%M%S}.{at.microsecond // 1000:03d}"
+
+
+# -- reading ---------------------------------------------------------------------------------------
 
 #: Columns by which the two kinds of files are known.
 _ATTEMPTS = frozenset(
@@ -118,13 +229,7 @@ class _Line:
 
 
 def is_transcript(path: str | Path) -> bool:
-    """Return whether the first line of a file is the header of a transcript.
-
-    Examples
-    --------
-    >>> is_transcript("no-such-file.csv")
-    False
-    """
+    """Return whether the first line of a file is the header of a transcript."""
     return _header(Path(path)) >= _ATTEMPTS
 
 
@@ -327,24 +432,40 @@ def score_series(
     array([1.])
     """
     from gnomon import ScoreTable
-    from gohr.experiments.metrics import metric_named
+    from gohr.experiments.metrics import metric_named, score_trial
 
+    check_word("by", by, ("player", "people"))
     chosen, rule_of = metric_named(metric), _rule_finder(rules)
     if chosen.per_episode:
         raise UnknownNameError("metric of people", metric, ("m_star", "skill", "tce"))
     if metric != "m_star" and (target_streak, target_r) != (None, None):
         raise ScoreDataError(f"{metric}: a target is for m_star")
-    criterion = _Mastery(target_streak, target_r, rule_of) if metric == "m_star" else None
-    runs: dict[tuple[str, str], int] = {}
+
+    def score(one: PlayedSeries) -> float:
+        """Return the score of a series."""
+        if metric != "m_star":
+            if chosen.needs == "episodes":
+                return float(score_trial(one.log, metric))
+            _need_boards(one, metric)
+            return float(score_trial(one.log, metric, rule_set=rule_of(one.rule)))
+        good = one.log.outcomes == ACCEPTED
+        if target_r is None:
+            return attempts_to_master(good, target=target_streak or TARGET_STREAK)
+        _need_boards(one, "a likelihood ratio")
+        ratios = likelihood_ratios(rule_of(one.rule), one.log)
+        return attempts_to_master(good, target=target_streak, ratios=ratios, target_r=target_r)
+
+    runs: Counter[tuple[str, str]] = Counter()
     rows = []
     for one in series:
         player = one.player if by == "player" else "people"
-        run = runs.get((player, one.rule), 0)
-        runs[player, one.rule] = run + 1
-        value = criterion.of(one) if criterion else _trial_score(one, metric, rule_of)
-        row = {"algorithm": player, "task": one.rule, "run": run, "score": value}
-        row |= {"censored": math.isinf(value), "series": one.number}
-        rows.append(row | {"n_attempts": int(one.log.n_attempts.sum())})
+        value = score(one)
+        rows.append(
+            {"algorithm": player, "task": one.rule, "run": runs[player, one.rule], "score": value}
+            | {"censored": math.isinf(value), "series": one.number}
+            | {"n_attempts": int(one.log.n_attempts.sum())}
+        )
+        runs[player, one.rule] += 1
     if not rows:
         raise ScoreDataError("expected at least one series of a person; found none")
     return ScoreTable.from_records(
@@ -354,33 +475,6 @@ def score_series(
         higher_is_better=chosen.higher_is_better,
         provenance=("people", "attempts on empty cells left out, as transcripts do"),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Mastery:
-    """The criterion of mastery."""
-
-    streak: int | None
-    ratio: float | None
-    rule_of: Callable[[str], RuleSet]
-
-    def of(self, series: PlayedSeries) -> float:
-        """Return m* of a series."""
-        good = series.log.outcomes == ACCEPTED
-        if self.ratio is None:
-            return attempts_to_master(good, target=self.streak or TARGET_STREAK)
-        _need_boards(series, "a likelihood ratio")
-        ratios = likelihood_ratios(self.rule_of(series.rule), series.log)
-        return attempts_to_master(good, target=self.streak, ratios=ratios, target_r=self.ratio)
-
-
-def _trial_score(series: PlayedSeries, metric: str, rule_of: Callable[[str], RuleSet]) -> float:
-    from gohr.experiments.metrics import metric_named, score_trial
-
-    if metric_named(metric).needs == "episodes":
-        return float(score_trial(series.log, metric))
-    _need_boards(series, metric)
-    return float(score_trial(series.log, metric, rule_set=rule_of(series.rule)))
 
 
 def _need_boards(series: PlayedSeries, what: str) -> None:

@@ -1,37 +1,41 @@
-"""Plan of a series: one rule on several boards, with its displays, points and questions.
+"""A series: one rule on several boards, which are drawn as a trial's are, or under a condition.
 
 A :class:`SeriesTerms` holds the part that a game needs besides the rule and the drawing of boards;
-a :class:`SeriesPlan` is an entry of a list.
+a :class:`SeriesPlan` is an entry of a list, and a :class:`Game` what it is for one player.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gnomon.errors import GnomonError
-from gohr.game.board import COLORS, N_CELLS, SHAPES, Board, BoardSpec, Piece
+from gohr.game.board import (
+    COLORS,
+    DEFAULT_SPEC,
+    N_CELLS,
+    SHAPES,
+    Board,
+    BoardSpec,
+    Piece,
+    draw_boards,
+)
+from gohr.game.seeded_boards import BoardConditions
+from gohr.rules.parser import parse
 
 _Range = int | Annotated[tuple[int, ...], Field(min_length=2, max_length=2)]
 _Count = Annotated[int, Field(ge=1, le=1000)]
 _Text = Annotated[str, Field(max_length=20_000)]
 
-#: When the player is asked for the rule.
-GuessMoment = Literal["never", "mastery", "board", "series"]
-
 
 class Part(BaseModel):
-    """A part of a study; unknown fields are refused.
-
-    Examples
-    --------
-    >>> class Colors(Part):
-    ...     dark: bool = False
-    >>> Colors.model_validate({"dark": True})
-    Colors(dark=True)
-    """
+    """A part of a study; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -64,10 +68,6 @@ class GivenPiece(Part):
     shape: Annotated[str, Field(min_length=1)]
     color: Annotated[str, Field(min_length=1)]
 
-    def piece(self, number: int) -> Piece:
-        """Return the piece in the form used by the game."""
-        return Piece(number, self.cell, self.shape.upper(), self.color.upper())
-
 
 class MemoryAids(Part):
     """Display of the pieces that were moved.
@@ -87,10 +87,9 @@ class MemoryAids(Part):
     cells: Literal["order", "tick", "nothing"] = "order"
     attempts: bool = True
 
-    @classmethod
-    def none(cls) -> MemoryAids:
-        """Return no aid at all."""
-        return cls(stack=0, cells="nothing", attempts=False)
+
+#: No aid at all.
+NO_MEMORY = MemoryAids(stack=0, cells="nothing", attempts=False)
 
 
 class PointsPlan(Part):
@@ -142,7 +141,7 @@ class SeriesTerms(Part):
     give_up_at: Annotated[int, Field(ge=0, le=1000)] | None = None
     points: PointsPlan | None = None
     mastery: _Count | None = None
-    guess: GuessMoment = "never"
+    guess: Literal["never", "mastery", "board", "series"] = "never"
 
     @model_validator(mode="after")
     def _fits_together(self) -> SeriesTerms:
@@ -159,12 +158,113 @@ class SeriesTerms(Part):
     def given_boards(self) -> tuple[Board, ...]:
         """Return the given boards."""
         return tuple(
-            Board(tuple(piece.piece(i) for i, piece in enumerate(board))) for board in self.given
+            Board(
+                tuple(
+                    Piece(i, each.cell, each.shape.upper(), each.color.upper())
+                    for i, each in enumerate(board)
+                )
+            )
+            for board in self.given
         )
 
 
-#: A game outside of studies.
-DEFAULT_TERMS = SeriesTerms()
+#: The terms of a game outside of studies.
+_DEFAULT_TERMS = SeriesTerms()
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """Definition of a game: everything that determines the boards and the replies.
+
+    Parameters
+    ----------
+    rule_name : str
+        The name of the rule that is shown to the player, or a neutral alias.
+    rule_text : str
+        The rule itself. It stays on the server.
+    seed : int
+        Seed of the boards.
+    episodes : int
+        Number of boards, one after another.
+    horizon : int
+        Number of attempts after which a board is cut off.
+    board : BoardSpec
+        How boards are drawn.
+    terms : SeriesTerms
+        Boards, information and points of the series; by default as in a game outside of studies.
+
+    Examples
+    --------
+    >>> game = Game("Puzzle 1", "(*,*,*,*,0)", seed=3)
+    >>> game.horizon, game.boards().shape
+    (100, (20, 36))
+    """
+
+    rule_name: str
+    rule_text: str
+    seed: int
+    episodes: int = 20
+    horizon: int = 100
+    board: BoardSpec = DEFAULT_SPEC
+    terms: SeriesTerms = _DEFAULT_TERMS
+
+    def boards(self) -> npt.NDArray[np.uint8]:
+        """Return the boards, a row of codes each, as the palettes have them.
+
+        They follow from the seed and the text of the rule; those drawn without a condition are
+        those of trial 0 of an experiment with this seed.
+
+        Raises
+        ------
+        GnomonError
+            No board meets the condition, or it does not parse.
+        """
+        from gohr.experiments.config.config_entries import RuleEntry
+
+        rng = np.random.default_rng(
+            [self.seed, int(RuleEntry("", self.rule_text).hash[:32], 16), 0]
+        )
+        terms, n, spec = self.terms, self.episodes, self.board
+        if terms.given:
+            given = [board.codes(spec) for board in terms.given_boards()]
+            listed = np.arange(len(given))
+            shuffled = terms.order == "random"
+            turns = [rng.permutation(listed) if shuffled else listed for _ in range(n)]
+            return np.array([given[i] for i in np.concatenate(turns)[:n]])
+        if not terms.train and not terms.test:
+            return draw_boards(n, spec, rng=rng)
+        conditions = BoardConditions(parse(terms.train or terms.test))
+        if conditions.zone is not None:
+            place = _into_zone if terms.test else _out_of_zone
+            dealt = draw_boards(n, spec, rng=rng)
+            return np.array([place(board, conditions.zone, rng) for board in dealt])
+        return conditions.draw(n, spec, testing=bool(terms.test), rng=rng)
+
+
+def _out_of_zone(
+    board: npt.NDArray[np.uint8], zone: Sequence[int], rng: np.random.Generator
+) -> npt.NDArray[np.uint8]:
+    """Lay the pieces of a board on other cells, none of which is of a zone."""
+    free = [cell for cell in range(1, N_CELLS + 1) if cell not in zone]
+    pieces = board[board > 0]
+    if len(pieces) > len(free):
+        raise GnomonError(f"expected at most {len(free)} pieces outside the zone: {len(pieces)}")
+    moved = np.zeros_like(board)
+    moved[rng.choice(free, len(pieces), replace=False) - 1] = pieces
+    return moved
+
+
+def _into_zone(
+    board: npt.NDArray[np.uint8], zone: Sequence[int], rng: np.random.Generator
+) -> npt.NDArray[np.uint8]:
+    """Lay a piece of a board into a zone, unless one is there."""
+    inside = np.array(zone) - 1
+    if not inside.size or board[inside].any():
+        return board
+    moved = board.copy()
+    taken = rng.choice(np.flatnonzero(board))
+    moved[rng.choice(inside)], moved[taken] = board[taken], 0
+    return moved
 
 
 class SeriesPlan(SeriesTerms):
@@ -205,6 +305,7 @@ class SeriesPlan(SeriesTerms):
         colors = tuple(dict.fromkeys(str(piece.color) for piece in pieces))
         return BoardSpec(n_pieces, 0, 0, shapes, colors)
 
-    def terms(self) -> SeriesTerms:
-        """Return what a game needs to know of the series."""
-        return SeriesTerms.model_validate(self.model_dump(include=set(SeriesTerms.model_fields)))
+    def game(self, rule_name: str, rule_text: str, seed: int) -> Game:
+        """Return the game of the series."""
+        terms = SeriesTerms.model_validate(self.model_dump(include=set(SeriesTerms.model_fields)))
+        return Game(rule_name, rule_text, seed, self.episodes, self.horizon, self.spec(), terms)

@@ -1,0 +1,565 @@
+"""A person at the game: boards, attempts, and the view without the rule.
+
+A session is a trial with a person as its policy: :class:`gohr.playing.TrialInPlay` deals the boards
+and makes each attempt as it does for learners, and :meth:`PlaySession.log` is the record that a
+learner's trial leaves. Besides, an :class:`Attempt` keeps the times. Only :class:`PlayView` may
+leave the server.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from gnomon.errors import GnomonError
+from gohr.game.board import N_BUCKETS, N_CELLS, Board, BoardSpec, Piece
+from gohr.game.interpreted_boards import InterpretedBoards
+from gohr.game.outcomes import (
+    ACCEPTED,
+    CLEARED,
+    DENIED,
+    EMPTY_CELL,
+    EPISODE_OVER,
+    IMMOVABLE,
+    IN_PROGRESS,
+    STALEMATE,
+)
+from gohr.people.mastery import attempts_to_master
+from gohr.people.series import Game
+from gohr.playing import Replay, TrialInPlay, TrialLog, replay
+from gohr.rules.parser import parse
+
+#: How a board ended; empty while it is in progress.
+BoardEnd = Literal["", "cleared", "stalemate", "cut off", "given up", "mastered"]
+#: Ends of a board that earn its points.
+_PAID = ("cleared", "stalemate", "mastered")
+
+#: Replies to an attempt, and the ends of an episode, as shown to people.
+OUTCOME_WORDS = {
+    ACCEPTED: "accepted",
+    EMPTY_CELL: "empty cell",
+    DENIED: "denied",
+    IMMOVABLE: "immovable",
+    EPISODE_OVER: "after the end",
+}
+END_WORDS: dict[int, BoardEnd] = {
+    IN_PROGRESS: "cut off",
+    CLEARED: "cleared",
+    STALEMATE: "stalemate",
+}
+
+
+class PlayError(GnomonError):
+    """Something that cannot be done at this point of a game, such as a move on a cleared board."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTimes:
+    """Times measured by the player's own clock, in milliseconds.
+
+    Parameters
+    ----------
+    touch_ms, action_ms : int
+        From the moment the board, or the reply before, was on the screen to the first touch of a
+        piece, and to the attempt; 0 for actions before the reply was there.
+    away_ms : int
+        Part of that time in which the page was not in front.
+    animation_ms : int
+        Part of that time in which a piece was being animated.
+    """
+
+    touch_ms: int
+    action_ms: int
+    away_ms: int = 0
+    animation_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt of a person: a row of the log with its times, or an accepted pick.
+
+    Parameters
+    ----------
+    episode : int
+        From 0.
+    number : int
+        From 1 within its episode.
+    cell : int
+        1 to 36.
+    bucket : int or None
+        0 to 3; None for a pick, which names a piece only.
+    outcome : int
+        The game's code: 0 accepted, 3 empty cell, 4 denied, 7 immovable.
+    finish : int
+        The board after it: 0 going on, 1 cleared, 2 stalemate.
+    reaction_s : float
+        Seconds since the player saw the board or the reply before.
+    at : float
+        When, in seconds since 1970, UTC.
+    client : ClientTimes, optional
+        The player's own clock; a page without a script has none.
+    """
+
+    episode: int
+    number: int
+    cell: int
+    bucket: int | None
+    outcome: int
+    finish: int
+    reaction_s: float
+    at: float
+    client: ClientTimes | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the piece left the board, or could have for a pick."""
+        return self.outcome == ACCEPTED
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a success or an error; an accepted pick is neither."""
+        return not (self.bucket is None and self.accepted)
+
+
+# Its docstring is the description in the schema of the interface: an example is at PlaySession.
+@dataclass(frozen=True, slots=True)
+class PlayView:
+    """All that a player may see: the board, the attempts so far, and the state of the game.
+
+    It contains neither the rule nor anything that only the rule could reveal: no permitted move, no
+    counter, no seed.
+
+    Parameters
+    ----------
+    rule : str
+        The name or alias.
+    state : {"playing", "board over", "ended"}
+    end : str
+        How this board ended: ``cleared``, ``stalemate``, ``cut off``, ``given up`` or
+        ``mastered``; empty while it is in progress.
+    episode, episodes : int
+        Which board, from 1, and of how many.
+    attempts_left : int
+        Before the board is cut off.
+    pieces : tuple of mappings
+        ``cell, shape, color`` of the pieces that are left; with fixed feedback also ``movable``.
+    removed : tuple of mappings
+        ``cell, shape, color, bucket, order`` of the pieces that were removed: the memory aid.
+    attempts : tuple of mappings
+        ``number, cell, shape, color, bucket, outcome`` on this board, the first one first.
+    errors, errors_here, moves : int
+        Errors so far, on this board, and accepted attempts so far.
+    streak : int
+        Accepted attempts in a row, up to now.
+    mastered : bool
+        Whether there were ten in a row at any time; false where a streak ends the series, which
+        ``end`` then indicates.
+    may : tuple of {"next", "give up", "pick"}
+        Other actions that are possible now.
+    points : mapping or None
+        If the plan has points: ``total`` of the series so far; ``board_least`` and ``board_most``,
+        which this board can still earn.
+    """
+
+    rule: str
+    state: Literal["playing", "board over", "ended"]
+    end: str
+    episode: int
+    episodes: int
+    attempts_left: int
+    pieces: tuple[dict[str, Any], ...]
+    removed: tuple[dict[str, Any], ...]
+    attempts: tuple[dict[str, Any], ...]
+    errors: int
+    errors_here: int
+    moves: int
+    streak: int
+    mastered: bool
+    may: tuple[Literal["next", "give up", "pick"], ...] = ()
+    points: dict[str, int] | None = None
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the view as JSON can hold it."""
+        return asdict(self)
+
+
+class PlaySession:
+    """A game in progress; rebuilt from its attempts wherever and whenever it is needed.
+
+    Parameters
+    ----------
+    game : Game
+        The game to play.
+    attempts : iterable of Attempt
+        Previous attempts, in order; empty for a new game. Only those on the last board are made
+        again.
+    n_boards : int
+        Number of boards shown to the player; at least 1.
+    gave_up : bool
+        Whether the player has ended the game before its last board.
+    seen_at : float, optional
+        When the player saw the board as it is, in seconds since 1970; now, if not given.
+
+    Raises
+    ------
+    RulePlayError
+        The rule cannot be played, see :class:`gohr.game.reference.ReferenceGame`.
+
+    Examples
+    --------
+    >>> session = PlaySession(Game("any", "(*,*,*,*,*)", seed=1, episodes=2))
+    >>> for piece in session.view().pieces:
+    ...     made = session.attempt(piece["cell"], 0)
+    >>> made.number, made.accepted
+    (9, True)
+    >>> view = session.view()
+    >>> view.state, view.end, view.moves, view.errors
+    ('board over', 'cleared', 9, 0)
+    >>> session.next_board()
+    >>> session.give_up()
+    >>> session.view().state, session.log().n_attempts.tolist()
+    ('ended', [9])
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        attempts: Iterable[Attempt] = (),
+        *,
+        n_boards: int = 1,
+        gave_up: bool = False,
+        seen_at: float | None = None,
+    ) -> None:
+        self.game = game
+        self.attempts = list(attempts)
+        self.gave_up = gave_up
+        self.is_fixed = game.terms.feedback == "fixed"
+        #: The board that the player sees, from 0; the trial itself deals the next one at once.
+        self.episode = max(1, n_boards) - 1
+        self._boards = game.boards()
+        self._seen_at = time.time() if seen_at is None else seen_at
+        self._trial = TrialInPlay(
+            self._boards,
+            InterpretedBoards(parse(game.rule_text), game.board, 1),
+            horizon=game.horizon,
+            reveal=self.is_fixed or game.terms.pick_cost is not None,
+            played=self._log_of_earlier_boards(),
+        )
+        for made in self.here():
+            self._make(made.number, made.cell, made.bucket)
+
+    def _log_of_earlier_boards(self) -> TrialLog:
+        n = self.episode
+        earlier = [made for made in self.attempts if made.episode < n]
+        made = [attempt for attempt in earlier if attempt.counts]
+        # A board without attempts was stuck as it was dealt.
+        ends = dict.fromkeys(range(n), STALEMATE) | {each.episode: each.finish for each in earlier}
+        episodes = np.array([each.episode for each in made], dtype=np.int64)
+        return TrialLog(
+            self._boards[:n],
+            np.bincount(episodes, minlength=n),
+            np.array([_action(each.cell, each.bucket) for each in made], dtype=np.uint8),
+            np.array([each.outcome for each in made], dtype=np.int8),
+            np.array(list(ends.values()), dtype=np.int8),
+        )
+
+    # -- state of the game -----------------------------------------------------------------------
+
+    @property
+    def n_boards(self) -> int:
+        """Number of boards shown to the player."""
+        return self.episode + 1
+
+    @property
+    def n_played(self) -> int:
+        """Number of boards that count: a last board without attempts does not."""
+        untouched = not self.here() and self._is_open
+        return self.n_boards - (untouched and self.n_boards > 1)
+
+    @property
+    def left_off(self) -> bool:
+        """Whether the player stopped in the middle of the last board that counts."""
+        return self.gave_up and bool(self.here()) and self._is_open
+
+    @property
+    def state(self) -> Literal["playing", "board over", "ended"]:
+        """State of the game."""
+        if self._is_open and not self.gave_up and not self.is_mastered:
+            return "playing"
+        more = self.n_boards < self.game.episodes and not self.gave_up and not self.is_mastered
+        return "board over" if more else "ended"
+
+    @property
+    def next_attempt(self) -> tuple[int, int]:
+        """Board and number of the attempt that comes next, both from 1."""
+        return self.n_boards, len(self.here()) + 1
+
+    @property
+    def may(self) -> tuple[Literal["next", "give up", "pick"], ...]:
+        """Possible actions of the player besides moving pieces."""
+        state, latest = self.state, self.game.terms.give_up_at
+        found: list[Literal["next", "give up", "pick"]] = ["next"] if state == "board over" else []
+        between = state == "board over" and latest is not None and self.n_boards <= latest
+        if state != "ended" and (latest is None or between):
+            found.append("give up")
+        if state == "playing" and self.game.terms.pick_cost is not None:
+            found.append("pick")
+        return tuple(found)
+
+    @property
+    def successes(self) -> list[bool]:
+        """Whether each attempt that counts was a success."""
+        return [attempt.accepted for attempt in self.attempts if attempt.counts]
+
+    @property
+    def is_mastered(self) -> bool:
+        """Whether a streak of successes, which goes on across boards, has ended the series."""
+        wanted = self.game.terms.mastery
+        if wanted is None:
+            return False
+        return math.isfinite(attempts_to_master(self.successes, target=wanted))
+
+    @property
+    def end(self) -> BoardEnd:
+        """How the board ended; empty while it is in progress."""
+        if self.is_mastered:
+            return "mastered"
+        if self._is_open:
+            return "given up" if self.gave_up else ""
+        return END_WORDS[self._trial.finish[self.episode]]
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether rule and horizon let the board that the player sees go on."""
+        return len(self._trial.finish) == self.episode
+
+    def board(self, episode: int) -> Board:
+        """Return the board of an episode as it was dealt."""
+        return Board.from_codes(self._boards[episode], self.game.board)
+
+    def here(self) -> Sequence[Attempt]:
+        """Return the attempts on the board that the player sees, which are the last ones."""
+        first = len(self.attempts)
+        while first and self.attempts[first - 1].episode == self.episode:
+            first -= 1
+        return self.attempts[first:]
+
+    def movable_cells(self) -> set[int]:
+        """Return the cells of the pieces that can be moved now, if the player may know or ask."""
+        permitted = self._trial.observation.permitted
+        if permitted is None or not self._is_open:
+            return set()
+        return set((1 + np.flatnonzero(permitted) // N_BUCKETS).tolist())
+
+    # -- what came of it -------------------------------------------------------------------------
+
+    def errors_by_board(self) -> list[int]:
+        """Return the number of errors on each board that was shown."""
+        errors = [0] * self.n_boards
+        for attempt in self.attempts:
+            errors[attempt.episode] += not attempt.accepted
+        return errors
+
+    def costs_by_board(self) -> list[float]:
+        """Return the cost of each board beyond its accepted moves; a pick has its own cost."""
+        costs, pick_cost = [0.0] * self.n_boards, self.game.terms.pick_cost or 0.0
+        for attempt in self.attempts:
+            is_pick = attempt.bucket is None
+            costs[attempt.episode] += pick_cost if is_pick else not attempt.accepted
+        return costs
+
+    def points_by_board(self) -> list[int]:
+        """Return the points of each board that was shown; 0 for one that is not over.
+
+        A stalemate earns what a cleared board does, and no other end is paid.
+        """
+        plan = self.game.terms.points
+        if plan is None:
+            return [0] * self.n_boards
+        ends = [*(END_WORDS[code] for code in self._trial.finish[: self.episode]), self.end]
+        pairs = zip(ends, self.costs_by_board(), strict=True)
+        return [plan.points(cost) if end in _PAID else 0 for end, cost in pairs]
+
+    def log(self, spec: BoardSpec | None = None) -> TrialLog:
+        """Return the game as the log of a trial, one episode for each board that counts.
+
+        A learner makes no picks: an accepted one, which is neither success nor error, is left out;
+        a pick of a piece that cannot be moved is recorded as the attempt to put it into bucket 0,
+        which has the same reply.
+
+        Parameters
+        ----------
+        spec : BoardSpec, optional
+            Whose palettes the codes of the boards refer to; the game's own, if not given.
+
+        Raises
+        ------
+        NotCompilableError
+            A piece is not of the palettes.
+        """
+        n, log = self.n_played, self._trial.log(in_play=True)
+        boards = log.boards[:n]
+        if spec not in (None, self.game.board):
+            boards = np.array([self.board(e).codes(spec) for e in range(n)], dtype=np.uint8)
+        return replace(log, boards=boards, n_attempts=log.n_attempts[:n], finish=log.finish[:n])
+
+    def counts(self) -> Replay | None:
+        """Return what could be attempted at each row of the log, if not any piece on the board.
+
+        With fixed feedback only pieces that can be moved may be tried, and only these are counted.
+        """
+        if not self.is_fixed:
+            return None
+        log, rule = self.log(), parse(self.game.rule_text)
+        rows = log.boards, log.n_attempts, log.actions
+        found = replay(*rows, rule, board_spec=self.game.board)
+        return replace(found, n_pieces=found.n_movable)
+
+    # -- play ------------------------------------------------------------------------------------
+
+    def attempt(
+        self,
+        cell: int,
+        bucket: int | None,
+        *,
+        now: float | None = None,
+        client: ClientTimes | None = None,
+    ) -> Attempt:
+        """Try to move the piece in a cell into a bucket, or pick it.
+
+        Parameters
+        ----------
+        cell : int
+            1 to 36.
+        bucket : int or None
+            0 to 3; None for a pick.
+        now : float, optional
+            Seconds since 1970.
+        client : ClientTimes, optional
+            Times measured by the player's own clock.
+
+        Raises
+        ------
+        PlayError
+            The board is over, or the attempt is not possible here.
+        """
+        if self.state != "playing":
+            raise PlayError(f"expected a board in play, found one that is {self.end}")
+        if not 1 <= cell <= N_CELLS:
+            raise PlayError(f"cell: expected 1 to {N_CELLS}, found {cell}")
+        if bucket is None and self.game.terms.pick_cost is None:
+            raise PlayError("expected a bucket: pieces cannot be picked here")
+        if bucket is not None and not 0 <= bucket < N_BUCKETS:
+            raise PlayError(f"bucket: expected 0 to {N_BUCKETS - 1}, found {bucket}")
+        if self.is_fixed and cell not in self.movable_cells():
+            raise PlayError("expected a piece that can be moved now; this one is crossed out")
+        number = len(self.here()) + 1
+        outcome = self._make(number, cell, bucket)
+        finish = IN_PROGRESS if self._is_open else self._trial.finish[self.episode]
+        at = time.time() if now is None else now
+        reaction_s = max(0.0, at - self._seen_at)
+        made = Attempt(self.episode, number, cell, bucket, outcome, finish, reaction_s, at, client)
+        self.attempts.append(made)
+        self._seen_at = at
+        return made
+
+    def _make(self, number: int, cell: int, bucket: int | None) -> int:
+        """Make an attempt or a pick; a pick of a piece that can be moved changes nothing."""
+        outcome = ACCEPTED
+        if bucket is not None or cell not in self.movable_cells():
+            outcome = self._trial.attempt(_action(cell, bucket)).outcome
+        if number >= self.game.horizon and self._is_open:
+            self._trial.cut_off()
+        return outcome
+
+    def next_board(self, *, now: float | None = None) -> None:
+        """Show the next board.
+
+        Raises
+        ------
+        PlayError
+            This board is not over, or it was the last.
+        """
+        if "next" not in self.may:
+            raise PlayError(f"expected a board that is over, and one to come; this is {self.state}")
+        self._seen_at = time.time() if now is None else now
+        self.episode += 1
+
+    def give_up(self) -> None:
+        """End the game here.
+
+        Raises
+        ------
+        PlayError
+            The game has ended, or the study offers no giving up at this point.
+        """
+        if self.state == "ended":
+            raise PlayError("expected a game in progress; this one has ended")
+        if "give up" not in self.may:
+            raise PlayError("expected a moment at which giving up is offered; this is none")
+        self.gave_up = True
+
+    def view(self) -> PlayView:
+        """Return all that the player may see now."""
+        here, good, errors = self.here(), self.successes, self.errors_by_board()
+        terms, points = self.game.terms, None
+        dealt = {piece.pos: piece for piece in self.board(self.episode).pieces}
+        moved = [made for made in here if made.accepted and made.bucket is not None]
+        left = dealt.keys() - {made.cell for made in moved}
+        movable = self.movable_cells()
+        if terms.points is not None:
+            points = {
+                "total": sum(self.points_by_board()),
+                "board_least": terms.points.points(math.inf),
+                "board_most": terms.points.points(self.costs_by_board()[self.episode]),
+            }
+        return PlayView(
+            rule=self.game.rule_name,
+            state=self.state,
+            end=self.end,
+            episode=self.n_boards,
+            episodes=self.game.episodes,
+            attempts_left=self.game.horizon - len(here),
+            pieces=tuple(
+                _shown(cell, piece) | ({"movable": cell in movable} if self.is_fixed else {})
+                for cell, piece in dealt.items()
+                if cell in left
+            ),
+            removed=tuple(
+                _shown(made.cell, dealt[made.cell]) | {"bucket": made.bucket, "order": order}
+                for order, made in enumerate(moved, 1)
+            ),
+            attempts=tuple(
+                {
+                    "number": made.number,
+                    **_shown(made.cell, dealt.get(made.cell)),
+                    "bucket": made.bucket,
+                    "outcome": OUTCOME_WORDS[made.outcome] if made.counts else "movable",
+                }
+                for made in here
+            ),
+            errors=sum(errors),
+            errors_here=errors[self.episode],
+            moves=sum(good),
+            streak=next((i for i, each in enumerate(reversed(good)) if not each), len(good)),
+            mastered=terms.mastery is None and math.isfinite(attempts_to_master(good)),
+            may=self.may,
+            points=points,
+        )
+
+
+def _action(cell: int, bucket: int | None) -> int:
+    """Return an attempt as the log has it."""
+    return N_BUCKETS * (cell - 1) + (bucket or 0)
+
+
+def _shown(cell: int, piece: Piece | None) -> dict[str, Any]:
+    """Return a piece as its player sees it: ``cell, shape, color``."""
+    if piece is None:
+        return {"cell": cell, "shape": None, "color": None}
+    return {"cell": cell, "shape": piece.shape, "color": piece.color}

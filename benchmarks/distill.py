@@ -41,6 +41,7 @@ def measure() -> Iterator[Measurement]:
     yield from _whole_process()
     yield from _errors(data)
     yield from _cuts(data)
+    yield from _few_algorithms(data)
     yield from _dated_suites()
     yield from _new_families()
     yield from _large_tables()
@@ -131,6 +132,22 @@ def _cuts(data: PreparedScores) -> Iterator[Measurement]:
         held = nested_error(marked, _OURS, 5, outer="time", spread=True, rng=rng)
         scale = distill(data.rows(~later)).model.scale
         yield _cover(f"90 % intervals, {name}: coverage", held, scale)
+
+
+def _few_algorithms(data: PreparedScores) -> Iterator[Measurement]:
+    """Yield the error on the other algorithms of games that a few chose."""
+    for n in (6, 20, 55):
+        errors = []
+        for seed in range(40):
+            chosen = np.random.default_rng(seed).choice(len(data.algorithms), n, replace=False)
+            train, others = data.rows(chosen), data.rows(np.delete(np.arange(62), chosen))
+            model = _OURS.fit(train, _OURS.choose(train, 5))
+            predicted = model.predict(others.x[:, others.columns(model.tasks)])
+            error = data.transform.relative_errors(predicted, others.target)
+            errors.append(100 * float(np.mean(np.abs(error))))
+        note = f"40 draws, standard error {np.std(errors, ddof=1) / 40**0.5:.1f}"
+        name = f"error on the others of five games chosen on {n} of 62 algorithms"
+        yield Measurement(name, float(np.mean(errors)), "%", note=note)
 
 
 def _dated_suites() -> Iterator[Measurement]:

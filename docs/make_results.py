@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.patches import Rectangle
 
-from gnomon.distillation import Distilled, distill, prepare
+from gnomon.distillation import Distilled, HeldOut, PaperProcedure, distill, nested_error, prepare
 from gnomon.plot import Figure, new_drawing
 from gnomon.plot.style import FULL_WIDTH, INK, LEVELS, MUTED, SERIES, SIZE, dress
 from gnomon.ranking import Ranking, rank
@@ -273,20 +273,18 @@ def subset_figure(best: Distilled, names: Sequence[str], kinds: Sequence[str]) -
     return Figure("five-rules", "Five rules for ninety", "", alt, drawing, rows)
 
 
-def five_rules(table: ScoreTable) -> tuple[Distilled, Distilled, Figure]:
-    """Return the subset with its errors in folds, and by kind, and the figure."""
+def five_rules(table: ScoreTable) -> tuple[Distilled, HeldOut, Figure]:
+    """Return the subset with its errors in folds, predictions of each kind, and the figure."""
     rows = table.select(algorithms=[name for name in table.algorithms if name != "ideal"])
     ready = prepare(rows, transform="identity", summary="mean", group_by="kind")
-    folds, kinds = (
-        distill(ready, procedure="paper", nested=nested)[0] for nested in ("folds", "groups")
-    )
+    folds = distill(ready, procedure="paper")[0]
+    kinds = nested_error(ready, PaperProcedure(), 5, outer="groups", rng=np.random.default_rng(0))
     return folds, kinds, subset_figure(folds, ready.algorithms, ready.groups)
 
 
-def errors_of(found: Distilled) -> tuple[float, float]:
-    """Return the root mean square of the nested residuals, and their R²."""
-    assert found.nested is not None
-    return float(np.sqrt(np.nanmean(found.nested.residuals**2))), found.nested.r2
+def errors_of(held: HeldOut) -> tuple[float, float]:
+    """Return the root mean square of the residuals, and their R²."""
+    return float(np.sqrt(np.nanmean(held.residuals**2))), held.r2
 
 
 def sb3_text(skill: dict[tuple[str, str], float]) -> str:
@@ -371,8 +369,8 @@ def page(folder: Path) -> str:
         ),
         cv_rmse=folds.cv_mse**0.5,
         cv_r2=folds.r2,
-        nested_rmse=errors_of(folds)[0],
-        nested_r2=errors_of(folds)[1],
+        nested_rmse=errors_of(folds.nested)[0],
+        nested_r2=errors_of(folds.nested)[1],
         kind_rmse=errors_of(kinds)[0],
         kind_r2=errors_of(kinds)[1],
         n_tables=by_kind["tabular_q"],

@@ -115,13 +115,13 @@ gohr captive
 
 DISTILLED = """
 gnomon distill suite.csv --size 2
-gnomon distill suite.csv --size 2 --procedure factor --procedure paper --procedure paper-code --nested none
-gnomon distill suite.csv --size 2 --nested algorithms --top 3
-gnomon distill suite.csv --size 3 --summary iqm --transform identity --have t1 --exclude t2 --folds 5 --seed 2
-gnomon distill suite.csv --size 2 --summary mean_log --folds 4
-gnomon distill suite.csv --size 2 --model model.json --nested none
-gnomon distill suite.csv --size 2 --normalize references.csv --transform identity --nested none
-gnomon distill grouped.csv --size 2 --group-by family --nested groups
+gnomon distill suite.csv --size 2 --procedure paper
+gnomon distill suite.csv --size 2 --procedure paper-code
+gnomon distill suite.csv --size 3 --summary iqm --transform identity --have t1 --exclude t2 --seed 2
+gnomon distill suite.csv --size 2 --summary mean_log
+gnomon distill suite.csv --size 2 --model model.json
+gnomon distill suite.csv --size 2 --normalize references.csv --transform identity
+gnomon distill grouped.csv --size 2 --group-by family
 gnomon distill suite.csv --size 20
 """
 
@@ -168,7 +168,7 @@ gnomon curves curves.csv --metric mean --resamples 100
 gnomon plan scores.csv dqn sac --metric mean
 gnomon rank scores.csv
 gnomon audit scores.csv --resamples 50
-gnomon distill suite.csv --size 2 --nested none
+gnomon distill suite.csv --size 2
 gnomon estimate nowhere.csv
 gnomon estimate scores.csv --metric best
 gnomon rank scores.csv --method best

@@ -35,42 +35,13 @@ def results(said):
 
 
 def test_a_suite_is_distilled(command, suite, tmp_path):
-    said = command(
-        "gnomon",
-        "distill",
-        suite,
-        "--size",
-        "3",
-        "--transform",
-        "identity",
-        "--model",
-        "m.json",
-        "--json",
-    )
-    record = results(said)["results"][0]
-    assert record["rank"] == 1
+    words = ("gnomon", "distill", suite, "--size", "3", "--transform", "identity", "--json")
+    said = command(*words, "--model", "m.json")
+    (record,) = results(said)["results"]
     assert record["nested_relative_error"] > 0
     model = SubsetModel.from_json((tmp_path / "m.json").read_text())
     assert list(model.tasks) == record["tasks"]
-    again = command("gnomon", "distill", suite, "--size", "3", "--transform", "identity", "--json")
-    assert results(again)["results"] == results(said)["results"]
-
-
-def test_several_procedures_and_subsets(command, suite):
-    said = command(
-        "gnomon",
-        *("distill", suite, "--size", "2", "--transform", "identity", "--json"),
-        *("--procedure", "factor", "--procedure", "paper", "--top", "2", "--nested", "none"),
-    )
-    answer = results(said)
-    assert [(r["procedure"], r["rank"]) for r in answer["results"]] == [
-        ("factor", 1),
-        ("factor", 2),
-        ("paper", 1),
-        ("paper", 2),
-    ]
-    assert all(r["nested_relative_error"] is None for r in answer["results"])
-    assert "nested_relative_error" in answer["warnings"][0]
+    assert results(command(*words))["results"] == results(said)["results"]
 
 
 def test_people_read_both_errors(command, suite):
@@ -88,18 +59,15 @@ def test_people_read_both_errors(command, suite):
         (("--size", "9"), "expected a size from 1 to 8, found 9"),
         (("--procedure", "magic"), "unknown procedure 'magic'"),
         (("--have", "t77"), "unknown task 't77'; did you mean 't7'?"),
-        (("--folds", "31"), "expected 2 to 30 folds for 30 algorithms, found 31"),
         (("--group-by", "paper"), "unknown column 'paper'"),
         (("--exclude", "x"), "unknown task 'x'"),
         (("--normalize", "nowhere.csv"), "nowhere.csv"),
         (("--normalize", "min-max"), "two fixed scores of each task to a CSV file of task, low, "),
         (("--have", "t1,t1"), "t1 is given twice"),
         (("--have", "t1", "--exclude", "t1"), "t1 is excluded"),
-        (("--nested", "groups"), "nested groups need groups: name their column"),
         (("--model", "no/where.json"), "no: expected a folder to write to"),
         (("--model", "."), "expected the name of a file to write"),
         (("--transform", "logit"), "unknown transform 'logit'"),
-        (("--costs", "costs.csv"), "--costs applies to --next only"),
         (("--figure", "plot.gif"), "expected a name that ends in .svg, .png or .pdf"),
     ],
 )
@@ -112,14 +80,10 @@ def test_bad_input_is_one_line(command, suite, arguments, said):
     assert said in err
 
 
-@pytest.mark.parametrize(
-    "options",
-    ["--folds 4 --size 3", "--folds 4 --size 2", "--size 3 --nested algorithms", "--folds 3"],
-)
-def test_four_algorithms_are_refused(command, tmp_path, options):
+def test_four_algorithms_are_refused(command):
     rows = np.random.default_rng(0).normal(3, 1, (4, 8))
     write_scores(ScoreTable.from_arrays({f"a{i}": [r] for i, r in enumerate(rows)}), "four.csv")
-    status, out, err = command("gnomon", "distill", "four.csv", *options.split())
+    status, out, err = command("gnomon", "distill", "four.csv", "--size", "2")
     assert (status, out) == (2, "")
     assert err == (
         "gnomon: expected at least 5 algorithms, found 4: too few to choose tasks by, with any "
@@ -187,9 +151,7 @@ def test_a_suite_of_the_game(command, tmp_path):
     lines.append(f"learners = [{', '.join(kinds)}]")
     (tmp_path / "small.toml").write_text("\n".join(lines) + "\n")
     assert command("gohr", "run", "small.toml", "--out", "run")[0] == 0
-    record = results(command("gnomon", "distill", "run", "--size", "2", "--folds", "3", "--json"))[
-        "results"
-    ][0]
+    record = results(command("gnomon", "distill", "run", "--size", "2", "--json"))["results"][0]
     assert len(record["tasks"]) == 2
     assert set(record["tasks"]) <= set(rules)
     assert record["n_rows"] == 6

@@ -99,11 +99,7 @@ def test_a_suite_is_normalised_by_the_name_or_the_file_that_other_verbs_take(com
     lines = [f"{game},{low},{high}" for game, (low, high) in ends.items()]
     (tmp_path / "ends.csv").write_text("\n".join(["task,low,high", *lines]) + "\n")
     found = [
-        records(
-            command(
-                "gnomon", "distill", "raw.csv", "--size", "2", "--nested", "none", "--json", *by
-            )
-        )
+        records(command("gnomon", "distill", "raw.csv", "--size", "2", "--json", *by))
         for by in (("--normalize", "atari"), ("--normalize", "ends.csv"))
     ]
     assert found[0] == found[1]
@@ -147,19 +143,14 @@ def test_which_of_two(command, fitted, tmp_path):
     assert "unknown algorithm 'best'" in err
 
 
-def test_what_to_run_next(command, suite, tmp_path):
+def test_what_to_run_next(command, suite):
     words = ("distill", "suite.csv", "--transform", "identity", "--next", "new")
     found = records(command("gnomon", *words, "--json"))
     assert len(found) == 8
     status, out, _ = command("gnomon", *words)
     assert status == 0
     assert "new: 0 tasks" in out
-    (tmp_path / "costs.csv").write_text("task,cost\nt0,4\n")
-    priced = {
-        r["task"]: r for r in records(command("gnomon", *words, "--costs", "costs.csv", "--json"))
-    }
-    assert priced["t0"]["cost"] == 4
-    assert priced["t0"]["worth"] == priced["t0"]["reduction"] / 4
+    assert [one["joint"] for one in found] == [True] * 5 + [False] * 3
 
 
 def test_items_are_refused(command, suite):
@@ -191,14 +182,14 @@ def test_a_published_set_of_games_by_its_name(command, tmp_path):
 
 @pytest.mark.full
 def test_the_page_of_a_distillation_has_baselines(command, suite, tmp_path):
-    options = ("--size", "2", "--folds", "5", "--page", "page.html")
+    options = ("--size", "2", "--page", "page.html")
     status, _, err = command("gnomon", "distill", "suite.csv", "--transform", "identity", *options)
     assert status == 0, err
     page = (tmp_path / "page.html").read_text()
     assert "best single tasks" in page
     assert "Comparison with baselines" in page
     assert "Error by number of tasks" in page
-    had = ("--have", "t1,t2", "--page", "page.html", "--folds", "3")
+    had = ("--have", "t1,t2", "--page", "page.html")
     assert command("gnomon", "distill", "suite.csv", "--transform", "identity", *had)[0] == 0
     assert "already run" in (tmp_path / "page.html").read_text()
 
@@ -207,9 +198,6 @@ def test_few_algorithms_are_told_what_they_do_to_the_error(command, tmp_path):
     rows = np.random.default_rng(0).normal(3, 1, (6, 8))
     table = ScoreTable.from_arrays({f"a{i}": [row] for i, row in enumerate(rows)})
     write_scores(table, tmp_path / "six.csv")
-    status, out, err = command("gnomon", "distill", "six.csv", "--size", "2")
-    assert (status, out) == (2, "")
-    assert "expected 3 to 6 folds for 6 algorithms, found 10; so few algorithms choose tasks" in err
-    status, _, err = command("gnomon", "distill", "six.csv", "--size", "2", "--folds", "3")
+    status, _, err = command("gnomon", "distill", "six.csv", "--size", "2")
     assert status == 0
     assert "6 algorithms are few to choose tasks by: the error is" in err

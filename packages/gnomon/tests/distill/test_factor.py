@@ -88,23 +88,22 @@ def left(matrix, picks):
     return matrix[-1, -1] - cross @ np.linalg.solve(matrix[np.ix_(index, index)], cross)
 
 
-@pytest.mark.parametrize(("size", "forced", "n_best"), [(1, 0, 3), (2, 0, 9), (4, 0, 3), (5, 1, 3)])
-def test_the_search_finds_the_best_of_all(size, forced, n_best):
+@pytest.mark.parametrize(("size", "forced"), [(1, 0), (2, 0), (4, 0), (5, 1)])
+def test_the_search_finds_the_best_of_all(size, forced):
     for seed in range(3):
         data, _ = sample(30, 14, seed=seed)
         given_tasks = data.tasks[7 : 7 + forced]
-        found = OURS.choose(data, size, forced=given_tasks, n_best=n_best)
+        found = OURS.choose(data, size, forced=given_tasks)
         every = [s for s in combinations(range(14), size) if {*data.columns(given_tasks)} <= {*s}]
         matrix = covariance(data)
-        errors = [left(matrix, s) for s in every]
-        best = [every[i] for i in np.argsort(errors)[:n_best]]
-        assert [{*tasks} for tasks in found] == [{data.tasks[i] for i in s} for s in best]
-        assert all(tasks[:forced] == given_tasks for tasks in found)
+        best = min(every, key=lambda s: left(matrix, s))
+        assert {*found} == {data.tasks[i] for i in best}
+        assert found[:forced] == given_tasks
 
 
 def test_any_number_of_tasks():
     data, _ = sample(40, 140, seed=1)
-    (found,) = OURS.choose(data, 3)
+    found = OURS.choose(data, 3)
     matrix, (*first, last) = covariance(data), data.columns(found)
     near = [left(matrix, [*first, j]) for j in range(140) if j not in first]
     assert left(matrix, [*first, last]) == pytest.approx(min(near))
@@ -112,7 +111,7 @@ def test_any_number_of_tasks():
 
 def test_the_published_choice(paper):
     tasks = ("bankheist", "battlezone", "berzerk", "namethisgame", "zaxxon")
-    assert OURS.choose(paper, 5)[0] == tasks
+    assert OURS.choose(paper, 5) == tasks
     assert min(OURS.fit(paper, tasks).weights) > 0
 
 

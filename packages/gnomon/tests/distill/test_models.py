@@ -143,13 +143,13 @@ def suite_of(n=60, n_tasks=12, *, seed=0, runs=1, **options):
 @pytest.fixture(scope="module")
 def fitted():
     data = suite_of()
-    return data, PROCEDURE.fit(data, PROCEDURE.choose(data, 4)[0], spread=True)
+    return data, PROCEDURE.fit(data, PROCEDURE.choose(data, 4), spread=True)
 
 
 @pytest.mark.parametrize("summary", ["iqm", "mean", "mean_log"])
 def test_any_summary_is_predicted(summary):
     data = suite_of(summary=summary)
-    model = PROCEDURE.fit(data, PROCEDURE.choose(data, 4)[0])
+    model = PROCEDURE.fit(data, PROCEDURE.choose(data, 4))
     predicted = model.predict(data.x[:, data.columns(model.tasks)])
     assert np.corrcoef(predicted, data.target)[0, 1] > 0.7
 
@@ -199,7 +199,7 @@ def test_the_interval_grows_with_the_distance(fitted):
 
 def test_fewer_runs_than_the_trainings_widen_it():
     data = suite_of(runs=5)
-    model = PROCEDURE.fit(data, PROCEDURE.choose(data, 3)[0], spread=True)
+    model = PROCEDURE.fit(data, PROCEDURE.choose(data, 3), spread=True)
     scores = dict(zip(model.tasks, data.x[0, data.columns(model.tasks)], strict=True))
     told = [model.forecast(scores, runs=dict.fromkeys(scores, n)) for n in (1.0, 2.0, 5.0, 9.0)]
     ends = [one.interval(0.9) for one in (*told, model.forecast(scores))]

@@ -41,13 +41,10 @@ def test_rows_and_columns_are_in_order():
     assert data.target.tolist() == [549.0, 10.0, 2.0]
 
 
-def test_filters_come_in_order_and_are_recorded():
-    data = prepare(SCORES, least_tasks=3, least_summary=5.0, exclude=("t1",), **PLAIN)
-    assert (data.algorithms, data.candidates) == (("b",), ("t0", "t2"))
-    assert {"2 with at least 3 tasks", "1 with a summary above 5"} <= set(data.record)
-    few = prepare(SCORES, least_algorithms=3, **PLAIN)
-    assert few.candidates == ("t0", "t1")
-    assert few.target[1] == 10.0  # The third task still counts in the summary.
+def test_an_excluded_task_still_counts_in_the_summary():
+    data = prepare(SCORES, exclude=("t1",), **PLAIN)
+    assert data.candidates == ("t0", "t2")
+    assert data.target[1] == 10.0
 
 
 def test_references_make_scores_0_to_100():
@@ -74,12 +71,9 @@ def test_unusable_references_are_refused(references, said):
         prepare(SCORES, references=references)
 
 
-def test_runs_are_averaged_before_or_after_the_transform():
+def test_runs_are_averaged_before_the_transform():
     two = ScoreTable.from_arrays({"a": [[0, 9], [99, 9]]}, tasks=["u", "v"])
     assert prepare(two).x[0, 0] == pytest.approx(np.log10(1 + 49.5))
-    after = prepare(two, runs="transformed", summary="mean")
-    assert after.x[0, 0] == pytest.approx(1.0)
-    assert after.target[0] == pytest.approx(np.log10(1 + 54))  # Of the last run.
 
 
 def test_the_variance_between_runs_is_pooled():
@@ -122,9 +116,6 @@ def test_unusable_scores_are_missing_or_refused():
         ({"exclude": ("t9",)}, "unknown task 't9'"),
         ({"summary": "medain"}, "unknown summary 'medain'; did you mean 'median'"),
         ({"transform": "logit"}, "unknown transform 'logit'"),
-        ({"runs": "score"}, "unknown runs 'score'"),
-        ({"least_tasks": 4}, "at least 4 tasks; none has more than 3"),
-        ({"least_summary": 1e9}, "summary is above 1e\\+09; the greatest is"),
     ],
 )
 def test_what_does_not_fit_is_refused(options, said):

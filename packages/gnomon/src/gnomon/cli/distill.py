@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from gnomon.distillation import PreparedScores
     from gnomon.scores import ScoreTable
 
-Names = list[str] | None
 Normalize = Annotated[
     str | None,
     typer.Option(
@@ -52,7 +51,7 @@ class SuiteScores(ScoreOptions):
         str | None, typer.Option(help="Column of the paper or family of an algorithm.")
     ] = None
     date_by: Annotated[str | None, typer.Option(help="Column of the date of publication.")] = None
-    exclude: Annotated[Names, typer.Option(help="Task to leave out; repeatable.")] = None
+    exclude: Annotated[list[str] | None, typer.Option(help="Task to leave out; repeatable.")] = None
 
     def prepared(self) -> PreparedScores:
         """Return the scores of a file, or of the data set as the Atari-5 paper prepares it."""
@@ -77,28 +76,18 @@ def distill(
     size: Annotated[
         int | None, typer.Option(min=1, help="Number of tasks, including --have. [default: 5]")
     ] = None,
-    procedure: Annotated[
-        Names, typer.Option(help="factor (the default), paper or paper-code; repeatable.")
-    ] = None,
+    procedure: Annotated[str, typer.Option(help="factor, paper or paper-code.")] = "factor",
     have: Annotated[
         str | None, typer.Option(help="Tasks already run, separated by commas.")
     ] = None,
-    costs: Annotated[Path | None, typer.Option(help="CSV file of task, cost, for --next.")] = None,
     next_for: Annotated[
         str | None,
         typer.Option(
             "--next", metavar="ALGORITHM", help="Recommend the next task to run for an algorithm."
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Number of subsets to show.")] = 1,
-    nested: Annotated[
-        Literal["folds", "algorithms", "groups", "time", "none"],
-        typer.Option(help="What the nested validation leaves out at a time."),
-    ] = "folds",
-    folds: Annotated[int, typer.Option(min=2, help="Folds of both validations.")] = 10,
     model: Annotated[
-        Path | None,
-        typer.Option(help="Write the best model to this file.", callback=check_writable),
+        Path | None, typer.Option(help="Write the model to this file.", callback=check_writable)
     ] = None,
     figure: Annotated[
         Path | None, typer.Option(help="Write a figure: .svg, .png or .pdf.", callback=_checked)
@@ -121,26 +110,16 @@ def distill(
 
     with answering("distill", as_json=as_json) as answer:
         if next_for is not None:
-            steps = next_steps(scores.prepared(), next_for, costs=_costs_of(costs))
+            steps = next_steps(scores.prepared(), next_for)
             answer.show(steps)
             for note in () if steps else steps.notes:
                 answer.say(note)
             return
-        if costs is not None:
-            raise ScoreDataError("--costs applies to --next only")
         tasks = [task.strip() for task in (have or "").split(",") if task.strip()]
         data = scores.prepared()
         with progress_bar("distil") as progress:
             found = distilled(
-                data,
-                size=size,
-                procedure=procedure or "factor",
-                have=tasks,
-                top=top,
-                nested=nested,
-                folds=folds,
-                rng=seed,
-                progress=progress,
+                data, size=size, procedure=procedure, have=tasks, rng=seed, progress=progress
             )
         answer.show(found, figure=figure)
         if model is not None:
@@ -208,27 +187,6 @@ def predict(
             level=level,
         )
         answer.show(found)
-
-
-def _costs_of(path: Path | None) -> dict[str, float] | None:
-    """Return the cost of each task of a file."""
-    if path is None:
-        return None
-    import numpy as np
-
-    from gnomon.scores.readers.files import read_csv, reported_numbers
-
-    raw, origin = read_csv(path)
-    if not {"task", "cost"} <= set(raw.names):
-        raise origin.error(f"expected the columns task, cost; found {', '.join(raw.names)}")
-    tasks, costs = raw.texts("task"), reported_numbers(raw, "cost", origin)
-    if np.isnan(costs).any():
-        at = int(np.argmax(np.isnan(costs)))
-        raise origin.error_at([at], "cost", "expected a number, found nothing")
-    twice = [task for task, n in tasks.counts().items() if n > 1]
-    if twice:
-        raise origin.error(f"expected each task once, found {twice[0]!r} twice")
-    return {str(task): cost for task, cost in zip(tasks.tolist(), costs.tolist(), strict=True)}
 
 
 def _published_set(size: int) -> dict[str, list[str]]:

@@ -10,7 +10,6 @@ from .prediction import next_steps as next_steps
 from .prediction import predict as predict
 from .preparation import PreparedScores as PreparedScores
 from .preparation import prepare as prepare
-from .preparation import transform_of as transform_of
 from .procedures import FactorProcedure as FactorProcedure
 from .procedures import PaperProcedure as PaperProcedure
 from .procedures import Procedure as Procedure
@@ -20,6 +19,7 @@ from .search import search_subsets as search_subsets
 from .suite import baselines as baselines
 from .suite import explained as explained
 from .suite import sizes as sizes
+from .transforms import transform_of as transform_of
 from .validation import HeldOut as HeldOut
 from .validation import cross_validate as cross_validate
 from .validation import nested_error as nested_error

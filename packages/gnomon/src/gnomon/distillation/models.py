@@ -29,7 +29,8 @@ import numpy.typing as npt
 
 from gnomon._version import __version__
 from gnomon.distillation.factor import DEGREES_OF_FREEDOM, Moments
-from gnomon.distillation.preparation import PreparedScores, transform_of
+from gnomon.distillation.preparation import PreparedScores
+from gnomon.distillation.transforms import transform_of
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError
 from gnomon.files import write_atomically
 from gnomon.results import FieldRecord

@@ -252,14 +252,12 @@ def _known_scores(
 class NextStep(FieldRecord):
     """How much a task would show about the summary.
 
-    `reduction` is the expected share of the variance of the answer that it removes, `worth` the
-    reduction per cost, `joint` whether the task is in the set of five that is chosen jointly.
+    `reduction` is the expected share of the variance of the answer that it removes, `joint` whether
+    the task is in the set of five that is chosen jointly.
     """
 
     task: str
     reduction: float
-    cost: float
-    worth: float
     joint: bool
 
 
@@ -306,14 +304,13 @@ def next_steps(
     scores: ScoreTable | PreparedScores,
     algorithm: str,
     *,
-    costs: Mapping[str, float] | None = None,
     target: float = 0.25,
     **preparation: Unpack[PreparationOptions],
 ) -> NextSteps:
-    """Recommend the next task to run for an algorithm: most information per unit of cost.
+    """Recommend the next task to run for an algorithm: the one that shows most of the summary.
 
-    All other algorithms of the table are the training. The worth of a task is its squared partial
-    correlation with the summary, given the tasks already run, divided by its cost.
+    All other algorithms of the table are the training. Tasks are ordered by the squared partial
+    correlation with the summary, given the tasks already run.
 
     Parameters
     ----------
@@ -321,8 +318,6 @@ def next_steps(
         The suite's table, with the few scores of the algorithm in it.
     algorithm : str
         An algorithm that is not in the table has no task yet.
-    costs : mapping from task to float, optional
-        Of one run of each task; 1 if not given.
     target : float
         Relative half width of the 90 % interval at which to stop.
     **preparation
@@ -331,9 +326,7 @@ def next_steps(
     Raises
     ------
     ScoreDataError
-        The target or a cost is not above 0, or there are too few other algorithms.
-    UnknownNameError
-        A cost is of an unknown task.
+        The target is not above 0, or there are too few other algorithms.
 
     Examples
     --------
@@ -346,13 +339,8 @@ def next_steps(
     """
     if not target > 0:
         raise ScoreDataError(f"expected a target half width above 0, found {target:g}")
-    costs = costs or {}
-    for task, cost in costs.items():
-        if not cost > 0:
-            raise ScoreDataError(f"expected a cost of {task} above 0, found {cost:g}")
     with recorded() as notes:
         data = prepare(scores, **preparation)
-        data.columns(list(costs))
         is_own = np.array([name == algorithm for name in data.algorithms])
         train = data.rows(~is_own)
         if not train.algorithms:
@@ -365,7 +353,7 @@ def next_steps(
         known = tuple(task for task in data.tasks if not math.isnan(own[task]) and task in names)
         x = np.array([own[task] for task in known])
         half = _half_width(train, known, x) if known else math.nan
-        steps = _steps(train, known, costs)
+        steps = _steps(train, known)
     settings = {"target": target, "n_training": len(train.algorithms)}
     of: dict[str, Any] = {"algorithm": algorithm, "tasks": known, "half_width": half}
     return NextSteps(tuple(steps), settings, tuple(notes), target=target, **of)
@@ -383,25 +371,19 @@ def _half_width(train: PreparedScores, known: tuple[str, ...], x: FloatArray) ->
     return (high - low) / 2 * (math.log(base) if base else 1.0 / float(np.std(train.target)))
 
 
-def _steps(
-    train: PreparedScores, known: tuple[str, ...], costs: Mapping[str, float]
-) -> list[NextStep]:
-    """Return the share of the variance that each task would remove, best first for its cost."""
+def _steps(train: PreparedScores, known: tuple[str, ...]) -> list[NextStep]:
+    """Return the share of the variance that each task would remove, largest first."""
     names, moments = factor_moments(train)
     left, seen = moments.covariance, [*map(names.index, known)]
     if seen:
         left = left - left[:, seen] @ np.linalg.solve(left[np.ix_(seen, seen)], left[seen])
     joint: set[str] = set()
-    first = len(known) < _JOINT
-    if first:
+    if len(known) < _JOINT:
         size = min(_JOINT, len(train.candidates))
-        joint = {*FactorProcedure().choose(train, size, forced=known)[0]} - {*known}
-    steps = []
-    for j, task in enumerate(names):
-        if task not in known:
-            share, cost = (
-                float(left[j, -1] ** 2 / (left[j, j] * left[-1, -1])),
-                costs.get(task, 1.0),
-            )
-            steps.append(NextStep(task, share, cost, share / cost, task in joint))
-    return sorted(steps, key=lambda one: (first and not one.joint, -one.worth))
+        joint = {*FactorProcedure().choose(train, size, forced=known)} - {*known}
+    steps = [
+        NextStep(task, float(left[j, -1] ** 2 / (left[j, j] * left[-1, -1])), task in joint)
+        for j, task in enumerate(names)
+        if task not in known
+    ]
+    return sorted(steps, key=lambda one: (bool(joint) and not one.joint, -one.reduction))

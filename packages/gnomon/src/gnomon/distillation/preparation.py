@@ -1,26 +1,19 @@
-"""Preparation of scores for a linear model: filters, normalisation, summary, transform."""
+"""Preparation of scores for a linear model: one row per algorithm, transformed, with a target."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, log
-from typing import Literal, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from gnomon.distillation.factor import fit_factor
-from gnomon.errors import (
-    DegenerateScoresWarning,
-    ScoreDataError,
-    UnknownNameError,
-    check_word,
-    counted,
-    listed,
-)
+from gnomon.distillation.transforms import Transform, summaries_of, summary_of, transform_of
+from gnomon.errors import DegenerateScoresWarning, ScoreDataError, UnknownNameError, counted, listed
 from gnomon.scores.columns import Rows
 from gnomon.scores.steps import at_common_step
 from gnomon.scores.table import FloatArray, ScoreTable
@@ -32,112 +25,8 @@ References = Mapping[str, tuple[float, float]]
 _YEAR = re.compile(r"\d{4}")
 #: If a larger share of the cells is missing, the summary of the other tasks is not comparable.
 _SPARSE, _VERY_SPARSE, _N_COMPLETIONS = 0.1, 0.5, 120
-#: Random halves of the tasks, over which a summary is smoothed.
-_N_HALVES = 100
 #: Fewest scores of a candidate and of an algorithm, and fewest algorithms of a pair of tasks.
 _LEAST_SCORES, _LEAST_OWN, _LEAST_TOGETHER = 8, 3, 3
-
-
-@dataclass(frozen=True)
-class Transform:
-    """A monotone function applied to every score before a linear model is fitted.
-
-    Parameters
-    ----------
-    name : str
-    forward, inverse : function of an array
-    log_base : float, optional
-        The base, if a difference after the transform is the logarithm of a ratio.
-    low : float
-        Scores below it are treated as equal to it.
-    """
-
-    name: str
-    forward: Callable[[FloatArray], FloatArray]
-    inverse: Callable[[FloatArray], FloatArray]
-    log_base: float | None = None
-    low: float = -inf
-
-    def relative_errors(self, predicted: FloatArray, true: FloatArray) -> FloatArray:
-        """Return the signed relative errors of transformed predictions.
-
-        For a logarithm this is ln(base) times the residual, which approximates the relative error
-        (Aitchison et al. 2022, appendix G); otherwise it is the relative error of the scores.
-
-        Examples
-        --------
-        >>> error = transform_of("log").relative_errors(np.array([2.05]), np.array([2.0]))
-        >>> round(float(error[0]), 3)
-        0.115
-        """
-        if self.log_base is not None:
-            return (predicted - true) * log(self.log_base)
-        scores = self.inverse(true)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return (self.inverse(predicted) - scores) / np.abs(scores)
-
-
-_TRANSFORMS = {
-    "log": Transform(
-        "log",
-        lambda z: np.log10(1.0 + np.maximum(z, 0.0)),
-        lambda x: np.power(10.0, x) - 1.0,
-        log_base=10.0,
-        low=0.0,
-    ),
-    "identity": Transform("identity", lambda z: z, lambda x: x),
-}
-_SUMMARIES = ("median", "mean", "iqm", "mean_log")
-
-
-def transform_of(name: str) -> Transform:
-    """Return the transform of a name.
-
-    ``log`` is log10(1 + max(0, z)), for scores that differ by orders of magnitude; ``identity``
-    changes nothing, for scores that are comparable as they are, such as accuracies.
-
-    Raises
-    ------
-    UnknownWordError
-        There is no such transform.
-
-    Examples
-    --------
-    >>> transform_of("log").forward(np.array([-5.0, 0.0, 99.0]))
-    array([0., 0., 2.])
-    """
-    check_word("transform", name, _TRANSFORMS)
-    return _TRANSFORMS[name]
-
-
-def _summary(z: FloatArray, summary: str, transform: Transform) -> FloatArray:
-    """Return the summary of scores without gaps, (..., tasks)."""
-    check_word("summary", summary, _SUMMARIES)
-    if summary == "median":
-        return np.asarray(np.median(z, axis=-1))
-    if summary == "mean_log":
-        return transform.inverse(transform.forward(z).mean(axis=-1))
-    if summary == "iqm":
-        cut = z.shape[-1] // 4
-        z = np.sort(z, axis=-1)[..., cut : z.shape[-1] - cut]
-    return np.asarray(z.mean(axis=-1))
-
-
-def _summaries(z: FloatArray, summary: str, transform: Transform) -> tuple[FloatArray, FloatArray]:
-    """Return the summary of each row's own scores, and its smoothed form, transformed.
-
-    A median depends on one or two tasks, its mean over random halves of the tasks on all of them.
-    """
-    rng = np.random.default_rng(0)
-    whole, smoothed = np.full((2, len(z)), np.nan)
-    for i, row in enumerate(z):
-        own = row[~np.isnan(row)]
-        if own.size:
-            order = rng.random((_N_HALVES, own.size)).argsort(axis=1)
-            halves = own[order[:, : max(1, own.size // 2)]]
-            whole[i] = _summary(own, summary, transform)
-            smoothed[i] = transform.forward(_summary(halves, summary, transform)).mean()
-    return whole, smoothed
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +53,6 @@ class PreparedScores:
         What the target is.
     references : mapping from task to (random, human), optional
         Scores that became 0 and 100.
-    record : tuple of str
-        What was done, in order.
     years : ndarray of float, shape (algorithms,), optional
         When each algorithm was published; NaN if unknown.
     n_runs : float, optional
@@ -194,7 +81,6 @@ class PreparedScores:
     transform: Transform
     summary: str = "median"
     references: References | None = None
-    record: tuple[str, ...] = ()
     years: FloatArray | None = None
     n_runs: float | None = None
     run_variances: FloatArray | None = None
@@ -248,25 +134,20 @@ class PreparationOptions(TypedDict, total=False):
     transform: str
     summary: str
     references: References | None
-    least_tasks: int
-    least_algorithms: int
-    least_summary: float | None
     exclude: Sequence[str]
     group_by: str | None
     date_by: str | None
-    runs: Literal["scores", "transformed"]
 
 
 def prepare(
     scores: ScoreTable | PreparedScores, **options: Unpack[PreparationOptions]
 ) -> PreparedScores:
-    """Return scores as a linear model uses them: filtered, normalised, transformed, with a target.
+    """Return scores as a linear model uses them: normalised, transformed, with a target.
 
-    Algorithms with too few tasks are dropped first; then follow normalisation, the summary, and
-    the filter by summary. Tasks with too few algorithms and excluded ones are no candidates, but
+    Several runs of a cell count by the mean of their scores. Excluded tasks are no candidates, but
     count in the summary. If more than 10 % of the cells are missing, the target of an algorithm is
     the mean summary of 120 completed suites, drawn from the distribution of its missing tasks
-    given the others.
+    given the others. To leave out algorithms, select the others in the table.
 
     Parameters
     ----------
@@ -280,15 +161,9 @@ def prepare(
           ``"mean"``, ``"iqm"`` or ``"mean_log"``.
         * ``references``: a mapping from task to (random, human); scores become
           100 (x - random) / (human - random), and other tasks are dropped.
-        * ``least_tasks``, ``least_algorithms``: fewest tasks of an algorithm (1), fewest algorithms
-          of a candidate task (1).
-        * ``least_summary``: algorithms must exceed it.
         * ``exclude``: tasks that are no candidates.
         * ``group_by``, ``date_by``: columns of the table with the paper or family of an algorithm,
           and its year or date of publication.
-        * ``runs``: how several runs become one number: ``"scores"`` (default), the mean of the
-          scores; or ``"transformed"``, as in the code of the Atari-5 paper, the mean of the
-          transformed scores, with the summary of the last run.
 
     Returns
     -------
@@ -332,67 +207,62 @@ def _prepared(
     transform: str = "log",
     summary: str = "median",
     references: References | None = None,
-    least_tasks: int = 1,
-    least_algorithms: int = 1,
-    least_summary: float | None = None,
     exclude: Sequence[str] = (),
     group_by: str | None = None,
     date_by: str | None = None,
-    runs: Literal["scores", "transformed"] = "scores",
 ) -> PreparedScores:
-    check_word("runs", runs, ("scores", "transformed"))
-    scale, record = transform_of(transform), [*table.provenance]
+    scale = transform_of(transform)
     for task in exclude:
         if task not in table.tasks:
             raise UnknownNameError("task", task, table.tasks)
     rows = _usable_rows(table)
-    record.append(f"{len(table.algorithms)} algorithms")
     if references is not None:
-        rows = _normalized(rows, references, record)
-    rows = _with_least_tasks(rows, least_tasks, record)
-    cells = _Cells(rows, scale)
-    share = (cells.mean < scale.low).sum() / np.isfinite(cells.mean).sum()
+        rows = _normalized(rows, references)
+    algorithms, tasks = (tuple(sorted(rows[column].names)) for column in ("algorithm", "task"))
+    i, j = (
+        rows[column].mapped([found.index(name) for name in rows[column].names], 0)
+        for found, column in ((algorithms, "algorithm"), (tasks, "task"))
+    )
+    shape = len(algorithms), len(tasks)
+
+    def summed(values: FloatArray) -> FloatArray:
+        """Return the sums over the runs of each cell."""
+        sums = np.zeros(shape)
+        np.add.at(sums, (i, j), values)
+        return sums
+
+    n = summed(np.ones(len(rows)))
+    with np.errstate(invalid="ignore"):
+        z = summed(rows["score"]) / n
+    share = (z < scale.low).sum() / np.isfinite(z).sum()
     if share > 0.5:
         _warn(
             f"{100 * share:.0f} % of the scores are below {scale.low:g}, which the transform "
             f"{transform} maps to one value; normalise the scores or use 'identity'"
         )
-    z = cells.mean if runs == "scores" else cells.last
-    x = scale.forward(cells.mean) if runs == "scores" else cells.transformed
-    values = _summaries(z, summary, scale)[0]
-    keep = np.ones(len(values), dtype=bool)
-    if least_summary is not None:
-        keep = values > least_summary
-        record.append(f"{keep.sum()} with a summary above {least_summary:g}")
-        if not keep.any():
-            raise ScoreDataError(
-                f"expected algorithms whose summary is above {least_summary:g}; "
-                f"the greatest is {np.nanmax(values):.4g}"
-            )
-    n = dict(zip(cells.tasks, (~np.isnan(x[keep])).sum(axis=0).tolist(), strict=True))
-    able = [task for task in cells.tasks if n[task] >= least_algorithms and task not in exclude]
-    record.append(
-        f"{len(able)} of {len(n)} tasks with at least {least_algorithms} algorithms are candidates"
-    )
-    record.append(f"target: {summary} over the tasks of an algorithm; transform: {transform}")
-    algorithms = tuple(name for name, k in zip(cells.algorithms, keep, strict=True) if k)
+    n_runs, run_variances = None, None
+    if np.median(n[n > 0]) >= 2:
+        n_runs, each = float(np.median(n[n > 0])), scale.forward(rows["score"])
+        squares = summed((each - (summed(each) / np.maximum(n, 1))[i, j]) ** 2).sum(axis=0)
+        df = np.maximum(n - 1, 0).sum(axis=0)
+        run_variances = (squares + PRIOR_DF * squares.sum() / df.sum()) / (df + PRIOR_DF)
+    values, smoothed = summaries_of(z, summary, scale)
     groups, dates = (_entries(rows, column, algorithms) for column in (group_by, date_by))
     how = "" if table.normalization is None else table.normalization.name
     prepared = PreparedScores(
         algorithms=algorithms,
-        tasks=cells.tasks,
-        x=np.ascontiguousarray(x[keep]),
-        target=scale.forward(values[keep]),
-        smoothed=_summaries(z[keep], summary, scale)[1],
-        candidates=tuple(able),
+        tasks=tasks,
+        x=scale.forward(z),
+        target=scale.forward(values),
+        smoothed=smoothed,
+        candidates=tuple(task for task in tasks if task not in exclude),
         groups=algorithms if groups is None else tuple(groups),
         transform=scale,
         summary=summary,
         references=references,
-        record=tuple(record),
         years=None if dates is None else np.array([*map(_year, dates)]),
-        n_runs=cells.n_runs,
-        run_variances=cells.run_variances,
+        n_runs=n_runs,
+        run_variances=run_variances,
         normalized="references" if references is not None else how,
     )
     return _completed(_without_constant_tasks(prepared))
@@ -412,7 +282,7 @@ def _usable_rows(table: ScoreTable) -> Rows:
     return rows
 
 
-def _normalized(rows: Rows, references: References, record: list[str]) -> Rows:
+def _normalized(rows: Rows, references: References) -> Rows:
     """Return the rows of the tasks that have references, normalised."""
     tasks = rows["task"]
     ends = [references.get(task, (np.nan, np.nan)) for task in tasks.names]
@@ -425,63 +295,10 @@ def _normalized(rows: Rows, references: References, record: list[str]) -> Rows:
     if len(without) == len(tasks.names):
         raise ScoreDataError(f"expected reference scores of some task; none of {listed(without)}")
     if without:
-        record.append(f"{counted(len(without), 'task')} without references: {listed(without)}")
-        _warn(f"left out {record[-1]}")
-    record.append("normalised: 0 is random, 100 is human")
+        _warn(f"left out {counted(len(without), 'task')} without references: {listed(without)}")
     low, high = np.array(ends, dtype=np.float64)[tasks.codes].T
     scaled = rows.with_columns({"score": 100.0 * (rows["score"] - low) / (high - low)})
     return scaled.take(tasks.isin(references))
-
-
-def _with_least_tasks(rows: Rows, least: int, record: list[str]) -> Rows:
-    algorithm, task = rows["algorithm"], rows["task"]
-    there = np.zeros((len(algorithm.names), len(task.names)), dtype=bool)
-    there[algorithm.codes, task.codes] = True
-    n = there.sum(axis=1)
-    if n.max() < least:
-        raise ScoreDataError(
-            f"expected algorithms with at least {least} tasks; none has more than {n.max()}"
-        )
-    if least > 1:
-        record.append(f"{(n >= least).sum()} with at least {least} tasks")
-    return rows.take(n[algorithm.codes] >= least)
-
-
-class _Cells:
-    """Runs of each cell as matrices (algorithms, tasks), NaN where there is none.
-
-    They are the mean score, the last one, and the mean transformed one; beside them stand the
-    median number of runs and the variances between runs, if most cells have several.
-    """
-
-    def __init__(self, rows: Rows, transform: Transform) -> None:
-        names = [sorted(rows[column].names) for column in ("algorithm", "task")]
-        self.algorithms, self.tasks = map(tuple, names)
-        i, j = (
-            np.array([found.index(name) for name in rows[column].names])[rows[column].codes]
-            for found, column in zip(names, ("algorithm", "task"), strict=True)
-        )
-        z, shape = rows["score"], (len(self.algorithms), len(self.tasks))
-        x = transform.forward(z)
-
-        def summed(values: FloatArray) -> FloatArray:
-            sums = np.zeros(shape)
-            np.add.at(sums, (i, j), values)
-            return sums
-
-        n = summed(np.ones_like(z))
-        self.last = np.full(shape, np.nan)
-        self.last[i, j] = z
-        with np.errstate(invalid="ignore"):
-            self.mean, self.transformed = summed(z) / n, summed(x) / n
-        self.n_runs: float | None = None
-        self.run_variances: FloatArray | None = None
-        if np.median(n[n > 0]) >= 2:
-            self.n_runs = float(np.median(n[n > 0]))
-            squares = summed((x - self.transformed[i, j]) ** 2).sum(axis=0)
-            df = np.maximum(n - 1, 0).sum(axis=0)
-            prior = PRIOR_DF * squares.sum() / df.sum()
-            self.run_variances = (squares + prior) / (df + PRIOR_DF)
 
 
 def _entries(rows: Rows, column: str | None, algorithms: Sequence[str]) -> list[str] | None:
@@ -507,10 +324,8 @@ def _without_constant_tasks(data: PreparedScores) -> PreparedScores:
     if varies.all() or not varies.any():
         return data
     constant = [task for task, v in zip(data.candidates, varies, strict=True) if not v]
-    text = f"{counted(len(constant), 'task')} left out, all scores are the same: {listed(constant)}"
-    _warn(text)
-    kept = tuple(task for task in data.candidates if task not in set(constant))
-    return replace(data, candidates=kept, record=(*data.record, text))
+    _warn(f"{counted(len(constant), 'task')} left out, all scores are the same: {listed(constant)}")
+    return replace(data, candidates=tuple(t for t in data.candidates if t not in constant))
 
 
 def _completed(data: PreparedScores) -> PreparedScores:
@@ -542,7 +357,7 @@ def _completed(data: PreparedScores) -> PreparedScores:
 
     def summarized(drawn: FloatArray) -> FloatArray:
         scores = transform.inverse(np.maximum(drawn, low))
-        return transform.forward(_summary(scores, data.summary, transform))
+        return transform.forward(summary_of(scores, data.summary, transform))
 
     target, smoothed, variance = np.empty((3, len(x)))
     for i, row in enumerate(x[:, varies]):
@@ -560,8 +375,7 @@ def _completed(data: PreparedScores) -> PreparedScores:
     if missing > _VERY_SPARSE:
         text += "; expect about twice the error of a complete table"
     _warn(text)
-    record = (*data.record, text)
-    return replace(data, candidates=candidates, target=target, smoothed=smoothed, record=record)
+    return replace(data, candidates=candidates, target=target, smoothed=smoothed)
 
 
 def _warn(text: str) -> None:

@@ -13,14 +13,7 @@ import numpy as np
 from gnomon.distillation.factor import Moments, fit_factor, fit_factors, non_negative
 from gnomon.distillation.models import Forecaster, SubsetModel
 from gnomon.distillation.preparation import PreparedScores
-from gnomon.distillation.search import (
-    Progress,
-    Subsets,
-    folds_of,
-    free_tasks,
-    least_variance_subsets,
-    search_subsets,
-)
+from gnomon.distillation.search import Progress, free_tasks, least_variance_subset, search_subsets
 from gnomon.errors import ScoreDataError, check_word
 from gnomon.scores.table import FloatArray
 
@@ -40,8 +33,8 @@ class Procedure(ABC):
     >>> class Alphabetic(Procedure):
     ...     name = "alphabetic"
     ...
-    ...     def choose(self, data, size, *, forced=(), n_best=1):
-    ...         return (data.candidates[:size],)
+    ...     def choose(self, data, size, *, forced=()):
+    ...         return data.candidates[:size]
     ...
     ...     def fit(self, data, tasks, *, spread=False):
     ...         return fit_least_squares(data, tasks)
@@ -58,9 +51,9 @@ class Procedure(ABC):
 
     @abstractmethod
     def choose(
-        self, data: PreparedScores, size: int, *, forced: Sequence[str] = (), n_best: int = 1
-    ) -> Subsets:
-        """Return the best subsets of a size that contain the forced tasks, best first."""
+        self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """Return the best subset of a size that contains the forced tasks."""
 
     @abstractmethod
     def fit(
@@ -144,7 +137,7 @@ class PaperProcedure(Procedure):
     >>> from gnomon.scores import load_scores
     >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
     >>> PaperProcedure().choose(data, 2)
-    (('clockwise-from-b0', 'where-the-last-piece-lay'),)
+    ('clockwise-from-b0', 'where-the-last-piece-lay')
     """
 
     criterion: Literal["cv", "in_sample"] = "cv"
@@ -157,33 +150,25 @@ class PaperProcedure(Procedure):
         return "paper" if self.criterion == "cv" else "paper-code"
 
     def choose(
-        self, data: PreparedScores, size: int, *, forced: Sequence[str] = (), n_best: int = 1
-    ) -> Subsets:
-        """Return the best subsets of a size, best first."""
+        self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """Return the best subset of a size."""
         found = search_subsets(
             data,
             size,
             n_folds=self.n_folds,
             criterion=self.criterion,
-            n_best=n_best if self.criterion == "cv" else max(_N_CHECKED, n_best),
+            n_best=1 if self.criterion == "cv" else _N_CHECKED,
             forced=forced,
             progress=self.progress,
         ).subsets
-        if self.criterion == "in_sample":
-            found = tuple(sorted(found, key=lambda tasks: self._error(data, tasks)))
-        return found[:n_best]
 
-    def _error(self, data: PreparedScores, tasks: Sequence[str]) -> float:
-        """Return the cross-validated error of a subset."""
-        x = data.x[:, data.columns(tasks)]
-        whole = ~np.isnan(x).any(axis=1) & ~np.isnan(data.target)
-        x, y = x[whole], data.target[whole]
-        fold, errors = folds_of(len(y), self.n_folds), []
-        for k in range(self.n_folds):
-            held = fold == k
-            w = np.linalg.lstsq(x[~held], y[~held], rcond=None)[0]
-            errors.append(np.mean((y[held] - x[held] @ w) ** 2))
-        return float(np.mean(errors))
+        def error(tasks: tuple[str, ...]) -> float:
+            """Return the cross-validated error of a subset."""
+            own = replace(data, candidates=tasks)
+            return float(search_subsets(own, size, n_folds=self.n_folds, forced=forced).errors[0])
+
+        return found[0] if len(found) == 1 else min(found, key=error)
 
     def fit(
         self, data: PreparedScores, tasks: Sequence[str], *, spread: bool = False
@@ -205,19 +190,19 @@ class FactorProcedure(Procedure):
     >>> from gnomon.scores import load_scores
     >>> data = prepare(load_scores("gohr-full"), transform="identity", summary="mean")
     >>> FactorProcedure().choose(data, 2)
-    (('bottommost-first', 'two-a-bucket'),)
+    ('bottommost-first', 'two-a-bucket')
     """
 
     name = "factor"
 
     def choose(
-        self, data: PreparedScores, size: int, *, forced: Sequence[str] = (), n_best: int = 1
-    ) -> Subsets:
-        """Return the best subsets of a size, best first."""
+        self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """Return the best subset of a size."""
         free_tasks(data, size, forced)
         names, moments = factor_moments(data)
         _check(forced, names)
-        return least_variance_subsets(moments.covariance, names, size, forced=forced, n_best=n_best)
+        return least_variance_subset(moments.covariance, names, size, forced=forced)
 
     def fit(
         self, data: PreparedScores, tasks: Sequence[str], *, spread: bool = False

@@ -443,15 +443,10 @@ def _warn(text: str) -> None:
     warnings.warn(text, DegenerateScoresWarning, stacklevel=3)
 
 
-def least_variance_subsets(
-    covariance: FloatArray,
-    names: Sequence[str],
-    size: int,
-    *,
-    forced: Sequence[str] = (),
-    n_best: int = 1,
-) -> Subsets:
-    """Return subsets whose linear prediction leaves the least variance of the last column.
+def least_variance_subset(
+    covariance: FloatArray, names: Sequence[str], size: int, *, forced: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the subset whose linear prediction leaves the least variance of the last column.
 
     Tasks are added to each single task, then exchanged one for another while that leaves less
     (Efroymson's stepwise search from many starts). On the published Atari table this finds the
@@ -469,23 +464,20 @@ def least_variance_subsets(
     sets = np.arange(len(free))[:, None]
     while sets.shape[1] < m:
         sets = np.column_stack([sets, _with_one_more(gram, sets).argmin(axis=1)])
-    found: dict[tuple[int, ...], float] = {}
+    best, least = sets[0], np.inf
     limits = np.full(len(sets), np.inf)
     while len(sets):
         rests = np.stack([np.delete(sets, i, axis=1) for i in range(m)], axis=1)
         left = _with_one_more(gram, rests.reshape(len(sets) * m, m - 1)).reshape(len(sets), -1)
-        near = np.minimum(np.sort(left, axis=1)[:, : m * n_best][:, -1:], np.finfo(np.float64).max)
-        for row, at in np.argwhere(left <= near).tolist():
-            i, j = divmod(at, len(free))
-            found[tuple(sorted((*rests[row, i].tolist(), j)))] = float(left[row, at])
-        best = left.argmin(axis=1)
-        rows = np.flatnonzero(left.min(axis=1) < limits * (1 - 1e-12))
-        i, j = np.divmod(best[rows], len(free))
-        grown = np.sort(np.column_stack([rests[rows, i], j]), axis=1)
-        sets, first = np.unique(grown, axis=0, return_index=True)
-        limits = left.min(axis=1)[rows][first]
-    picks = sorted(found, key=lambda p: (found[p], p))[:n_best]
-    return tuple((*forced, *(names[free[i]] for i in pick)) for pick in picks)
+        variances, at = left.min(axis=1), left.argmin(axis=1)
+        i, j = np.divmod(at, len(free))
+        grown = np.sort(np.column_stack([rests[np.arange(len(sets)), i], j]), axis=1)
+        if variances.min() < least:
+            best, least = grown[variances.argmin()], variances.min()
+        rows = np.flatnonzero(variances < limits * (1 - 1e-12))
+        sets, first = np.unique(grown[rows], axis=0, return_index=True)
+        limits = variances[rows][first]
+    return (*forced, *(names[free[i]] for i in best))
 
 
 def _with_one_more(gram: FloatArray, sets: I64) -> FloatArray:

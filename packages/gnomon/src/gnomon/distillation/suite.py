@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from gnomon.distillation.distilled import Distilled, best_subsets
+from gnomon.distillation.distilled import Distilled, chosen_subset
 from gnomon.distillation.models import SubsetModel
 from gnomon.distillation.preparation import PreparationOptions, PreparedScores, prepare
 from gnomon.distillation.procedures import (
@@ -19,7 +19,7 @@ from gnomon.distillation.procedures import (
     fit_least_squares,
     procedure_of,
 )
-from gnomon.distillation.search import Progress, Subsets
+from gnomon.distillation.search import Progress
 from gnomon.distillation.validation import Outer, nested_error
 from gnomon.errors import ScoreDataError
 from gnomon.results import FieldRecord, Results, generator, made_by, recorded
@@ -183,7 +183,7 @@ def sizes(
     with recorded() as notes:
         data = prepare(scores, **preparation)
         work: dict[str, Any] = {"n_folds": folds, "rng": draws, "progress": progress}
-        found = [best_subsets(data, n, chosen, beside=False, **work)[0] for n in every]
+        found = [chosen_subset(data, n, chosen, beside=False, **work) for n in every]
         how: dict[str, Any] = {"outer": "folds", "n_folds": folds, "seed": seed}
         random = tuple(_random(data, n, **how)[0] for n in every)
     settings = made_by(rng, most=most, procedure=chosen.name, folds=folds)
@@ -226,12 +226,12 @@ class _Singles(FactorProcedure):
     """The tasks most correlated with the summary, each by itself."""
 
     def choose(
-        self, data: PreparedScores, size: int, *, forced: Sequence[str] = (), n_best: int = 1
-    ) -> Subsets:
+        self, data: PreparedScores, size: int, *, forced: Sequence[str] = ()
+    ) -> tuple[str, ...]:
         names, moments = factor_moments(data)
         c = moments.covariance
         r = c[:-1, -1] / np.sqrt(np.diag(c)[:-1])
-        return (tuple(names[j] for j in np.argsort(-r, kind="stable")[:size]),)
+        return tuple(names[j] for j in np.argsort(-r, kind="stable")[:size])
 
 
 def baselines(

@@ -17,15 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.distillation.models import Forecast
-from gnomon.distillation.preparation import PreparedScores, Transform
+from gnomon.distillation.preparation import PreparedScores
 from gnomon.distillation.procedures import Procedure
 from gnomon.distillation.search import Progress, folds_of
+from gnomon.distillation.transforms import Transform
 from gnomon.errors import DegenerateScoresWarning, ScoreDataError, check_word
 from gnomon.scores.table import FloatArray
 
 I64 = npt.NDArray[np.int64]
 #: What a nested validation leaves out at a time.
-Outer = Literal["folds", "algorithms", "groups", "time"]
+Outer = Literal["folds", "groups", "time"]
 #: Fewer algorithms before a year are too few to predict that year from.
 _LEAST_BEFORE = 20
 #: A line through three algorithms has one degree of freedom: Student's t then has no mean.
@@ -215,9 +216,9 @@ def nested_error(
     procedure : Procedure
     size : int
         Number of tasks. If as many are forced, nothing is chosen.
-    outer : {"folds", "algorithms", "groups", "time"}
-        What is left out at a time: a random fold, one algorithm, or one group (a paper); or each
-        year in turn, predicted from the years before alone.
+    outer : {"folds", "groups", "time"}
+        What is left out at a time: a random fold, or one group (a paper); or each year in turn,
+        predicted from the years before alone.
     n_folds : int
         For ``folds``.
     forced : sequence of str
@@ -247,7 +248,7 @@ def nested_error(
     >>> round(held.r2, 3), held.frequencies()["two-a-bucket"]
     (0.978, 0.9)
     """
-    check_word("nested", outer, ("folds", "algorithms", "groups", "time"))
+    check_word("nested", outer, ("folds", "groups", "time"))
     folds = _outer_folds(data, outer, n_folds, rng)
     labels = np.unique(folds[folds >= 0])
     residuals = np.full(folds.size, np.nan)
@@ -262,7 +263,7 @@ def nested_error(
             warnings.simplefilter("ignore", DegenerateScoresWarning)
             try:
                 if len(forced) != size:
-                    tasks = procedure.choose(train, size, forced=forced)[0]
+                    tasks = procedure.choose(train, size, forced=forced)
                 model = procedure.fit(train, tasks, spread=spread)
             except ScoreDataError as error:
                 raise ScoreDataError(f"a fold of the nested validation failed: {error}") from error
@@ -329,9 +330,6 @@ def _held_out(
 def _outer_folds(data: PreparedScores, outer: Outer, n_folds: int, rng: np.random.Generator) -> I64:
     """Return the fold of each algorithm; -1 if it is not predicted."""
     n = len(data.algorithms)
-    if outer == "algorithms":
-        check_folds(n, n)
-        return np.arange(n)
     if outer == "time":
         years = _years(data)
         enough = [int((years < year).sum()) >= _LEAST_BEFORE for year in years]

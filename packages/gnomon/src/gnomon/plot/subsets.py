@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
 from gnomon.distillation.distilled import Distillation
-from gnomon.distillation.preparation import Transform
 from gnomon.distillation.suite import Baselines, ExplainedTasks, Sizes
+from gnomon.distillation.transforms import Transform
 from gnomon.errors import ScoreDataError, shortened
 from gnomon.plot.bars import Bar, draw_bars
 from gnomon.plot.figure import Figure, Panel, frame

@@ -104,7 +104,7 @@ CASES = {
     "profile scores.csv --kind likelihood": "algorithm kind tau value low high",
     "curves curves.csv": "algorithm metric task step value low high",
     "curves curves.csv --summary area": ESTIMATE,
-    "plan scores.csv dqn sac": "a b metric runs power low high",
+    "plan scores.csv dqn sac": "a b metric runs power low high needed needed_low needed_high",
 }  # fmt: skip
 
 

@@ -36,6 +36,9 @@ def test_power_is_that_of_the_t_test():
         "one-sided 80 % interval, since the present one may be luck; low, high: if it is an end of "
         "its 95 % interval.",
     )
+    assert {(p.needed, p.needed_low, p.needed_high) for p in found} == {(18, 16, 19)}
+    assert found.as_records()[0]["needed"] == 18
+    assert "needed" not in str(found).splitlines()[0]
     ends = {p.runs: p.power for p in plan(table, metrics="mean", runs=[17, 18])}
     assert ends[17] < 0.8 <= ends[18]
 
@@ -91,8 +94,9 @@ def test_sentences_name_the_smallest_and_the_largest_tried():
         "(95 % interval: at most 20)."
     )
     close = ScoreTable.from_arrays({"a": x, "b": x[::-1] + 0.5})
-    note, _ = plan(close, metrics="mean", runs=[3, 5]).notes
-    assert note.startswith("a and b (mean): more than 5 runs per task are needed for power 0.8")
+    found = plan(close, metrics="mean", runs=[3, 5])
+    assert found.notes[0].startswith("a and b (mean): more than 5 runs per task are needed for")
+    assert {p.needed for p in found} == {None}
 
 
 def test_widths_shrink_with_runs():

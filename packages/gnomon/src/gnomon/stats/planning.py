@@ -13,15 +13,15 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
 from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 
 from gnomon.errors import ScoreDataError, check_word
-from gnomon.results import FieldRecord, Results, made_by, recorded
+from gnomon.results import FieldRecord, Results, Row, made_by, recorded
 from gnomon.scores.plausibility import check_scales
 from gnomon.scores.reading import Scores, table_of
 from gnomon.scores.table import FloatArray, ScoreTable, Units
@@ -47,6 +47,8 @@ ASSURANCE = 0.8
 RULE = Rule(0.95, "auto", 2000, np.uint64(0), "own")
 #: The normal probability within one standard deviation.
 ONE_DEVIATION = 0.6826894921370859
+#: A power this close to the error of the test is that error.
+ROUNDING = 1e-9
 #: Nodes of an integral over the standard deviation: exact to 1e-7 from one degree of freedom on.
 N_NODES = 160
 
@@ -65,6 +67,11 @@ class PowerPoint(FieldRecord):
         If the true difference is the lower limit of its one-sided 80 % interval.
     low, high : float
         For the ends of the confidence interval of the difference.
+    needed : int or None
+        The smallest number of runs with the power wanted, the same for all records of a pair; if it
+        is the smallest tried, at most that many. None if it is more than the largest tried.
+    needed_low, needed_high : int or None
+        The same for the ends of the confidence interval of the difference.
     """
 
     a: str
@@ -72,8 +79,11 @@ class PowerPoint(FieldRecord):
     metric: str
     runs: int
     power: float
-    low: float = math.nan
-    high: float = math.nan
+    low: float
+    high: float
+    needed: int | None = None
+    needed_low: int | None = None
+    needed_high: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +111,7 @@ class IntervalWidth(FieldRecord):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
-    """Powers or widths for numbers of runs; see :func:`plan`.
-
-    `needed` has a sentence on the number of runs that each pair needs, by (a, b, metric).
-    """
-
-    needed: Mapping[tuple[str, str, str], str] = field(default_factory=dict, kw_only=True)
+    """Powers or widths for numbers of runs; see :func:`plan`."""
 
     drawn_by = "gnomon.plot.lines:plan_figure"
 
@@ -114,8 +119,11 @@ class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
     def notes(self) -> tuple[str, ...]:
         """How many runs or items each pair needs, and for which difference."""
         power, level = self.settings.get("power", 0.8), self.settings.get("level", 0.95)
-        pairs = dict.fromkeys((p.a, p.b, p.metric) for p in self if isinstance(p, PowerPoint))
-        found = [self.needed[pair] for pair in pairs if pair in self.needed]
+        pairs: dict[tuple[str, str, str], list[PowerPoint]] = {}
+        for one in self:
+            if isinstance(one, PowerPoint):
+                pairs.setdefault((one.a, one.b, one.metric), []).append(one)
+        found = [_needed_note(points, power, level) for points in pairs.values()]
         if found:
             found.append(
                 "power: the chance to find the difference if the true one is the lower limit of "
@@ -129,6 +137,32 @@ class Plan(Results[PowerPoint | IntervalWidth | SequentialResult | ItemPlan]):
                 f"{1.0 - level:.2g}. Not corrected over metrics."
             )
         return tuple(found)
+
+    def _shown(self, rows: Sequence[Row]) -> Sequence[str]:
+        return [name for name in rows[0] if not name.startswith("needed")]
+
+
+def _needed_note(points: Sequence[PowerPoint], power: float, level: float) -> str:
+    """Return a sentence on the number of runs that separates a pair."""
+    one, least, most = points[0], points[0].runs, points[-1].runs
+
+    def end(n: int | None) -> str:
+        return f"more than {most}" if n is None else f"at most {n}" if n == least else f"{n}"
+
+    if one.needed is None and points[-1].power <= 1.0 - level + ROUNDING:
+        text = (
+            f"no number of runs gives power {power:g}, since the lower limit of the difference is "
+            "0: this pilot does not show which of the two is better"
+        )
+    elif one.needed is None:
+        text = f"more than {most} runs per task are needed for power {power:g}"
+    elif one.needed == least:
+        text = f"at most {least} runs per task, the smallest tried, give power {power:g}"
+    else:
+        text = f"{one.needed} runs per task give power {power:g}"
+    ends = dict.fromkeys(map(end, (one.needed_low, one.needed_high)))
+    interval = f"{100.0 * level:.4g} % interval: {' to '.join(ends)}"
+    return f"{one.a} and {one.b} ({one.metric}): {text} ({interval})."
 
 
 def plan(
@@ -225,7 +259,6 @@ def plan(
     if way != "sequential" and not of_items and min(counts, default=2) < 2:
         raise ValueError(f"expected at least 2 runs, found {counts[0]}")
     found: Any
-    needed: dict[tuple[str, str, str], str] = {}
     with recorded() as notes:
         if of_items:
             found = plan_items(
@@ -235,7 +268,7 @@ def plan(
             found = _looks(scores, pair, wanted, counts, level, gamma, rng)
         elif way == "power":
             check_scales(scores, wanted, gamma=gamma)
-            found = _powers(scores, wanted, counts or DEFAULT_RUNS, power, level, gamma, needed)
+            found = _powers(scores, wanted, counts or DEFAULT_RUNS, power, level, gamma)
         else:
             check_scales(scores, wanted, gamma=gamma)
             found = _widths(scores, wanted, counts, level, gamma)
@@ -249,7 +282,7 @@ def plan(
         level=level,
         gamma=gamma,
     )
-    return Plan(records, settings, tuple(notes), needed=needed)
+    return Plan(records, settings, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -269,16 +302,16 @@ class _Pilot:
         df = self.seen.df * (runs - 1.0) / max(self.runs - 1.0, 1.0)
         return replace(self.seen, error=error, df=max(df, runs - 1.0))
 
-    def power(self, distance: float, runs: int, level: float) -> float:
-        """Return the power of a study to find a true difference."""
+    def powers(self, distances: FloatArray, runs: int, level: float) -> FloatArray:
+        """Return the power of a study to find each of some true differences."""
         from scipy import special
 
         study = self.study(runs)
-        center = distance / study.error
+        centers = distances[:, None] / study.error
         deviations, weights = _deviations(study.df)
         beyond = float(special.stdtrit(study.df, (1.0 + level) / 2.0)) * deviations
-        chances = special.ndtr(center - beyond) + special.ndtr(-center - beyond)
-        return float(np.clip(weights @ chances, 0.0, 1.0))
+        chances = special.ndtr(centers - beyond) + special.ndtr(-centers - beyond)
+        return np.asarray(np.clip(chances @ weights, 0.0, 1.0))
 
 
 def _powers(
@@ -288,53 +321,50 @@ def _powers(
     wanted: float,
     level: float,
     gamma: float | None,
-    needed: dict[tuple[str, str, str], str],
 ) -> Iterator[PowerPoint]:
-    """Yield the powers of every pair, and put the sentence on its runs into `needed`."""
+    """Yield the powers of every pair."""
     if len(scores.algorithms) < 2:
         raise ScoreDataError(f"expected two algorithms or more, found {scores.algorithms[0]} alone")
+    tail = (1.0 - level) / 2.0
     for metric in metrics_to_compare(metrics, gamma, scores.higher_is_better):
         for a, b in combinations(scores.algorithms, 2):
             pilot = _pilot_of_pair(scores, a, b, metric)
-            error, tail = pilot.seen.error, (1.0 - level) / 2.0
+            error, df = pilot.seen.error, pilot.seen.df
             t = abs(pilot.seen.value) / error
-            distances = [
-                max(noncentrality(t, pilot.seen.df, share), 0.0) * error
-                for share in (ASSURANCE, 1.0 - tail, tail)
-            ]
-            for n in runs:
-                powers = (pilot.power(distance, n, level) for distance in distances)
-                yield PowerPoint(a, b, metric.name, n, *powers)
-            text = _needed(pilot, distances, range(min(runs), max(runs) + 1), wanted, level)
-            needed[a, b, metric.name] = f"{a} and {b} ({metric.name}): {text}"
+            limits = [noncentrality(t, df, share) for share in (ASSURANCE, 1.0 - tail, tail)]
+            distances = np.maximum(limits, 0.0) * error
+            tried = {n: pilot.powers(distances, n, level) for n in runs}
+            needed, most, least = _needed(pilot, distances, tried, wanted, level)
+            for n, (power, low, high) in tried.items():
+                powers = float(power), float(low), float(high)
+                yield PowerPoint(a, b, metric.name, n, *powers, needed, least, most)
 
 
 def _needed(
-    pilot: _Pilot, distances: Sequence[float], numbers: range, wanted: float, level: float
-) -> str:
-    """Return a sentence on the number of runs that has the power."""
-    least, most = numbers[0], numbers[-1]
-    enough, at_low, at_high = (
-        least + bisect_left(numbers, wanted, key=lambda n: pilot.power(distance, n, level))
-        for distance in distances
-    )
+    pilot: _Pilot,
+    distances: FloatArray,
+    tried: Mapping[int, FloatArray],
+    wanted: float,
+    level: float,
+) -> Iterator[int | None]:
+    """Yield the smallest number of runs with the power for each true difference.
 
-    def end(n: int) -> str:
-        return f"more than {most}" if n > most else f"at most {n}" if n == least else f"{n}"
+    It lies between two of the numbers tried, whose powers are known.
+    """
+    known, numbers = {**tried}, [*tried]
 
-    if enough > most and distances[0] == 0.0:
-        text = (
-            f"no number of runs gives power {wanted:g}, since the lower limit of the difference is "
-            "0: this pilot does not show which of the two is better"
-        )
-    elif enough > most:
-        text = f"more than {most} runs per task are needed for power {wanted:g}"
-    elif enough == least:
-        text = f"at most {least} runs per task, the smallest tried, give power {wanted:g}"
-    else:
-        text = f"{enough} runs per task give power {wanted:g}"
-    ends = dict.fromkeys(map(end, (at_high, at_low)))
-    return f"{text} ({100.0 * level:.4g} % interval: {' to '.join(ends)})."
+    def power(runs: int, at: int) -> float:
+        if runs not in known:
+            known[runs] = pilot.powers(distances, runs, level)
+        return float(known[runs][at])
+
+    for i in range(distances.size):
+        place = bisect_left(numbers, wanted, key=partial(power, at=i))
+        if 0 < place < len(numbers):
+            between = range(numbers[place - 1] + 1, numbers[place] + 1)
+            yield between[bisect_left(between, wanted, key=partial(power, at=i))]
+        else:
+            yield None if place else numbers[0]
 
 
 def _pilot_of_pair(scores: ScoreTable, a: str, b: str, metric: Metric) -> _Pilot:
@@ -448,8 +478,14 @@ def _deviations(df: float) -> tuple[FloatArray, FloatArray]:
     """Return values of the standard deviation, and their probabilities."""
     from scipy import special
 
-    u, weights = np.polynomial.legendre.leggauss(N_NODES)
+    u, weights = _nodes()
     # Squeezed towards the ends, where its quantiles run away.
     share = (1.0 + np.sin(np.pi * u / 2.0)) / 2.0
     weights = weights * np.pi / 4.0 * np.cos(np.pi * u / 2.0)
     return np.sqrt(2.0 * special.gammaincinv(df / 2.0, share) / df), weights
+
+
+@cache
+def _nodes() -> tuple[FloatArray, FloatArray]:
+    """Return the nodes and weights of Gauss and Legendre, which take a fifth of a second."""
+    return np.polynomial.legendre.leggauss(N_NODES)

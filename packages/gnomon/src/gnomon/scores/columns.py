@@ -236,18 +236,20 @@ class Cells:
         cell = self._begins[algorithm] + self._tasks[task]
         return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
 
-    def rows_of(self, algorithm: str, task: str) -> slice | IntArray:
-        """Return the rows of a cell, in the order of the table."""
-        own = self.of(algorithm, task)
-        return own if self._row is None else self._row[own]
-
-    def strata(self, algorithm: str, tasks: Sequence[str]) -> tuple[FloatArray, IntArray]:
-        """Return an algorithm's scores on some tasks, in turn, and how many each has."""
+    def strata(self, algorithm: str, tasks: Sequence[str]) -> tuple[IntArray, IntArray]:
+        """Return the places of an algorithm's scores on some tasks, in turn, and their numbers."""
         cell = np.array([self._tasks[task] for task in tasks], np.int64) + self._begins[algorithm]
         begins, counts = self.starts[cell], np.diff(self.starts)[cell]
         ends = np.cumsum(counts)
-        rows = np.repeat(begins + counts - ends, counts) + np.arange(counts.sum())
-        return self.score[rows], counts
+        return np.repeat(begins + counts - ends, counts) + np.arange(counts.sum()), counts
+
+    def rows_of(self, algorithm: str, task: str) -> slice | IntArray:
+        """Return the rows of a cell, in the order of the table."""
+        return self.rows_at(self.of(algorithm, task))
+
+    def rows_at(self, places: slice | IntArray) -> slice | IntArray:
+        """Return the rows of the table with the scores at some places."""
+        return places if self._row is None else self._row[places]
 
 
 def parts_of(n: int) -> Iterator[slice]:

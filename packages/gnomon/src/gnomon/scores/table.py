@@ -330,7 +330,14 @@ class ScoreTable:
     def strata(self, algorithm: str, tasks: Sequence[str]) -> tuple[FloatArray, IntArray]:
         """Return an algorithm's scores on one task or more, in turn, and how many each has."""
         self._check_names([algorithm], tasks)
-        return self._cells.strata(algorithm, tasks)
+        places, counts = self._cells.strata(algorithm, tasks)
+        return self._cells.score[places], counts
+
+    def strata_labels(self, algorithm: str, tasks: Sequence[str]) -> npt.NDArray[np.object_]:
+        """Return the labels of the runs whose scores :meth:`strata` gives."""
+        self._check_names([algorithm], tasks)
+        cells = self._cells
+        return self._run_labels[cells.rows_at(cells.strata(algorithm, tasks)[0])]
 
     def run_labels(self, algorithm: str, task: str) -> tuple[Any, ...]:
         """Return the labels of the runs that :meth:`runs` gives, in the same order."""

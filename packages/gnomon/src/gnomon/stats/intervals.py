@@ -326,19 +326,19 @@ def _residual_sample(strata: Strata, variances: FloatArray) -> Strata:
     Runs that are all equal, and single runs, are replaced by evenly spaced ones, since other
     algorithms show that they could vary. Infinite scores stay as they are.
     """
-    parts = [runs if runs.size > 1 else np.repeat(runs, 2) for runs in strata.per_task()]
-    drawn = Strata.from_runs(parts)
-    inflation, found = _inflation(drawn), []
-    for runs, n, variance in zip(parts, strata.counts.tolist(), variances.tolist(), strict=True):
-        if not (np.isfinite(runs).all() and math.isfinite(variance)):
-            found.append(runs)
-            continue
-        own = float(runs.var())
-        residuals = runs - runs.mean()
-        if own <= (1e-14 * float(np.abs(runs).max())) ** 2:
-            residuals = np.linspace(-1.0, 1.0, runs.size)
-            own = float(residuals.var())
+    drawn = strata.with_single_runs_twice()
+    inflation, values = _inflation(drawn), drawn.values.copy()
+    for size in np.unique(drawn.counts).tolist():
+        tasks = np.flatnonzero(drawn.counts == size)
+        places = drawn.starts[tasks, None] + np.arange(size)
+        known = np.isfinite(variances[tasks]) & np.isfinite(values[places]).all(axis=1)
+        tasks, places = tasks[known], places[known]
+        runs = values[places]
+        means, own = runs.mean(axis=1, keepdims=True), runs.var(axis=1)
+        residuals, even = runs - means, np.linspace(-1.0, 1.0, size)
+        equal = own <= np.square(1e-14 * np.abs(runs).max(axis=1))
+        residuals[equal], own[equal] = even, even.var()
         # So that the error of a mean is sqrt(variance / n) after the inflation of all tasks.
-        scale = math.sqrt(variance * runs.size / (n * own * inflation))
-        found.append(runs.mean() + scale * residuals)
-    return Strata(np.concatenate(found), drawn.starts)
+        scale = np.sqrt(variances[tasks] * size / (strata.counts[tasks] * own * inflation))
+        values[places] = means + scale[:, None] * residuals
+    return replace(drawn, values=values)

@@ -367,8 +367,8 @@ def _strata_by_step(
         for i in kept:
             there = [~np.isnan(x[:, i]) for x in at_common]
             runs = [x[rows, i] for x, rows in zip(at_common, there, strict=True)]
-            own = [one[rows].tolist() for one, rows in zip(labels, there, strict=True)]
-            strata.append(Strata.from_runs(runs).labelled(own))
+            own = [one[rows] for one, rows in zip(labels, there, strict=True)]
+            strata.append(Strata.from_runs(runs).labelled(np.concatenate(own)))
         found[algorithm] = (common[kept], strata)
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -87,21 +87,31 @@ class Strata:
         found = cls._of_counts(*table.strata(algorithm, names))
         if found.n_tasks == 1 or found.counts.max() == 1:
             return found
-        return found.labelled([table.run_labels(algorithm, task) for task in names])
+        return found.labelled(table.strata_labels(algorithm, names))
 
-    def labelled(self, labels: Sequence[Sequence[Any]]) -> Strata:
-        """Return the runs in the order of the first task's labels, if all tasks have these."""
+    def labelled(self, labels: npt.ArrayLike) -> Strata:
+        """Return the runs in the order of the first task's labels, if all tasks have these.
+
+        `labels` has one label for each score, in the order of `values`.
+        """
         n_runs = self.n_runs
         if self.n_tasks == 1 or not isinstance(n_runs, int) or n_runs == 1:
             return self
-        if all(one == labels[0] for one in labels):
+        table = np.asarray(labels, dtype=object).reshape(self.n_tasks, n_runs)
+        if (table == table[0]).all():
             return replace(self, same_runs=True)
+        labels = table.tolist()
         if any(set(one) != set(labels[0]) for one in labels):
             return self
         places = [[one.index(label) for label in labels[0]] for one in labels]
         rows = self.values.reshape(self.n_tasks, n_runs)
         values = np.take_along_axis(rows, np.array(places), 1).ravel()
         return replace(self, values=values, same_runs=True)
+
+    def with_single_runs_twice(self) -> Strata:
+        """Return the scores with the only run of a task repeated, so that every task has two."""
+        copies = np.repeat(np.where(self.counts == 1, 2, 1), self.counts)
+        return self._of_counts(np.repeat(self.values, copies), np.maximum(self.counts, 2))
 
     @property
     def n_tasks(self) -> int:

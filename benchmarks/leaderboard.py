@@ -38,7 +38,7 @@ from gnomon_board.leaderboard.submissions import set_state
 from gnomon_board.leaderboard.verification import answer
 from gnomon_board.web.backup import back_up
 from gnomon_board.web.server import prepare
-from gohr.experiments import Assignment, ExperimentConfig, LearnerEntry, verify_log
+from gohr.experiments import ExperimentConfig, LearnerEntry, Trial, verify_log
 from gohr.experiments.attempts import frame_of
 
 N_LEARNERS, N_RULES, N_TRIALS = 200, 60, 3
@@ -72,17 +72,16 @@ def _verification() -> Iterator[Measurement]:
     import polars as pl
 
     config = ExperimentConfig("load", ["clockwise", "color-match"], ["uniform"], trials=25)
-    assignment = Assignment.of(config)
     learner = LearnerEntry("uniform", "uniform")
     frames = [
-        frame_of(assignment.trial(rule, number, learner).play()).select(
+        frame_of(Trial.of(config, learner, rule, number).play()).select(
             pl.lit("uniform").alias("learner"),
             pl.lit(rule.name).alias("rule"),
             pl.lit(number).alias("trial"),
             pl.all(),
         )
-        for rule in assignment.rules
-        for number in range(assignment.trials)
+        for rule in config.rules
+        for number in range(config.trials)
     ]
     frame = pl.concat(frames)
     with tempfile.TemporaryDirectory() as folder:
@@ -95,12 +94,12 @@ def _verification() -> Iterator[Measurement]:
             "attempts": str(log.with_suffix(".zip")),
             "origin": "server",
             "manifest": {"learner": "uniform", "totals": [], "config": {}},
-            "assignment": assignment.to_record(),
+            "assignment": config.to_record(),
             "max_rows": frame.height,
             "max_bytes": 1 << 30,
         }
         seconds = best_seconds(lambda: answer(request), 5)
-        seconds_of_replay = best_seconds(lambda: list(verify_log(frame, assignment)), 5)
+        seconds_of_replay = best_seconds(lambda: list(verify_log(frame, config)), 5)
     note = f"{frame.height} attempts of {len(frames)} trials, one process"
     for name, spent in (
         ("verification: read, check, replay, score, write", seconds),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.record import Measurement, best_seconds
-from gohr.experiments import Assignment, ExperimentConfig, run, verify_log, verify_run
+from gohr.experiments import ExperimentConfig, run, verify_log, verify_run
 from gohr.game import Board, ReferenceGame
 
 RULES = ["clockwise", "color-match", "leftmost-first", "quota-of-two"]
@@ -17,14 +17,13 @@ def measure() -> Iterator[Measurement]:
     """Verify runs whose trials are long and short, as folders and as logs."""
     for learner, note in [("uniform", "long trials"), ("linear_dqn", "short trials")]:
         config = ExperimentConfig("verified", RULES, [learner], trials=10)
-        assignment = Assignment.of(config)
         with tempfile.TemporaryDirectory() as out:
             folder = run(config, Path(out) / "run").folder
             n = sum(record.n_attempts for record in folder.trials())
             log = folder.attempts()
             assert all(verdict.ok for verdict in verify_run(folder.path))
             of_folder = best_seconds(lambda at=folder.path: list(verify_run(at)))
-            of_log = best_seconds(lambda a=assignment, rows=log: list(verify_log(rows, a)))
+            of_log = best_seconds(lambda c=config, rows=log: list(verify_log(rows, c)))
         told = f"{note}: {n / config.n_trials:.0f} attempts, 200 episodes; boards dealt again"
         for what, seconds in [("run folder", of_folder), ("log", of_log)]:
             name = f"verifying a {what}, {learner}"

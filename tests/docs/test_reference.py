@@ -94,7 +94,7 @@ def known(call: Callable[[], object]) -> set[str]:
 def test_every_field_of_an_experiment_is_documented():
     documented = rows(section("gohr/experiments.md", "Fields"))
     smallest = gohr.ExperimentConfig("small", ["clockwise"], ["uniform"])
-    names = {field.name for field in fields(smallest)} - {"predefined"}
+    names = {*type(smallest).model_fields} - {"predefined"}
     assert names == set(documented)
     for name in names:
         if isinstance(default := getattr(smallest, name), int):

@@ -61,7 +61,7 @@ def forge_experiment(folder: RunFolder, change: Callable[[dict[str, Any]], None]
     experiment = folder.store.value("experiment")
     change(experiment["config"])
     if hide:
-        config = ExperimentConfig.from_record(experiment["config"], try_learners=False)
+        config = ExperimentConfig.of_run(experiment["config"])
         experiment["config_hash"] = config.hash
     with folder.store.writing() as writer:
         writer.set_value("experiment", json.loads(json.dumps(experiment)))

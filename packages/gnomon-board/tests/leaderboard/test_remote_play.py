@@ -29,8 +29,7 @@ from gnomon_board.leaderboard import (
     learner_rng,
     play_remotely,
 )
-from gohr import TrialLog, play
-from gohr.experiments import Assignment
+from gohr import ExperimentConfig, TrialLog, play
 from gohr.game import BoardSpec
 from remote_play import hidden_season
 from serving import Server, serving
@@ -81,7 +80,7 @@ def plan(place) -> RemotePlan:
     return new_plan(place.database)
 
 
-def assigned(session: Session, plan: RemotePlan) -> Assignment:
+def assigned(session: Session, plan: RemotePlan) -> ExperimentConfig:
     """Return what the first attempt of a plan's entry has to play."""
     attempts = select(EntryAttempt).join(Entry).join(Season).where(Season.name == plan.season)
     return assignment_of(session.scalars(attempts.where(EntryAttempt.number == 1)).one())

@@ -21,6 +21,7 @@ from gnomon_board.leaderboard import (
     RemotePlan,
     Reveal,
     SeasonPlan,
+    assigned_seed,
     canonical_text,
     create_season,
     reveal_season,
@@ -246,3 +247,19 @@ def test_every_knob_has_its_row_on_the_page():
     for name in ("n_elements", "n_buckets", "chance"):
         assert str(list(knobs[name])) in rows[name]
     assert all(f"`{element}`" in page for element in ELEMENTS)
+
+
+def test_seeds_cannot_be_chosen():
+    secret = bytes(range(32))
+    seeds = {
+        assigned_seed(secret, season, entry, attempt)
+        for season in ("s1", "s2")
+        for entry in (1, 2, 11)
+        for attempt in (1, 2, 11)
+    }
+    assert len(seeds) == 18
+    assert all(0 <= seed < 2**63 for seed in seeds)
+    assert assigned_seed(secret, "s1", 1, 1) == assigned_seed(secret, "s1", 1, 1)
+    assert assigned_seed(bytes(32), "s1", 1, 1) not in seeds
+    with pytest.raises(ValueError, match="at least 32 bytes"):
+        assigned_seed(b"short", "s1", 1, 1)

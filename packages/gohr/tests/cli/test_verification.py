@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from gohr.cli import main
-from gohr.experiments import Assignment, ExperimentConfig, RunFolder, run
+from gohr.experiments import ExperimentConfig, RunFolder, run
 from runs import edit
 
 CONFIG = ExperimentConfig("small", ["clockwise"], ["uniform"], trials=2, episodes=3)
@@ -59,9 +59,9 @@ def test_a_run_that_misses_a_trial(folder, monkeypatch, capsys):
 
 def test_what_was_assigned(folder, monkeypatch, capsys, tmp_path):
     assigned = tmp_path / "assigned.toml"
-    assigned.write_text(Assignment.of(CONFIG).to_toml())
+    assigned.write_text(CONFIG.to_toml())
     assert status_of(monkeypatch, "verify", folder.path, "--assignment", assigned) == 0
-    other = Assignment.of(ExperimentConfig("o", ["clockwise"], ["uniform"], seed=5))
+    other = ExperimentConfig("o", ["clockwise"], ["uniform"], seed=5)
     assigned.write_text(other.to_toml())
     assert status_of(monkeypatch, "verify", folder.path, "--assignment", assigned) == 1
     assert "not what was assigned: trials: expected 20, found 2" in capsys.readouterr().out
@@ -82,7 +82,7 @@ def test_what_is_no_run_folder(tmp_path, monkeypatch, capsys):
 
 def test_a_log_alone(folder, monkeypatch, capsys, tmp_path):
     assigned = tmp_path / "assigned.toml"
-    assigned.write_text(Assignment.of(CONFIG).to_toml())
+    assigned.write_text(CONFIG.to_toml())
     rows = folder.attempts()
     text = rows.with_columns(pl.col("board").bin.encode("hex"))
     rows.write_parquet(tmp_path / "log.parquet")

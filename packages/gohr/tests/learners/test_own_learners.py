@@ -188,7 +188,7 @@ def test_attempts_of_two_versions_never_stand_in_one_run(folder, tmp_path):
     record = mine.to_record() | {"learners": [entry.to_record() | {"version": "sha256:0"}]}
     with pytest.raises(ConfigError, match="expected version sha256:0, found sha256"):
         ExperimentConfig.from_record(record)
-    other = ExperimentConfig.from_record(record, try_learners=False)
+    other = ExperimentConfig.of_run(record)
     with pytest.raises(RunFolderError, match=r"'Patient' is sha256:\w+ there, sha256:0 here"):
         run(other, tmp_path / "run")
 
@@ -266,7 +266,7 @@ def test_a_package_registers_a_learner_by_an_entry_point(tmp_path):
     )
     (tmp_path / "bandits_of_test.py").write_text(textwrap.dedent(SOURCE))
     code = (
-        "from gohr.experiments.config.experiment_config import ExperimentConfig as C\n"
+        "from gohr import ExperimentConfig as C\n"
         "(x,) = C('own', ['clockwise'], [{'kind': 'bandit', 'first': 3}]).learners; print(x)"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}

@@ -12,7 +12,8 @@ Seasons
     A :class:`SeasonPlan` is read from a file, :func:`create_season` puts it on the board and
     :func:`reveal_season` publishes its hidden rules, as a :class:`Reveal`; :func:`commit` computes
     the commitment that was published before it. :func:`generate_rules` draws hidden rules of a
-    :class:`Difficulty`; :func:`assignment_of` is what an attempt has to play.
+    :class:`Difficulty`; :func:`assignment_of` is what an attempt has to play, from
+    its :func:`assigned_seed`.
 Serving
     :func:`work_on_one` verifies the submission that waits longest.
 Standings

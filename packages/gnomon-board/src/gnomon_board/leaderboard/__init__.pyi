@@ -1,3 +1,4 @@
+from .assignment import assigned_seed as assigned_seed
 from .assignment import assignment_of as assignment_of
 from .client import Client as Client
 from .client import Packed as Packed
@@ -66,6 +67,7 @@ __all__ = [
     "StandingQuery",
     "Standings",
     "StandingsCache",
+    "assigned_seed",
     "assignment_of",
     "board_of",
     "canonical_text",

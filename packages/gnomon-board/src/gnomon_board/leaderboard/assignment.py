@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 
 import numpy as np
 from sqlalchemy import select
@@ -12,16 +13,18 @@ from gnomon_board.accounts import server_secret
 from gnomon_board.database.schema import Account, Entry, EntryAttempt, RemoteTrial, SeasonRule
 from gnomon_board.errors import NotAllowed
 from gohr import ExperimentConfig
-from gohr.experiments import Assignment, assigned_seed
+
+#: Seeds are integers that every database and every TOML reader can represent.
+_SEED_BITS = 63
 
 
-def assignment_of(attempt: EntryAttempt) -> Assignment:
+def assignment_of(attempt: EntryAttempt) -> ExperimentConfig:
     """Return the assignment of an attempt, with the texts of its rules, hidden ones included."""
     season = attempt.entry.season
     rules = season.rules
     if season.division == "hidden":
         rules = list(dict.fromkeys(trial.rule for trial in attempt.remote_trials))
-    config = ExperimentConfig.from_record(
+    return ExperimentConfig.from_record(
         {
             "name": f"{season.name}-entry-{attempt.entry_id}-attempt-{attempt.number}",
             "rules": [{"name": rule.name, "text": rule.text} for rule in rules],
@@ -31,10 +34,25 @@ def assignment_of(attempt: EntryAttempt) -> Assignment:
             "horizon": season.horizon,
             "seed": attempt.seed,
             "board": season.board,
-        },
-        try_learners=False,
+        }
     )
-    return Assignment.of(config)
+
+
+def assigned_seed(secret: bytes, season: str, entry: int, attempt: int) -> int:
+    """Return the seed of an attempt, an HMAC of its number, which cannot be chosen or predicted.
+
+    ``secret``, at least 32 bytes, is known to the server only; attempts count from 1.
+
+    Examples
+    --------
+    >>> assigned_seed(bytes(32), "spring", 7, 1) == assigned_seed(bytes(32), "spring", 7, 2)
+    False
+    """
+    if len(secret) < 32:
+        raise ValueError(f"secret: expected at least 32 bytes, found {len(secret)}")
+    message = f"{season}\x00{entry}\x00{attempt}".encode()
+    digest = hmac.new(secret, message, hashlib.sha256).digest()
+    return int.from_bytes(digest, "big") >> (256 - _SEED_BITS)
 
 
 def assign(session: Session, entry: Entry, number: int) -> EntryAttempt:

@@ -19,8 +19,7 @@ from gnomon_board.errors import LeaderboardError, RefusedError
 from gnomon_board.http_client import HttpClient
 from gnomon_board.leaderboard.remote_game import AttemptPlay, Move, Replies, Reply, TrialView
 from gnomon_board.leaderboard.verification import trial_scores, verified_trials
-from gohr import RunFolder
-from gohr.experiments import Assignment
+from gohr import ExperimentConfig, RunFolder
 
 _ENDS = ("verified", "refused", "error", "withdrawn")
 
@@ -54,14 +53,14 @@ class Client(HttpClient):
         made: dict[str, Any] = self.ask("POST", f"/api/entries/{entry}/attempts")
         return made
 
-    def assignment(self, entry: int, attempt: int) -> Assignment:
+    def assignment(self, entry: int, attempt: int) -> ExperimentConfig:
         """Return the assigned rules, boards and seed, and ignore the rest of the answer.
 
         Raises GnomonError: it is not an assignment.
         """
         text = self.text(f"/api/entries/{entry}/attempts/{attempt}/config")
         try:
-            return Assignment.from_record(parse_toml(text))
+            return ExperimentConfig.from_record(parse_toml(text), trusted=False)
         except (GnomonError, ValueError) as error:
             raise LeaderboardError(f"{self.url}: expected an assignment: {error}") from None
 

@@ -53,7 +53,8 @@ from gnomon_board.leaderboard.remote_game import (
 from gnomon_board.leaderboard.seasons import check_open
 from gnomon_board.leaderboard.server_settings import Settings
 from gnomon_board.leaderboard.submissions import set_state
-from gohr.experiments import Assignment, frame_of
+from gohr import ExperimentConfig
+from gohr.experiments import frame_of
 
 _log = logging.getLogger("gnomon.worker")
 #: A row of a query with named columns.
@@ -91,7 +92,7 @@ class GameCache:
 
     def __init__(self) -> None:
         self._games: _Recent[RemoteGame] = _Recent(2048)
-        self._assignments: _Recent[Assignment] = _Recent(256)
+        self._assignments: _Recent[ExperimentConfig] = _Recent(256)
 
     def game(self, session: Session, row: _Row) -> RemoteGame:
         """Return the game of a trial in the state of its row."""

@@ -19,8 +19,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gnomon_board.errors import Conflict
-from gohr import BoardSpec, TrialLog
-from gohr.experiments import Assignment
+from gohr import BoardSpec, ExperimentConfig, TrialLog
 from gohr.game import ACCEPTED, DEFAULT_SPEC, IN_PROGRESS
 from gohr.playing import TrialInPlay
 from gohr.rules import RuleSet
@@ -158,7 +157,13 @@ class RemoteGame:
 
     @classmethod
     def of(
-        cls, assignment: Assignment, rule: str, number: int, actions: bytes, *, reveal: bool = False
+        cls,
+        assignment: ExperimentConfig,
+        rule: str,
+        number: int,
+        actions: bytes,
+        *,
+        reveal: bool = False,
     ) -> RemoteGame:
         """Return the current state of trial ``number`` of an assignment on one of its rules."""
         assigned = next(each for each in assignment.rules if each.name == rule)

@@ -226,7 +226,7 @@ def _experiment(fields: _SeasonFields, rules: Sequence[Any], base: Path | None) 
     }
     if fields.board is not None:
         record["board"] = fields.board
-    return ExperimentConfig.from_record(record, base=base, try_learners=False)
+    return ExperimentConfig.from_record(record, base=base)
 
 
 def _public(entry: RuleEntry) -> PlannedRule:

@@ -22,17 +22,9 @@ import numpy as np
 from gnomon.errors import GnomonError
 from gnomon.files import write_atomically
 from gnomon_board.errors import Refusal
-from gohr import TrialLog
+from gohr import ExperimentConfig, TrialLog
 from gohr.child_process import answer_one_request
-from gohr.experiments import (
-    METRICS,
-    Assignment,
-    Verdict,
-    attempt_bytes,
-    episode_errors,
-    read_log,
-    verify_log,
-)
+from gohr.experiments import METRICS, Verdict, attempt_bytes, episode_errors, read_log, verify_log
 from gohr.game import ACCEPTED, CLEARED
 from gohr.learners import is_shown_the_rule
 
@@ -85,7 +77,7 @@ def verified_trials(
 
     Raises GnomonError: the log is refused, with the first place that differs.
     """
-    assigned = Assignment.from_record(assignment)
+    assigned = ExperimentConfig.from_record(assignment, trusted=False)
     if origin == "upload":
         _check_config(manifest["config"], assigned)
     claims = {(row["rule"], row["trial"]): row for row in manifest["totals"]}
@@ -111,10 +103,10 @@ def archive_member(rule: str, number: int) -> zipfile.ZipInfo:
     return zipfile.ZipInfo(f"{rule}/{number}")
 
 
-def _check_config(config: Mapping[str, Any], assigned: Assignment) -> None:
+def _check_config(config: Mapping[str, Any], assigned: ExperimentConfig) -> None:
     """Refuse a run whose configuration differs, or whose learner is shown the rule."""
     try:
-        difference = assigned.difference(Assignment.from_record(config))
+        difference = assigned.difference(ExperimentConfig.from_record(config, trusted=False))
     except (GnomonError, TypeError, ValueError, AttributeError) as error:
         raise Refusal(f"the config cannot be read: {str(error).splitlines()[0][:200]}") from None
     if difference is not None:

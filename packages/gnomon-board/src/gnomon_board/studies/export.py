@@ -288,8 +288,7 @@ def write_study_run(
                 **spec.record(),
                 **RecordedBoards(tuple((k, tuple(v)) for k, v in boards.items())).to_record(),
             },
-        },
-        try_learners=False,
+        }
     )
     made = (
         RecordedTrial(

@@ -14,7 +14,8 @@ from sqlalchemy import select
 import gohr
 from gnomon_board.database import AuditRecord, Entry, EntryAttempt, RemoteTrial, Season, Submission
 from gnomon_board.leaderboard import assignment_of, hidden, queue_played, work_on_one
-from gohr.experiments import Assignment, verify_log
+from gohr import ExperimentConfig
+from gohr.experiments import verify_log
 from gohr.game import DEFAULT_SPEC
 from gohr.learners import RulePlayer
 from remote_play import SECRET_TEXTS, begin, hidden_season, move, play_at_random
@@ -410,7 +411,7 @@ def test_after_the_reveal_anybody_can_replay(client, token, play, database, sett
     moment = datetime.datetime.now(datetime.UTC)
     change_season(database, revealed_at=moment, closes_at=moment)
     (tmp_path / "assigned.toml").write_text(client.get(config).text)
-    assigned = Assignment.from_toml(tmp_path / "assigned.toml")
+    assigned = ExperimentConfig.from_toml(tmp_path / "assigned.toml", trusted=False)
     rows = pl.read_parquet(io.BytesIO(client.get(log).content))
     verdicts = list(verify_log(rows, assigned, learner="player"))
     assert len(verdicts) == 4

@@ -5,7 +5,7 @@ with the package. :func:`run` plays every trial into a :class:`RunFolder`, which
 attempt, and returns a :class:`RunSummary`; :func:`status` reports the progress of a run. From the
 attempts :func:`score` makes a table of scores, by any of the `METRICS`; :func:`statements` scores
 rules that were stated. :func:`verify` replays every attempt, also of a run that a leaderboard
-assigned by an :class:`Assignment`. Transcripts of people are read by :mod:`gohr.people`.
+assigned. Transcripts of people are read by :mod:`gohr.people`.
 
 A run can be used wherever a path can: ``gohr.report(run(config, "out"))``.
 

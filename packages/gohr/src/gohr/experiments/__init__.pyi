@@ -7,12 +7,12 @@ from .config.config_entries import content_hash as content_hash
 from .config.experiment_config import ExperimentConfig as ExperimentConfig
 from .config.experiment_config import available_experiments as available_experiments
 from .config.experiment_config import load_experiment as load_experiment
-from .config.held_out import held_out_rules as held_out_rules
 from .config.predefined_boards import PredefinedBoards as PredefinedBoards
 from .config.predefined_boards import RecordedBoards as RecordedBoards
 from .config.predefined_boards import season_board_spec as season_board_spec
 from .config.suites import Suite as Suite
 from .config.suites import available_suites as available_suites
+from .config.suites import held_out_rules as held_out_rules
 from .config.suites import load_suite as load_suite
 from .config.suites import suites_of as suites_of
 from .metrics import METRICS as METRICS
@@ -49,8 +49,6 @@ from .stated_rules import statements as statements
 from .store import TrialRecord as TrialRecord
 from .trial import Trial as Trial
 from .trial import trials_of as trials_of
-from .verification.assignment import Assignment as Assignment
-from .verification.assignment import assigned_seed as assigned_seed
 from .verification.log_files import read_log as read_log
 from .verification.verify_run import Verdict as Verdict
 from .verification.verify_run import verify as verify
@@ -59,7 +57,6 @@ from .verification.verify_run import verify_run as verify_run
 
 __all__ = [
     "METRICS",
-    "Assignment",
     "Element",
     "Elements",
     "ExperimentConfig",
@@ -87,7 +84,6 @@ __all__ = [
     "Trials",
     "Verdict",
     "agreement",
-    "assigned_seed",
     "attempt_bytes",
     "attempts_of",
     "available_experiments",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from gohr.errors import RulePlayError
 from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry, content_text
@@ -31,30 +31,6 @@ if TYPE_CHECKING:
 
 #: Boards of a rule on which its first moves are tested.
 _MOST_TESTED = 100
-
-
-class TrialSettings(Protocol):
-    """The settings of an experiment or an assignment that determine how every trial is played."""
-
-    @property
-    def episodes(self) -> int:
-        """Boards of a trial, where they are not recorded."""
-
-    @property
-    def horizon(self) -> int:
-        """Attempts after which a board is cut off."""
-
-    @property
-    def seed(self) -> int:
-        """Whence all randomness comes."""
-
-    @property
-    def board(self) -> BoardSpec:
-        """How boards are drawn."""
-
-    @property
-    def predefined(self) -> PredefinedBoards | RecordedBoards | None:
-        """The boards themselves, if they are not drawn."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +70,9 @@ class Trial:
 
     @classmethod
     def of(
-        cls, played: TrialSettings, learner: LearnerEntry, rule: RuleEntry, number: int
+        cls, played: ExperimentConfig, learner: LearnerEntry, rule: RuleEntry, number: int
     ) -> Trial:
-        """Return a trial of an experiment or of an assignment."""
+        """Return a trial of an experiment."""
         boards, episodes, task = played.predefined, played.episodes, ""
         if isinstance(boards, RecordedBoards):
             boards, task = boards.of_trial(rule.name, number), rule.name
@@ -329,8 +305,6 @@ def compile_kernels(config: ExperimentConfig) -> None:
 
 def prepare() -> None:
     """Load in this process what every trial needs, which takes a second, or many after a change."""
-    from gohr.experiments.config.experiment_config import ExperimentConfig
-
     config = ExperimentConfig("prepare", ["anything-goes"], ["uniform"], trials=1, episodes=1)
     for trial in trials_of(config):
         play(trial)

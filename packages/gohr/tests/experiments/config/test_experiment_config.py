@@ -61,7 +61,7 @@ def test_a_file_is_read_with_every_field(folder):
 def test_a_record_gives_the_experiment_back(folder):
     config = ExperimentConfig.from_toml(folder / "first.toml")
     assert ExperimentConfig.from_record(config.to_record()) == config
-    assert ExperimentConfig.from_record(config.to_record(), try_learners=False) == config
+    assert ExperimentConfig.of_run(config.to_record()) == config
 
 
 def test_the_same_in_python(folder):

@@ -2,48 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from gnomon.errors import GnomonError
 from gohr.errors import ConfigError
-from gohr.experiments import Assignment, ExperimentConfig, RuleEntry, assigned_seed, trials_of
+from gohr.experiments import ExperimentConfig, RuleEntry, trials_of
 from gohr.game import BoardSpec
 
-ASSIGNMENT = Assignment(
-    (
+ASSIGNMENT = ExperimentConfig(
+    'a "name"',
+    [
         RuleEntry("turn", '# say "hello" \\ and """\n(1,*,*,*,*)\n(*,*,*,*,p+1)'),
         RuleEntry("π = 3", "(*,red,*,*,[1,2]) (*,*,*,*,0)"),
-    ),
+    ],
+    ["uniform"],
     trials=3,
     episodes=7,
     horizon=40,
     seed=2**63 - 1,
     board=BoardSpec(pieces=(3, 5), shapes=0, colors=(1, 2)),
-    name='a "name"',
 )
+
+
+def untrusted(**changes):
+    return ExperimentConfig.from_record(ASSIGNMENT.to_record() | changes, trusted=False)
 
 
 def test_its_file_says_the_same(tmp_path):
     path = tmp_path / "assigned.toml"
     path.write_text(ASSIGNMENT.to_toml(), encoding="utf-8")
-    again = Assignment.from_toml(path)
+    again = ExperimentConfig.from_toml(path, trusted=False)
     assert again == ASSIGNMENT
     assert ASSIGNMENT.difference(again) is None
-    config = ExperimentConfig.from_toml(path)
-    assert Assignment.of(config) == ASSIGNMENT
-    assert [learner.kind for learner in config.learners] == ["uniform"]
+    assert ExperimentConfig.from_toml(path) == ASSIGNMENT
 
 
 def test_its_record_says_the_same():
-    assert Assignment.from_record(ASSIGNMENT.to_record()) == ASSIGNMENT
+    assert untrusted() == ASSIGNMENT
 
 
 def test_its_boards_are_those_of_the_experiment():
-    config = ExperimentConfig.from_record(ASSIGNMENT.to_record([{"kind": "uniform"}]))
-    for trial in trials_of(config):
+    for trial in trials_of(ASSIGNMENT):
         rule = next(rule for rule in ASSIGNMENT.rules if rule.name == trial.rule.name)
         assert np.array_equal(trial.play().boards, ASSIGNMENT.deal(rule, trial.number))
 
@@ -67,7 +67,7 @@ def test_its_boards_are_those_of_the_experiment():
     ],
 )  # fmt: skip
 def test_differences_are_told(change, difference):
-    assert ASSIGNMENT.difference(replace(ASSIGNMENT, **change)) == difference
+    assert ASSIGNMENT.difference(ASSIGNMENT.model_copy(update=change)) == difference
 
 
 def test_a_config_of_a_stranger_has_no_file_of_ours_read(tmp_path):
@@ -76,37 +76,21 @@ def test_a_config_of_a_stranger_has_no_file_of_ours_read(tmp_path):
     secret.write_text("the password is swordfish")
     for rules in ([str(secret)], [{"name": str(secret)}], [{"name": "clockwise"}], "clockwise"):
         with pytest.raises(GnomonError) as error:
-            Assignment.from_record(ASSIGNMENT.to_record() | {"rules": rules})
+            untrusted(rules=rules)
         assert "swordfish" not in str(error.value)
     board = {"files": [str(secret)]}
     with pytest.raises(ConfigError, match="expected the boards themselves"):
-        Assignment.from_record(ASSIGNMENT.to_record() | {"board": board})
+        untrusted(board=board)
 
 
 def test_no_learner_of_a_stranger_is_made(tmp_path):
     marker = tmp_path / "ran"
     learner = {"kind": "process", "command": f"touch {marker}"}
-    Assignment.from_record(ASSIGNMENT.to_record([learner]))
+    assert [x.kind for x in untrusted(learners=[learner]).learners] == ["uniform"]
     assert not marker.exists()
 
 
 @pytest.mark.parametrize("values", [{}, {"rules": None}, {"rules": [], "name": "x"}])
 def test_what_is_no_config_is_refused(values):
     with pytest.raises(GnomonError):
-        Assignment.from_record(values)
-
-
-def test_seeds_cannot_be_chosen():
-    secret = bytes(range(32))
-    seeds = {
-        assigned_seed(secret, season, entry, attempt)
-        for season in ("s1", "s2")
-        for entry in (1, 2, 11)
-        for attempt in (1, 2, 11)
-    }
-    assert len(seeds) == 18
-    assert all(0 <= seed < 2**63 for seed in seeds)
-    assert assigned_seed(secret, "s1", 1, 1) == assigned_seed(secret, "s1", 1, 1)
-    assert assigned_seed(bytes(32), "s1", 1, 1) not in seeds
-    with pytest.raises(ValueError, match="at least 32 bytes"):
-        assigned_seed(b"short", "s1", 1, 1)
+        ExperimentConfig.from_record(values, trusted=False)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from gohr.errors import ConfigError, RunFolderError
 from gohr.experiments import (
-    Assignment,
     ExperimentConfig,
     RunFolder,
+    Trial,
     Verdict,
     run,
     verify_log,
@@ -28,7 +28,6 @@ from slow_verdict import first_wrong_place
 CONFIG = ExperimentConfig(
     "small", ["clockwise", "red-first"], ["uniform"], trials=2, episodes=4, horizon=30, seed=3
 )
-ASSIGNMENT = Assignment.of(CONFIG)
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +60,10 @@ def only(verdicts: list[Verdict]) -> Verdict:
 
 
 def verdict_of(
-    frame: pl.DataFrame, assignment: Assignment = ASSIGNMENT, learner: str = "uniform"
+    frame: pl.DataFrame, assignment: ExperimentConfig = CONFIG, learner: str = "uniform"
 ) -> Verdict:
     """Return what is said of the rows of a first trial, where only that is to be played."""
-    one = replace(assignment, rules=assignment.rules[:1], trials=1)
+    one = assignment.model_copy(update={"rules": assignment.rules[:1], "trials": 1})
     names = {"learner": learner, "rule": one.rules[0].name, "trial": 0}
     rows = frame.with_columns(*(pl.lit(value).alias(name) for name, value in names.items()))
     (verdict,) = verify_log(rows, one, learner=learner)
@@ -87,7 +86,7 @@ def row_of(frame: pl.DataFrame, episode: int, attempt: int) -> int:
 
 
 def test_an_honest_run_is_well(played):
-    verdicts = list(verify_run(played.path, assignment=ASSIGNMENT))
+    verdicts = list(verify_run(played.path, assignment=CONFIG))
     assert [(v.rule, v.trial) for v in verdicts] == [
         ("clockwise", 0),
         ("clockwise", 1),
@@ -105,14 +104,14 @@ def test_an_honest_run_is_well(played):
 
 
 def test_the_log_of_a_run_is_well_in_any_order_and_type(log):
-    assert all(v.ok for v in verify_log(log, ASSIGNMENT, learner="uniform"))
+    assert all(v.ok for v in verify_log(log, CONFIG, learner="uniform"))
     text = log.with_columns(pl.col("board").bin.encode("hex"), pl.col("rule").cast(pl.String))
     wide = text.with_columns(pl.col("cell", "bucket", "outcome", "finish").cast(pl.Int64))
-    assert all(v.ok for v in verify_log(wide, ASSIGNMENT))
+    assert all(v.ok for v in verify_log(wide, CONFIG))
     turned = pl.concat(log.partition_by("rule", "trial", maintain_order=True)[::-1])
-    assert all(v.ok for v in verify_log(turned, ASSIGNMENT))
+    assert all(v.ok for v in verify_log(turned, CONFIG))
     mixed = log.sort(["episode", "attempt"], maintain_order=True)
-    assert all(v.ok for v in verify_log(mixed, ASSIGNMENT))
+    assert all(v.ok for v in verify_log(mixed, CONFIG))
 
 
 @pytest.mark.filterwarnings("ignore::gohr.errors.StuckRuleWarning")
@@ -123,7 +122,7 @@ def test_the_log_of_a_run_is_well_in_any_order_and_type(log):
         ExperimentConfig(
             "stuck", [{"name": "r", "text": "(*,red,*,*,0)"}, "red-first"], ["uniform"],
             trials=2, episodes=30, horizon=9,
-            board=replace(ASSIGNMENT.board, pieces=(1, 4), shapes=(0, 0), colors=(0, 0)),
+            board=replace(CONFIG.board, pieces=(1, 4), shapes=(0, 0), colors=(0, 0)),
         ),
         ExperimentConfig(
             "interpreted", [{"name": "r", "text": "(shape:q.bucket.shape) (*,*,*,*,[0,1])"}],
@@ -139,7 +138,7 @@ def test_the_log_of_a_run_is_well_in_any_order_and_type(log):
 def test_every_kind_of_episode_is_well(config, tmp_path):
     folder = run(config, tmp_path).folder
     assert all(v.ok for v in verify_run(folder.path)), list(verify_run(folder.path))
-    assert all(v.ok for v in verify_log(folder.attempts(), Assignment.of(config)))
+    assert all(v.ok for v in verify_log(folder.attempts(), config))
 
 
 # -- one trial, changed ----------------------------------------------------------------------------
@@ -205,11 +204,11 @@ def test_an_edited_outcome_is_found(shard):
     [
         ({"seed": 4}, "not the board that was assigned"),
         ({"horizon": 29}, "expected at most 29 attempts, found 30"),
-        ({"rules": (replace(ASSIGNMENT.rules[0], text="(*,*,*,*,p+2)"),)}, "not the board"),
+        ({"rules": (replace(CONFIG.rules[0], text="(*,*,*,*,p+2)"),)}, "not the board"),
     ],
 )
 def test_the_log_of_another_assignment_is_refused(shard, changes, reason):
-    assert verdict_of(shard, replace(ASSIGNMENT, **changes)).reason.startswith(reason)
+    assert verdict_of(shard, CONFIG.model_copy(update=changes)).reason.startswith(reason)
 
 
 def test_attempts_after_the_end_are_found(tmp_path):
@@ -223,7 +222,7 @@ def test_attempts_after_the_end_are_found(tmp_path):
     ]:
         code = pl.lit(outcome, dtype=pl.Int8).alias("outcome")
         more = last.with_columns(pl.col("attempt") + 1, code)
-        verdict = verdict_of(pl.concat([frame, more]), Assignment.of(config), "rule_player")
+        verdict = verdict_of(pl.concat([frame, more]), config, "rule_player")
         assert (verdict.episode, verdict.attempt, verdict.reason) == (2, 10, reason)
 
 
@@ -317,10 +316,8 @@ def test_the_slow_twin_finds_the_same_place(shard, data):
             case "cut" if row > 0:
                 del rows[row:]
     verdict = verdict_of(pl.DataFrame(rows, schema=frame.schema))
-    boards = [board.tobytes() for board in ASSIGNMENT.deal(ASSIGNMENT.rules[0], 0)]
-    place = first_wrong_place(
-        rows, ASSIGNMENT.rules[0].rule_set, boards, horizon=30, spec=ASSIGNMENT.board
-    )
+    boards = [board.tobytes() for board in CONFIG.deal(CONFIG.rules[0], 0)]
+    place = first_wrong_place(rows, CONFIG.rules[0].rule_set, boards, horizon=30, spec=CONFIG.board)
     assert verdict.ok == (place is None)
     # What is out of sequence is told of the episode or of its next attempt, by either.
     if place is not None and None not in (verdict.attempt, place[1]):
@@ -332,20 +329,20 @@ def test_the_slow_twin_finds_the_same_place(shard, data):
 
 def test_a_missing_trial_is_found(log):
     rest = log.filter(~((pl.col("rule") == "red-first") & (pl.col("trial") == 1)))
-    bad = only(list(verify_log(rest, ASSIGNMENT)))
+    bad = only(list(verify_log(rest, CONFIG)))
     assert (bad.rule, bad.trial) == ("red-first", 1)
     assert bad.reason == "missing: the log has no attempt of it"
 
 
 def test_an_empty_log_misses_everything(log):
-    verdicts = list(verify_log(log.head(0), ASSIGNMENT, learner="uniform"))
+    verdicts = list(verify_log(log.head(0), CONFIG, learner="uniform"))
     assert [v.ok for v in verdicts] == [False] * 4
     assert {v.learner for v in verdicts} == {"uniform"}
 
 
 def test_a_doubled_trial_in_a_log_is_found(log):
     first = log.filter((pl.col("rule") == "clockwise") & (pl.col("trial") == 0))
-    bad = only(list(verify_log(pl.concat([log, first]), ASSIGNMENT)))
+    bad = only(list(verify_log(pl.concat([log, first]), CONFIG)))
     assert (bad.rule, bad.trial, bad.reason) == ("clockwise", 0, "the trial is told twice")
 
 
@@ -353,55 +350,55 @@ def test_a_trial_in_place_of_another_is_found(log):
     """The better of two trials, handed in twice."""
     one = log.filter(pl.col("trial") == 0)
     copied = one.with_columns(pl.lit(1, dtype=pl.Int32).alias("trial"))
-    verdicts = list(verify_log(pl.concat([one, copied]), ASSIGNMENT))
+    verdicts = list(verify_log(pl.concat([one, copied]), CONFIG))
     assert [v.ok for v in verdicts] == [True, False, True, False]
     assert all("not the board that was assigned" in v.reason for v in verdicts if not v.ok)
 
 
 def test_trials_that_were_not_assigned_are_found(log):
     other = log.with_columns(pl.col("rule").cast(pl.String).replace("red-first", "x" * 300))
-    verdicts = [v for v in verify_log(other, ASSIGNMENT) if not v.ok]
+    verdicts = [v for v in verify_log(other, CONFIG) if not v.ok]
     assert [v.reason for v in verdicts[2:]] == ["not a trial that was assigned"] * 2
     assert len(verdicts[2].rule) == 64
     more = log.filter((pl.col("rule") == "clockwise") & (pl.col("trial") == 1))
     more = more.with_columns(pl.lit(2, dtype=pl.Int32).alias("trial"))
-    bad = only(list(verify_log(pl.concat([log, more]), ASSIGNMENT)))
+    bad = only(list(verify_log(pl.concat([log, more]), CONFIG)))
     assert (bad.rule, bad.trial) == ("clockwise", 2)
 
 
 def test_what_is_quoted_of_a_log_can_be_seen(log):
     """Names may hold commands to a terminal, or what a database cannot keep."""
     names = pl.col("rule").cast(pl.String).replace("clockwise", "red\x1b[2J\x00\u202e")
-    refused = [v for v in verify_log(log.with_columns(names), ASSIGNMENT) if not v.ok]
+    refused = [v for v in verify_log(log.with_columns(names), CONFIG) if not v.ok]
     assert refused
     assert all((v.rule + v.reason + v.learner).isprintable() for v in refused)
     other = log.with_columns(pl.lit("\x00\u202e").alias("learner"))
     with pytest.raises(ConfigError) as raised:
-        list(verify_log(other, ASSIGNMENT, learner="me"))
+        list(verify_log(other, CONFIG, learner="me"))
     assert str(raised.value).isprintable()
 
 
 def test_two_learners_in_a_log_are_refused(log):
     mixed = with_value(log.with_columns(pl.col("learner").cast(pl.String)), 9, "learner", "other")
     with pytest.raises(ConfigError, match="expected one name, found 2"):
-        list(verify_log(mixed, ASSIGNMENT))
+        list(verify_log(mixed, CONFIG))
     with pytest.raises(ConfigError, match="expected 'ada', found uniform"):
-        list(verify_log(log, ASSIGNMENT, learner="ada"))
+        list(verify_log(log, CONFIG, learner="ada"))
 
 
 def test_names_and_numbers_of_trials_of_another_type_are_refused(log):
     for column, values in [("trial", 0.5), ("rule", 3), ("learner", None)]:
         wrong = log.with_columns(pl.lit(values).alias(column))
         with pytest.raises(ConfigError, match=f"column '{column}': expected"):
-            list(verify_log(wrong, ASSIGNMENT))
+            list(verify_log(wrong, CONFIG))
 
 
 def test_trials_without_a_name_or_number_are_found(log):
     nameless = with_value(log.with_columns(pl.col("rule").cast(pl.String)), 3, "rule", None)
-    verdicts = list(verify_log(nameless, ASSIGNMENT))
+    verdicts = list(verify_log(nameless, CONFIG))
     assert not all(v.ok for v in verdicts)
     numberless = with_value(log, 3, "trial", None)
-    assert not all(v.ok for v in verify_log(numberless, ASSIGNMENT))
+    assert not all(v.ok for v in verify_log(numberless, CONFIG))
 
 
 # -- a run folder ----------------------------------------------------------------------------------
@@ -473,7 +470,7 @@ def test_a_changed_config_is_refused(folder, field):
     # With the hash to match, no trial's key is right any more, or trials are missing.
     assert [v.ok for v in verify_run(folder.path)].count(True) == (4 if field == "trials" else 0)
     assert not all(v.ok for v in verify_run(folder.path))
-    (reason,) = {v.reason for v in verify_run(folder.path, assignment=ASSIGNMENT)}
+    (reason,) = {v.reason for v in verify_run(folder.path, assignment=CONFIG)}
     assert reason.startswith(f"not what was assigned: {field}: expected ")
 
 
@@ -484,7 +481,7 @@ def test_a_changed_rule_text_is_refused(folder):
     forge_experiment(folder, change, hide=True)
     verdicts = list(verify_run(folder.path))
     assert [v.ok for v in verdicts] == [False, False, True, True]
-    (reason,) = {v.reason for v in verify_run(folder.path, assignment=ASSIGNMENT)}
+    (reason,) = {v.reason for v in verify_run(folder.path, assignment=CONFIG)}
     assert reason == "not what was assigned: rule 'clockwise': not the text that was assigned"
 
 
@@ -497,9 +494,9 @@ def test_a_changed_rule_with_keys_to_match_still_has_other_boards(folder):
     played = folder.trials()
     forge_experiment(folder, change, hide=True)
     changed = RunFolder.open(folder.path)
-    assignment = Assignment.of(changed.config)
+    assignment = changed.config
     for number in range(2):
-        key = assignment.trial(assignment.rules[0], number, changed.config.learners[0]).key
+        key = Trial.of(assignment, assignment.learners[0], assignment.rules[0], number).key
         forge(folder, played[number], key=key)
     bad = [v for v in verify_run(folder.path) if not v.ok]
     assert len(bad) == 2
@@ -510,7 +507,7 @@ def test_who_was_shown_the_rule_is_refused_on_the_board(tmp_path):
     config = ExperimentConfig("r", ["clockwise"], ["rule_player"], trials=1, episodes=3)
     folder = run(config, tmp_path).folder
     assert all(v.ok for v in verify_run(folder.path))
-    (verdict,) = verify_run(folder.path, assignment=Assignment.of(config))
+    (verdict,) = verify_run(folder.path, assignment=config)
     assert verdict.reason == "the learner was shown the rule"
 
 
@@ -522,7 +519,7 @@ def test_no_learner_of_a_strangers_config_is_made(folder, tmp_path):
         record["learners"] = [{"kind": "process", "name": "uniform", "command": f"touch {marker}"}]
 
     forge_experiment(folder, change, hide=True)
-    assert not any(v.ok for v in verify_run(folder.path, assignment=ASSIGNMENT))
+    assert not any(v.ok for v in verify_run(folder.path, assignment=CONFIG))
     list(verify_run(folder.path))
     assert not marker.exists()
 

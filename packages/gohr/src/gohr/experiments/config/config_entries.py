@@ -10,26 +10,40 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from gnomon.errors import UnknownNameError, visible
+from pydantic import AfterValidator, ConfigDict, Field
+
+from gnomon.errors import UnknownNameError, shortened, visible
 from gnomon.files import read_text
 from gohr.errors import ConfigError, RuleSyntaxError
 from gohr.game.board import BoardSpec
 from gohr.rules.catalogue import available_rules, load_rule_text
-from gohr.rules.linter import check_playable
 from gohr.rules.parser import parse
 from gohr.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from gohr.experiments.config.config_fields import LearnerFields, RuleFields
     from gohr.learners.base import Learner
 
 _MOST_LEARNERS = 10_000
+#: Keys of a learner's table that are not settings.
+_OWN = ("kind", "name", "version", "reveal")
 #: Made once: a run has thousands of keys.
 _CONTENT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _printing(name: str) -> str:
+    """Refuse a name that no terminal, drawing or page could show."""
+    if visible(name, kept="\xa0") != name:
+        raise ValueError
+    return name
+
+
+Text = Annotated[str, Field(min_length=1, strict=True)]
+Name = Annotated[Text, AfterValidator(_printing)]
+Flag = Annotated[bool, Field(strict=True)]
 
 
 def content_hash(value: Any) -> str:
@@ -52,8 +66,8 @@ def content_text(value: Any) -> str:
 class RuleEntry:
     """A rule in an experiment: its name there, and its full text.
 
-    For a ``hidden`` rule, shards omit the chances and the card omits the text. The experiment keeps
-    the text.
+    An experiment looks up the text of a rule that has none, in the catalogue or in a file. For a
+    ``hidden`` rule, the run omits the chances and the page omits the text; the experiment keeps it.
 
     Examples
     --------
@@ -61,13 +75,19 @@ class RuleEntry:
     True
     """
 
-    name: str
-    text: str
-    hidden: bool = False
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    name: Name
+    text: Text = ""
+    hidden: Flag = False
 
     @classmethod
-    def from_fields(cls, fields: RuleFields, base: Path) -> RuleEntry:
-        """Find the text of a rule: given, in the catalogue, or in a file in the folder `base`.
+    def named(cls, name: str) -> RuleEntry:
+        """Return a rule of the catalogue."""
+        return cls(name, load_rule_text(name))
+
+    def found(self, base: Path) -> RuleEntry:
+        """Return the rule with its text: given, of the catalogue, or of a file in `base`.
 
         Raises
         ------
@@ -78,10 +98,12 @@ class RuleEntry:
         RulePlayError
             If it names an order that does not exist, which would stop the game.
         """
-        name, text, file = fields.name, fields.text, f"rule {fields.name!r}"
-        if text is None and name in available_rules():
+        from gohr.rules.linter import check_playable
+
+        name, text, file = self.name, self.text, f"rule {self.name!r}"
+        if not text and name in available_rules():
             text = load_rule_text(name)
-        elif text is None:
+        elif not text:
             path = base / name
             if not path.is_file():
                 raise UnknownNameError("rule or file", name, available_rules())
@@ -92,12 +114,7 @@ class RuleEntry:
         except RuleSyntaxError as error:
             raise error.in_file(file) from None
         check_playable(rule_set, file)
-        return cls(name, text, fields.hidden)
-
-    @classmethod
-    def named(cls, name: str) -> RuleEntry:
-        """Return a rule of the catalogue."""
-        return cls(name, load_rule_text(name))
+        return RuleEntry(name, text, self.hidden)
 
     @property
     def rule_set(self) -> RuleSet:
@@ -129,40 +146,11 @@ class LearnerEntry:
     {'kind': 'linear_dqn', 'name': 'fast', 'learning_rate': 0.1}
     """
 
-    kind: str
-    name: str
+    kind: Name
+    name: Name
     params: Mapping[str, Any] = field(default_factory=dict)
-    version: str | None = None
-    reveal: bool = False
-
-    @classmethod
-    def all_from_fields(cls, fields: LearnerFields, board_spec: BoardSpec) -> list[LearnerEntry]:
-        """Return the learner with the settings that are given, or one for each cell of its grid."""
-        given = dict(fields.model_extra or {})
-        if fields.kind == "all":
-            if given or fields.name or fields.grid:
-                raise ConfigError("learner 'all': expected no settings, for it is many learners")
-            return _all_learners(board_spec)
-        name, grid = fields.name or fields.kind.rpartition(":")[2], fields.grid or {}
-        twice = grid.keys() & given.keys()
-        if twice:
-            raise ConfigError(f"learner {name!r}: {min(twice)!r} is a setting and in the grid too")
-        n_learners = math.prod(map(len, grid.values()))
-        if n_learners > _MOST_LEARNERS:
-            expected = f"expected a grid of at most {_MOST_LEARNERS:,} combinations"
-            raise ConfigError(f"learner {name!r}: {expected}; found {n_learners:,}")
-        combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-        return [
-            cls(fields.kind, _grid_name(name, cell), given | cell, fields.version, fields.reveal)
-            for cell in combinations
-        ]
-
-    @classmethod
-    def of_run(cls, record: Mapping[str, Any]) -> LearnerEntry:
-        """Return the learner of which :meth:`to_record` returned this."""
-        params = dict(record)
-        own = {name: params.pop(name) for name in ("version", "reveal") if name in params}
-        return cls(params.pop("kind"), params.pop("name"), params, **own)
+    version: Text | None = None
+    reveal: Flag = False
 
     @cached_property
     def hash(self) -> str:
@@ -182,6 +170,34 @@ class LearnerEntry:
         from gohr.learners import make_learner
 
         return make_learner(self.kind, board_spec, rng=rng, **self.params)
+
+    def expanded(self, board_spec: BoardSpec) -> list[LearnerEntry]:
+        """Return this learner, or one for each combination of its grid, or each of ``all``.
+
+        Raises
+        ------
+        ConfigError
+            If the grid is invalid, or ``all`` has settings.
+        """
+        if self.kind == "all":
+            if self.params or self.name != "all":
+                raise ConfigError("learner 'all': expected no settings, for it is many learners")
+            return _all_learners(board_spec)
+        params = dict(self.params)
+        grid, label = params.pop("grid", {}), f"learner {self.name!r}"
+        if not isinstance(grid, Mapping) or not all(
+            isinstance(values, list | tuple) and values for values in grid.values()
+        ):
+            expected = "expected a table of settings, each with a list of values"
+            raise ConfigError(f"{label}, 'grid': {expected}; found {shortened(repr(grid))}")
+        if twice := grid.keys() & params.keys():
+            raise ConfigError(f"{label}: {min(twice)!r} is a setting and in the grid too")
+        n_learners = math.prod(map(len, grid.values()))
+        if n_learners > _MOST_LEARNERS:
+            expected = f"expected a grid of at most {_MOST_LEARNERS:,} combinations"
+            raise ConfigError(f"{label}: {expected}; found {n_learners:,}")
+        cells = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+        return [replace(self, name=_grid_name(self.name, c), params=params | c) for c in cells]
 
     def completed(self, board_spec: BoardSpec) -> LearnerEntry:
         """Return the learner with all its settings, once it is known that it can be made.
@@ -207,21 +223,35 @@ class LearnerEntry:
 
     def to_record(self) -> dict[str, Any]:
         """Return the entry as a table of a config file."""
-        own = {"version": self.version, "reveal": self.reveal}
-        own = {name: value for name, value in own.items() if value}
-        return {"kind": self.kind, "name": self.name, **own, **self.params}
+        own = {name: getattr(self, name) for name in _OWN}
+        return {name: value for name, value in own.items() if value} | dict(self.params)
 
 
-def learner_table(learner: object) -> object:
-    """Return a learner as a table of a config file, if it is a class, an instance or an entry.
+def learner_fields_of(learner: object) -> object:
+    """Return the fields of a :class:`LearnerEntry` of a kind, a table, a class or an instance.
 
-    Only the settings of an instance are used: each trial creates its own learner.
+    Only the settings of an instance are used: each trial creates its own learner. Anything else is
+    returned as it is.
 
     Raises ConfigError if an instance does not keep a setting as an attribute of its name, or a
     class is not at the top of its module.
     """
-    if isinstance(learner, LearnerEntry):
-        return learner.to_record()
+    if isinstance(learner, str):
+        learner = {"kind": learner}
+    elif isinstance(learner, LearnerEntry):
+        learner = learner.to_record()
+    elif not isinstance(learner, Mapping):
+        learner = _table_of(learner)
+    if not isinstance(learner, Mapping):
+        return learner
+    found = {name: learner[name] for name in _OWN if learner.get(name) is not None}
+    if isinstance(kind := found.get("kind"), str):
+        found.setdefault("name", kind.rpartition(":")[2])
+    return found | {"params": {k: value for k, value in learner.items() if k not in _OWN}}
+
+
+def _table_of(learner: object) -> object:
+    """Return the table of a class or an instance of a learner."""
     from gohr.learners.base import Learner
     from gohr.learners.registry import kind_of, learner_fields
 

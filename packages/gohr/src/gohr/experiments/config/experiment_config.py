@@ -1,54 +1,69 @@
-"""Definition of an experiment: rules, learners, and the length of each trial.
+"""An experiment: its rules, its learners, and the length of each trial.
 
-It comes from a TOML file, from Python, or by name from the library of experiments.
+One model is read from a TOML file or from Python, kept in the database of a run, played by the
+runner, and assigned to the entries of a leaderboard.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from gnomon.errors import GnomonError, UnknownNameError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from gnomon.errors import GnomonError, UnknownNameError, shortened
 from gnomon.files import parse_toml, read_text
 from gohr.errors import ConfigError, RuleSyntaxError
 from gohr.experiments.config.config_entries import (
     LearnerEntry,
+    Name,
     RuleEntry,
+    Text,
     content_hash,
-    learner_table,
+    learner_fields_of,
 )
-from gohr.experiments.config.held_out import named_variants
 from gohr.experiments.config.predefined_boards import (
     PredefinedBoards,
     RecordedBoards,
     season_board_spec,
 )
-from gohr.experiments.config.suites import available_suites, load_suite
+from gohr.experiments.config.suites import available_suites, load_suite, named_variants
 from gohr.game.board import DEFAULT_SPEC, BoardSpec
 from gohr.rules.catalogue import available_rules
-from gohr.rules.lint_names import unknown_properties
-from gohr.rules.linter import lint
 
 if TYPE_CHECKING:
-    from gohr.experiments.config.config_fields import BoardFields, ExperimentFields, RuleFields
+    import numpy as np
+    import numpy.typing as npt
+
     from gohr.learners.base import Learner
 
-#: Limits of a trial, which decide no attempt.
-_LIMITS = ("trial_timeout_s", "trial_memory_mb")
 #: Fields that do not affect what is played.
-NOT_PLAYED = (*_LIMITS, "baseline")
-#: Fields that are values of their own, and no entries.
-_NUMBERS = ("name", "trials", "episodes", "horizon", "seed")
+NOT_PLAYED = ("trial_timeout_s", "trial_memory_mb", "baseline")
+#: Fields that all learners and rules of an experiment share.
+_SHARED = ("trials", "episodes", "horizon", "seed")
 _NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
+
 AnyBoards = PredefinedBoards | RecordedBoards
+Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+Palette = Annotated[list[Text], Field(min_length=1)]
+_Whole = Annotated[int, Field(strict=True)]
+RangeOrNumber = _Whole | Annotated[list[_Whole], Field(min_length=2, max_length=2)]
 
 
-@dataclass(frozen=True, init=False)
-class ExperimentConfig:
+class ExperimentConfig(BaseModel):
     """An experiment: every learner plays every rule, a number of trials each.
 
     Parameters
@@ -72,12 +87,12 @@ class ExperimentConfig:
     seed : int
         All randomness comes from it. The boards depend on the seed, the rule and the number of the
         trial alone, so that all learners get the same ones.
-    board : BoardSpec, optional
+    board : BoardSpec or mapping, optional
         How boards are drawn; by default as the suites specify, or else as in the paper.
     predefined : PredefinedBoards or RecordedBoards, optional
         The boards themselves, which are then not drawn; ``board`` gives the palettes. With recorded
         ones, each rule has the boards of its own trials: they were played elsewhere, and are only
-        read.
+        read, and the learners are labels.
     baseline : str, optional
         The rule with which :func:`gohr.elements` and the report compare the others.
     trial_timeout_s : float, optional
@@ -102,79 +117,106 @@ class ExperimentConfig:
     (3, 100)
     """
 
-    name: str
-    rules: tuple[RuleEntry, ...]
-    learners: tuple[LearnerEntry, ...]
-    trials: int
-    episodes: int
-    horizon: int
-    seed: int
-    board: BoardSpec
-    predefined: AnyBoards | None
-    baseline: str | None
-    trial_timeout_s: float | None
-    trial_memory_mb: int | None
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    name: Name
+    rules: Annotated[tuple[RuleEntry, ...], Field(min_length=1)]
+    board: InstanceOf[BoardSpec] = DEFAULT_SPEC
+    predefined: InstanceOf[PredefinedBoards] | InstanceOf[RecordedBoards] | None = None
+    learners: Annotated[tuple[LearnerEntry, ...], Field(min_length=1)]
+    trials: Count = 20
+    episodes: Count = 200
+    horizon: Count = 100
+    seed: Annotated[int, Field(strict=True, ge=0)] = 0
+    baseline: Name | None = None
+    trial_timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    trial_memory_mb: Count | None = None
 
     def __init__(
         self,
         name: str,
         rules: Sequence[str | Mapping[str, Any] | RuleEntry],
         learners: Sequence[str | Mapping[str, Any] | LearnerEntry | Learner | type[Learner]],
-        *,
-        trials: int = 20,
-        episodes: int = 200,
-        horizon: int = 100,
-        seed: int = 0,
-        board: BoardSpec | None = None,
-        predefined: AnyBoards | None = None,
-        baseline: str | None = None,
-        trial_timeout_s: float | None = None,
-        trial_memory_mb: int | None = None,
+        **fields: Any,
     ) -> None:
-        from gohr.experiments.config.config_fields import checked_fields
+        self._read({"name": name, "rules": rules, "learners": learners, **fields})
 
-        values: dict[str, Any] = {
-            "name": name,
-            "rules": [r.to_record() if isinstance(r, RuleEntry) else r for r in rules],
-            "learners": [learner_table(x) for x in learners],
-            "trials": trials,
-            "episodes": episodes,
-            "horizon": horizon,
-            "seed": seed,
-            "baseline": baseline,
-            "trial_timeout_s": trial_timeout_s,
-            "trial_memory_mb": trial_memory_mb,
-        }
-        if board is not None or predefined is not None:
-            values["board"] = _board_record(board or DEFAULT_SPEC, predefined)
-        self._fill(checked_fields(values), Path())
+    def _read(
+        self, values: Mapping[str, Any], base: Path | None = None, *, trusted: bool = True
+    ) -> None:
+        """Check and set all fields; the paths of files are relative to ``base``."""
+        values, base = dict(values), base or Path()
+        if isinstance(board := values.get("board"), Mapping):
+            values |= _read_boards(board, base, trusted=trusted)
+        elif board is None:
+            values["board"] = _board_of_suites(values.get("rules"))
+        context = {"base": base, "trusted": trusted}
+        try:
+            self.__pydantic_validator__.validate_python(values, context=context, self_instance=self)
+        except ValidationError as errors:
+            raise _first_in_words(errors) from None
 
-    def _fill(self, fields: ExperimentFields, base: Path, *, try_learners: bool = True) -> None:
-        """Set attributes from the checked fields; file paths are relative to ``base``."""
-        put = object.__setattr__
-        for name in (*_NUMBERS, *NOT_PLAYED):
-            put(self, name, getattr(fields, name))
-        board, predefined = _boards_of(fields, base)
-        put(self, "board", board)
-        put(self, "predefined", predefined)
-        put(self, "rules", tuple(_rules_of(fields.rules, base)))
-        learners = [
-            x for each in fields.learners for x in LearnerEntry.all_from_fields(each, board)
-        ]
-        if try_learners:
-            learners = [learner.completed(board) for learner in learners]
-        put(self, "learners", tuple(learners))
+    @field_validator("rules", "learners", mode="before")
+    @classmethod
+    def _as_fields(cls, entries: Any, info: ValidationInfo) -> Any:
+        if not isinstance(entries, list | tuple):
+            return entries
+        if info.field_name == "learners":
+            return [learner_fields_of(entry) for entry in entries]
+        rules = [rule.to_record() if isinstance(rule, RuleEntry) else rule for rule in entries]
+        return [{"name": rule} if isinstance(rule, str) else rule for rule in rules]
+
+    @field_validator("rules")
+    @classmethod
+    def _with_texts(
+        cls, rules: tuple[RuleEntry, ...], info: ValidationInfo
+    ) -> tuple[RuleEntry, ...]:
+        """Find the text of every rule, those of the suites included.
+
+        What two suites share counts once.
+        """
+        reading: dict[str, Any] = info.context or {}
+        if not reading["trusted"] and not all(rule.text for rule in rules):
+            raise ConfigError("field 'rules': expected the text of each rule, not its name")
+        entries: list[RuleEntry] = []
+        of_suites: set[RuleEntry] = set()
+        for rule in rules:
+            variants = None if rule.text else named_variants(rule.name)
+            if variants is not None:
+                listed = list(variants)
+            elif not rule.text and rule.name in available_suites():
+                listed = list(load_suite(rule.name).entries)
+                of_suites.update(listed)
+            else:
+                listed = [rule.found(reading["base"])]
+            entries += [entry for entry in listed if entry not in of_suites.intersection(entries)]
+        return tuple(entries)
+
+    @field_validator("learners")
+    @classmethod
+    def _with_settings(
+        cls, learners: tuple[LearnerEntry, ...], info: ValidationInfo
+    ) -> tuple[LearnerEntry, ...]:
+        """Give every learner all of its settings; each is created once, which tests them."""
+        board = info.data.get("board")
+        if board is None or isinstance(info.data.get("predefined"), RecordedBoards):
+            return learners
+        found = [one for learner in learners for one in learner.expanded(board)]
+        return tuple(learner.completed(board) for learner in found)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ExperimentConfig:
         # In a recorded game the same rule may occur again, later or under another condition.
-        recorded = isinstance(predefined, RecordedBoards)
-        _check_different("rules", self.rules, only_names=recorded)
+        _check_different("rules", self.rules, only_names=self.is_recorded)
         _check_different("learners", self.learners)
         names = [rule.name for rule in self.rules]
         if self.baseline is not None and self.baseline not in names:
             raise UnknownNameError("baseline", self.baseline, names)
+        return self
 
     @classmethod
     def from_record(
-        cls, values: Mapping[str, Any], *, base: Path | None = None, try_learners: bool = True
+        cls, values: Mapping[str, Any], *, base: Path | None = None, trusted: bool = True
     ) -> ExperimentConfig:
         """Read an experiment from a mapping with the fields of a config file.
 
@@ -183,39 +225,45 @@ class ExperimentConfig:
         values : mapping
             As a TOML or JSON file gives it.
         base : Path, optional
-            The folder in which rule files are looked for; the current one if not given.
-        try_learners : bool
-            Whether to create each learner once, so that an invalid setting is reported now. An
-            experiment that is only read needs no learner.
-        """
-        from gohr.experiments.config.config_fields import checked_fields
+            The folder in which files are looked for; the current one if not given.
+        trusted : bool
+            If not, it is what a server or a stranger assigned: no file is read, so every rule needs
+            its text; and no learner of it is created, since one may be any program: the learner is
+            ``uniform``, in the place of one's own.
 
-        config = object.__new__(cls)
-        config._fill(checked_fields(values), base or Path(), try_learners=try_learners)
+        Raises
+        ------
+        GnomonError
+            A field is invalid.
+        """
+        config = cls.__new__(cls)
+        if not trusted:
+            values = dict(values) | {"learners": ["uniform"]}
+        config._read(values, base, trusted=trusted)
         return config
 
     @classmethod
     def of_run(cls, record: Mapping[str, Any]) -> ExperimentConfig:
         """Return the experiment of which :meth:`to_record` returned this; nothing is checked."""
-        config = object.__new__(cls)
-        values = {name: record[name] for name in _NUMBERS}
-        values |= {name: record.get(name) for name in NOT_PLAYED}
-        values["rules"] = tuple(RuleEntry(**rule) for rule in record["rules"])
-        values["learners"] = tuple(LearnerEntry.of_run(each) for each in record["learners"])
         board = record["board"]
-        values["board"] = season_board_spec(board)
-        values["predefined"] = None
+        predefined: AnyBoards | None = None
         if "trials" in board:
-            values["predefined"] = RecordedBoards.from_record(board["trials"])
+            predefined = RecordedBoards.from_record(board["trials"])
         elif "boards" in board:
-            values["predefined"] = PredefinedBoards.from_record(board["boards"], board["order"])
-        for name, value in values.items():
-            object.__setattr__(config, name, value)
-        return config
+            predefined = PredefinedBoards.from_record(board["boards"], board["order"])
+        tables: Any = map(learner_fields_of, record["learners"])
+        return cls.model_construct(
+            **{name: record[name] for name in ("name", *_SHARED)},
+            **{name: record.get(name) for name in NOT_PLAYED},
+            rules=tuple(RuleEntry(**rule) for rule in record["rules"]),
+            learners=tuple(LearnerEntry(**table) for table in tables),
+            board=season_board_spec(board),
+            predefined=predefined,
+        )
 
     @classmethod
     def from_toml(
-        cls, path: str | Path, *, changes: Mapping[str, Any] = _NO_CHANGES
+        cls, path: str | Path, *, changes: Mapping[str, Any] = _NO_CHANGES, trusted: bool = True
     ) -> ExperimentConfig:
         """Read an experiment from a TOML file; paths of other files are relative to it.
 
@@ -224,6 +272,8 @@ class ExperimentConfig:
         path : path
         changes : mapping
             Fields to be used in place of the file's.
+        trusted : bool
+            As in :meth:`from_record`.
 
         Raises
         ------
@@ -232,20 +282,20 @@ class ExperimentConfig:
         """
         path = Path(path)
         text = read_text(path, noun="config", error=ConfigError)
-        return cls.from_toml_text(text, file=str(path), base=path.parent, changes=changes)
+        return cls._of_text(text, str(path), path.parent, changes, trusted=trusted)
 
     @classmethod
-    def from_toml_text(
+    def _of_text(
         cls,
         text: str,
-        *,
         file: str,
-        base: Path | None = None,
-        changes: Mapping[str, Any] = _NO_CHANGES,
+        base: Path | None,
+        changes: Mapping[str, Any],
+        *,
+        trusted: bool = True,
     ) -> ExperimentConfig:
-        """Read an experiment from the text of the file of that name; as :meth:`from_toml`."""
         try:
-            return cls.from_record(parse_toml(text) | dict(changes), base=base)
+            return cls.from_record(parse_toml(text) | dict(changes), base=base, trusted=trusted)
         except RuleSyntaxError:
             raise  # It names the rule's own file.
         except GnomonError as error:
@@ -253,14 +303,45 @@ class ExperimentConfig:
 
     def to_record(self) -> dict[str, Any]:
         """Return the experiment as JSON can hold it, with the full texts of its rules."""
+        board = self.board.record()
+        if self.predefined is not None:
+            board |= self.predefined.to_record()
         others = {name: getattr(self, name) for name in NOT_PLAYED}
         return {
             "rules": [rule.to_record() for rule in self.rules],
             "learners": [learner.to_record() for learner in self.learners],
-            **{name: getattr(self, name) for name in _NUMBERS},
-            "board": _board_record(self.board, self.predefined),
+            **{name: getattr(self, name) for name in ("name", *_SHARED)},
+            "board": board,
             **{name: value for name, value in others.items() if value is not None},
         }
+
+    def to_toml(self, learner: str = "uniform") -> str:
+        """Return the config file of an assignment, with one learner to be replaced.
+
+        Examples
+        --------
+        >>> rule = RuleEntry("any", "(*,*,*,*,*)")
+        >>> print(ExperimentConfig("x", [rule], ["uniform"], seed=7).to_toml())
+        ... # doctest: +ELLIPSIS
+        # What this entry has to play. Put your own learner in place of the one below.
+        name = "x"
+        learners = ["uniform"]
+        trials = 20
+        ...
+        """
+        record = self.to_record()
+        lines = [
+            "# What this entry has to play. Put your own learner in place of the one below.",
+            f"name = {_toml(self.name)}",
+            f"learners = [{_toml(learner)}]",
+            *(f"{name} = {record[name]}" for name in _SHARED),
+            "",
+            "[board]",
+            *(f"{name} = {_toml(value)}" for name, value in record["board"].items()),
+        ]
+        for rule in self.rules:
+            lines += ["", "[[rules]]", f"name = {_toml(rule.name)}", f"text = {_toml(rule.text)}"]
+        return "\n".join(lines) + "\n"
 
     @property
     def hash(self) -> str:
@@ -275,6 +356,11 @@ class ExperimentConfig:
         return [x.name for x in self.learners if x.is_shown_the_rule]
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether it was played elsewhere, e.g. by people, who may stop before a board is over."""
+        return isinstance(self.predefined, RecordedBoards)
+
+    @property
     def doubts(self) -> tuple[str, ...]:
         """Unintended parts of rules: properties that no piece has, arithmetic on names.
 
@@ -284,6 +370,9 @@ class ExperimentConfig:
         >>> ExperimentConfig("first", [rule], ["uniform"]).doubts[0].partition(",")[0]
         'rule mine'
         """
+        from gohr.rules.lint_names import unknown_properties
+        from gohr.rules.linter import lint
+
         return tuple(
             f"rule {rule.name}, {finding}"
             for rule in self.rules
@@ -305,73 +394,102 @@ class ExperimentConfig:
             return self.predefined.n_trials(rule)
         return self.trials
 
+    def deal(self, rule: RuleEntry, number: int) -> npt.NDArray[np.uint8]:
+        """Return the boards of a trial on a rule, shape (episodes, 36): the same for any learner.
 
-def _board_record(board: BoardSpec, predefined: AnyBoards | None) -> dict[str, Any]:
-    record = board.record()
-    return record if predefined is None else record | dict(predefined.to_record())
+        Examples
+        --------
+        >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], episodes=5)
+        >>> config.deal(config.rules[0], 0).shape
+        (5, 36)
+        """
+        from gohr.experiments.trial import Trial
+
+        return Trial.of(self, self.learners[0], rule, number).boards()
+
+    def difference(self, other: ExperimentConfig) -> str | None:
+        """Describe how what another experiment plays differs; None if only the learners may.
+
+        Examples
+        --------
+        >>> assigned = ExperimentConfig("x", ["clockwise"], ["uniform"], seed=7)
+        >>> assigned.difference(ExperimentConfig("y", ["clockwise"], ["frugal"], seed=8))
+        'seed: expected 7, found 8'
+        """
+        for field in _SHARED:
+            expected, found = getattr(self, field), getattr(other, field)
+            if expected != found:
+                return f"{field}: expected {expected}, found {found}"
+        if (self.board, self.predefined) != (other.board, other.predefined):
+            return "board: not drawn as was assigned"
+        for assigned, played in zip(self.rules, other.rules, strict=False):
+            if assigned.name != played.name:
+                return f"rules: expected {assigned.name!r}, found {played.name!r}"
+            if assigned.hash != played.hash:
+                return f"rule {assigned.name!r}: not the text that was assigned"
+        if len(self.rules) != len(other.rules):
+            return f"rules: expected {len(self.rules)}, found {len(other.rules)}"
+        return None
 
 
-def _boards_of(fields: ExperimentFields, base: Path) -> tuple[BoardSpec, AnyBoards | None]:
-    """Return how boards are drawn, and the boards themselves if they are given."""
-    if fields.board is None:
-        return _board_of_suites(fields.rules), None
-    drawn = fields.board.model_dump(
-        exclude={"files", "boards", "trials", "order"}, exclude_none=True
-    )
-    if fields.board.files is not None:
-        _check_not_drawn(fields.board)
+class BoardTable(BaseModel):
+    """The table ``[board]``: how boards are drawn, or which are given."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    pieces: RangeOrNumber = 9
+    shapes: RangeOrNumber = 4
+    colors: RangeOrNumber = 4
+    shape_palette: Palette | None = None
+    color_palette: Palette | None = None
+    files: Palette | None = None
+    boards: Annotated[list[list[int]], Field(min_length=1)] | None = None
+    trials: dict[str, list[str]] | None = None
+    order: Literal["listed", "alphabetical", "random"] = "listed"
+
+
+def _read_boards(table: Mapping[str, Any], base: Path, *, trusted: bool) -> dict[str, Any]:
+    """Return the fields ``board`` and ``predefined`` of an experiment with this table."""
+    try:
+        board = BoardTable.model_validate(dict(table))
+    except ValidationError as errors:
+        raise _first_in_words(errors, "board") from None
+    drawn = board.model_dump(exclude={"files", "boards", "trials", "order"}, exclude_none=True)
+    if board.files is not None:
+        if not trusted:
+            raise ConfigError("field 'board': expected the boards themselves, not their files")
+        for name in ("pieces", "shapes", "colors"):
+            if name in board.model_fields_set:
+                raise ConfigError(f"field 'board': expected 'files' or {name!r}, found both")
         drawn |= {"shapes": 0, "colors": 0}
     try:
         spec = BoardSpec(**drawn)
     except ValueError as error:
         raise ConfigError(f"field 'board', {error}") from None
-    return spec, _predefined(fields.board, spec, base)
-
-
-def _check_not_drawn(board: BoardFields) -> None:
-    """Reject files together with options that apply to drawn boards only."""
-    for name in ("pieces", "shapes", "colors"):
-        if name in board.model_fields_set:
-            raise ConfigError(f"field 'board': expected 'files' or {name!r}, found both")
-
-
-def _predefined(board: BoardFields, spec: BoardSpec, base: Path) -> AnyBoards | None:
+    predefined: AnyBoards | None = None
     if board.trials is not None:
-        return RecordedBoards.from_record(board.trials)
-    if board.boards is not None:
-        return PredefinedBoards.from_record(board.boards, board.order)
-    if board.files is None:
-        if "order" in board.model_fields_set:
-            raise ConfigError("field 'board', 'order': there are no 'files' to put in order")
-        return None
-    return PredefinedBoards.from_files(board.files, board.order, spec, base=base)
+        predefined = RecordedBoards.from_record(board.trials)
+    elif board.boards is not None:
+        predefined = PredefinedBoards.from_record(board.boards, board.order)
+    elif board.files is not None:
+        predefined = PredefinedBoards.from_files(board.files, board.order, spec, base=base)
+    elif "order" in board.model_fields_set:
+        raise ConfigError("field 'board', 'order': there are no 'files' to put in order")
+    return {"board": spec, "predefined": predefined}
 
 
-def _board_of_suites(rules: Sequence[RuleFields]) -> BoardSpec:
-    """Return the boards of the suites among the rules, or the default ones."""
-    named = [rule.name.partition("@")[0] for rule in rules if rule.text is None]
-    suites = [load_suite(name) for name in named if name in available_suites()]
+def _board_of_suites(rules: Any) -> BoardSpec:
+    """Return the boards of the suites that a list of rules names, or the default ones."""
+    names: list[str] = []
+    for rule in rules if isinstance(rules, list | tuple) else ():
+        table = {"name": rule} if isinstance(rule, str) else rule
+        if isinstance(table, Mapping) and "text" not in table:
+            names.append(str(table.get("name")).partition("@")[0])
+    suites = [load_suite(name) for name in names if name in available_suites()]
     if len({suite.board for suite in suites}) > 1:
-        names = " and ".join(suite.name for suite in suites)
-        raise ConfigError(f"field 'rules': {names} are played on different boards; give a [board]")
+        named = " and ".join(suite.name for suite in suites)
+        raise ConfigError(f"field 'rules': {named} are played on different boards; give a [board]")
     return suites[0].board if suites else DEFAULT_SPEC
-
-
-def _rules_of(rules: Sequence[RuleFields], base: Path) -> list[RuleEntry]:
-    """Return every rule, those of the suites included; what two suites share counts once."""
-    entries: list[RuleEntry] = []
-    of_suites: set[RuleEntry] = set()
-    for fields in rules:
-        variants = named_variants(fields.name) if fields.text is None else None
-        if variants is not None:
-            listed = list(variants)
-        elif fields.text is None and fields.name in available_suites():
-            listed = list(load_suite(fields.name).entries)
-            of_suites.update(listed)
-        else:
-            listed = [RuleEntry.from_fields(fields, base)]
-        entries += [entry for entry in listed if entry not in of_suites.intersection(entries)]
-    return entries
 
 
 def _check_different(
@@ -390,6 +508,79 @@ def _check_different(
             raise ConfigError(f"field {kind!r}: {first!r} and {entry.name!r} are the same")
         names.add(entry.name)
         hashes[entry.hash] = entry.name
+
+
+_NAME = "a name of printable characters"
+_COUNT = "a whole number from 1 to 1,000,000"
+_RANGE = "a whole number or [least, most]"
+_FLAG = "true or false"
+#: What each field of a file may be, in words that complete "expected ...".
+_EXPECTED = {
+    "name": _NAME,
+    "rules": "a list of rules",
+    "rules.name": "the name of a rule or of a file",
+    "rules.text": "the text of a rule",
+    "rules.hidden": _FLAG,
+    "learners": "a list of learners",
+    "learners.kind": "the name of a learner",
+    "learners.name": _NAME,
+    "learners.version": "the version of a learner of one's own",
+    "learners.reveal": _FLAG,
+    "trials": _COUNT,
+    "episodes": _COUNT,
+    "horizon": _COUNT,
+    "seed": "a whole number of at least 0",
+    "board": "a table, [board]",
+    "board.pieces": _RANGE,
+    "board.shapes": _RANGE,
+    "board.colors": _RANGE,
+    "board.shape_palette": "a list of names",
+    "board.color_palette": "a list of names",
+    "board.files": "a list of board files",
+    "board.boards": "lists of 36 codes",
+    "board.trials": "a table of rules, each with the boards of every trial",
+    "board.order": "'listed', 'alphabetical' or 'random'",
+    "baseline": "the name of one of the rules",
+    "trial_timeout_s": "a number of seconds above 0",
+    "trial_memory_mb": _COUNT,
+}
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+
+
+def _first_in_words(errors: ValidationError, *within: str) -> ConfigError:
+    """Return one error of a file in one line: the field, the expected and the found value."""
+    # An unknown field is often the cause of a missing one, so it is reported first.
+    error = min(errors.errors(), key=lambda each: each["type"] not in _UNKNOWN)
+    key, path, expected = "", [], "another value"
+    for step in (*within, *error["loc"]):  # continues with the branches of a union
+        if isinstance(step, int) and key in ("rules", "learners"):
+            path.append(f"item {step + 1}")
+            expected = "a name or a table"
+        elif (longer := f"{key}.{step}".lstrip(".")) in _EXPECTED:
+            key, expected = longer, _EXPECTED[longer]
+            path.append(repr(step))
+        else:
+            break
+    if error["type"] in _UNKNOWN:
+        known = [name.rpartition(".")[2] for name in _EXPECTED if name.rpartition(".")[0] == key]
+        return ConfigError(f"{_field(path)}{UnknownNameError('field', str(step), known)}")
+    if error["type"] == "missing":
+        return ConfigError(f"{_field(path[:-1])}missing field {path[-1]}; expected {expected}")
+    return ConfigError(
+        f"{_field(path)}expected {expected}; found {shortened(repr(error['input']))}"
+    )
+
+
+def _field(path: list[str]) -> str:
+    return f"field {', '.join(path)}: " if path else ""
+
+
+def _toml(value: Any) -> str:
+    """Return a value as TOML writes it; JSON's way with text is TOML's too."""
+    if isinstance(value, str) and "\n" in value.strip():
+        escaped = json.dumps(value, ensure_ascii=False)[1:-1].replace("\\n", "\n")
+        return f'"""\n{escaped}"""'
+    return json.dumps(value, ensure_ascii=False)
 
 
 def available_experiments() -> tuple[str, ...]:
@@ -432,7 +623,7 @@ def load_experiment(name_or_path: str | Path, **changes: Any) -> ExperimentConfi
     name = str(name_or_path)
     if name in available_experiments():
         text = (_library() / f"{name}.toml").read_text(encoding="utf-8")
-        return ExperimentConfig.from_toml_text(text, file=name, changes=changes)
+        return ExperimentConfig._of_text(text, name, None, changes)
     if Path(name).is_file() and Path(name).suffix == ".toml":
         return ExperimentConfig.from_toml(name, changes=changes)
     suite = name.partition("@")[0]  # the rest is the seed of its variants

@@ -20,10 +20,11 @@ from gnomon.errors import GnomonError, visible
 from gnomon.results import Results, Row
 from gohr.errors import ConfigError
 from gohr.experiments.config.config_entries import LearnerEntry, RuleEntry
+from gohr.experiments.config.experiment_config import ExperimentConfig
 from gohr.experiments.metrics import episode_bytes
 from gohr.experiments.run_folder import RunFolder
 from gohr.experiments.store import TrialRecord
-from gohr.experiments.verification.assignment import Assignment
+from gohr.experiments.trial import Trial
 from gohr.experiments.verification.attempt_rows import attempt_rows, check_columns
 from gohr.experiments.verification.replay import first_difference, true_replies
 from gohr.learners.registry import is_shown_the_rule
@@ -76,15 +77,17 @@ class Verdict:
         return {name: getattr(self, name) for name in names}
 
 
-def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> Iterator[Verdict]:
+def verify_run(
+    folder: str | Path, *, assignment: ExperimentConfig | None = None
+) -> Iterator[Verdict]:
     """Verify every trial of a run folder.
 
     Parameters
     ----------
     folder : path
         The run folder.
-    assignment : Assignment, optional
-        The assignment to be played; by default the folder's own config.
+    assignment : ExperimentConfig, optional
+        The experiment to be played; by default the folder's own.
 
     Yields
     ------
@@ -101,8 +104,7 @@ def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> I
     Examples
     --------
     >>> import tempfile
-    >>> from gohr.experiments.config.experiment_config import ExperimentConfig
-    >>> from gohr.experiments.runner import run
+    >>> from gohr.experiments import ExperimentConfig, run
     >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
     >>> with tempfile.TemporaryDirectory() as out:
     ...     [verdict] = verify_run(run(config, out).folder.path)
@@ -111,7 +113,7 @@ def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> I
             reason='')
     """
     run = RunFolder.open(folder)
-    played = Assignment.of(run.config)
+    played = run.config
     records: dict[Key, list[TrialRecord]] = {}
     rows = run.store.rows()
     for record in rows.records.values():
@@ -122,7 +124,7 @@ def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> I
         for rule in played.rules:
             for number in range(played.trials):
                 key = (learner.name, rule.name, number)
-                if not played.trial(rule, number).episodes:
+                if not Trial.of(played, learner, rule, number).episodes:
                     continue
                 found = records.pop(key, [])
                 if refusal is not None:
@@ -136,7 +138,7 @@ def verify_run(folder: str | Path, *, assignment: Assignment | None = None) -> I
 
 
 def _refusal(
-    learner: LearnerEntry, played: Assignment, assignment: Assignment | None
+    learner: LearnerEntry, played: ExperimentConfig, assignment: ExperimentConfig | None
 ) -> str | None:
     """Return why a learner of a run is refused as a whole, if it is."""
     if assignment is None:
@@ -149,7 +151,7 @@ def _refusal(
 
 def _verify_record(
     run: RunFolder,
-    played: Assignment,
+    played: ExperimentConfig,
     learner: LearnerEntry,
     rule: RuleEntry,
     number: int,
@@ -162,7 +164,7 @@ def _verify_record(
     (record,) = records
     if record.status != "done":
         return Verdict(*key, ok=False, reason=f"missing: it failed: {record.error}")
-    if record.key != played.trial(rule, number, learner).key:
+    if record.key != Trial.of(played, learner, rule, number).key:
         return Verdict(*key, ok=False, reason="the recorded key is not that of this trial")
     try:
         frame = run.frame(record)
@@ -183,7 +185,7 @@ def _verify_record(
 
 
 def verify_log(
-    frame: pl.DataFrame, assignment: Assignment, *, learner: str | None = None
+    frame: pl.DataFrame, assignment: ExperimentConfig, *, learner: str | None = None
 ) -> Iterator[Verdict]:
     """Verify a log of one learner's trials against what it had to play.
 
@@ -215,7 +217,7 @@ def verify_log(
     >>> config = ExperimentConfig("first", ["clockwise"], ["uniform"], trials=1, episodes=3)
     >>> with tempfile.TemporaryDirectory() as out:
     ...     log = run(config, out).folder.attempts()
-    >>> [verdict.ok for verdict in verify_log(log, Assignment.of(config))]
+    >>> [verdict.ok for verdict in verify_log(log, config)]
     [True]
     """
     rows = check_columns(frame, of_trials=True)
@@ -264,7 +266,9 @@ def _short(name: object) -> str:
     return text if len(text) <= 64 else text[:61] + "..."
 
 
-def _verify_rows(frame: pl.DataFrame, assignment: Assignment, key: Key, rule: RuleEntry) -> Verdict:
+def _verify_rows(
+    frame: pl.DataFrame, assignment: ExperimentConfig, key: Key, rule: RuleEntry
+) -> Verdict:
     """Verify the rows of one trial, whose columns have their types."""
     boards = assignment.deal(rule, key[2])
     rows = attempt_rows(frame, len(boards))
@@ -318,7 +322,9 @@ class Verification(Results[Verdict]):
 
 
 def verify(
-    run: str | os.PathLike[str], *, assignment: str | os.PathLike[str] | Assignment | None = None
+    run: str | os.PathLike[str],
+    *,
+    assignment: str | os.PathLike[str] | ExperimentConfig | None = None,
 ) -> Verification:
     """Replay every attempt of a run, and report differences from its log.
 
@@ -327,7 +333,7 @@ def verify(
     run : path, RunFolder or RunSummary
         A run folder, or the return value of :func:`gohr.run`; or a log file of one learner, with an
         assignment.
-    assignment : path or Assignment, optional
+    assignment : path or ExperimentConfig, optional
         The assignment of a leaderboard, which must have been played. By default, the experiment of
         the run itself.
 
@@ -354,8 +360,8 @@ def verify(
     True
     """
     path = Path(run)
-    if assignment is not None and not isinstance(assignment, Assignment):
-        assignment = Assignment.from_toml(Path(assignment))
+    if assignment is not None and not isinstance(assignment, ExperimentConfig):
+        assignment = ExperimentConfig.from_toml(Path(assignment), trusted=False)
     if path.is_file():
         return Verification(tuple(_of_log(path, assignment)), {"run": str(path)})
     verdicts = tuple(verify_run(path, assignment=assignment))
@@ -368,7 +374,7 @@ def verify(
     return Verification(verdicts, {"run": str(path)}, yardsticks)
 
 
-def _of_log(log: Path, assigned: Assignment | None) -> Sequence[Verdict]:
+def _of_log(log: Path, assigned: ExperimentConfig | None) -> Sequence[Verdict]:
     """Verify a log without a run folder, such as one downloaded from a leaderboard."""
     from gohr.experiments.verification.log_files import read_log_file
 
